@@ -1,0 +1,258 @@
+import type { CompanyId, InvoiceId, Mode } from '../shared/ids.js';
+import type { Cents } from '../shared/money.js';
+import type { FiscalDate, Instant } from '../shared/time.js';
+
+export type ForeignAddress = {
+  street: string;
+  number: string;
+  district: string;
+  city: string;
+  state: string;
+  postalCode: string;
+  /** ISO 3166-1 alpha-2, never `BR`. */
+  country: string;
+};
+
+/** As recorded: for a CNPJ the name is the tax registry's, not the caller's (reading 51). */
+export type Customer =
+  | { type: 'br'; document?: string; name?: string }
+  | {
+      type: 'foreign';
+      name?: string;
+      taxId?: string;
+      taxIdAbsenceReason?: 'exempt' | 'not_required';
+      address: ForeignAddress;
+    };
+
+export type ForeignAmount = { currency: string; amountInCents: Cents };
+
+/** The catalogue line that the invoice uses. */
+export type ServiceLine = { cnae: string; serviceCode: string; nbs?: string; municipalCode?: string };
+
+/** The company facts of the moment of acceptance: with them the DPS is a pure function (design section 6, 2). */
+export type IssuerFacts = {
+  municipality: string;
+  taxRegime: 'mei' | 'simples' | 'normal';
+  simplesAssessment: 'all' | 'federal_only' | 'none';
+  specialRegime: number;
+  /** Percent with two places, `6.00`. */
+  approximateTaxPercent?: string;
+  municipalRegistration?: string;
+};
+
+/** Both hashes are SHA-256 in hex; a replay is rendered only from an acceptance that carries them (design section 5). */
+export type IdempotencyMark = { keyHash: string; bodyHash: string };
+
+/** What the authorizer said, by its codes; `texts` is its raw wording and never leaves support (spec "Invoice error object"). */
+export type AuthorizerAnswer = { codes: readonly string[]; httpStatus?: number; texts?: readonly string[] };
+
+export type CancelReason = 'issuance_error' | 'service_not_provided' | 'other';
+
+export type Evidence = 'response' | 'lookup';
+
+/**
+ * What happened to one invoice. This is the storage format: add types or optional fields, never rename or change a
+ * meaning. Golden files in test/golden/events hold every version that was ever written. `*Gzip` is base64 of the
+ * gzipped exact bytes.
+ */
+export type InvoiceEvent =
+  | {
+      type: 'InvoiceAccepted';
+      data: {
+        mode: Mode;
+        companyId: CompanyId;
+        invoiceId: InvoiceId;
+        amountInCents: Cents;
+        /** Markers already expanded. */
+        description: string;
+        competence: FiscalDate;
+        customer?: Customer;
+        foreignAmount?: ForeignAmount;
+        reference?: string;
+        line: ServiceLine;
+        issuer: IssuerFacts;
+        acceptedAt: Instant;
+        idempotency?: IdempotencyMark;
+        /** Key of the duplicate window: hash over company, mode, amount and the description as sent. */
+        fingerprint: string;
+      };
+    }
+  | {
+      type: 'IssuanceAttempted';
+      data: {
+        attempt: number;
+        series: string;
+        number: number;
+        dpsId: string;
+        /** DigestValue of the signature: proves that a note found later embeds this DPS. */
+        digest: string;
+        signedDpsGzip: string;
+        attemptedAt: Instant;
+        /** From here on nobody is sending this attempt any more. */
+        deadlineAt: Instant;
+      };
+    }
+  | { type: 'IssuanceNotSent'; data: { attempt: number; reason: string; codes: readonly string[]; at: Instant } }
+  | {
+      type: 'IssuanceOutcomeUnknown';
+      data: { attempt: number; reason: string; at: Instant } & AuthorizerAnswer;
+    }
+  | {
+      type: 'IssuanceProvenAbsent';
+      data: { attempt: number; dpsId: string; firstAskedAt: Instant; secondAskedAt: Instant; at: Instant };
+    }
+  | {
+      type: 'Authorized';
+      data: {
+        attempt: number;
+        accessKey: string;
+        nfseNumber: string;
+        /** `dhProc` of the note, in UTC: the API's `issued_at` (reading 48). */
+        authorizedAt: Instant;
+        nfseXmlGzip: string;
+        nfseSha256: string;
+        evidence: Evidence;
+        at: Instant;
+      };
+    }
+  | { type: 'IssuanceRejected'; data: { attempt: number; at: Instant } & AuthorizerAnswer }
+  | { type: 'IssuanceFailed'; data: { failedAt: Instant; at: Instant } }
+  | { type: 'NotProcessed'; data: { failedAt: Instant; at: Instant } }
+  | { type: 'IssuanceInterrupted'; data: { failedAt: Instant; at: Instant } }
+  | {
+      type: 'NumberConflictFound';
+      data: {
+        attempt: number;
+        dpsId: string;
+        accessKey: string;
+        foundDigest: string;
+        /** Customer, amount and description equal ours: it may be our own note from before a restore. */
+        sameContent: boolean;
+        at: Instant;
+      };
+    }
+  | {
+      type: 'CancellationRequested';
+      data: { request: number; reason: CancelReason; description: string; requestedAt: Instant };
+    }
+  | {
+      type: 'CancellationAttempted';
+      data: {
+        request: number;
+        attempt: number;
+        /** `PRE` + access key + 101101: the same for every try. */
+        requestId: string;
+        digest: string;
+        signedRequestGzip: string;
+        attemptedAt: Instant;
+        deadlineAt: Instant;
+      };
+    }
+  | { type: 'CancellationNotSent'; data: { request: number; attempt: number; reason: string; codes: readonly string[]; at: Instant } }
+  | {
+      type: 'CancellationOutcomeUnknown';
+      data: { request: number; attempt: number; reason: string; at: Instant } & AuthorizerAnswer;
+    }
+  | {
+      type: 'CancellationProvenAbsent';
+      data: { request: number; attempt: number; firstAskedAt: Instant; secondAskedAt: Instant; at: Instant };
+    }
+  | {
+      type: 'CancellationConfirmed';
+      data: {
+        request: number;
+        eventXmlGzip: string;
+        eventSha256: string;
+        canceledAt: Instant;
+        evidence: Evidence;
+        at: Instant;
+      };
+    }
+  | {
+      type: 'CancellationNotConfirmed';
+      data: { request: number; reason: 'refused' | 'timeout'; at: Instant } & AuthorizerAnswer;
+    }
+  | {
+      type: 'CancellationSettledBySupport';
+      data: { evidence: string; eventXmlGzip: string; eventSha256: string; canceledAt: Instant; at: Instant };
+    }
+  | {
+      type: 'IndeterminateResolved';
+      data: { evidence: string; at: Instant } & (
+        | { as: 'failed' }
+        | {
+            as: 'issued';
+            accessKey: string;
+            nfseNumber: string;
+            authorizedAt: Instant;
+            nfseXmlGzip: string;
+            nfseSha256: string;
+          }
+      );
+    }
+  | { type: 'ReconciliationDifferenceFound'; data: { kind: string; accessKey?: string; at: Instant } }
+  | {
+      type: 'InvoiceImported';
+      data: {
+        mode: Mode;
+        companyId: CompanyId;
+        invoiceId: InvoiceId;
+        origin: 'legacy' | 'web' | 'manual';
+        state: 'issued' | 'canceled' | 'replaced';
+        amountInCents: Cents;
+        description?: string;
+        competence?: FiscalDate;
+        customer?: Customer;
+        foreignAmount?: ForeignAmount;
+        reference?: string;
+        serviceCode?: string;
+        cnae?: string;
+        accessKey?: string;
+        createdAt?: Instant;
+        issuedAt?: Instant;
+        canceledAt?: Instant;
+        replacedBy?: string;
+        nfseXmlGzip?: string;
+        nfseSha256?: string;
+        importedAt: Instant;
+      };
+    }
+  | { type: 'ReferenceTaken'; data: { invoiceId: InvoiceId; takenAt: Instant } }
+  | { type: 'TestInvoiceDeleted'; data: { lastHash: string; deletedAt: Instant } };
+
+export type InvoiceEventType = InvoiceEvent['type'];
+
+export type InvoiceEventData<T extends InvoiceEventType> = Extract<InvoiceEvent, { type: T }>['data'];
+
+/**
+ * The fields that hold personal data, sealed in storage one by one (design section 4). `evolve` carries such values
+ * and never looks inside them, so that the read model can fold events that are still sealed.
+ */
+export const invoicePersonalFields = {
+  InvoiceAccepted: ['customer', 'description'],
+  IssuanceAttempted: ['signedDpsGzip'],
+  IssuanceNotSent: [],
+  IssuanceOutcomeUnknown: ['texts'],
+  IssuanceProvenAbsent: [],
+  Authorized: ['nfseXmlGzip'],
+  IssuanceRejected: ['texts'],
+  IssuanceFailed: [],
+  NotProcessed: [],
+  IssuanceInterrupted: [],
+  NumberConflictFound: [],
+  CancellationRequested: ['description'],
+  CancellationAttempted: ['signedRequestGzip'],
+  CancellationNotSent: [],
+  CancellationOutcomeUnknown: ['texts'],
+  CancellationProvenAbsent: [],
+  CancellationConfirmed: ['eventXmlGzip'],
+  CancellationNotConfirmed: ['texts'],
+  CancellationSettledBySupport: ['evidence', 'eventXmlGzip'],
+  IndeterminateResolved: ['evidence', 'nfseXmlGzip'],
+  ReconciliationDifferenceFound: [],
+  InvoiceImported: ['customer', 'description', 'nfseXmlGzip'],
+  ReferenceTaken: [],
+  TestInvoiceDeleted: [],
+} as const satisfies Record<InvoiceEventType, readonly string[]>;
+
+export const invoiceEventTypes = Object.keys(invoicePersonalFields) as InvoiceEventType[];

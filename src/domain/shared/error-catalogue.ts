@@ -1,0 +1,201 @@
+/** The closed set of families (spec "Versioning" 3). */
+export type ErrorType = 'invalid_request' | 'authentication_error' | 'permission_error' | 'rate_limit_error' | 'api_error';
+
+/**
+ * One row of the spec's error table. `message` is Portuguese, for people, and says what to do; a refusal may bring a
+ * more precise one. `param` is fixed per code where one field is always at fault (reading 50).
+ */
+export type CatalogueEntry = {
+  status: number;
+  type: ErrorType;
+  retryable: boolean;
+  message: string;
+  param?: string;
+};
+
+const invalid = (status: number, message: string, param?: string): CatalogueEntry => ({
+  status,
+  type: 'invalid_request',
+  retryable: false,
+  message,
+  ...(param === undefined ? {} : { param }),
+});
+
+const forbidden = (message: string): CatalogueEntry => ({ status: 403, type: 'permission_error', retryable: false, message });
+
+export const errorCatalogue = {
+  unauthorized: {
+    status: 401,
+    type: 'authentication_error',
+    retryable: false,
+    message: 'Chave de API ausente, inválida ou revogada. Envie o cabeçalho Authorization: Bearer com uma chave ativa.',
+  },
+  feature_not_enabled: forbidden('A API ainda não está habilitada para esta empresa. Peça a habilitação ao suporte.'),
+  insufficient_scope: forbidden('Esta chave não tem o escopo que a rota exige. Use uma chave com o escopo necessário.'),
+  'company.issuer_not_enabled': invalid(
+    422,
+    'A emissão automática está desligada para a empresa. Peça ao suporte que a ligue antes de emitir.',
+  ),
+  'company.issuer_not_configured': invalid(
+    422,
+    'O emissor nacional da empresa não está configurado. Peça ao suporte que conclua a configuração.',
+  ),
+  'company.issuer_not_approved': invalid(
+    422,
+    'A empresa ainda não foi liberada para emitir. Aguarde a liberação ou fale com o suporte.',
+  ),
+  'company.certificate_missing': invalid(
+    422,
+    'O certificado digital da empresa está ausente ou vencido. Envie um certificado A1 válido ao suporte.',
+  ),
+  'nfse.cnae_missing_ctribnac': invalid(
+    422,
+    'A atividade não tem código de tributação nacional cadastrado. Informe outra atividade ou fale com o suporte.',
+    'cnae',
+  ),
+  'nfse.cnae_missing_nbs': invalid(
+    422,
+    'A atividade não tem código NBS cadastrado. Informe outra atividade ou fale com o suporte.',
+    'cnae',
+  ),
+  'nfse.municipality_not_covered': invalid(
+    422,
+    'A cidade e o estado do cadastro da empresa não correspondem a um município do IBGE. Peça ao suporte que corrija o cadastro.',
+  ),
+  'nfse.cnae_not_allowed': invalid(
+    422,
+    'O CNAE enviado não está no cadastro da empresa ou não está liberado. Consulte GET /v1/activities e use um dos listados.',
+    'cnae',
+  ),
+  'nfse.cnae_without_default': invalid(
+    422,
+    'Este CNAE tem mais de um código de serviço e nenhum é o padrão. Envie também service_code.',
+    'service_code',
+  ),
+  'nfse.service_code_unknown': invalid(
+    422,
+    'O service_code não existe no catálogo nacional. São 6 dígitos; confira se não foi enviado o CNAE, que tem 7.',
+    'service_code',
+  ),
+  'nfse.service_code_not_allowed': invalid(
+    422,
+    'O service_code existe, mas não pertence às atividades da empresa ou ao CNAE enviado. Consulte GET /v1/activities.',
+    'service_code',
+  ),
+  'nfse.nbs_invalid': invalid(
+    422,
+    'O código NBS da atividade não consta da tabela oficial. Fale com o suporte para corrigir o cadastro.',
+    'cnae',
+  ),
+  'nfse.municipal_registration_missing': invalid(
+    422,
+    'O município exige a inscrição municipal do prestador e ela não está no cadastro. Informe-a ao suporte.',
+  ),
+  'nfse.customer_document_invalid': invalid(
+    400,
+    'customer.document deve ter 11 dígitos (CPF) ou 14 dígitos (CNPJ), sem pontos, barras ou traços.',
+    'customer.document',
+  ),
+  'nfse.customer_required': invalid(
+    422,
+    'O município do prestador exige a identificação do cliente. Envie customer.document.',
+    'customer.document',
+  ),
+  'nfse.customer_name_required': invalid(422, 'Cliente com CPF precisa de nome. Envie customer.name.', 'customer.name'),
+  'nfse.export_incomplete': invalid(422, 'Faltam campos obrigatórios da exportação. Envie todos os campos indicados.'),
+  'nfse.country_unsupported': invalid(
+    422,
+    'O país do cliente não consta da tabela de países. Use o código ISO de duas letras, diferente de BR.',
+    'customer.address.country',
+  ),
+  'nfse.currency_unsupported': invalid(
+    422,
+    'A moeda não é aceita. Use um dos códigos ISO de três letras aceitos.',
+    'foreign_amount.currency',
+  ),
+  'nfse.foreign_amount_invalid': invalid(
+    422,
+    'O valor em moeda estrangeira deve ser maior que zero. Envie foreign_amount.amount_in_cents em centavos.',
+    'foreign_amount.amount_in_cents',
+  ),
+  'nfse.customer_type_conflict': invalid(
+    422,
+    'Há campos incompatíveis com o customer.type declarado. Remova-os ou corrija o tipo do cliente.',
+    'customer.type',
+  ),
+  'nfse.cancel_window_closed': invalid(
+    422,
+    'O prazo para cancelar pela API terminou com o mês da emissão. Fale com o suporte.',
+  ),
+  'nfse.not_cancelable': invalid(
+    409,
+    'Esta nota não pode ser cancelada pela API: não foi autorizada, foi substituída ou foi anexada manualmente.',
+  ),
+  'nfse.already_canceled': invalid(409, 'Esta nota já está cancelada.'),
+  'nfse.cancel_in_progress': invalid(
+    409,
+    'Já existe um pedido de cancelamento desta nota. Não repita o pedido: consulte a nota para ver o resultado.',
+  ),
+  'nfse.not_issued': invalid(409, 'PDF e XML só existem depois da autorização da nota.'),
+  'nfse.reference_in_use': invalid(409, 'Já existe uma nota da empresa com esta reference, mesmo que tenha falhado.', 'reference'),
+  duplicate_suspected: invalid(
+    409,
+    'Uma nota com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos. Se for outra nota, envie Idempotency-Key ou aguarde.',
+  ),
+  idempotency_key_in_use: {
+    status: 409,
+    type: 'invalid_request',
+    retryable: true,
+    message: 'O primeiro pedido com esta Idempotency-Key ainda está em andamento. Repita o mesmo pedido em instantes.',
+    param: 'Idempotency-Key',
+  },
+  idempotency_key_reuse: invalid(
+    409,
+    'Esta Idempotency-Key já foi usada com outro corpo nas últimas 24 horas. Use uma chave nova para cada nota.',
+    'Idempotency-Key',
+  ),
+  invalid_request: invalid(400, 'O pedido tem campos inválidos. Corrija os campos indicados e envie de novo.'),
+  invalid_id: invalid(400, 'O id deve ser um UUID, com ou sem o prefixo nfse_.', 'id'),
+  not_found: invalid(404, 'Nenhuma nota com este id foi encontrada.'),
+  route_not_found: invalid(404, 'Esta rota não existe. Confira o caminho e o método na documentação.'),
+  malformed_json: invalid(400, 'O corpo não é um JSON válido em UTF-8. Corrija o corpo e envie de novo.'),
+  payload_too_large: invalid(413, 'O corpo passa do limite de 10 MB. Envie um corpo menor.'),
+  unsupported_media_type: invalid(415, 'Envie o corpo com o cabeçalho Content-Type: application/json.'),
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    retryable: true,
+    message: 'Limite de requisições por minuto atingido. Aguarde os segundos de Retry-After e repita o pedido.',
+  },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    retryable: true,
+    message: 'Ocorreu uma falha interna. Repita o pedido com a mesma Idempotency-Key; se continuar, fale com o suporte.',
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'api_error',
+    retryable: true,
+    message: 'Serviço temporariamente indisponível. Nada foi gravado: repita o pedido com a mesma Idempotency-Key em instantes.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One thing wrong with a body: the dotted path of the field (`customer.document`) and a Portuguese sentence naming it. */
+export type Cause = { param: string; message: string };
+
+/**
+ * A refusal is a value. What is absent comes from the catalogue; `causes` only on refusals of a body (reading 49),
+ * `retryable` and `retryAfterSeconds` only where the spec lets them vary.
+ */
+export type Refusal = {
+  code: ErrorCode;
+  message?: string;
+  param?: string;
+  causes?: readonly Cause[];
+  retryable?: boolean;
+  retryAfterSeconds?: number;
+  providerCode?: string;
+};

@@ -1,0 +1,17 @@
+/** An integer amount of cents; never a fraction, never a float of reais. */
+export type Cents = number;
+
+/** `123456` to `1234.56`: the layout's decimal text, exactly two places, point as separator (domain.md section 5). */
+export const decimalFromCents = (cents: Cents): string => {
+  if (!Number.isSafeInteger(cents) || cents < 0) throw new Error('an amount must be a non-negative whole number of cents');
+  const digits = String(cents).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+};
+
+/** `1234.56` or `1234` to `123456`. Undefined when the text is not such a decimal or the result is not a safe integer. */
+export const centsFromDecimal = (text: string): Cents | undefined => {
+  const match = /^(\d+)(?:\.(\d{2}))?$/.exec(text);
+  if (match === null) return undefined;
+  const cents = Number(`${match[1]}${match[2] ?? '00'}`);
+  return Number.isSafeInteger(cents) ? cents : undefined;
+};

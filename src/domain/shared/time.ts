@@ -1,0 +1,79 @@
+/** ISO 8601, UTC, milliseconds, `Z`: `2026-11-21T12:00:00.000Z` (reading 1). */
+export type Instant = string;
+
+/** `YYYY-MM-DD`, a calendar day in Brasília. */
+export type FiscalDate = string;
+
+export const instant = (epochMs: number): Instant => new Date(epochMs).toISOString();
+
+export const epochMs = (at: Instant): number => {
+  const ms = Date.parse(at);
+  if (Number.isNaN(ms)) throw new Error(`not an instant: ${at}`);
+  return ms;
+};
+
+export const addSeconds = (at: Instant, seconds: number): Instant => instant(epochMs(at) + seconds * 1000);
+
+export const isBefore = (a: Instant, b: Instant): boolean => epochMs(a) < epochMs(b);
+
+export const latest = (a: Instant, b: Instant): Instant => (isBefore(a, b) ? b : a);
+
+/** The zone, never a fixed offset: the law may bring daylight saving back (reading 3). */
+const BRASILIA = 'America/Sao_Paulo';
+
+const clock = new Intl.DateTimeFormat('en-US', {
+  timeZone: BRASILIA,
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+export type WallClock = { year: number; month: number; day: number; hour: number; minute: number; second: number };
+
+/** What a clock on a wall in Brasília shows at this instant. */
+export const brasiliaWallClock = (at: Instant): WallClock => {
+  const parts = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
+  for (const { type, value } of clock.formatToParts(epochMs(at))) {
+    if (type in parts) parts[type as keyof WallClock] = Number(value);
+  }
+  return parts;
+};
+
+const two = (n: number): string => String(n).padStart(2, '0');
+
+/** `competence` of a call received at this instant (reading 2). */
+export const brasiliaDate = (at: Instant): FiscalDate => {
+  const { year, month, day } = brasiliaWallClock(at);
+  return `${year}-${two(month)}-${two(day)}`;
+};
+
+/** `AAAA-MM-DDThh:mm:ss-03:00`, the only form of `dhEmi` and `dhEvento` that Sefin reads safely (domain.md section 8). */
+export const brasiliaStamp = (at: Instant): string => {
+  const { hour, minute, second } = brasiliaWallClock(at);
+  const time = `${two(hour)}:${two(minute)}:${two(second)}`;
+  const shown = Date.parse(`${brasiliaDate(at)}T${time}Z`);
+  const offsetHours = Math.round((shown - Math.floor(epochMs(at) / 1000) * 1000) / 3_600_000);
+  return `${brasiliaDate(at)}T${time}${offsetHours < 0 ? '-' : '+'}${two(Math.abs(offsetHours))}:00`;
+};
+
+/** The instant at which a wall clock in Brasília shows midnight of the given day. */
+export const brasiliaMidnight = (date: FiscalDate): Instant => {
+  const shownAsUtc = Date.parse(`${date}T00:00:00Z`);
+  const guess = instant(shownAsUtc + 3 * 3_600_000);
+  const { hour, minute, second } = brasiliaWallClock(guess);
+  const elapsed = brasiliaDate(guess) < date ? -(24 - hour) * 3600 : hour * 3600 + minute * 60 + second;
+  return addSeconds(guess, -elapsed);
+};
+
+/** First instant of the Brasília month after the one that holds `at`: from here on a cancel is refused (reading 48). */
+export const nextBrasiliaMonth = (at: Instant): Instant => {
+  const { year, month } = brasiliaWallClock(at);
+  return brasiliaMidnight(month === 12 ? `${year + 1}-01-01` : `${year}-${two(month + 1)}-01`);
+};
+
+/** `cancelable_until`: the last second of the month of `issuedAt` in Brasília (reading 3). */
+export const lastSecondOfBrasiliaMonth = (issuedAt: Instant): Instant => addSeconds(nextBrasiliaMonth(issuedAt), -1);

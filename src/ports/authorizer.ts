@@ -1,0 +1,59 @@
+import type { AuthorizerAnswer } from '../domain/invoice/events.js';
+import type { CompanyId, Mode } from '../domain/shared/ids.js';
+import type { Instant } from '../domain/shared/time.js';
+
+/** Who is calling: the mode picks the environment, the company its certificate. */
+export type Caller = { mode: Mode; companyId: CompanyId };
+
+/** An NFS-e as received: the exact bytes, and what the protocol needs from them. */
+export type AuthorizedNote = {
+  accessKey: string;
+  nfseNumber: string;
+  /** `dhProc`, in UTC. */
+  authorizedAt: Instant;
+  xml: Buffer;
+  /** Of the embedded DPS. */
+  dpsId: string;
+  /** DigestValue in the embedded DPS' signature; empty when it is unsigned. */
+  dpsDigest: string;
+};
+
+/**
+ * What a send saw (design section 6, 4). `not_sent`: no byte of the request was handed to the socket, or the JSON body
+ * refused the channel's certificate. `rejected`: a JSON body with final codes. Everything else is `unknown`.
+ */
+export type SendResult<Success> =
+  | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean }
+  | ({ kind: 'rejected' } & AuthorizerAnswer)
+  | ({ kind: 'unknown'; reason: string } & AuthorizerAnswer)
+  | { kind: 'done'; result: Success };
+
+/** What a look-up saw. Only `absent` (JSON 404 with the catalogued code) proves anything but presence. */
+export type LookupResult<Found> =
+  | { kind: 'found'; found: Found }
+  | { kind: 'absent' }
+  | { kind: 'inconclusive'; reason: string };
+
+/** The cancellation event registered at the authorizer: its exact bytes. */
+export type RegisteredEvent = {
+  xml: Buffer;
+  /** `dhProc`, in UTC. */
+  registeredAt: Instant;
+  /** Of the embedded request. */
+  requestId: string;
+  requestDigest: string;
+};
+
+/** Sefin Nacional or its simulator. No method retries; each ends by its own deadline and never throws for what the other side did. */
+export type Authorizer = {
+  /** `POST /nfse` with these signed bytes, once. */
+  sendDps(caller: Caller, signedDps: Buffer): Promise<SendResult<AuthorizedNote>>;
+  /** `GET /dps/{id}`, then `GET /nfse/{key}`. */
+  findByDps(caller: Caller, dpsId: string): Promise<LookupResult<AuthorizedNote>>;
+  /** `GET /nfse/{key}`. */
+  findByAccessKey(caller: Caller, accessKey: string): Promise<LookupResult<AuthorizedNote>>;
+  /** `POST /nfse/{key}/eventos`, once. */
+  sendCancellation(caller: Caller, accessKey: string, signedRequest: Buffer): Promise<SendResult<RegisteredEvent>>;
+  /** `GET /nfse/{key}/eventos/101101/1`. */
+  findCancellation(caller: Caller, accessKey: string): Promise<LookupResult<RegisteredEvent>>;
+};

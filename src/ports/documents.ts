@@ -1,0 +1,21 @@
+/** A company's key and leaf certificate, opened for one use. PEM text. */
+export type SigningIdentity = { privateKeyPem: string; certificatePem: string };
+
+export type SignedDocument = {
+  /** Exact UTF-8 bytes, XML declaration included, one line. */
+  bytes: Buffer;
+  /** DigestValue (base64) of the signed element. */
+  digest: string;
+};
+
+/** Thrown when a document that we built does not fit the official schema: our fault, never the caller's. */
+export class SchemaViolation extends Error {
+  override readonly name = 'SchemaViolation';
+}
+
+/** Checks against the official XSD, then signs (C14N 20010315, RSA-SHA256). */
+export type DocumentSigner = {
+  /** `unsigned` is the canonical `<DPS …>…</DPS>` without declaration and signature. Throws `SchemaViolation`. */
+  signDps(unsigned: string, identity: SigningIdentity): SignedDocument;
+  signPedRegEvento(unsigned: string, identity: SigningIdentity): SignedDocument;
+};
