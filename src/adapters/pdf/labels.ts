@@ -1,0 +1,90 @@
+import { ABSENT } from './format.js';
+
+/** Descriptions of a code of the layout (leiaute DPS/NFS-e 1.01). */
+type Labels = { readonly [code: string]: string };
+
+/** The description, the code itself when the layout has gained one since, `-` when absent. */
+export const labelOf = (labels: Labels, code: string | undefined): string =>
+  code === undefined ? ABSENT : (labels[code] ?? code);
+
+export const ambGer: Labels = { '1': 'Sistema Próprio do Município', '2': 'Sefin Nacional NFS-e' };
+
+export const tpAmb: Labels = { '1': 'Produção', '2': 'Homologação' };
+
+export const tpEmit: Labels = { '1': 'Prestador', '2': 'Tomador', '3': 'Intermediário' };
+
+export const cStat: Labels = {
+  '100': 'NFS-e Gerada',
+  '102': 'NFS-e de Decisão Judicial ou Administrativa',
+  '103': 'NFS-e Avulsa',
+  '107': 'NFS-e MEI',
+};
+
+export const finNFSe: Labels = { '0': 'NFS-e regular' };
+
+export const opSimpNac: Labels = {
+  '1': 'Não Optante',
+  '2': 'Optante - Microempreendedor Individual (MEI)',
+  '3': 'Optante - Microempresa ou Empresa de Pequeno Porte (ME/EPP)',
+};
+
+export const regApTribSN: Labels = {
+  '1': 'Regime de apuração dos tributos federais e municipal pelo Simples Nacional',
+  '2': 'Regime de apuração dos tributos federais pelo SN e o ISSQN pela NFS-e conforme respectiva legislação municipal do tributo',
+  '3': 'Regime de apuração dos tributos federais e municipal pela NFS-e conforme respectivas legislações federal e municipal de cada tributo',
+};
+
+export const regEspTrib: Labels = {
+  '0': 'Nenhum',
+  '1': 'Ato Cooperado (Cooperativa)',
+  '2': 'Estimativa',
+  '3': 'Microempresa Municipal',
+  '4': 'Notário ou Registrador',
+  '5': 'Profissional Autônomo',
+  '6': 'Sociedade de Profissionais',
+  '9': 'Outros',
+};
+
+export const tribISSQN: Labels = {
+  '1': 'Operação tributável',
+  '2': 'Imunidade',
+  '3': 'Exportação de serviço',
+  '4': 'Não Incidência',
+};
+
+export const tpImunidade: Labels = {
+  '0': 'Imunidade (tipo não informado na nota de origem)',
+  '1': 'Patrimônio, renda ou serviços, uns dos outros',
+  '2': 'Entidades religiosas e templos de qualquer culto',
+  '3': 'Patrimônio, renda ou serviços dos partidos políticos, entidades sindicais, instituições de educação e de assistência social',
+  '4': 'Livros, jornais, periódicos e o papel destinado a sua impressão',
+  '5': 'Fonogramas e videofonogramas musicais produzidos no Brasil',
+};
+
+export const tpSusp: Labels = {
+  '1': 'Exigibilidade Suspensa por Decisão Judicial',
+  '2': 'Exigibilidade Suspensa por Processo Administrativo',
+};
+
+export const tpRetISSQN: Labels = { '1': 'Não Retido', '2': 'Retido pelo Tomador', '3': 'Retido pelo Intermediário' };
+
+/** Without the percentage or amount of the benefit, which the note does not hold. */
+export const tpBM: Labels = {
+  '1': 'Isenção',
+  '2': 'Redução da BC em percentual',
+  '3': 'Redução da BC em valor',
+  '4': 'Alíquota Diferenciada',
+};
+
+export const tpRetPisCofins: Labels = {
+  '0': 'PIS/COFINS/CSLL Não Retidos',
+  '1': 'PIS/COFINS Retido',
+  '2': 'PIS/COFINS Não Retido',
+  '3': 'PIS/COFINS/CSLL Retidos',
+  '4': 'PIS/COFINS Retidos, CSLL Não Retido',
+  '5': 'PIS Retido, COFINS/CSLL Não Retido',
+  '6': 'COFINS Retido, PIS/CSLL Não Retido',
+  '7': 'PIS Não Retido, COFINS/CSLL Retidos',
+  '8': 'PIS/COFINS Não Retidos, CSLL Retido',
+  '9': 'COFINS Não Retido, PIS/CSLL Retidos',
+};

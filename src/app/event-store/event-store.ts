@@ -1,0 +1,74 @@
+import type { StreamName } from '../../domain/shared/ids.js';
+import { AppendOutcomeUnknown, type EventLog, type Expected, type ReadOptions, type Revision } from '../../ports/event-log.js';
+import type { SealingKeys } from '../../ports/sealing-keys.js';
+import { type CommandContext, type DecodedEvent, decodeEvent, encodeEvents, type StreamVersion } from './codec.js';
+import type { DomainEvent } from './event-types.js';
+
+export type LoadedStream<E extends DomainEvent> = { events: readonly DecodedEvent<E>[]; version: StreamVersion };
+
+/** No version comes back: after a replayed append the stored hash may be an earlier try's, so whoever writes again reloads. */
+export type Appended = { ok: boolean };
+
+/** Thrown when neither the append nor the re-read after it could tell what was stored; the caller answers 503. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/** The event log as the use cases see it: typed events, opened, with the version that the next append must name. */
+export type EventStore = {
+  load<E extends DomainEvent>(stream: StreamName, options?: ReadOptions): Promise<LoadedStream<E>>;
+  /** `ok: false`: another writer was first; reload and decide again. */
+  append(
+    stream: StreamName,
+    version: StreamVersion,
+    events: readonly DomainEvent[],
+    context: CommandContext,
+  ): Promise<Appended>;
+};
+
+/** Told of every successful append: the reader uses it to know which rows are behind what this process wrote. */
+export type AppendListener = (stream: StreamName, revision: Revision) => void;
+
+export const createEventStore = (log: EventLog, keys: SealingKeys, onAppended: AppendListener = () => {}): EventStore => ({
+  load: async <E extends DomainEvent>(stream: StreamName, options?: ReadOptions): Promise<LoadedStream<E>> => {
+    const recorded = await log.read(stream, options);
+    const events = await Promise.all(recorded.map((event) => decodeEvent(event, keys)));
+    const last = options?.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
+    return {
+      events: events as unknown as readonly DecodedEvent<E>[],
+      version: last === undefined ? NO_STREAM : { kind: 'at', revision: last.revision, hash: last.metadata['hash'] ?? '' },
+    };
+  },
+  append: async (stream, version, events, context) => {
+    const encoded = await encodeEvents(stream, version, events, context, keys);
+    const first = encoded[0];
+    if (first === undefined) return { ok: true };
+    const expected: Expected = version.kind === 'none' ? version : { kind: 'exact', revision: version.revision };
+    const firstRevision = version.kind === 'none' ? 0 : version.revision + 1;
+    try {
+      const { ok } = await log.append(stream, expected, encoded);
+      if (ok) onAppended(stream, firstRevision + encoded.length - 1);
+      return { ok };
+    } catch (error) {
+      if (!(error instanceof AppendOutcomeUnknown)) throw error;
+      return await outcomeByReading(log, stream, firstRevision, first.id);
+    }
+  },
+});
+
+export const NO_STREAM: StreamVersion = { kind: 'none' };
+
+/** The events are there under our first id, or another writer's are; neither: they may still come, and nobody may be told yes or no. */
+const outcomeByReading = async (
+  log: EventLog,
+  stream: StreamName,
+  firstRevision: number,
+  firstId: string,
+): Promise<Appended> => {
+  const found = await log.read(stream, { from: firstRevision, limit: 1 }).catch((error: unknown) => {
+    throw new StoreUnavailable('the append has an unknown outcome and the stream cannot be read', { cause: error });
+  });
+  const first = found[0];
+  if (first === undefined) throw new StoreUnavailable('the append has an unknown outcome and has not shown up');
+  return { ok: first.id === firstId };
+};

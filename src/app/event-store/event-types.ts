@@ -1,0 +1,32 @@
+import { type CompanyEvent, companyPersonalFields } from '../../domain/company/events.js';
+import { type DpsNumberEvent, dpsNumberPersonalFields } from '../../domain/dps-number/dps-number.js';
+import { type InvoiceEvent, invoicePersonalFields } from '../../domain/invoice/events.js';
+import { type SystemEvent, systemPersonalFields } from '../../domain/system/events.js';
+import type { JsonObject } from '../../ports/event-log.js';
+
+/** Every event that this version writes. */
+export type DomainEvent = InvoiceEvent | CompanyEvent | DpsNumberEvent | SystemEvent;
+
+export type EventTypeDefinition = {
+  /** Version written now; a log may hold older ones, which `upcasts` lift one step each. */
+  version: number;
+  personal: readonly string[];
+  /** Index 0 lifts version 1 to 2. */
+  upcasts: readonly ((data: JsonObject) => JsonObject)[];
+};
+
+const personalFields: Record<DomainEvent['type'], readonly string[]> = {
+  ...invoicePersonalFields,
+  ...companyPersonalFields,
+  ...dpsNumberPersonalFields,
+  ...systemPersonalFields,
+};
+
+const upcasts: Partial<Record<DomainEvent['type'], EventTypeDefinition['upcasts']>> = {};
+
+export const eventTypeDefinitions: ReadonlyMap<string, EventTypeDefinition> = new Map(
+  Object.entries(personalFields).map(([type, personal]) => {
+    const steps = upcasts[type as DomainEvent['type']] ?? [];
+    return [type, { version: steps.length + 1, personal, upcasts: steps }];
+  }),
+);

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import type { CompanyId, InvoiceId, Mode } from '../domain/shared/ids.js';
+
+export const sha256Hex = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
+
+/** For ever the same invoice id for a reference, per company and mode: the append with expected none is the reservation (design section 5). */
+export const invoiceIdOfReference = (mode: Mode, companyId: CompanyId, reference: string): InvoiceId =>
+  uuidV8([mode, companyId, reference]);
+
+/** A keyed request without a reference; the generation rises when the key is used again after its 24 hours. */
+export const invoiceIdOfKey = (mode: Mode, companyId: CompanyId, keyHash: string, generation: number): InvoiceId =>
+  uuidV8([mode, companyId, 'key', keyHash, generation]);
+
+/** The key of the duplicate window (reading 16): the description as sent, before markers. */
+export const fingerprintOf = (mode: Mode, companyId: CompanyId, amountInCents: number, description: string): string =>
+  sha256Hex(JSON.stringify([mode, companyId, amountInCents, description]));
+
+/** Equal for bodies that are equal after parsing: white space and order of keys do not count (reading 12). */
+export const bodyHashOf = (body: unknown): string => sha256Hex(JSON.stringify(sorted(body)));
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return { array: value.map(sorted) };
+  if (typeof value !== 'object' || value === null) return value;
+  return { object: Object.entries(value).map(([key, item]) => [key, sorted(item)]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)) };
+};
+
+const uuidV8 = (parts: readonly (string | number)[]): string => uuidV8OfHash(sha256Hex(JSON.stringify(parts)));
+
+/** A UUID version 8 out of the first 122 free bits of a SHA-256 in hex. */
+export const uuidV8OfHash = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,0 +1,29 @@
+import type { Company } from '../../domain/company/company.js';
+import type { EligibilityFacts, IssueRequest } from '../../domain/company/eligibility.js';
+import type { IdempotencyMark } from '../../domain/invoice/events.js';
+import type { Invoice } from '../../domain/invoice/state.js';
+import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import type { CompanyId, Mode } from '../../domain/shared/ids.js';
+import type { Clock } from '../../ports/clock.js';
+import type { DuplicateWindow, IdempotencyKeys } from '../../ports/guards.js';
+import type { TaxRegistry } from '../../ports/tax-registry.js';
+import type { EventStore } from '../event-store/event-store.js';
+
+/** Who asks, known from the API key. */
+export type Requester = { mode: Mode; companyId: CompanyId; keyId: string; requestId: string };
+
+export type IssueCommand = { request: IssueRequest; idempotency?: IdempotencyMark };
+
+export type AcceptResult = { accepted: Invoice } | { refused: Refusal };
+
+export type AcceptDeps = {
+  store: EventStore;
+  idempotency: IdempotencyKeys;
+  duplicates: DuplicateWindow;
+  taxRegistry: TaxRegistry;
+  clock: Clock;
+  company(companyId: CompanyId): Promise<Company | undefined>;
+  /** Tables and municipality of the eligibility rules. */
+  eligibilityFacts(company: Company): Promise<Omit<EligibilityFacts, 'mode' | 'now' | 'company'>>;
+  windows: { idempotencySeconds: number; duplicateSeconds: number };
+};

@@ -1,0 +1,98 @@
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import forge from 'node-forge';
+import { epochMs, type Instant } from '../domain/shared/time.js';
+
+export type KeyAndCertificate = { privateKeyPem: string; certificatePem: string };
+
+export type CertificateRequest = {
+  /** Common name; an e-CNPJ gets `:CNPJ` behind it, as the real ones have. */
+  subjectName: string;
+  cnpj?: string;
+  /** Absent: a self-signed certificate authority. */
+  issuer?: KeyAndCertificate;
+  /** DNS names or IP addresses: makes a server certificate. */
+  serverNames?: readonly string[];
+  validDays: number;
+  now: Instant;
+};
+
+/**
+ * Makes an RSA 2048 key and its X.509 v3 certificate: an authority, a server's, or a client's shaped like an e-CNPJ
+ * (otherName 2.16.76.1.3.3, clientAuth; domain.md section 2). Nobody trusts it but who is told to: the simulator, tests.
+ * Valid from one hour before `now`, so that peers with a slow clock accept it.
+ */
+export const issueCertificate = (request: CertificateRequest): KeyAndCertificate => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const certificate = forge.pki.createCertificate();
+  const publicPem = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
+  certificate.publicKey = forge.pki.publicKeyFromPem(publicPem.toString());
+  certificate.serialNumber = freshSerial();
+  certificate.validity.notBefore = new Date(epochMs(request.now) - HOUR_MS);
+  certificate.validity.notAfter = new Date(epochMs(request.now) + request.validDays * 24 * HOUR_MS);
+  const subject = nameOf(request);
+  const issuer = request.issuer === undefined ? undefined : forge.pki.certificateFromPem(request.issuer.certificatePem);
+  certificate.setSubject(subject);
+  certificate.setIssuer(issuer === undefined ? subject : subjectOf(issuer));
+  certificate.setExtensions(extensionsOf(request));
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const signer = forge.pki.privateKeyFromPem(request.issuer?.privateKeyPem ?? pem);
+  certificate.sign(signer, forge.md.sha256.create());
+  return { privateKeyPem: pem, certificatePem: forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n') };
+};
+
+const HOUR_MS = 3_600_000;
+
+/** 15 random bytes below a fixed first one: positive and never of leading zeros in DER. */
+const freshSerial = (): string => `4a${randomBytes(15).toString('hex')}`;
+
+const nameOf = ({ subjectName, cnpj }: CertificateRequest): forge.pki.CertificateField[] => [
+  { name: 'countryName', value: 'BR' },
+  { name: 'organizationName', value: 'SIMULACAO - NAO ICP-Brasil' },
+  {
+    name: 'commonName',
+    value: cnpj === undefined ? subjectName : `${subjectName}:${cnpj}`,
+    // The typings know no string type names, the library wants the number of UTF8String.
+    valueTagClass: forge.asn1.Type.UTF8 as unknown as forge.asn1.Class,
+  },
+];
+
+/** The library reads UTF-8 values as bytes and encodes them once more when it writes: decoded here, the names match. */
+const subjectOf = (issuer: forge.pki.Certificate): forge.pki.CertificateField[] =>
+  issuer.subject.attributes.map((field) =>
+    Number(field.valueTagClass) === forge.asn1.Type.UTF8 && typeof field.value === 'string'
+      ? { ...field, value: forge.util.decodeUtf8(field.value) }
+      : field,
+  );
+
+const extensionsOf = ({ issuer, serverNames, cnpj }: CertificateRequest): object[] => {
+  if (issuer === undefined) {
+    return [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, digitalSignature: true, critical: true },
+      { name: 'subjectKeyIdentifier' },
+    ];
+  }
+  const common = [
+    { name: 'basicConstraints', cA: false, critical: true },
+    { name: 'keyUsage', digitalSignature: true, nonRepudiation: true, keyEncipherment: true, critical: true },
+    { name: 'subjectKeyIdentifier' },
+  ];
+  if (serverNames !== undefined) {
+    const altNames = serverNames.map((name) => (IP.test(name) ? { type: 7, ip: name } : { type: 2, value: name }));
+    return [...common, { name: 'extKeyUsage', serverAuth: true }, { name: 'subjectAltName', altNames }];
+  }
+  const usage = { name: 'extKeyUsage', clientAuth: true, emailProtection: true };
+  return cnpj === undefined ? [...common, usage] : [...common, usage, { id: '2.5.29.17', value: cnpjAltName(cnpj) }];
+};
+
+const IP = /^[0-9.]+$|:/;
+
+/** GeneralNames with one otherName: the OID, then a PrintableString below an explicit tag, as ICP-Brasil encodes it. */
+const cnpjAltName = (cnpj: string): forge.asn1.Asn1 => {
+  const { Class, Type, create, oidToDer } = forge.asn1;
+  const oid = create(Class.UNIVERSAL, Type.OID, false, oidToDer('2.16.76.1.3.3').getBytes());
+  const value = create(Class.UNIVERSAL, Type.PRINTABLESTRING, false, cnpj);
+  const explicit = create(Class.CONTEXT_SPECIFIC, 0 as forge.asn1.Type, true, [value]);
+  const otherName = create(Class.CONTEXT_SPECIFIC, 0 as forge.asn1.Type, true, [oid, explicit]);
+  return create(Class.UNIVERSAL, Type.SEQUENCE, true, [otherName]);
+};

@@ -1,0 +1,35 @@
+import type { Mode } from '../shared/ids.js';
+import type { Registration } from './events.js';
+import { type Catalogue, type CatalogueLine, mainFirst, selectLine } from './line-selection.js';
+
+/** An item of `GET /v1/activities` (spec "Activity"). */
+export type ActivityBody = {
+  cnae: string;
+  service_code: string;
+  description: string;
+  is_main: boolean;
+  is_default: boolean;
+};
+
+/** Exactly the lines that the eligibility rules of this mode would accept when sent as `cnae` and `service_code`. */
+export const issuableActivities = (registration: Registration, mode: Mode, catalogue: Catalogue): readonly ActivityBody[] =>
+  mainFirst(registration.activities).flatMap(({ cnae, isMain }) =>
+    catalogue
+      .linesOf(cnae)
+      .filter((line) => isIssuable(line, registration, mode, catalogue))
+      .map((line) => ({
+        cnae,
+        service_code: line.serviceCode,
+        description: `${maskedCnae(cnae)} ${line.description}`,
+        is_main: isMain,
+        is_default: line.isDefault,
+      })),
+  );
+
+const isIssuable = (line: CatalogueLine, registration: Registration, mode: Mode, catalogue: Catalogue): boolean => {
+  const selected = selectLine({ cnae: line.cnae, serviceCode: line.serviceCode }, registration.activities, catalogue);
+  if ('refused' in selected || selected.line !== line || line.nbs === undefined) return false;
+  return mode === 'live' || catalogue.isNbs(line.nbs);
+};
+
+const maskedCnae = (cnae: string): string => `${cnae.slice(0, 4)}-${cnae.slice(4, 5)}/${cnae.slice(5)}`;

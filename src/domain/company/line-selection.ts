@@ -1,0 +1,64 @@
+import type { ErrorCode } from '../shared/error-catalogue.js';
+import type { Registration } from './events.js';
+
+/** One row of the activity catalogue: a CNAE's way to a national service code. */
+export type CatalogueLine = {
+  cnae: string;
+  serviceCode: string;
+  nbs?: string;
+  description: string;
+  isDefault: boolean;
+  isBlocked: boolean;
+  municipalCode?: string;
+};
+
+/** What the rules need to know of the catalogue and the national tables. */
+export type Catalogue = {
+  /** All lines of a CNAE, blocked ones included. */
+  linesOf(cnae: string): readonly CatalogueLine[];
+  isServiceCode(code: string): boolean;
+  isNbs(code: string): boolean;
+};
+
+export type LineRefusal = Extract<
+  ErrorCode,
+  | 'nfse.cnae_not_allowed'
+  | 'nfse.cnae_missing_ctribnac'
+  | 'nfse.cnae_without_default'
+  | 'nfse.service_code_unknown'
+  | 'nfse.service_code_not_allowed'
+>;
+
+type Selected = { line: CatalogueLine } | { refused: LineRefusal };
+
+/** The four rows of the spec's "Line selection", with reading 47. */
+export const selectLine = (
+  sent: { cnae?: string | undefined; serviceCode?: string | undefined },
+  activities: Registration['activities'],
+  catalogue: Catalogue,
+): Selected => {
+  const { cnae, serviceCode } = sent;
+  if (cnae !== undefined && !activities.some((activity) => activity.cnae === cnae)) return { refused: 'nfse.cnae_not_allowed' };
+  if (serviceCode !== undefined && !catalogue.isServiceCode(serviceCode)) return { refused: 'nfse.service_code_unknown' };
+  if (serviceCode !== undefined) {
+    const cnaes = cnae === undefined ? mainFirst(activities).map((activity) => activity.cnae) : [cnae];
+    const line = cnaes
+      .flatMap((candidate) => catalogue.linesOf(candidate))
+      .find((candidate) => candidate.serviceCode === serviceCode && !candidate.isBlocked);
+    return line === undefined ? { refused: 'nfse.service_code_not_allowed' } : { line };
+  }
+  const chosen = cnae ?? mainFirst(activities)[0]?.cnae;
+  return chosen === undefined ? { refused: 'nfse.cnae_not_allowed' } : defaultLine(catalogue.linesOf(chosen));
+};
+
+const defaultLine = (lines: readonly CatalogueLine[]): Selected => {
+  if (lines.length === 0) return { refused: 'nfse.cnae_missing_ctribnac' };
+  const line = lines.find((candidate) => candidate.isDefault);
+  if (line === undefined) return { refused: 'nfse.cnae_without_default' };
+  return line.isBlocked ? { refused: 'nfse.cnae_not_allowed' } : { line };
+};
+
+export const mainFirst = (activities: Registration['activities']): Registration['activities'] => [
+  ...activities.filter((activity) => activity.isMain),
+  ...activities.filter((activity) => !activity.isMain),
+];

@@ -1,0 +1,56 @@
+import type { ErrorCode } from '../shared/error-catalogue.js';
+import { type Instant, isBefore, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../shared/time.js';
+import type { CancelReason, InvoiceEvent } from './events.js';
+import type { Invoice } from './state.js';
+
+export type CancelRefusal = Extract<
+  ErrorCode,
+  'nfse.already_canceled' | 'nfse.cancel_in_progress' | 'nfse.not_cancelable' | 'nfse.cancel_window_closed'
+>;
+
+/** Used when the caller sends none: the layout demands 15 to 255 characters (domain.md section 13). */
+export const defaultCancelDescription: Record<CancelReason, string> = {
+  issuance_error: 'Cancelamento por erro na emissão da nota.',
+  service_not_provided: 'Cancelamento por serviço não prestado.',
+  other: 'Cancelamento solicitado pelo prestador do serviço.',
+};
+
+/** Refusals in the order of reading 29: canceled, in progress, not cancelable, window closed. */
+export const requestCancellation = (
+  invoice: Invoice,
+  command: { reason?: CancelReason; description?: string; now: Instant },
+): { events: readonly InvoiceEvent[] } | { refused: CancelRefusal } => {
+  const refused = cancelRefusal(invoice, command.now);
+  if (refused !== undefined) return { refused };
+  const reason = command.reason ?? 'other';
+  return {
+    events: [
+      {
+        type: 'CancellationRequested',
+        data: {
+          request: (invoice.cancellation?.request ?? 0) + 1,
+          reason,
+          description: command.description ?? defaultCancelDescription[reason],
+          requestedAt: command.now,
+        },
+      },
+    ],
+  };
+};
+
+export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | undefined => {
+  const { cancellation, outcome, origin } = invoice;
+  if (cancellation?.status === 'succeeded') return 'nfse.already_canceled';
+  if (cancellation?.status === 'pending') return 'nfse.cancel_in_progress';
+  if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
+  if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';
+  if (origin.kind === 'imported' && (origin.replaced || origin.from === 'manual')) return 'nfse.not_cancelable';
+  if (outcome.issuedAt === undefined || !isBefore(now, nextBrasiliaMonth(outcome.issuedAt))) return 'nfse.cancel_window_closed';
+  return undefined;
+};
+
+/** `cancelable_until`: there exactly when a cancel would be accepted now (spec "Invoice", invariant 7). */
+export const cancelableUntil = (invoice: Invoice, now: Instant): Instant | undefined =>
+  cancelRefusal(invoice, now) === undefined && invoice.outcome.status === 'issued' && invoice.outcome.issuedAt !== undefined
+    ? lastSecondOfBrasiliaMonth(invoice.outcome.issuedAt)
+    : undefined;

@@ -1,0 +1,151 @@
+import { type InvoiceId, publicInvoiceId } from '../shared/ids.js';
+import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import { unreachable } from '../shared/unreachable.js';
+import type { Customer } from './events.js';
+import { cancellationError, type InvoiceError, invoiceError } from './issue-messages.js';
+import { cancelableUntil } from './request-cancellation.js';
+import type { Cancellation, Invoice, InvoiceState } from './state.js';
+
+export type InvoiceStatus = 'queued' | 'processing' | 'issued' | 'failed' | 'indeterminate' | 'canceled';
+
+type CustomerBody = {
+  type: 'br' | 'foreign';
+  document?: string;
+  name?: string;
+  tax_id?: string;
+  tax_id_absence_reason?: 'exempt' | 'not_required';
+  address?: Record<'street' | 'number' | 'district' | 'city' | 'state' | 'postal_code' | 'country', string>;
+};
+
+type CancellationBody = {
+  status: Cancellation['status'];
+  requested_at: Instant;
+  reason: Cancellation['reason'];
+  error?: InvoiceError;
+};
+
+/** The invoice as the API shows it, without `links`, which are made fresh at every read (spec "Invoice"). */
+export type InvoiceBody = {
+  object: 'nfse';
+  id: string;
+  livemode: boolean;
+  status: InvoiceStatus;
+  amount_in_cents: number;
+  description?: string;
+  competence?: string;
+  customer?: CustomerBody;
+  foreign_amount?: { currency: string; amount_in_cents: number };
+  reference?: string;
+  service_code?: string;
+  cnae?: string;
+  access_key?: string;
+  failed_attempts: number;
+  created_at?: Instant;
+  issued_at?: Instant;
+  cancelable_until?: Instant;
+  cancellation?: CancellationBody;
+  failed_at?: Instant;
+  error?: InvoiceError;
+};
+
+export const invoiceStatus = (invoice: Invoice): InvoiceStatus => {
+  switch (invoice.outcome.status) {
+    case 'open':
+      return invoice.attempts.length === 0 ? 'queued' : 'processing';
+    case 'issued':
+      return invoice.cancellation?.status === 'succeeded' ? 'canceled' : 'issued';
+    case 'failed':
+    case 'indeterminate':
+      return invoice.outcome.status;
+    default:
+      return unreachable(invoice.outcome);
+  }
+};
+
+export const invoiceView = (invoice: Invoice, now: Instant): InvoiceBody => {
+  const { facts, outcome, cancellation } = invoice;
+  const issued = outcome.status === 'issued' ? outcome : undefined;
+  const ended = outcome.status === 'failed' || outcome.status === 'indeterminate' ? outcome : undefined;
+  return present({
+    object: 'nfse' as const,
+    id: publicInvoiceId(facts.invoiceId),
+    livemode: facts.mode === 'live',
+    status: invoiceStatus(invoice),
+    amount_in_cents: facts.amountInCents,
+    description: facts.description,
+    competence: facts.competence,
+    customer: facts.customer === undefined ? undefined : customerBody(facts.customer),
+    foreign_amount:
+      facts.foreignAmount === undefined
+        ? undefined
+        : { currency: facts.foreignAmount.currency, amount_in_cents: facts.foreignAmount.amountInCents },
+    reference: facts.reference,
+    service_code: facts.serviceCode,
+    cnae: facts.cnae,
+    access_key: issued?.accessKey,
+    failed_attempts: failedAttempts(invoice),
+    created_at: facts.createdAt,
+    issued_at: issued?.issuedAt,
+    cancelable_until: cancelableUntil(invoice, now),
+    cancellation: cancellation === undefined ? undefined : cancellationBody(cancellation, invoice),
+    failed_at: ended?.failedAt,
+    error: invoiceError(invoice),
+  });
+};
+
+/** Attempts known not to have produced a document (reading 27). */
+export const failedAttempts = (invoice: Invoice): number =>
+  invoice.attempts.filter(({ resolution }) => ['not_sent', 'absent', 'rejected'].includes(resolution)).length;
+
+/** PDF, XML and links: issued, and canceled in live mode (spec "GET /v1/nfse/{id}/pdf", reading 23). */
+export const isDownloadable = (invoice: Invoice): boolean => {
+  const status = invoiceStatus(invoice);
+  return status === 'issued' || (status === 'canceled' && invoice.facts.mode === 'live');
+};
+
+export type Visible = { kind: 'absent' } | { kind: 'moved'; to: InvoiceId } | { kind: 'invoice'; invoice: Invoice };
+
+/** A test invoice is gone for readers when its life is over, also before the sweep has deleted it. */
+export const visible = (state: InvoiceState, now: Instant, testRetentionSeconds: number): Visible => {
+  switch (state.kind) {
+    case 'none':
+    case 'deleted':
+      return { kind: 'absent' };
+    case 'reference_taken':
+      return { kind: 'moved', to: state.invoiceId };
+    case 'invoice': {
+      const { mode, createdAt } = state.facts;
+      const over = mode === 'test' && createdAt !== undefined && !isBefore(now, addSeconds(createdAt, testRetentionSeconds));
+      return over ? { kind: 'absent' } : { kind: 'invoice', invoice: state };
+    }
+    default:
+      return unreachable(state);
+  }
+};
+
+const customerBody = (customer: Customer): CustomerBody => {
+  if (customer.type === 'br') return present({ type: customer.type, document: customer.document, name: customer.name });
+  const { postalCode, ...address } = customer.address;
+  return present({
+    type: customer.type,
+    name: customer.name,
+    tax_id: customer.taxId,
+    tax_id_absence_reason: customer.taxIdAbsenceReason,
+    address: { ...address, postal_code: postalCode },
+  });
+};
+
+const cancellationBody = (cancellation: Cancellation, invoice: Invoice): CancellationBody => ({
+  status: cancellation.status,
+  requested_at: cancellation.requestedAt,
+  reason: cancellation.reason,
+  ...(cancellation.status === 'failed' ? { error: cancellationError(cancellation.codes, invoice.facts.mode) } : {}),
+});
+
+type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Absent, never null and never undefined (spec "Resources and their fields"). */
+const present = <T extends object>(fields: T): Present<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>;

@@ -1,0 +1,41 @@
+/** What makes a DPS unique at the authorizer (domain.md section 4). `municipality` is the emitter's IBGE code, 7 digits. */
+export type DpsIdentity = { municipality: string; cnpj: string; series: string; number: number };
+
+/** The 45-character `infDPS/@Id`: series and number are padded here and only here; `2` says that a CNPJ follows. */
+export const dpsId = ({ municipality, cnpj, series, number }: DpsIdentity): string => {
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error('a DPS number is a whole number from 1 on');
+  const id = `DPS${municipality}2${cnpj}${series.padStart(5, '0')}${String(number).padStart(15, '0')}`;
+  if (!DPS_ID.test(id)) throw new Error('the parts do not make a DPS id');
+  return id;
+};
+
+/**
+ * Check digit of an access key over its first 49 characters: modulo 11, weights 2 to 9 from the right, remainders 0 and
+ * 1 give 0; a letter of an alphanumeric CNPJ counts as its ASCII code minus 48 (domain.md section 4).
+ */
+export const accessKeyCheckDigit = (first49: string): string => {
+  if (first49.length !== KEY_LENGTH - 1) throw new Error('the check digit is made from 49 characters');
+  let sum = 0;
+  for (let fromRight = 0; fromRight < first49.length; fromRight++) {
+    sum += (first49.charCodeAt(first49.length - 1 - fromRight) - 48) * (2 + (fromRight % 8));
+  }
+  const remainder = sum % 11;
+  return remainder < 2 ? '0' : String(11 - remainder);
+};
+
+/** Shape and check digit. The XSD's own pattern misplaces the alphanumeric window and is not used (domain.md section 4). */
+export const isAccessKey = (value: string): boolean =>
+  ACCESS_KEY.test(value) && accessKeyCheckDigit(value.slice(0, -1)) === value.slice(-1);
+
+/** `pedRegEvento` id of a cancellation: one per note, so every try carries the same. */
+export const cancellationRequestId = (accessKey: string): string => `PRE${accessKey}${CANCELLATION_EVENT}`;
+
+/** Code of the cancellation event, e101101. */
+export const CANCELLATION_EVENT = '101101';
+
+const KEY_LENGTH = 50;
+
+const DPS_ID = /^DPS[0-9]{7}2[0-9A-Z]{14}[0-9]{20}$/;
+
+/** Municipality and generator, kind of inscription, inscription, then number, year and month, random part and digit. */
+const ACCESS_KEY = /^[0-9]{7}[12][12][0-9A-Z]{14}[0-9]{27}$/;

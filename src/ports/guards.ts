@@ -1,0 +1,47 @@
+import type { CompanyId, InvoiceId, Mode, StreamName } from '../domain/shared/ids.js';
+import type { Instant } from '../domain/shared/time.js';
+
+/** Whose key it is: keys are scoped per company and mode (reading 13). */
+export type KeyOwner = { mode: Mode; companyId: CompanyId; keyHash: string };
+
+/** `commandId` and `acceptedAt` are made once per claim; a retry after a crash goes on with the same ones. */
+export type Claim = { leaseToken: string; commandId: string; acceptedAt: Instant };
+
+export type KeyState =
+  | { kind: 'free' }
+  | { kind: 'in_use' }
+  | { kind: 'reuse' }
+  | { kind: 'done'; invoiceId: InvoiceId };
+
+export type ClaimResult = { kind: 'claimed'; claim: Claim } | Exclude<KeyState, { kind: 'free' }>;
+
+/** Time-boxed promises; losing them can refuse or delay, never allow a second fiscal document (design section 5). */
+export type IdempotencyKeys = {
+  /** What the key says of this body now, without claiming anything. */
+  peek(owner: KeyOwner, bodyHash: string, now: Instant): Promise<KeyState>;
+  /** `fresh` is used unless an expired lease of the same body is taken over. */
+  claim(owner: KeyOwner, bodyHash: string, fresh: Claim, now: Instant): Promise<ClaimResult>;
+  /** Only under the lease token that the process holds; false when it was lost. */
+  markDone(owner: KeyOwner, leaseToken: string, invoiceId: InvoiceId): Promise<boolean>;
+  release(owner: KeyOwner, leaseToken: string): Promise<void>;
+};
+
+export type FingerprintMark = { stream: StreamName; at: Instant };
+
+export type DuplicateWindow = {
+  /** Places the mark unless one younger than `youngerThan` stands, which is then returned. Null places it in any case. */
+  place(fingerprint: string, mark: FingerprintMark, youngerThan: Instant | null): Promise<FingerprintMark | undefined>;
+  /** Takes over a mark whose request left nothing; false when it changed meanwhile. */
+  takeOver(fingerprint: string, from: FingerprintMark, to: FingerprintMark): Promise<boolean>;
+  /** A proven refusal leaves no trace; only its own mark is removed. */
+  remove(fingerprint: string, stream: StreamName): Promise<void>;
+};
+
+export type LookupMemo = { asked: number; lastAskedAt: Instant; firstAbsentAt?: Instant };
+
+/** What the look-ups of one send have said so far (`work` is `issue/<attempt>` or `cancel/<request>/<attempt>`). */
+export type LookupMemos = {
+  get(stream: StreamName, work: string): Promise<LookupMemo | undefined>;
+  put(stream: StreamName, work: string, memo: LookupMemo): Promise<void>;
+  forget(stream: StreamName): Promise<void>;
+};

@@ -1,0 +1,39 @@
+import type { CompanyState } from '../domain/company/company.js';
+import type { Scope } from '../domain/company/events.js';
+import type { InvoiceState } from '../domain/invoice/state.js';
+import type { CompanyId, Mode, StreamName } from '../domain/shared/ids.js';
+import type { Instant } from '../domain/shared/time.js';
+import type { Revision } from './event-log.js';
+
+/** An invoice's folded state as the projector last saw it; personal fields may still be sealed. */
+export type InvoiceRow = { state: InvoiceState; revision: Revision };
+
+export type Credential = { keyId: string; companyId: CompanyId; mode: Mode; scopes: readonly Scope[]; revoked: boolean };
+
+/** Work that a stream still owes: kept by the `deadlines` projection, looked at by the sweeper and never trusted by a decision. */
+export type Deadline = {
+  stream: StreamName;
+  mode: Mode;
+  companyId: CompanyId;
+  kind: 'issue' | 'cancel';
+  /** Last event of this work. */
+  since: Instant;
+  started: boolean;
+};
+
+/** The relational views that the GET routes and the sweeper read. All of it can be rebuilt from the log. */
+export type ReadModel = {
+  invoice(stream: StreamName): Promise<InvoiceRow | undefined>;
+  company(companyId: CompanyId): Promise<{ state: CompanyState; revision: Revision } | undefined>;
+  companies(): Promise<readonly CompanyState[]>;
+  /** By SHA-256 of the whole API key, hex. */
+  credential(keyHash: string): Promise<Credential | undefined>;
+  credentialById(keyId: string): Promise<Credential | undefined>;
+  apiSwitchedOff(): Promise<boolean>;
+  /** Open work whose last event is not after the given instants, oldest first; `null` asks for all of it. */
+  openWork(olderThan: { queued: Instant; started: Instant } | null, limit: number): Promise<readonly Deadline[]>;
+  /** Streams for which a verdict by time may be due: their work began at or before the instant. */
+  verdictsDue(beganBefore: { queued: Instant; started: Instant; cancel: Instant }, limit: number): Promise<readonly Deadline[]>;
+  /** Test invoices whose life ended at or before the instant. */
+  expiredTestInvoices(createdBefore: Instant, limit: number): Promise<readonly StreamName[]>;
+};

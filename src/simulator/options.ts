@@ -1,0 +1,41 @@
+import type { Mode } from '../domain/shared/ids.js';
+import type { Instant } from '../domain/shared/time.js';
+
+/** The only source of the authorizer's time. */
+export type Clock = { now(): Instant };
+
+/** The official tables that the rules ask; handed in, so that the simulator reads no file but its own folder. */
+export type Tables = {
+  /** cTribNac, six digits. */
+  serviceCode(code: string): { description: string } | undefined;
+  /** NBS 2.0 leaf code, nine digits. */
+  isNbs(code: string): boolean;
+  /** IBGE code, seven digits. */
+  municipality(ibge: string): { name: string; uf: string } | undefined;
+};
+
+export type SimulatorOptions = {
+  /** Keeps CA, server certificate, ledgers and registries; made at the first start. */
+  folder: string;
+  /** 0 picks a free port. */
+  port: number;
+  controlPort: number;
+  /** Of the mTLS port, default `127.0.0.1`; the control port is always loopback. */
+  host?: string;
+  /** Names that the server certificate carries beside `localhost` and the loopback addresses. */
+  serverNames?: readonly string[];
+  clock: Clock;
+  tables: Tables;
+  /** PEM bundle of further authorities whose client certificates are accepted. */
+  extraClientCaPem?: string;
+  log?: (line: object) => void;
+};
+
+export type Simulator = {
+  /** Base URL of each environment, without a trailing slash. */
+  urls: Record<Mode, string>;
+  controlUrl: string;
+  /** Trust root of the server certificate. */
+  caPem: string;
+  close(): Promise<void>;
+};

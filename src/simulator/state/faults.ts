@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { Mode } from '../../domain/shared/ids.js';
+import type { Cents } from '../../domain/shared/money.js';
+
+export const FAULT_TARGETS = ['issue', 'lookup', 'fetch', 'event', 'event_lookup'] as const;
+export type FaultTarget = (typeof FAULT_TARGETS)[number];
+
+export const FAULT_KINDS = [
+  'late_commit',
+  'stale',
+  'reject',
+  'lost_after_commit',
+  'lost_before_commit',
+  'slow',
+  'http_429',
+  'http_500',
+  'http_502_html',
+  'http_503',
+  'http_404_html',
+  'transient',
+  'reset',
+  'garbage',
+  'missing_key',
+  'casing',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+export type Fault = {
+  on: FaultTarget;
+  kind: FaultKind;
+  times: number;
+  match: { cnpj?: string; amountInCents?: Cents; environment?: Mode };
+  delayMs: number;
+  commit?: boolean;
+  code?: string;
+  message?: string;
+};
+
+/** The note that a call is about, as far as the call tells. */
+export type NoteConcerned = { cnpj?: string; amountInCents?: Cents; dpsId?: string; accessKey?: string };
+
+/** `stale` hides what the call did and so goes together with any other fault. */
+export type Taken = { main?: Fault; stale?: Fault };
+
+export type Faults = {
+  add(fault: Fault): string;
+  /** Forgets all and says how many there were. */
+  clear(): number;
+  /** The oldest fault that matches, and the oldest `stale` one; each loses one of its `times`. */
+  take(on: FaultTarget, environment: Mode, note: NoteConcerned): Taken;
+};
+
+/** The faults ordered through the control port; held in memory only. */
+export const createFaults = (): Faults => {
+  let open: { fault: Fault; left: number }[] = [];
+  return {
+    add: (fault) => {
+      open.push({ fault, left: fault.times });
+      return randomUUID();
+    },
+    clear: () => {
+      const count = open.length;
+      open = [];
+      return count;
+    },
+    take: (on, environment, note) => {
+      if (open.length === 0) return {};
+      const matching = open.filter(({ fault }) => fault.on === on && matches(fault, environment, note));
+      const main = matching.find(({ fault }) => fault.kind !== 'stale');
+      const stale = matching.find(({ fault }) => fault.kind === 'stale');
+      for (const entry of [main, stale]) if (entry !== undefined) entry.left -= 1;
+      open = open.filter(({ left }) => left > 0);
+      return { ...(main && { main: main.fault }), ...(stale && { stale: stale.fault }) };
+    },
+  };
+};
+
+const matches = ({ match }: Fault, environment: Mode, note: NoteConcerned): boolean =>
+  (match.environment === undefined || match.environment === environment) &&
+  (match.cnpj === undefined || match.cnpj === note.cnpj) &&
+  (match.amountInCents === undefined || match.amountInCents === note.amountInCents);

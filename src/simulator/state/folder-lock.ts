@@ -1,0 +1,67 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Thrown when a live simulator already owns the folder: two ledgers would "prove" a false absence (design section 10). */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
+}
+
+/** The kernel's limit on the address of a Unix socket, with room for the file name. */
+const LONGEST_SOCKET_FOLDER = 50;
+
+/**
+ * Takes the folder for this process until `release` or the death of the process, however it dies. Every contender
+ * listens on a socket of its own before it looks for others, so two can both lose but never both win; a dead owner's
+ * socket refuses the connection and is removed. Names are never reused, so removing one cannot hit a live owner.
+ */
+export const lockFolder = async (folder: string): Promise<{ release(): Promise<void> }> => {
+  const sockets = await socketFolder(folder);
+  const name = `${randomUUID().slice(0, 18)}.lock`;
+  const server = await listen(join(sockets, name));
+  server.unref();
+  const release = async () => {
+    await new Promise<void>((done) => server.close(() => done()));
+    await rm(join(sockets, name), { force: true });
+  };
+  for (const other of await readdir(sockets)) {
+    if (other === name || !other.endsWith('.lock')) continue;
+    if (await isAlive(join(sockets, other))) {
+      await release();
+      throw new FolderInUse('another simulator is running on this folder');
+    }
+    await rm(join(sockets, other), { force: true });
+  }
+  return { release };
+};
+
+const socketFolder = async (folder: string): Promise<string> => {
+  const real = await realpath(folder);
+  const sockets =
+    real.length <= LONGEST_SOCKET_FOLDER
+      ? join(real, 'lock')
+      : join(tmpdir(), `nfse-sim-${createHash('sha256').update(real).digest('hex').slice(0, 16)}`);
+  await mkdir(sockets, { recursive: true, mode: 0o700 });
+  return sockets;
+};
+
+const listen = (path: string): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', reject);
+    server.listen(path, () => resolve(server));
+  });
+
+const isAlive = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT');
+    });
+  });

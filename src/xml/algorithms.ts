@@ -1,0 +1,36 @@
+import { XmlC14NMode } from 'libxml2-wasm';
+
+export const DSIG_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
+
+export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
+
+export type Canonicalization = {
+  mode: (typeof XmlC14NMode)[keyof typeof XmlC14NMode];
+  withComments: boolean;
+};
+
+/** C14N 1.0 and exclusive C14N, the only ones seen on the national system (domain.md section 6). */
+export const canonicalizations: Readonly<Record<string, Canonicalization>> = {
+  'http://www.w3.org/TR/2001/REC-xml-c14n-20010315': { mode: XmlC14NMode.XML_C14N_1_0, withComments: false },
+  'http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments': {
+    mode: XmlC14NMode.XML_C14N_1_0,
+    withComments: true,
+  },
+  'http://www.w3.org/2001/10/xml-exc-c14n#': { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: false },
+  'http://www.w3.org/2001/10/xml-exc-c14n#WithComments': {
+    mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0,
+    withComments: true,
+  },
+};
+
+/** Hash of node:crypto per signature algorithm, and the digest that goes with it. Every other algorithm is refused. */
+export const signatureAlgorithms: Readonly<Record<string, { hash: 'sha1' | 'sha256'; digestMethod: string }>> = {
+  'http://www.w3.org/2000/09/xmldsig#rsa-sha1': {
+    hash: 'sha1',
+    digestMethod: 'http://www.w3.org/2000/09/xmldsig#sha1',
+  },
+  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256': {
+    hash: 'sha256',
+    digestMethod: 'http://www.w3.org/2001/04/xmlenc#sha256',
+  },
+};

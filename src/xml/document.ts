@@ -1,0 +1,48 @@
+import { ParseOption, XmlDocument, XmlElement, XmlParseError } from 'libxml2-wasm';
+
+export type Opened<T> = { ok: true; value: T } | { ok: false; reason: string };
+
+/**
+ * Parses strictly, lends the document to `use` and frees it: WebAssembly memory is not collected. Documents with a DTD
+ * are refused unseen, so no entity but the five predefined ones exists; so are encodings other than UTF-8. `reason`
+ * never quotes the document.
+ */
+export const withXmlDocument = <T>(xml: Buffer, use: (document: XmlDocument) => T): Opened<T> => {
+  if (xml.includes('<!DOCTYPE')) return { ok: false, reason: 'a document type declaration is not allowed' };
+  const document = parse(xml);
+  if (document === undefined) return { ok: false, reason: 'not well-formed' };
+  try {
+    const encoding = document.encoding?.toLowerCase() ?? 'utf-8';
+    if (encoding !== 'utf-8') return { ok: false, reason: 'the encoding is not UTF-8' };
+    return { ok: true, value: use(document) };
+  } finally {
+    document.dispose();
+  }
+};
+
+/** Child elements in document order, without text and comments. */
+export const childElements = (parent: XmlElement): readonly XmlElement[] => {
+  const children: XmlElement[] = [];
+  for (let node = parent.firstChild; node !== null; node = node.next) {
+    if (node instanceof XmlElement) children.push(node);
+  }
+  return children;
+};
+
+export const childrenNamed = (parent: XmlElement, name: string): readonly XmlElement[] =>
+  childElements(parent).filter((child) => child.name === name);
+
+/** The child of that name when there is exactly one. */
+export const onlyChild = (parent: XmlElement | undefined, name: string): XmlElement | undefined => {
+  const [first, ...others] = parent === undefined ? [] : childrenNamed(parent, name);
+  return others.length === 0 ? first : undefined;
+};
+
+const parse = (xml: Buffer): XmlDocument | undefined => {
+  try {
+    return XmlDocument.fromBuffer(xml, { option: ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_NO_XXE });
+  } catch (error) {
+    if (error instanceof XmlParseError) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,106 @@
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { DSIG_NAMESPACE, ENVELOPED } from './algorithms.js';
+import { canonicalChild } from './canonicalize.js';
+
+/**
+ * `c14n` is what a taxpayer's document uses; its text must be canonical by construction (see `element.ts`).
+ * `exc-c14n-with-comments` is what Sefin uses; its digest is computed by a real canonicalization, because an NFS-e
+ * embeds a foreign DPS verbatim.
+ */
+export type SigningAlgorithm = 'c14n' | 'exc-c14n-with-comments';
+
+export type SigningOptions = {
+  /** Local name of the root's child that gets signed: `infDPS`, `infNFSe`, `infPedReg`, `infEvento`. */
+  signedElementName: string;
+  /** Its `Id`. */
+  id: string;
+  privateKeyPem: string;
+  /** The leaf; only its first certificate is put into `KeyInfo`. */
+  certificatePem: string;
+  algorithm: SigningAlgorithm;
+  /** As written in the declaration; Sefin writes `utf-8`. */
+  encoding?: 'UTF-8' | 'utf-8';
+};
+
+/**
+ * Enveloped XMLDSig, RSA-SHA256 over SHA-256: declaration, then the document with `Signature` as the root's last child
+ * (domain.md section 6). `unsigned` starts with its root, which declares the default namespace as its first attribute,
+ * and whose child begins `<name Id="...">`. `digest` is the DigestValue. Throws when the text has another shape.
+ */
+export const signDocument = (unsigned: string, options: SigningOptions): { bytes: Buffer; digest: string } => {
+  const canonicalization = CANONICALIZATION[options.algorithm];
+  const digest = createHash('sha256').update(canonicalContent(unsigned, options)).digest('base64');
+  const signedInfo = signedInfoOf(options.id, digest, canonicalization);
+  const signature = sign('sha256', Buffer.from(signedInfo), privateKey(options.privateKeyPem)).toString('base64');
+  // Inside Signature the namespace is inherited; only the digested form of SignedInfo carries it.
+  const inner = signedInfo.replace(` xmlns="${DSIG_NAMESPACE}"`, '');
+  const block =
+    `<Signature xmlns="${DSIG_NAMESPACE}">${inner}<SignatureValue>${signature}</SignatureValue><KeyInfo><X509Data>` +
+    `<X509Certificate>${leafBase64(options.certificatePem)}</X509Certificate></X509Data></KeyInfo></Signature>`;
+  const rootEnd = unsigned.lastIndexOf('</');
+  const declaration = `<?xml version="1.0" encoding="${options.encoding ?? 'UTF-8'}"?>`;
+  const signed = `${declaration}${unsigned.slice(0, rootEnd)}${block}${unsigned.slice(rootEnd)}`;
+  return { bytes: Buffer.from(signed, 'utf8'), digest };
+};
+
+const CANONICALIZATION = {
+  c14n: 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315',
+  'exc-c14n-with-comments': 'http://www.w3.org/2001/10/xml-exc-c14n#WithComments',
+} as const satisfies Record<SigningAlgorithm, string>;
+
+const canonicalContent = (unsigned: string, options: SigningOptions): string =>
+  options.algorithm === 'c14n' ? inheritNamespace(unsigned, options) : computed(unsigned, options);
+
+/** A detached child loses the namespace that it inherits: the digest covers it with that `xmlns` written on it. */
+const inheritNamespace = (unsigned: string, { signedElementName, id }: SigningOptions): string => {
+  const namespace = /^<[A-Za-z]+ xmlns="([^"]+)"/.exec(unsigned)?.[1];
+  const open = `<${signedElementName} Id="${id}">`;
+  const close = `</${signedElementName}>`;
+  const start = unsigned.indexOf(open);
+  const end = unsigned.lastIndexOf(close);
+  if (namespace === undefined || start < 0 || end < start) throw shapeError(signedElementName);
+  const rest = unsigned.slice(start + open.length, end + close.length);
+  return `<${signedElementName} xmlns="${namespace}" Id="${id}">${rest}`;
+};
+
+const computed = (unsigned: string, { signedElementName, id, algorithm }: SigningOptions): string => {
+  const canonical = canonicalChild(Buffer.from(unsigned, 'utf8'), signedElementName, id, CANONICALIZATION[algorithm]);
+  if (canonical === undefined) throw shapeError(signedElementName);
+  return canonical;
+};
+
+const shapeError = (signedElementName: string): Error =>
+  new Error(`the document has no element ${signedElementName} of that Id below its root`);
+
+const signedInfoOf = (id: string, digest: string, canonicalization: string): string => {
+  const algorithm = (name: string, uri: string): string => `<${name} Algorithm="${uri}"></${name}>`;
+  const transforms = algorithm('Transform', ENVELOPED) + algorithm('Transform', canonicalization);
+  const reference =
+    `<Transforms>${transforms}</Transforms>${algorithm('DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha256')}` +
+    `<DigestValue>${digest}</DigestValue>`;
+  return (
+    `<SignedInfo xmlns="${DSIG_NAMESPACE}">${algorithm('CanonicalizationMethod', canonicalization)}` +
+    `${algorithm('SignatureMethod', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256')}` +
+    `<Reference URI="#${id}">${reference}</Reference></SignedInfo>`
+  );
+};
+
+const leafBase64 = (pem: string): string => {
+  const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
+  if (body === undefined) throw new Error('the certificate is not PEM text');
+  return body.replace(/\s/g, '');
+};
+
+/** Parsing a PEM costs a tenth of a signature; the oldest entries leave first. */
+const keys = new Map<string, KeyObject>();
+
+const MAX_KEYS = 256;
+
+const privateKey = (pem: string): KeyObject => {
+  const key = keys.get(pem) ?? createPrivateKey(pem);
+  keys.delete(pem);
+  keys.set(pem, key);
+  const oldest = keys.keys().next().value;
+  if (keys.size > MAX_KEYS && oldest !== undefined) keys.delete(oldest);
+  return key;
+};

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { openSchemas } from '../../src/xml/schema.js';
+import { itWith, sample, xmllintAccepts } from './support.js';
+
+const { validate } = openSchemas();
+
+const valid = [
+  ['DPS', 'dps-01-me-epp-tomador-pj.xml'],
+  ['DPS', 'dps-02-me-epp-sem-tomador.xml'],
+  ['DPS', 'dps-03-mei-tomador-cpf.xml'],
+  ['DPS', 'dps-04-regime-normal-ibscbs.xml'],
+  ['DPS', 'dps-05-exportacao.xml'],
+  ['DPS', 'dps-06-substituicao.xml'],
+  ['NFSe', 'nfse-07-producao-me-epp-cpf.xml'],
+  ['NFSe', 'nfse-08-restrita-ibscbs.xml'],
+  ['NFSe', 'nfse-10-exportacao-construida.xml'],
+  ['pedRegEvento', 'pedregevento-11-cancelamento-e101101.xml'],
+  ['evento', 'evento-12-cancelamento-e101101.xml'],
+] as const;
+
+const changed = (from: string | RegExp, to: string): Buffer =>
+  Buffer.from(sample('dps-01-me-epp-tomador-pj.xml').toString('utf8').replace(from, to), 'utf8');
+
+describe('openSchemas', () => {
+  it.each(valid)('finds no fault as %s in %s', (kind, name) => {
+    expect(validate(kind, sample(name))).toEqual([]);
+  });
+
+  itWith('xmllint', 'agrees with xmllint on every sample', () => {
+    for (const [kind, name] of valid) xmllintAccepts(sample(name), kind);
+  });
+
+  it('names the element at fault but never its value', () => {
+    const faults = validate('DPS', changed('<CNPJ>11111111000191', "<CNPJ>Maria 'da' Silva"));
+    expect(faults.length).toBeGreaterThan(0);
+    expect(faults.join()).toContain('CNPJ');
+    expect(faults.join()).not.toContain('Maria');
+    expect(faults.join()).not.toContain('Silva');
+  });
+
+  it.each([
+    ['elements out of order', /(<cTribNac>.*<\/cTribNac>)(<xDescServ>.*<\/xDescServ>)/, '$2$1'],
+    ['a padded number', '<nDPS>1<', '<nDPS>01<'],
+    ['one decimal', '1500.00', '1500.0'],
+    ['a line break in Latin-1 text', 'Rua das Flores', 'Rua\ndas Flores'],
+    ['a Z stamp', '10:30:00-03:00', '13:30:00Z'],
+  ] as const)('finds %s', (_title, from, to) => {
+    expect(validate('DPS', changed(from, to))).not.toEqual([]);
+  });
+
+  it('refuses another root, text that is no XML and a document type', () => {
+    expect(validate('NFSe', sample('dps-01-me-epp-tomador-pj.xml'))).toEqual(['the root element is not NFSe']);
+    expect(validate('DPS', Buffer.from('<DPS>'))).toEqual(['not well-formed']);
+    expect(validate('DPS', Buffer.from('<!DOCTYPE DPS [<!ENTITY a "b">]><DPS>&a;</DPS>'))).toEqual([
+      'a document type declaration is not allowed',
+    ]);
+  });
+});

@@ -1,0 +1,126 @@
+import { X509Certificate } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SignedXml } from 'xml-crypto';
+import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
+import { openSchemas } from '../../src/xml/schema.js';
+import { type SigningOptions, signDocument } from '../../src/xml/sign.js';
+import { verifySignature } from '../../src/xml/verify.js';
+import { itWith, sample, unsignedSample, xmlsecVerifies } from './support.js';
+
+const signedSamples = [
+  ['dps-01-me-epp-tomador-pj.xml', 'infDPS'],
+  ['dps-05-exportacao.xml', 'infDPS'],
+  ['nfse-07-producao-me-epp-cpf.xml', 'infNFSe'],
+  ['nfse-08-restrita-ibscbs.xml', 'infNFSe'],
+  ['pedregevento-11-cancelamento-e101101.xml', 'infPedReg'],
+  ['evento-12-cancelamento-e101101.xml', 'infEvento'],
+] as const;
+
+const dps = 'dps-01-me-epp-tomador-pj.xml';
+const dpsId = 'DPS211130021234567800019500001000000000000001';
+
+let identity: KeyAndCertificate;
+let options: SigningOptions;
+beforeAll(() => {
+  identity = issueCertificate({ subjectName: 'Teste', validDays: 1, now: '2026-11-21T12:00:00.000Z' });
+  options = { signedElementName: 'infDPS', id: dpsId, algorithm: 'c14n', ...identity };
+});
+
+const xmlCryptoVerifies = (xml: Buffer, publicCert: string): boolean => {
+  const text = xml.toString('utf8');
+  const start = text.lastIndexOf('<Signature ');
+  const verifier = new SignedXml({ publicCert, getCertFromKeyInfo: () => null });
+  verifier.loadSignature(text.slice(start, text.lastIndexOf('</Signature>') + '</Signature>'.length));
+  return verifier.checkSignature(text);
+};
+
+const replaced = (xml: Buffer, from: string | RegExp, to: string): Buffer =>
+  Buffer.from(xml.toString('utf8').replace(from, to), 'utf8');
+
+describe('verifySignature', () => {
+  it.each(signedSamples)('accepts %s', (name, signed) => {
+    expect(verifySignature(sample(name), signed)).toMatchObject({ ok: true });
+  });
+
+  it('accepts rsa-sha1 with sha1, as production documents carry it', () => {
+    const note = sample('nfse-07-producao-me-epp-cpf.xml').toString('utf8');
+    const embedded = note.slice(note.indexOf('<DPS '), note.indexOf('</DPS>') + '</DPS>'.length);
+    expect(embedded).toContain('rsa-sha1');
+    expect(verifySignature(Buffer.from(embedded), 'infDPS')).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ['a changed amount', /<vServ>1500/, '<vServ>1501', 'digest'],
+    ['a changed signature value', /<SignatureValue>../, '<SignatureValue>AA', 'signature_value'],
+    ['a reference to another id', /URI="#DPS/, 'URI="#XPS', 'reference'],
+    ['an empty reference', /URI="#[^"]+"/, 'URI=""', 'reference'],
+    ['an algorithm outside the list', /rsa-sha256/, 'rsa-sha512', 'algorithm'],
+    [
+      'a digest of another strength',
+      /http:\/\/www.w3.org\/2001\/04\/xmlenc#sha256/,
+      'http://www.w3.org/2000/09/xmldsig#sha1',
+      'algorithm',
+    ],
+    ['a second reference', /(<Reference.*<\/Reference>)/, '$1$1', 'structure'],
+    ['a second signed element', /(<infDPS.*<\/infDPS>)/, '$1$1', 'structure'],
+    ['a certificate that is none', /<X509Certificate>..../, '<X509Certificate>AAAA', 'certificate'],
+    ['no signature', /<Signature.*<\/Signature>/, '', 'missing'],
+    ['a document type', /<DPS /, '<!DOCTYPE DPS><DPS ', 'malformed'],
+    ['an open tag', /<\/DPS>/, '', 'malformed'],
+  ] as const)('refuses %s', (_title, from, to, reason) => {
+    expect(verifySignature(replaced(sample(dps), from, to), 'infDPS')).toEqual({ ok: false, reason });
+  });
+});
+
+describe('signDocument', () => {
+  it('makes the digest of the sample from the same text', () => {
+    const { digest } = signDocument(unsignedSample(dps), options);
+    expect(digest).toBe('ByoFgXKny7aEEfOSAg0SlctL9IeM+ktIOPv+gfidTqE=');
+  });
+
+  it('signs what verifySignature and xml-crypto accept, and tells the certificate', () => {
+    const { bytes, digest } = signDocument(unsignedSample(dps), options);
+    const certificateDer = new X509Certificate(identity.certificatePem).raw;
+    expect(verifySignature(bytes, 'infDPS')).toEqual({ ok: true, certificateDer, digest, reference: dpsId });
+    expect(xmlCryptoVerifies(bytes, identity.certificatePem)).toBe(true);
+    expect(openSchemas().validate('DPS', bytes)).toEqual([]);
+    expect(bytes.toString('utf8').startsWith('<?xml version="1.0" encoding="UTF-8"?><DPS ')).toBe(true);
+  });
+
+  it.each(signedSamples)('signs %s again in the way of the Sefin', (name, signedElementName) => {
+    const unsigned = unsignedSample(name);
+    const id = /Id="([^"]+)"/.exec(unsigned)?.[1] ?? '';
+    const sefin = {
+      ...options,
+      signedElementName,
+      id,
+      algorithm: 'exc-c14n-with-comments',
+      encoding: 'utf-8',
+    } as const;
+    const { bytes } = signDocument(unsigned, sefin);
+    expect(verifySignature(bytes, signedElementName)).toMatchObject({ ok: true, reference: id });
+    expect(xmlCryptoVerifies(bytes, identity.certificatePem)).toBe(true);
+    expect(bytes.toString('utf8').startsWith('<?xml version="1.0" encoding="utf-8"?>')).toBe(true);
+  });
+
+  it('keeps accents, escapes and characters beyond the basic plane verifiable', () => {
+    const unsigned = unsignedSample(dps).replace(/(<xDescServ>)[^<]*/, '$1a &amp; b &lt;c&gt; ção\n𝒳 "q"&#xD;');
+    const { bytes } = signDocument(unsigned, options);
+    expect(verifySignature(bytes, 'infDPS')).toMatchObject({ ok: true });
+    expect(xmlCryptoVerifies(bytes, identity.certificatePem)).toBe(true);
+  });
+
+  it('throws for an id that the document does not have', () => {
+    expect(() => signDocument(unsignedSample(dps), { ...options, id: 'DPS0' })).toThrow('infDPS');
+    const sefin = { ...options, id: 'DPS0', algorithm: 'exc-c14n-with-comments' } as const;
+    expect(() => signDocument(unsignedSample(dps), sefin)).toThrow('infDPS');
+  });
+
+  itWith('xmlsec1', 'is verified by xmlsec1 in both algorithms', () => {
+    for (const algorithm of ['c14n', 'exc-c14n-with-comments'] as const) {
+      const { bytes } = signDocument(unsignedSample(dps), { ...options, algorithm });
+      expect(xmlsecVerifies(bytes, 'infDPS')).toBe(true);
+      expect(xmlsecVerifies(replaced(bytes, '<vServ>1500', '<vServ>1501'), 'infDPS')).toBe(false);
+    }
+  });
+});
