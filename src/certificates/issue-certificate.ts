@@ -33,7 +33,7 @@ export const issueCertificate = (request: CertificateRequest): KeyAndCertificate
   const issuer = request.issuer === undefined ? undefined : forge.pki.certificateFromPem(request.issuer.certificatePem);
   certificate.setSubject(subject);
   certificate.setIssuer(issuer === undefined ? subject : subjectOf(issuer));
-  certificate.setExtensions(extensionsOf(request));
+  certificate.setExtensions(extensionsOf(request, issuer));
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const signer = forge.pki.privateKeyFromPem(request.issuer?.privateKeyPem ?? pem);
   certificate.sign(signer, forge.md.sha256.create());
@@ -64,7 +64,10 @@ const subjectOf = (issuer: forge.pki.Certificate): forge.pki.CertificateField[] 
       : field,
   );
 
-const extensionsOf = ({ issuer, serverNames, cnpj }: CertificateRequest): object[] => {
+const extensionsOf = (
+  { serverNames, cnpj }: CertificateRequest,
+  issuer: forge.pki.Certificate | undefined,
+): object[] => {
   if (issuer === undefined) {
     return [
       { name: 'basicConstraints', cA: true, critical: true },
@@ -76,6 +79,7 @@ const extensionsOf = ({ issuer, serverNames, cnpj }: CertificateRequest): object
     { name: 'basicConstraints', cA: false, critical: true },
     { name: 'keyUsage', digitalSignature: true, nonRepudiation: true, keyEncipherment: true, critical: true },
     { name: 'subjectKeyIdentifier' },
+    { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
   ];
   if (serverNames !== undefined) {
     const altNames = serverNames.map((name) => (IP.test(name) ? { type: 7, ip: name } : { type: 2, value: name }));

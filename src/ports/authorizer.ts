@@ -16,6 +16,8 @@ export type AuthorizedNote = {
   dpsId: string;
   /** DigestValue in the embedded DPS' signature; empty when it is unsigned. */
   dpsDigest: string;
+  /** What tells a foreign note under our DPS id from our own one of before a restore. */
+  content: { amount: string; description: string; customerDocument: string };
 };
 
 /**

@@ -33,6 +33,11 @@ export class AppendOutcomeUnknown extends Error {
   override readonly name = 'AppendOutcomeUnknown';
 }
 
+/** Thrown when the engine cannot be used now and certainly stored nothing. */
+export class EventLogUnavailable extends Error {
+  override readonly name = 'EventLogUnavailable';
+}
+
 /** Thrown for an event over 256 KiB; nothing was stored. */
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';

@@ -16,7 +16,7 @@ export const parseXml = (xml: Buffer): Parsed => {
   const wellFormed = withXmlDocument(xml, () => true);
   if (!wellFormed.ok) return wellFormed;
   try {
-    const root: unknown = parser.parse(xml.toString('utf8'));
+    const root: unknown = parser.parse(withoutSections(xml.toString('utf8')));
     return isParts(root) ? { ok: true, root } : { ok: false, reason: 'not a document' };
   } catch {
     // The parser refuses names such as __proto__ by throwing.
@@ -59,12 +59,34 @@ const isList = (value: XmlValue): value is readonly XmlValue[] => Array.isArray(
 const isParts = (value: unknown): value is XmlParts =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/**
+ * Comments and instructions go, CDATA becomes escaped text, so that one decoding fits every value. In well-formed text
+ * the openers stand nowhere else.
+ */
+const withoutSections = (xml: string): string =>
+  xml.replace(/<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>/gs, (_section, characters: string | undefined) =>
+    (characters ?? '').replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+  );
+
+/** The parser itself leaves character references as they are. */
+const decoded = (value: string): string =>
+  value.replace(
+    /&(?:#x([0-9a-fA-F]+)|#([0-9]+)|([a-z]+));/g,
+    (reference, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return PREDEFINED[name] ?? reference;
+      return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+    },
+  );
+
+const PREDEFINED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
 const parser = new XMLParser({
   ignoreAttributes: false,
   attributeNamePrefix: '@',
-  ignoreDeclaration: true,
-  ignorePiTags: true,
   parseTagValue: false,
   parseAttributeValue: false,
   trimValues: false,
+  processEntities: false,
+  tagValueProcessor: (_name, value) => decoded(value),
+  attributeValueProcessor: (_name, value) => decoded(value),
 });

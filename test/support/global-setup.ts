@@ -1,1 +1,72 @@
-export const setup = (): void => {};
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
+import { migrate } from '../../src/adapters/sql/migrate.js';
+import { migrations } from '../../src/adapters/sql/migrations/index.js';
+import { openPool } from '../../src/adapters/sql/pool.js';
+
+/** What test files get to know of the run's server: where it is and which database to copy, or why there is none. */
+export type PostgresOfRun = { kind: 'running'; url: string; template: string } | { kind: 'absent'; reason: string };
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgres: PostgresOfRun;
+  }
+}
+
+/** One server per run: TEST_DATABASE_URL, or an embedded one that forgets all when the power fails. */
+export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  const server = await startServer();
+  try {
+    if (server.kind === 'absent') throw new Error(server.reason);
+    const template = await createTemplate(server.url);
+    project.provide('postgres', { kind: 'running', url: server.url, template });
+  } catch (error) {
+    if (process.env.REQUIRE_ENGINES?.split(',').includes('postgres')) throw error;
+    project.provide('postgres', { kind: 'absent', reason: error instanceof Error ? error.message : String(error) });
+  }
+  return server.stop;
+};
+
+type Server = ({ kind: 'running'; url: string } | { kind: 'absent'; reason: string }) & { stop(): Promise<void> };
+
+const startServer = async (): Promise<Server> => {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given !== undefined && given !== '') return { kind: 'running', url: given, stop: async () => undefined };
+  const dataDir = await mkdtemp(join(tmpdir(), 'nfse-test-'));
+  // As root the server runs as another user, who has to walk through.
+  await chmod(dataDir, 0o711);
+  const remove = () => rm(dataDir, { recursive: true, force: true });
+  try {
+    const server = await startEmbeddedPostgres({
+      dataDir: join(dataDir, 'data'),
+      log: () => undefined,
+      settings: FAST,
+    });
+    return {
+      kind: 'running',
+      url: server.connectionString,
+      stop: async () => {
+        await server.stop();
+        await remove();
+      },
+    };
+  } catch (error) {
+    return { kind: 'absent', reason: error instanceof Error ? error.message : String(error), stop: remove };
+  }
+};
+
+const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+
+const createTemplate = async (adminUrl: string): Promise<string> => {
+  const template = `nfse_template_${process.pid}_${Date.now()}`;
+  const admin = openPool({ connectionString: adminUrl, max: 1, applicationName: 'test-setup' });
+  await admin.query(`create database ${template}`).finally(() => admin.end());
+  const url = new URL(adminUrl);
+  url.pathname = `/${template}`;
+  const pool = openPool({ connectionString: url.href, max: 1, applicationName: 'test-setup' });
+  await migrate(pool, migrations).finally(() => pool.end());
+  return template;
+};

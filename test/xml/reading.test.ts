@@ -5,6 +5,12 @@ import { attributeAt, nodesAt, parseXml, textAt } from '../../src/xml/parse.js';
 import { gunzipBase64, gzipBase64 } from '../../src/xml/transport.js';
 import { sample } from './support.js';
 
+/** Any character, with those that escaping is about made common. */
+const unit = fc.oneof(
+  fc.constantFrom('&', '<', '>', '"', '\r', '\n', '\t', ' ', ';', '#', 'lt'),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
+);
+
 const parsed = (xml: string | Buffer) => {
   const result = parseXml(Buffer.from(xml));
   if (!result.ok) throw new Error(result.reason);
@@ -43,9 +49,25 @@ describe('parseXml', () => {
     expect(textAt(root, 'a/toString')).toBeUndefined();
   });
 
+  it.each([
+    ['&#xD;&#10;&#x1F600;', '\r\n😀'],
+    ['&amp;#38;lt;', '&#38;lt;'],
+    ['&#38;lt;', '&lt;'],
+    ['a<![CDATA[<&amp;]]>b', 'a<&amp;b'],
+    ['a<!-- <![CDATA[ -->b<!-- ]]> -->c', 'abc'],
+    ['&amp;'.repeat(3000), '&'.repeat(3000)],
+    ['a\r\nb', 'a\nb'],
+  ])('reads %j as %j', (written, meant) => {
+    expect(textAt(parsed(`<a><b>${written}</b></a>`), 'a/b')).toBe(meant);
+  });
+
+  it('decodes attributes', () => {
+    expect(attributeAt(parsed('<a b="&quot;&#xA;&amp;lt;"/>'), 'a', 'b')).toBe('"\n&lt;');
+  });
+
   it('reads back any text that the writer wrote', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (value) => {
+      fc.property(fc.string({ unit, minLength: 1 }), (value) => {
         const carried = value.replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '?');
         expect(textAt(parsed(field('a', carried)), 'a')).toBe(carried);
       }),

@@ -19,7 +19,7 @@ export const unsignedSample = (name: string): string =>
 
 const has = (tool: string): boolean => spawnSync(tool, ['--version']).error === undefined;
 
-const required = (tool: string): boolean => (process.env['REQUIRE_ENGINES'] ?? '').split(',').includes(tool);
+const required = (tool: string): boolean => (process.env.REQUIRE_ENGINES ?? '').split(',').includes(tool);
 
 /** A test that needs a tool of the machine: skipped by name without it, failing where REQUIRE_ENGINES names it. */
 export const itWith = (tool: string, title: string, body: () => void | Promise<void>): void => {

@@ -13,11 +13,14 @@ export class PdfBusy extends Error {
  */
 export type PdfFailure = 'timeout' | 'worker_lost' | 'closed' | 'not_a_note' | 'drawing';
 
-/** A document that was not drawn. The message never quotes the note. */
+/** A document that was not drawn. The message never quotes the note; `cause` is why a thread died. */
 export class PdfFailed extends Error {
   override readonly name = 'PdfFailed';
 
-  constructor(readonly reason: PdfFailure) {
-    super(`the document was not drawn: ${reason}`);
+  constructor(
+    readonly reason: PdfFailure,
+    cause?: unknown,
+  ) {
+    super(`the document was not drawn: ${reason}`, { cause });
   }
 }

@@ -7,7 +7,10 @@ export const placeOf = (ibgeCode: string | undefined): Place | undefined =>
   ibgeCode === undefined ? undefined : places.get(ibgeCode);
 
 const readPlaces = (): ReadonlyMap<string, Place> => {
-  const lines = readFileSync(new URL('./municipalities.tsv', import.meta.url), 'utf8').trimEnd().split('\n').slice(1);
+  const lines = readFileSync(new URL('./municipalities.tsv', import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(1);
   return new Map(
     lines.map((line) => {
       const [code = '', name = '', uf = ''] = line.split('\t');

@@ -8,6 +8,7 @@ import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { type InvoiceId, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Revision } from '../../ports/event-log.js';
+import type { CommandContext } from '../event-store/codec.js';
 import type { EventStore } from '../event-store/event-store.js';
 import type { Requester } from '../issue/accept-deps.js';
 import { loadInvoice } from '../read/read-invoice.js';
@@ -39,7 +40,16 @@ export const cancelInvoice = async (
     if (seen.kind !== 'invoice') return { refused: { code: 'not_found' } };
     const decision = requestCancellation(seen.invoice, { ...request, now });
     if ('refused' in decision) return { refused: { code: decision.refused } };
-    const context = { commandId, correlationId: requestId, causationId: requestId, actor: `apiKey:${keyId}` as const, mode, companyId, now };
+    const context: CommandContext = {
+      commandId,
+      correlationId: requestId,
+      causationId: requestId,
+      actor: `apiKey:${keyId}`,
+      mode,
+      companyId,
+      now,
+      site: 'request_cancellation',
+    };
     if (!(await deps.store.append(stream, version, decision.events, context)).ok) continue;
     const after = decision.events.reduce<InvoiceState>(evolve, state);
     await deps.waitForProjection(stream, version.kind === 'at' ? version.revision + decision.events.length : 0);

@@ -4,6 +4,7 @@ import type { Instant } from '../../domain/shared/time.js';
 import type { EventToAppend, Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { sha256Hex, uuidV8OfHash } from '../hashes.js';
+import type { AppendSite } from '../sites.js';
 import { type DomainEvent, eventTypeDefinitions } from './event-types.js';
 import { isSealed, openField, sealedWith, sealField } from './sealing.js';
 
@@ -20,6 +21,8 @@ export type CommandContext = {
   companyId?: string;
   now: Instant;
   traceparent?: string;
+  /** Which line of the product appends; not stored, the crash tests stop a process by it. */
+  site: AppendSite;
 };
 
 export type StreamVersion = { kind: 'none' } | { kind: 'at'; revision: Revision; hash: string };

@@ -114,4 +114,5 @@ const contextOf = (claim: Claim, { mode, companyId, keyId, requestId }: Requeste
   mode,
   companyId,
   now: claim.acceptedAt,
+  site: 'accept_invoice',
 });

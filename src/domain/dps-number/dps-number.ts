@@ -57,6 +57,6 @@ export const moveNumber = (
   if (nextNumber < numbers.nextNumber) {
     return { refused: `the next DPS number can only be moved forward: it is ${numbers.nextNumber}` };
   }
-  if (nextNumber === numbers.nextNumber) return { events: [] };
+  if (nextNumber === numbers.nextNumber && !numbers.blocked) return { events: [] };
   return { events: [{ type: 'DpsNumberMoved', data: { nextNumber, at } }] };
 };

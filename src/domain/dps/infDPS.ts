@@ -1,10 +1,9 @@
 import type { InvoiceEventData } from '../invoice/events.js';
-import { dpsId } from '../shared/access-key.js';
-import { type Canonical, element, elementWith, field } from '../shared/canonical-xml.js';
+import { type Canonical, elementWith, field } from '../shared/canonical-xml.js';
 import type { Mode } from '../shared/ids.js';
 import { addSeconds, brasiliaMidnight, brasiliaStamp, latest } from '../shared/time.js';
 import { type CurrencyCode, comExt } from './comExt.js';
-import { CLOCK_SLACK_SECONDS, LAYOUT_VERSION, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layout.js';
+import { CLOCK_SLACK_SECONDS, tpAmb, VER_APLIC } from './layout.js';
 import { prest } from './prest.js';
 import { serv } from './serv.js';
 import { toma } from './toma.js';
@@ -12,23 +11,20 @@ import { valores } from './valores.js';
 
 type Accepted = InvoiceEventData<'InvoiceAccepted'>;
 
-export type DpsInput = { mode: Mode; number: number; series: string; accepted: Accepted };
-
-/**
- * The unsigned DPS of layout 1.01 in canonical form, and its Id. Pure: the same acceptance and number give the same
- * bytes for ever (design section 6, 2). Throws `CustomerNameMissing` for an identified customer without a name.
- */
-export const buildDps = (input: DpsInput, currencyCode: CurrencyCode): { id: string; xml: string } => {
-  const { accepted, series, number } = input;
-  const id = dpsId({ municipality: accepted.issuer.municipality, cnpj: accepted.companyId, series, number });
-  const root = { xmlns: NFSE_NAMESPACE, versao: LAYOUT_VERSION };
-  return { id, xml: elementWith('DPS', root, infDPS(input, id, currencyCode)) };
+export type DpsInput = {
+  mode: Mode;
+  number: number;
+  series: string;
+  accepted: Accepted;
+  /** Asked for exports only. */
+  currencyCode: CurrencyCode;
 };
 
-const infDPS = (input: DpsInput, id: string, currencyCode: CurrencyCode): Canonical => {
+/** `infDPS`, the signed element: what the acceptance recorded, under the DPS' own number (domain.md section 9). */
+export const infDPS = (input: DpsInput, id: string): Canonical => {
   const { companyId, issuer, customer, foreignAmount, line, description, competence, amountInCents } = input.accepted;
   const resultCountry = customer?.type === 'foreign' ? customer.address.country : undefined;
-  const foreignTrade = foreignAmount === undefined ? undefined : comExt(foreignAmount, currencyCode);
+  const foreignTrade = foreignAmount === undefined ? undefined : comExt(foreignAmount, input.currencyCode);
   return elementWith(
     'infDPS',
     { Id: id },

@@ -7,6 +7,12 @@ export class CustomerNameMissing extends Error {
   override readonly name = 'CustomerNameMissing';
 }
 
+/** True for a customer whom `toma` must identify and cannot name: known before a number is spent on the DPS. */
+export const isCustomerNameMissing = (customer: Customer | undefined): boolean =>
+  customer !== undefined &&
+  customer.name === undefined &&
+  (customer.type === 'foreign' || customer.document !== undefined);
+
 /** `toma`, the customer; nothing for none, and nothing for a name without a document (reading 32; domain.md 9.3). */
 export const toma = (customer: Customer | undefined): Canonical | undefined => {
   if (customer === undefined) return undefined;

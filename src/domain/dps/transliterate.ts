@@ -33,7 +33,7 @@ const LATIN_1 = /^[ -~¡-ÿ]$/u;
 const BLANK = /^[\s\u0085\u2028\u2029]$/u;
 
 /** Joiners, direction marks and variation selectors: they change how text looks, not what it says. */
-const INVISIBLE = /^[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff]$/u;
+const INVISIBLE = /^(?:[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\p{Variation_Selector})$/u;
 
 const TABLE: Readonly<Record<string, string>> = {
   ł: 'l',

@@ -13,15 +13,13 @@ export const valuesRules: readonly Rule[] = [
   { code: 'E0625', broken: (context) => hasPAliq(context) && isAllInsideSimples(context) && !isWithheld(context) },
   {
     code: 'E0635',
-    broken: (context) =>
-      hasPAliq(context) && isMeEpp(context) && !isAllInsideSimples(context) && isActive(context),
+    broken: (context) => hasPAliq(context) && isMeEpp(context) && !isAllInsideSimples(context) && isActive(context),
   },
   { code: 'E0710', broken: (context) => isMei(context) && context.dps.has(P_TOT_TRIB_SN) },
   { code: 'E0712', broken: (context) => isMeEpp(context) && context.dps.has(IND_TOT_TRIB) },
   {
     code: 'E0713',
-    broken: (context) =>
-      isOutsideSimples(context) && (context.dps.has(IND_TOT_TRIB) || context.dps.has(P_TOT_TRIB_SN)),
+    broken: (context) => isOutsideSimples(context) && (context.dps.has(IND_TOT_TRIB) || context.dps.has(P_TOT_TRIB_SN)),
   },
 ];
 

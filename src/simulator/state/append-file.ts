@@ -19,24 +19,27 @@ const NEWLINE = 0x0a;
  * Opens or makes the file and hands each complete line to `onLine`. A last line without a newline was never
  * acknowledged: it is cut off.
  */
-export const openAppendFile = async (
-  path: string,
-  onLine: (line: Buffer, span: Span) => void,
-): Promise<AppendFile> => {
+export const openAppendFile = async (path: string, onLine: (line: Buffer, span: Span) => void): Promise<AppendFile> => {
   const handle = await open(path, 'a+', 0o600);
   let end = await readLines(handle, onLine);
   await handle.truncate(end);
   let waiting: Buffer[] = [];
-  let flushing: Promise<void> | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let queued: Promise<void> | undefined;
 
-  const flush = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const batch = Buffer.concat(waiting);
-      waiting = [];
-      await writeAll(handle, batch);
-      await handle.datasync();
+  /** After a failed write it is unknown which lines reached the disk, so the chain stays rejected: nothing is acknowledged any more. */
+  const durable = (): Promise<void> => {
+    if (waiting.length > 0 && queued === undefined) {
+      queued = writing.then(async () => {
+        const batch = Buffer.concat(waiting);
+        waiting = [];
+        queued = undefined;
+        await writeAll(handle, batch);
+        await handle.datasync();
+      });
+      writing = queued;
     }
-    flushing = undefined;
+    return queued ?? writing;
   };
 
   return {
@@ -47,18 +50,14 @@ export const openAppendFile = async (
       waiting.push(bytes);
       return span;
     },
-    durable: async () => {
-      // A failed flush stays in `flushing`: whether its lines reached the disk is unknown, so nothing is acknowledged any more.
-      if (flushing === undefined && waiting.length > 0) flushing = flush();
-      await flushing;
-    },
+    durable,
     read: async ({ offset, length }) => {
       const buffer = Buffer.alloc(length);
       await handle.read(buffer, 0, length, offset);
       return buffer.toString('utf8');
     },
     close: async () => {
-      await flushing?.catch(() => undefined);
+      await durable().catch(() => undefined);
       await handle.close();
     },
   };

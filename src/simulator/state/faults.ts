@@ -39,8 +39,8 @@ export type Fault = {
 /** The note that a call is about, as far as the call tells. */
 export type NoteConcerned = { cnpj?: string; amountInCents?: Cents; dpsId?: string; accessKey?: string };
 
-/** `stale` hides what the call did and so goes together with any other fault. */
-export type Taken = { main?: Fault; stale?: Fault };
+/** `stale` hides what the call did and so goes together with any other fault; `nth` counts the uses of `main` from 0. */
+export type Taken = { main?: Fault; nth: number; stale?: Fault };
 
 export type Faults = {
   add(fault: Fault): string;
@@ -64,13 +64,14 @@ export const createFaults = (): Faults => {
       return count;
     },
     take: (on, environment, note) => {
-      if (open.length === 0) return {};
+      if (open.length === 0) return { nth: 0 };
       const matching = open.filter(({ fault }) => fault.on === on && matches(fault, environment, note));
       const main = matching.find(({ fault }) => fault.kind !== 'stale');
       const stale = matching.find(({ fault }) => fault.kind === 'stale');
+      const nth = main === undefined ? 0 : main.fault.times - main.left;
       for (const entry of [main, stale]) if (entry !== undefined) entry.left -= 1;
       open = open.filter(({ left }) => left > 0);
-      return { ...(main && { main: main.fault }), ...(stale && { stale: stale.fault }) };
+      return { nth, ...(main && { main: main.fault }), ...(stale && { stale: stale.fault }) };
     },
   };
 };

@@ -1,0 +1,60 @@
+import { Agent } from 'node:https';
+import { createSecureContext, rootCertificates } from 'node:tls';
+import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+
+export type Agents = {
+  /** Keep-alive connections under this certificate, never under another. */
+  agentOf(certificate: CompanyCertificate): Agent;
+  close(): void;
+};
+
+/** `trustRootsPem` are trusted beside the public roots that Node carries; verification is never switched off. */
+export const createAgents = (trustRootsPem: readonly string[]): Agents => {
+  const agents = new Map<string, Agent>();
+  const ca = [...rootCertificates, ...trustRootsPem];
+  return {
+    agentOf: (certificate) => {
+      const agent = agents.get(certificate.fingerprint) ?? createAgent(certificate, ca);
+      agents.delete(certificate.fingerprint);
+      agents.set(certificate.fingerprint, agent);
+      if (agents.size > MAX_AGENTS) dropOldestIdle(agents);
+      return agent;
+    },
+    close: () => {
+      for (const agent of agents.values()) agent.destroy();
+      agents.clear();
+    },
+  };
+};
+
+/** Companies with open connections at a time; one more closes the idle one that was used longest ago. */
+const MAX_AGENTS = 128;
+
+const MAX_SOCKETS_PER_COMPANY = 16;
+
+/** Below the idle limit of common servers: a socket that they close under us turns a send into an unknown one. */
+const IDLE_MS = 4_000;
+
+const createAgent = ({ certificatePem, chainPem, privateKeyPem }: CompanyCertificate, ca: readonly string[]): Agent =>
+  new Agent({
+    keepAlive: true,
+    maxSockets: MAX_SOCKETS_PER_COMPANY,
+    timeout: IDLE_MS,
+    // Sefin asks for the certificate by TLS 1.2 renegotiation, which OpenSSL's client side answers by itself.
+    secureContext: createSecureContext({
+      cert: [certificatePem, ...chainPem].join('\n'),
+      key: privateKeyPem,
+      ca: [...ca],
+      minVersion: 'TLSv1.2',
+    }),
+    ALPNProtocols: ['http/1.1'],
+  });
+
+const dropOldestIdle = (agents: Map<string, Agent>): void => {
+  for (const [fingerprint, agent] of agents) {
+    if (Object.keys(agent.sockets).length > 0 || Object.keys(agent.requests).length > 0) continue;
+    agents.delete(fingerprint);
+    agent.destroy();
+    return;
+  }
+};

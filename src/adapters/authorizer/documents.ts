@@ -1,0 +1,79 @@
+import { CANCELLATION_EVENT, isAccessKey } from '../../domain/shared/access-key.js';
+import { type Instant, instant } from '../../domain/shared/time.js';
+import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
+import { attributeAt, nodeAt, parseXml, textAt, type XmlValue } from '../../xml/parse.js';
+import { gunzipBase64 } from '../../xml/transport.js';
+
+/** What ties an answer to our request: the Id of the signed element and the DigestValue of its signature. */
+export type SignedIdentity = { id: string; digest: string };
+
+/** Of a document that we signed: `path` leads to its signed element. Throws for anything else. */
+export const identityOf = (signed: Buffer, root: string, signedElement: string): SignedIdentity => {
+  const parsed = parseXml(signed);
+  const id = parsed.ok ? attributeAt(parsed.root, `${root}/${signedElement}`, 'Id') : undefined;
+  const digest = parsed.ok ? digestAt(parsed.root, root) : '';
+  if (id === undefined || digest === '') throw new Error('the bytes to send are not a signed document');
+  return { id, digest };
+};
+
+/** The NFS-e inside `nfseXmlGZipB64`; undefined when it is none or misses what the protocol needs. */
+export const readNote = (packed: string | undefined): AuthorizedNote | undefined => {
+  const xml = unpack(packed);
+  const parsed = xml === undefined ? undefined : parseXml(xml);
+  if (xml === undefined || parsed === undefined || !parsed.ok) return undefined;
+  const accessKey = attributeAt(parsed.root, 'NFSe/infNFSe', 'Id')?.replace(/^NFS/, '') ?? '';
+  const nfseNumber = textAt(parsed.root, 'NFSe/infNFSe/nNFSe');
+  const authorizedAt = instantOf(textAt(parsed.root, 'NFSe/infNFSe/dhProc'));
+  const dpsId = attributeAt(parsed.root, 'NFSe/infNFSe/DPS/infDPS', 'Id');
+  if (!isAccessKey(accessKey) || nfseNumber === undefined) return undefined;
+  if (authorizedAt === undefined || dpsId === undefined) return undefined;
+  const dpsDigest = digestAt(parsed.root, 'NFSe/infNFSe/DPS');
+  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, dpsDigest, content: contentOf(parsed.root) };
+};
+
+const contentOf = (root: XmlValue): AuthorizedNote['content'] => {
+  const infDPS = nodeAt(root, 'NFSe/infNFSe/DPS/infDPS');
+  const documents = ['CNPJ', 'CPF', 'NIF'].map((kind) => textAt(infDPS, `toma/${kind}`));
+  return {
+    amount: textAt(infDPS, 'valores/vServPrest/vServ') ?? '',
+    description: textAt(infDPS, 'serv/cServ/xDescServ') ?? '',
+    customerDocument: documents.find((document) => document !== undefined) ?? '',
+  };
+};
+
+/** The cancellation event inside a packed text; undefined when it is another event or no event. */
+export const readEvent = (packed: string | undefined): RegisteredEvent | undefined => {
+  const xml = unpack(packed);
+  const parsed = xml === undefined ? undefined : parseXml(xml);
+  if (xml === undefined || parsed === undefined || !parsed.ok) return undefined;
+  const request = 'evento/infEvento/pedRegEvento';
+  const registeredAt = instantOf(textAt(parsed.root, 'evento/infEvento/dhProc'));
+  const requestId = attributeAt(parsed.root, `${request}/infPedReg`, 'Id');
+  const reason = textAt(parsed.root, `${request}/infPedReg/e${CANCELLATION_EVENT}/cMotivo`);
+  if (registeredAt === undefined || requestId === undefined || reason === undefined) return undefined;
+  return { xml, registeredAt, requestId, requestDigest: digestAt(parsed.root, request) };
+};
+
+/** A note with its signatures is 20 KB; the cap leaves room for every field at its longest. */
+const MAX_DOCUMENT_BYTES = 1024 * 1024;
+
+/** Base64 of gzip; the event look-up wraps it in base64 once more (openapi deviation 9). */
+const unpack = (packed: string | undefined): Buffer | undefined => {
+  if (packed === undefined) return undefined;
+  const once = gunzipBase64(packed, MAX_DOCUMENT_BYTES);
+  if (once.ok) return once.bytes;
+  if (once.reason !== 'not_gzip') return undefined;
+  const twice = gunzipBase64(Buffer.from(packed, 'base64').toString('latin1'), MAX_DOCUMENT_BYTES);
+  return twice.ok ? twice.bytes : undefined;
+};
+
+const digestAt = (root: XmlValue, document: string): string =>
+  textAt(root, `${document}/Signature/SignedInfo/Reference/DigestValue`)?.replace(/\s/g, '') ?? '';
+
+const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?[-+]\d{2}:\d{2}$/;
+
+const instantOf = (stamp: string | undefined): Instant | undefined => {
+  if (stamp === undefined || !STAMP.test(stamp)) return undefined;
+  const ms = Date.parse(stamp);
+  return Number.isNaN(ms) ? undefined : instant(ms);
+};

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { type Agent, request } from 'node:https';
+
+/**
+ * What one HTTP call came to. `not_handed`: no byte of the request was given to a connected socket, so the other side
+ * cannot have seen it. `broken`: it may have, and the answer did not arrive whole.
+ */
+export type Exchange =
+  | { kind: 'not_handed'; reason: string }
+  | { kind: 'broken'; reason: string }
+  | { kind: 'answered'; status: number; contentType: string; body: Buffer };
+
+export type Call = {
+  agent: Agent;
+  method: 'GET' | 'POST';
+  url: URL;
+  /** JSON text. */
+  body?: string;
+  /** For everything, from the wait for a socket to the last byte of the answer. */
+  timeoutMs: number;
+};
+
+/** An authorized note travels in 20 KB; what is larger than this is none. */
+const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
+
+/** One call, once: no retry, no redirect, no proxy, HTTP/1.1. Never rejects. */
+export const exchange = (call: Call): Promise<Exchange> =>
+  new Promise((resolve) => {
+    let handed = false;
+    let answering = false;
+    const outgoing = request(call.url, { agent: call.agent, method: call.method, headers: headersOf(call) });
+    const settle = (result: Exchange): void => {
+      clearTimeout(deadline);
+      resolve(result);
+    };
+    const fail = (reason: string): void => {
+      settle({ kind: handed ? 'broken' : 'not_handed', reason });
+      outgoing.destroy();
+    };
+    const deadline = setTimeout(() => fail('timeout'), call.timeoutMs);
+    const hand = (): void => {
+      handed = true;
+      outgoing.end(call.body);
+    };
+    outgoing.on('socket', (socket) => {
+      // Nothing is written before the handshake is done and the server's certificate accepted; a socket that was used
+      // before may have been closed by the other side at any moment, so it counts as handed.
+      if (!outgoing.reusedSocket && socket.connecting) socket.once('secureConnect', hand);
+      else hand();
+    });
+    outgoing.on('response', (incoming) => {
+      answering = true;
+      read(incoming).then(settle, (error: unknown) => fail(reasonOf(error)));
+    });
+    outgoing.on('error', (error) => fail(reasonOf(error)));
+    outgoing.on('close', () => {
+      if (!answering) fail('closed');
+    });
+  });
+
+const headersOf = ({ body }: Call): Record<string, string | number> => ({
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+});
+
+const read = async (incoming: IncomingMessage): Promise<Exchange> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_RESPONSE_BYTES) throw new Error('response_too_large');
+    chunks.push(chunk);
+  }
+  const contentType = incoming.headers['content-type']?.toLowerCase() ?? '';
+  return { kind: 'answered', status: incoming.statusCode ?? 0, contentType, body: Buffer.concat(chunks) };
+};
+
+/** The error's code: its message may name hosts and certificates. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'failed';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message.slice(0, 100);
+};

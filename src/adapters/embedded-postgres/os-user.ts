@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { EmbeddedPostgresError } from './error.js';
+
+/** The OS user that PostgreSQL runs as; undefined ids mean "as we do". */
+export type OsUser = { name: string; uid: number; gid: number };
+
+const OWN_USER = 'nfse-postgres';
+
+/** PostgreSQL refuses to run as root: then it is `wanted`, else `postgres`, else a system user made for it. */
+export const chooseOsUser = (wanted?: string): OsUser | undefined => {
+  if (process.getuid?.() !== 0) return undefined;
+  if (wanted !== undefined) {
+    const user = findUser(wanted);
+    if (user === undefined)
+      throw new EmbeddedPostgresError(`there is no OS user ${wanted} to run PostgreSQL as: create it`);
+    return user;
+  }
+  return findUser('postgres') ?? findUser(OWN_USER) ?? createUser();
+};
+
+const findUser = (name: string): OsUser | undefined => {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith(`${name}:`));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  return uid === undefined || gid === undefined ? undefined : { name, uid: Number(uid), gid: Number(gid) };
+};
+
+const createUser = (): OsUser => {
+  const made = spawnSync('useradd', [
+    '--system',
+    '--user-group',
+    '--no-create-home',
+    '--shell',
+    '/bin/false',
+    OWN_USER,
+  ]);
+  if (made.status !== 0) spawnSync('adduser', ['-S', '-D', '-H', '-s', '/bin/false', OWN_USER]); // busybox
+  const user = findUser(OWN_USER);
+  if (user === undefined) {
+    throw new EmbeddedPostgresError(
+      `PostgreSQL cannot run as root and OS user ${OWN_USER} could not be created: run as a normal user`,
+    );
+  }
+  return user;
+};
+
+/** The highest folder of a path that the user cannot enter; asked of the system, which also knows ACLs. */
+export const unreachableFolder = (user: OsUser, path: string): string | undefined => {
+  const parents: string[] = [];
+  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) parents.unshift(folder);
+  return parents.find((folder) => {
+    const { uid, gid } = user;
+    return spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', folder], { uid, gid, cwd: '/' }).status !== 0;
+  });
+};

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { EmbeddedPostgresError } from './error.js';
+import type { OsUser } from './os-user.js';
+
+export type PostgresExit = { code: number | null; signal: NodeJS.Signals | null };
+
+export type ServerProcess = { exited: Promise<PostgresExit>; signal(signal: NodeJS.Signals): void; pid: number };
+
+export type Launch = {
+  postgres: string;
+  cluster: string;
+  port: number;
+  user: OsUser | undefined;
+  /** Server settings on top of ours. */
+  settings: Readonly<Record<string, string>>;
+  log: (line: string) => void;
+};
+
+const START_LIMIT_MS = 60_000;
+
+/** Modest memory, durable commits, loopback only; statements and values stay out of the log, they hold personal data. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '60',
+  shared_buffers: '64MB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  lc_messages: 'C',
+  log_line_prefix: '',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+/** Resolves when the server takes connections; throws `EmbeddedPostgresError` with the server's own last word. */
+export const launchServer = async (launch: Launch): Promise<ServerProcess> => {
+  const settings = { ...SETTINGS, port: String(launch.port), ...launch.settings };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(launch.postgres, ['-D', launch.cluster, ...flags], spawnOptions(launch.user));
+  const exited = exitOf(child);
+  const lastWord = lastWordOf(child);
+  const ready = new Promise<'ready'>((resolve) => {
+    onLines(child, (line) => {
+      launch.log(line);
+      if (line.includes('database system is ready to accept connections')) resolve('ready');
+    });
+  });
+  const limit = new AbortController();
+  const outcome = await Promise.race([ready, exited, pause(START_LIMIT_MS, 'late' as const, { signal: limit.signal })]);
+  limit.abort();
+  if (outcome === 'ready' && child.pid !== undefined) {
+    return { exited, pid: child.pid, signal: (signal) => child.kill(signal) };
+  }
+  child.kill('SIGKILL');
+  throw new EmbeddedPostgresError(`PostgreSQL did not start: ${lastWord()}`);
+};
+
+/** Runs a program of the server to its end; throws `EmbeddedPostgresError` with its last word. */
+export const runToEnd = async (program: string, args: readonly string[], user: OsUser | undefined): Promise<void> => {
+  const child = spawn(program, args, spawnOptions(user));
+  const lastWord = lastWordOf(child);
+  const { code } = await exitOf(child);
+  if (code !== 0) throw new EmbeddedPostgresError(`PostgreSQL could not be prepared: ${lastWord()}`);
+};
+
+const spawnOptions = (user: OsUser | undefined) => ({
+  stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'],
+  // Its own group: Ctrl-C at a terminal must reach us alone, we stop the server when its users are gone.
+  detached: true,
+  cwd: '/',
+  // Nothing of our environment, which may hold secrets.
+  env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' },
+  ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
+});
+
+const exitOf = (child: ChildProcess): Promise<PostgresExit> =>
+  new Promise((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }));
+    child.once('error', () => resolve({ code: -1, signal: null }));
+  });
+
+const onLines = (child: ChildProcess, handle: (line: string) => void): void => {
+  for (const stream of [child.stdout, child.stderr]) if (stream) createInterface({ input: stream }).on('line', handle);
+};
+
+/** The last line that tells of an error, else the last line. */
+const lastWordOf = (child: ChildProcess): (() => string) => {
+  let last = 'no output';
+  let failure: string | undefined;
+  child.once('error', (error) => {
+    failure = error.message;
+  });
+  onLines(child, (line) => {
+    if (line.trim() === '') return;
+    last = line.trim();
+    if (/FATAL|PANIC|error|No space left/i.test(line)) failure = last;
+  });
+  return () => failure ?? last;
+};

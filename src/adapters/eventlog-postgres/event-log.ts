@@ -1,0 +1,79 @@
+import type { EventLog } from '../../ports/event-log.js';
+import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
+import { openPool } from '../sql/pool.js';
+import { groupCommit } from './group-commit.js';
+import { prepareAppend } from './prepared-append.js';
+import { readHead, readStream, readStretch, START } from './reader.js';
+import { sendAppends } from './send-appends.js';
+import { subscription } from './subscription.js';
+import { wakeSignal } from './wake-signal.js';
+
+export type PostgresEventLogOptions = {
+  /** Of a database that `migrate` has prepared. */
+  connectionString: string;
+  /** From the call of `append` to an answer; default 5 s. */
+  appendDeadlineMs?: number;
+  /** Connections for reads and subscriptions; default 4. Appends have one of their own. */
+  readConnections?: number;
+  applicationName?: string;
+  onIdleError?: (error: Error) => void;
+};
+
+export type PostgresEventLog = EventLog & { close(): Promise<void> };
+
+/**
+ * The log in one table (design section 3); connects when first used. An id that the log already holds at another place,
+ * in this stream or another, is no replay: it is judged by its expected revision like any other event.
+ */
+export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEventLog => {
+  const { connectionString, appendDeadlineMs = 5_000, readConnections = 4, onIdleError } = options;
+  const shared = {
+    connectionString,
+    applicationName: options.applicationName ?? 'nfse-event-log',
+    ...(onIdleError === undefined ? {} : { onIdleError }),
+  };
+  // The server gives up before we do, so that an append we called unknown is not still waiting for the lock there.
+  const patience = Math.ceil(appendDeadlineMs * 0.8);
+  const writers = openPool({
+    ...shared,
+    max: 1,
+    statementTimeoutMs: patience,
+    lockTimeoutMs: patience,
+    connectTimeoutMs: patience,
+  });
+  const readers = openPool({ ...shared, max: readConnections, answerTimeoutMs: 35_000 });
+  const news = wakeSignal();
+  const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
+
+  return {
+    append: async (stream, expected, events) => {
+      const result = await commits.append(prepareAppend(stream, expected, events));
+      news.raise();
+      return result;
+    },
+    read: (stream, readOptions = {}) => readStream(readers, stream, readOptions),
+    readAll: async ({ prefixes, after, limit }) => {
+      let stretch = await readStretch(readers, prefixes, after ?? START, limit);
+      while (stretch.events.length === 0 && !stretch.ended) {
+        stretch = await readStretch(readers, prefixes, stretch.upTo, limit);
+      }
+      return stretch.events;
+    },
+    subscribe: (wanted) =>
+      subscription(wanted, (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH), news),
+    head: async () => (await readHead(readers)).position,
+    identity: async () => (await readHead(readers)).identity,
+    cut: async (stream, before) => {
+      // The last event carries the stream's revision: without it the stream could be begun anew.
+      await readers.query(
+        `delete from event_log where stream = $1 and revision < least($2::bigint,
+          (select max(revision) from event_log where stream = $1))`,
+        [stream, before],
+      );
+    },
+    close: async () => {
+      await commits.close();
+      await Promise.all([writers.end(), readers.end()]);
+    },
+  };
+};

@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import { fromRecord } from '../../domain/log/record.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import type { EventBatch, LogPosition, ReadOptions, RecordedEvent } from '../../ports/event-log.js';
+
+/** A stretch of the log. Every event up to `upTo` was looked at; `ended`: nothing stood behind it. */
+export type Stretch = { events: EventBatch; upTo: LogPosition; ended: boolean };
+
+/** Rows looked at per statement, however few match: keeps a rare prefix within the statement's time. */
+const WINDOW = 20_000;
+
+export const readStream = async (
+  pool: pg.Pool,
+  stream: StreamName,
+  { from = 0, direction = 'forwards', limit }: ReadOptions,
+): Promise<readonly RecordedEvent[]> => {
+  const { rows } =
+    direction === 'forwards'
+      ? await pool.query<Row>({
+          name: 'read-forwards',
+          text: `select position, record, hash from event_log where stream = $1 and revision >= $2 order by revision limit $3`,
+          values: [stream, from, limit ?? null],
+        })
+      : await pool.query<Row>({
+          name: 'read-backwards',
+          text: `select position, record, hash from event_log where stream = $1 order by revision desc limit $2`,
+          values: [stream, limit ?? null],
+        });
+  return rows.map(toEvent);
+};
+
+/**
+ * At most `limit` events behind `after`. Positions become visible in order (the head row is locked until the commit),
+ * so what stands up to the head of one snapshot is complete.
+ */
+export const readStretch = async (
+  pool: pg.Pool,
+  prefixes: readonly string[],
+  after: LogPosition,
+  limit: number,
+): Promise<Stretch> => {
+  const { rows } = await pool.query<Row | StretchEnd>({
+    name: 'read-stretch',
+    text: `select head.window_end, head.position as head, e.position, e.record, e.hash
+      from (select position, least(position, $2::bigint + ${WINDOW}) as window_end from event_log_head) head
+      left join lateral (
+        select position, record, hash from event_log
+        where position > $2 and position <= head.window_end and stream ^@ any ($1::text[])
+        order by position limit $3
+      ) e on true
+      order by e.position`,
+    values: [prefixes, after, limit],
+  });
+  const events = rows.flatMap((row) => (row.position === null ? [] : [toEvent(row)]));
+  const end = rows[0];
+  if (end === undefined || !('window_end' in end)) throw new Error('the event log has no head: was it migrated?');
+  const last = events.length === limit ? events.at(-1)?.position : undefined;
+  const upTo = last ?? largest(after, toPosition(end.window_end));
+  return { events, upTo, ended: upTo >= toPosition(end.head) };
+};
+
+/** Position of the last event and the log's identity. */
+export const readHead = async (pool: pg.Pool): Promise<{ position: LogPosition | null; identity: string }> => {
+  const { rows } = await pool.query<{ position: string; identity: string }>(
+    'select position, identity from event_log_head',
+  );
+  const head = rows[0];
+  if (head === undefined) throw new Error('the event log has no head: was it migrated?');
+  return { position: head.position === '0' ? null : toPosition(head.position), identity: head.identity };
+};
+
+export const START = 0n as LogPosition;
+
+type Row = { position: string; record: string; hash: string };
+type StretchEnd = { window_end: string; head: string } & (Row | { position: null });
+
+const toEvent = ({ position, record, hash }: Row): RecordedEvent => ({
+  ...fromRecord({ record, hash }),
+  position: toPosition(position),
+});
+
+const toPosition = (text: string): LogPosition => BigInt(text) as LogPosition;
+
+const largest = (a: LogPosition, b: LogPosition): LogPosition => (a > b ? a : b);

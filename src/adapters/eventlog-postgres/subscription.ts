@@ -1,0 +1,57 @@
+import type { EventBatch, LogPosition, Subscription } from '../../ports/event-log.js';
+import { START, type Stretch } from './reader.js';
+import type { WakeSignal } from './wake-signal.js';
+
+export type ReadNext = (prefixes: readonly string[], after: LogPosition) => Promise<Stretch>;
+
+/** Between two looks at a quiet log; every look without news doubles it. */
+const POLL_MS = { first: 25, longest: 250 };
+/** Between two tries at a lost server; doubles, with jitter. */
+const RETRY_MS = { first: 50, longest: 2_000 };
+
+/** Catch-up, then live: the same reading, only that a quiet log is waited for. Ends when the signal aborts. */
+export async function* subscription(
+  { prefixes, after, signal, onInterrupted }: Subscription,
+  readNext: ReadNext,
+  news: WakeSignal,
+): AsyncGenerator<EventBatch, void> {
+  const aborted = whenAborted(signal);
+  let cursor = after ?? START;
+  let poll = POLL_MS.first;
+  let retry = RETRY_MS.first;
+  while (!signal.aborted) {
+    const seen = news.count();
+    const look = await Promise.race([attempt(readNext(prefixes, cursor)), aborted]);
+    if (look.kind === 'aborted') return;
+    if (look.kind === 'failed') {
+      onInterrupted?.(look.error);
+      await news.sleep(news.count(), jitter(retry), signal);
+      retry = Math.min(retry * 2, RETRY_MS.longest);
+      continue;
+    }
+    retry = RETRY_MS.first;
+    const { events, upTo, ended } = look.stretch;
+    cursor = upTo;
+    if (events.length > 0) {
+      poll = POLL_MS.first;
+      yield events;
+    } else if (ended) {
+      await news.sleep(seen, poll, signal);
+      poll = news.count() === seen ? Math.min(poll * 2, POLL_MS.longest) : POLL_MS.first;
+    }
+  }
+}
+
+type Look = { kind: 'read'; stretch: Stretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
+
+const attempt = (reading: Promise<Stretch>): Promise<Look> =>
+  reading.then(
+    (stretch) => ({ kind: 'read', stretch }),
+    (error: unknown) => ({ kind: 'failed', error }),
+  );
+
+const whenAborted = (signal: AbortSignal): Promise<Look> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true }));
+
+/** Half to full: many subscribers of a server that comes back do not arrive at once. */
+const jitter = (ms: number): number => ms * (0.5 + Math.random() / 2);

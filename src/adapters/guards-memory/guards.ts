@@ -1,0 +1,97 @@
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import type { Instant } from '../../domain/shared/time.js';
+import type {
+  Claim,
+  DuplicateWindow,
+  FingerprintMark,
+  IdempotencyKeys,
+  KeyOwner,
+  KeyState,
+  LookupMemo,
+  LookupMemos,
+} from '../../ports/guards.js';
+
+export type MemoryGuards = { idempotency: IdempotencyKeys; duplicates: DuplicateWindow; lookups: LookupMemos };
+
+/** The guards of unit tests: the same promises as the durable ones, for one process. */
+export const createMemoryGuards = ({ idempotencyTtlSeconds = 86_400, leaseSeconds = 15 } = {}): MemoryGuards => ({
+  idempotency: memoryKeys(idempotencyTtlSeconds, leaseSeconds),
+  duplicates: memoryWindow(),
+  lookups: memoryMemos(),
+});
+
+type KeyRow = Claim & { bodyHash: string; leasedUntil: Instant; invoiceId?: string };
+
+const memoryKeys = (ttlSeconds: number, leaseSeconds: number): IdempotencyKeys => {
+  const rows = new Map<string, KeyRow>();
+  const isLeased = (row: KeyRow, now: Instant): boolean =>
+    row.invoiceId === undefined && isBefore(now, row.leasedUntil);
+  const isOver = (row: KeyRow, now: Instant): boolean => !isBefore(now, addSeconds(row.acceptedAt, ttlSeconds));
+
+  const stateOf = (row: KeyRow | undefined, bodyHash: string, now: Instant): KeyState => {
+    if (row === undefined) return { kind: 'free' };
+    if (isOver(row, now)) return isLeased(row, now) ? { kind: 'in_use' } : { kind: 'free' };
+    if (row.bodyHash !== bodyHash) return { kind: 'reuse' };
+    if (row.invoiceId !== undefined) return { kind: 'done', invoiceId: row.invoiceId };
+    return isLeased(row, now) ? { kind: 'in_use' } : { kind: 'free' };
+  };
+
+  return {
+    peek: async (owner, bodyHash, now) => stateOf(rows.get(keyOf(owner)), bodyHash, now),
+    claim: async (owner, bodyHash, fresh, now) => {
+      const row = rows.get(keyOf(owner));
+      const state = stateOf(row, bodyHash, now);
+      if (state.kind !== 'free') return state;
+      const resumed = row !== undefined && !isOver(row, now);
+      const claim = resumed ? { ...fresh, commandId: row.commandId, acceptedAt: row.acceptedAt } : fresh;
+      rows.set(keyOf(owner), { ...claim, bodyHash, leasedUntil: addSeconds(now, leaseSeconds) });
+      return { kind: 'claimed', claim };
+    },
+    markDone: async (owner, leaseToken, invoiceId) => {
+      const row = rows.get(keyOf(owner));
+      if (row?.leaseToken !== leaseToken) return false;
+      rows.set(keyOf(owner), { ...row, invoiceId });
+      return true;
+    },
+    release: async (owner, leaseToken) => {
+      const row = rows.get(keyOf(owner));
+      if (row?.leaseToken === leaseToken && row.invoiceId === undefined) rows.delete(keyOf(owner));
+    },
+  };
+};
+
+const memoryWindow = (): DuplicateWindow => {
+  const marks = new Map<string, FingerprintMark>();
+  return {
+    place: async (fingerprint, mark, youngerThan) => {
+      const standing = marks.get(fingerprint);
+      if (standing !== undefined && youngerThan !== null && isBefore(youngerThan, standing.at)) return standing;
+      marks.set(fingerprint, mark);
+      return undefined;
+    },
+    takeOver: async (fingerprint, from, to) => {
+      const standing = marks.get(fingerprint);
+      if (standing?.stream !== from.stream || standing.at !== from.at) return false;
+      marks.set(fingerprint, to);
+      return true;
+    },
+    remove: async (fingerprint, stream) => {
+      if (marks.get(fingerprint)?.stream === stream) marks.delete(fingerprint);
+    },
+  };
+};
+
+const memoryMemos = (): LookupMemos => {
+  const streams = new Map<string, Map<string, LookupMemo>>();
+  return {
+    get: async (stream, work) => streams.get(stream)?.get(work),
+    put: async (stream, work, memo) => {
+      streams.set(stream, new Map(streams.get(stream)).set(work, memo));
+    },
+    forget: async (stream) => {
+      streams.delete(stream);
+    },
+  };
+};
+
+const keyOf = ({ mode, companyId, keyHash }: KeyOwner): string => `${mode}/${companyId}/${keyHash}`;

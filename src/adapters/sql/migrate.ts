@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+
+/** A step forward of the schema. `id` counts from 1 without gaps; `sql` runs in one transaction. */
+export type Migration = { id: number; name: string; sql: string };
+
+/** Thrown when the database's history is not a beginning of the list; nothing was changed. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/**
+ * Runs what the database lacks, under an advisory lock, so that several processes may start at once. Returns the ids
+ * that ran. Throws `MigrationError`, or what PostgreSQL said of a step (which then left nothing behind).
+ */
+export const migrate = async (pool: pg.Pool, migrations: readonly Migration[]): Promise<readonly number[]> => {
+  const client = await pool.connect();
+  try {
+    // Others may be waiting for a long step of ours, and a long step must not be cut short.
+    await client.query('set statement_timeout = 0; set lock_timeout = 0');
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await client.query(HISTORY);
+    const missing = unapplied(migrations, await history(client));
+    for (const migration of missing) await apply(client, migration);
+    return missing.map(({ id }) => id);
+  } finally {
+    // The session's lock and settings go with it.
+    client.release(true);
+  }
+};
+
+/** Ids that `migrate` would run; for health checks. Throws as `migrate` does. */
+export const pendingMigrations = async (
+  pool: pg.Pool,
+  migrations: readonly Migration[],
+): Promise<readonly number[]> => {
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<{ known: boolean }>(
+      `select to_regclass('schema_migrations') is not null as known`,
+    );
+    return unapplied(migrations, rows[0]?.known === true ? await history(client) : []).map(({ id }) => id);
+  } finally {
+    client.release();
+  }
+};
+
+type Applied = { id: number; name: string; checksum: string };
+
+const history = async (client: pg.PoolClient): Promise<readonly Applied[]> =>
+  (await client.query<Applied>('select id, name, checksum from schema_migrations order by id')).rows;
+
+const unapplied = (migrations: readonly Migration[], applied: readonly Applied[]): readonly Migration[] => {
+  migrations.forEach(({ id, name }, index) => {
+    if (id !== index + 1) throw new MigrationError(`migration ${id}-${name} stands at place ${index + 1} of the list`);
+  });
+  for (const { id, name, checksum } of applied) {
+    const known = migrations[id - 1];
+    if (known === undefined) {
+      throw new MigrationError(
+        `the database has migration ${id}-${name}, which this version does not know: run a newer version`,
+      );
+    }
+    if (checksum !== checksumOf(known)) {
+      throw new MigrationError(`migration ${id}-${known.name} is not the one that the database ran (${name})`);
+    }
+  }
+  const done = new Set(applied.map(({ id }) => id));
+  return migrations.filter(({ id }) => !done.has(id));
+};
+
+const apply = async (client: pg.PoolClient, migration: Migration): Promise<void> => {
+  await client.query('begin');
+  try {
+    await client.query(migration.sql);
+    await client.query('insert into schema_migrations (id, name, checksum) values ($1, $2, $3)', [
+      migration.id,
+      migration.name,
+      checksumOf(migration),
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    // When the connection is what failed, there is nothing left to roll back.
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+};
+
+const checksumOf = ({ name, sql }: Migration): string => createHash('sha256').update(`${name}\n${sql}`).digest('hex');
+
+const HISTORY = `create table if not exists schema_migrations (
+  id integer primary key, name text not null, checksum text not null)`;
+
+/** Any number that nothing else locks; the letters of "nfse". */
+const LOCK = 0x6e667365;

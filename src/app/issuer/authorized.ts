@@ -1,0 +1,35 @@
+import { gzipSync } from 'node:zlib';
+import type { Evidence, InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
+import { decimalFromCents } from '../../domain/shared/money.js';
+import type { Instant } from '../../domain/shared/time.js';
+import type { AuthorizedNote } from '../../ports/authorizer.js';
+import { sha256Hex } from '../hashes.js';
+
+export const authorizedFrom = (
+  note: AuthorizedNote,
+  attempt: number,
+  evidence: Evidence,
+  at: Instant,
+): InvoiceEventData<'Authorized'> => ({
+  attempt,
+  accessKey: note.accessKey,
+  nfseNumber: note.nfseNumber,
+  authorizedAt: note.authorizedAt,
+  nfseXmlGzip: gzipSync(note.xml).toString('base64'),
+  nfseSha256: sha256Hex(note.xml),
+  evidence,
+  at,
+});
+
+/** A note with our customer, amount and description may be our own of before a restore: then no new number is tried. */
+export const sameContent = ({ content }: AuthorizedNote, events: readonly InvoiceEvent[]): boolean => {
+  const accepted = events.find((event) => event.type === 'InvoiceAccepted');
+  if (accepted?.type !== 'InvoiceAccepted') return true;
+  const { amountInCents, description, customer } = accepted.data;
+  const document = customer?.type === 'br' ? (customer.document ?? '') : (customer?.taxId ?? '');
+  return (
+    content.amount === decimalFromCents(amountInCents) &&
+    content.description === description &&
+    content.customerDocument === document
+  );
+};

@@ -1,0 +1,181 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
+import { type CancelSend, type CancelStep, nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
+import { completesAbsence, type LookupProgress } from '../../domain/invoice/next-issue-step.js';
+import {
+  concludeCancellation,
+  EVENT_EXISTS,
+  recordCancelAbsence,
+  recordCancelAttempt,
+  recordConfirmation,
+} from '../../domain/invoice/record-cancellation.js';
+import { type Cancellation, type Invoice, lastOf } from '../../domain/invoice/state.js';
+import { buildCancellation } from '../../domain/ped-reg-evento/build-cancellation.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { unreachable } from '../../domain/shared/unreachable.js';
+import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import { done, type IssuerDeps, type Next } from './deps.js';
+import { recordDecision, workerContext } from './record.js';
+import { confirmationFrom, isOurs, recordCancelAnswer } from './record-cancel-answer.js';
+import { APPEND_GRACE_SECONDS } from './send-attempt.js';
+
+/** Takes a pending cancellation as far as it can go now: the issuing protocol again, for one event (design section 6, 7). */
+export const workOnCancellation = async (stream: StreamName, deps: IssuerDeps): Promise<Next> => {
+  for (;;) {
+    const loaded = await loadInvoice(stream, deps.store);
+    const pending = pendingOf(loaded);
+    if (pending === undefined) return done;
+    const progress = await progressOf(stream, pending.cancellation, deps);
+    const step = nextCancelStep(loaded.state, deps.clock.now(), deps.limits, progress);
+    switch (step.do) {
+      case 'nothing':
+        return done;
+      case 'wait':
+        return { kind: 'later', at: step.until };
+      case 'send':
+      case 'resend': {
+        const next = await send(stream, loaded, pending, step, deps);
+        if (next !== 'look again') return next;
+        break;
+      }
+      case 'look_up':
+        await lookUp(stream, pending, step.send, deps);
+        break;
+      case 'conclude':
+        await concludeNow(stream, pending, step, deps);
+        break;
+      default:
+        return unreachable(step);
+    }
+  }
+};
+
+/** The sweeper's part: the time-out if it is due, and nothing else. */
+export const concludeCancellationIfDue = async (stream: StreamName, deps: IssuerDeps): Promise<void> => {
+  const loaded = await loadInvoice(stream, deps.store);
+  const pending = pendingOf(loaded);
+  const step = nextCancelStep(loaded.state, deps.clock.now(), deps.limits, { asked: 0 });
+  if (pending !== undefined && step.do === 'conclude') await concludeNow(stream, pending, step, deps);
+};
+
+type Pending = { invoice: Invoice; cancellation: Cancellation; accessKey: string };
+
+const pendingOf = ({ state }: LoadedInvoice): Pending | undefined => {
+  if (state.kind !== 'invoice' || state.cancellation?.status !== 'pending' || state.outcome.status !== 'issued') return undefined;
+  const { accessKey } = state.outcome;
+  return accessKey === undefined ? undefined : { invoice: state, cancellation: state.cancellation, accessKey };
+};
+
+const concludeNow = async (
+  stream: StreamName,
+  pending: Pending,
+  step: Extract<CancelStep, { do: 'conclude' }>,
+  deps: IssuerDeps,
+): Promise<void> => {
+  if (step.lookUpFirst !== undefined && (await lookUp(stream, pending, step.lookUpFirst, deps)) === 'found') return;
+  const now = deps.clock.now();
+  await recordDecision(stream, 'conclude_cancellation', deps, (state) => concludeCancellation(state, now, deps.limits));
+};
+
+const lookupKey = (cancellation: Cancellation, send: CancelSend): string => `cancel/${cancellation.request}/${send.attempt}`;
+
+const progressOf = async (stream: StreamName, cancellation: Cancellation, deps: IssuerDeps): Promise<LookupProgress> => {
+  const last = lastOf(cancellation.sends);
+  if (last === undefined || (last.resolution !== 'open' && last.resolution !== 'unknown')) return { asked: 0 };
+  return (await deps.lookups.get(stream, lookupKey(cancellation, last))) ?? { asked: 0 };
+};
+
+type Document = Pick<InvoiceEventData<'CancellationAttempted'>, 'requestId' | 'digest' | 'signedRequestGzip'>;
+
+const OBSTACLE_PAUSE_SECONDS = 30;
+
+const send = async (
+  stream: StreamName,
+  { state, version, events }: LoadedInvoice,
+  { invoice, cancellation, accessKey }: Pending,
+  step: Extract<CancelStep, { do: 'send' | 'resend' }>,
+  deps: IssuerDeps,
+): Promise<Next | 'look again'> => {
+  const document =
+    step.do === 'resend'
+      ? storedRequest(events, cancellation.request, step.of.attempt)
+      : await newRequest(invoice, cancellation, accessKey, events, deps);
+  if (document === undefined) {
+    deps.notify({ notice: 'certificate_missing', stream });
+    return { kind: 'later', at: addSeconds(deps.clock.now(), OBSTACLE_PAUSE_SECONDS) };
+  }
+  const attemptedAt = deps.clock.now();
+  const deadlineAt = addSeconds(attemptedAt, APPEND_GRACE_SECONDS + deps.limits.sendSeconds);
+  const sent = { request: cancellation.request, attempt: step.attempt };
+  const decision = recordCancelAttempt(state, { ...sent, ...document, attemptedAt, deadlineAt });
+  if ('stale' in decision) return 'look again';
+  const context = workerContext(stream, 'record_cancel_attempt', events[events.length - 1], deps);
+  if (!(await deps.store.append(stream, version, decision.events, context)).ok) return 'look again';
+
+  const inTime = isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS));
+  const bytes = gunzipSync(Buffer.from(document.signedRequestGzip, 'base64'));
+  const result = inTime
+    ? await deps.authorizer.sendCancellation(invoice.facts, accessKey, bytes)
+    : { kind: 'not_sent' as const, reason: 'the deadline was too near', codes: [], certificateRefused: false };
+  await recordCancelAnswer(stream, sent, document, result, deps);
+  return 'look again';
+};
+
+const lookUp = async (
+  stream: StreamName,
+  { invoice, cancellation, accessKey }: Pending,
+  send: CancelSend,
+  deps: IssuerDeps,
+): Promise<'found' | 'not found'> => {
+  const askedAt = deps.clock.now();
+  const result = await deps.authorizer.findCancellation(invoice.facts, accessKey);
+  if (result.kind === 'found' && isOurs(result.found, send)) {
+    const data = confirmationFrom(result.found, cancellation.request, 'lookup', deps.clock.now());
+    await recordDecision(stream, 'record_cancel_lookup', deps, (state) => recordConfirmation(state, data));
+    return 'found';
+  }
+  if (result.kind === 'inconclusive') deps.notify({ notice: 'lookup_inconclusive', stream, detail: result.reason });
+  const memo: LookupProgress = (await deps.lookups.get(stream, lookupKey(cancellation, send))) ?? { asked: 0 };
+  const existsElsewhere = cancellation.sends.some((one) => one.codes.includes(EVENT_EXISTS));
+  const counts = result.kind === 'absent' && (existsElsewhere || !isBefore(askedAt, send.deadlineAt));
+  const firstAbsentAt = memo.firstAbsentAt ?? (counts ? askedAt : undefined);
+  if (counts && firstAbsentAt !== undefined && (existsElsewhere || completesAbsence(send, firstAbsentAt, askedAt, deps.limits))) {
+    const proof = { request: cancellation.request, attempt: send.attempt, firstAbsentAt, now: askedAt };
+    const settled = await recordDecision(stream, 'record_cancel_lookup', deps, (state) =>
+      recordCancelAbsence(state, proof, deps.limits),
+    );
+    if (settled) return 'not found';
+  }
+  await deps.lookups.put(stream, lookupKey(cancellation, send), {
+    asked: memo.asked + 1,
+    lastAskedAt: askedAt,
+    ...(firstAbsentAt === undefined ? {} : { firstAbsentAt }),
+  });
+  return 'not found';
+};
+
+const storedRequest = (events: readonly InvoiceEvent[], request: number, attempt: number): Document => {
+  const sent = events.find(
+    ({ type, data }) => type === 'CancellationAttempted' && data.request === request && data.attempt === attempt,
+  );
+  if (sent?.type !== 'CancellationAttempted') throw new Error('a cancellation attempt is known of whose event is not in the stream');
+  const { requestId, digest, signedRequestGzip } = sent.data;
+  return { requestId, digest, signedRequestGzip };
+};
+
+const newRequest = async (
+  { facts }: Invoice,
+  { request, reason, requestedAt }: Cancellation,
+  accessKey: string,
+  events: readonly InvoiceEvent[],
+  deps: IssuerDeps,
+): Promise<Document | undefined> => {
+  const asked = events.find(({ type, data }) => type === 'CancellationRequested' && data.request === request);
+  const identity = await deps.identityOf(facts);
+  if (identity === undefined || asked?.type !== 'CancellationRequested') return undefined;
+  const { description } = asked.data;
+  const built = buildCancellation({ mode: facts.mode, companyId: facts.companyId, accessKey, reason, description, requestedAt });
+  const signed = deps.signer.signPedRegEvento(built.xml, identity);
+  return { requestId: built.id, digest: signed.digest, signedRequestGzip: gzipSync(signed.bytes).toString('base64') };
+};

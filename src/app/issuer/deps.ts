@@ -1,0 +1,44 @@
+import type { Company } from '../../domain/company/company.js';
+import type { Limits } from '../../domain/invoice/limits.js';
+import type { CompanyId, StreamName } from '../../domain/shared/ids.js';
+import type { Instant } from '../../domain/shared/time.js';
+import type { Authorizer, Caller } from '../../ports/authorizer.js';
+import type { Clock } from '../../ports/clock.js';
+import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
+import type { LookupMemos } from '../../ports/guards.js';
+import type { EventStore } from '../event-store/event-store.js';
+
+/** What the protocol tells operators; never a document, a name or a raw answer. */
+export type IssuerNotice = {
+  notice:
+    | 'certificate_missing'
+    | 'certificate_refused'
+    | 'series_blocked'
+    | 'number_conflict'
+    | 'document_invalid'
+    | 'lookup_inconclusive'
+    | 'outcome_not_recorded';
+  stream: StreamName;
+  detail?: string;
+};
+
+export type IssuerDeps = {
+  store: EventStore;
+  authorizer: Authorizer;
+  signer: DocumentSigner;
+  lookups: LookupMemos;
+  clock: Clock;
+  limits: Limits;
+  company(companyId: CompanyId): Promise<Company | undefined>;
+  /** The company's current certificate, opened; undefined when there is none. */
+  identityOf(caller: Caller): Promise<SigningIdentity | undefined>;
+  /** Central-bank number of an ISO currency, for exports. */
+  currencyCode(iso: string): string | undefined;
+  actor: `worker:${string}` | `timer:${string}`;
+  notify(notice: IssuerNotice): void;
+};
+
+/** When a worker should look at the stream again; `done` until something new happens. */
+export type Next = { kind: 'done' } | { kind: 'later'; at: Instant } | { kind: 'park'; reason: string };
+
+export const done: Next = { kind: 'done' };

@@ -1,0 +1,130 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { buildDps } from '../../domain/dps/build-dps.js';
+import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
+import type { IssueStep } from '../../domain/invoice/next-issue-step.js';
+import {
+  recordAttempt,
+  recordAuthorized,
+  recordNotSent,
+  recordRejection,
+  recordUnknown,
+} from '../../domain/invoice/record-issuance.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { unreachable } from '../../domain/shared/unreachable.js';
+import { SchemaViolation } from '../../ports/documents.js';
+import type { LoadedInvoice } from '../read/read-invoice.js';
+import { allocateDpsNumber } from './allocate-number.js';
+import { authorizedFrom } from './authorized.js';
+import type { IssuerDeps, Next } from './deps.js';
+import { recordDecision, workerContext } from './record.js';
+
+type SendStep = Extract<IssueStep, { do: 'send' | 'resend' }>;
+type Document = Pick<InvoiceEventData<'IssuanceAttempted'>, 'series' | 'number' | 'dpsId' | 'digest' | 'signedDpsGzip'>;
+
+/** The append may take this long; a slower one gives the attempt up before a byte leaves. */
+export const APPEND_GRACE_SECONDS = 5;
+
+/** How long an obstacle that only an operator can remove is left alone. */
+const OBSTACLE_PAUSE_SECONDS = 30;
+
+/** Records the attempt with its exact bytes, and only if that append was ours sends them, once (design section 6, 2 and 3). */
+export const sendAttempt = async (
+  stream: StreamName,
+  loaded: LoadedInvoice,
+  step: SendStep,
+  deps: IssuerDeps,
+): Promise<Next | 'look again'> => {
+  const { state, version, events } = loaded;
+  if (state.kind !== 'invoice') return 'look again';
+  const document = step.do === 'resend' ? storedDocument(events, step.of.attempt) : await newDocument(stream, loaded, deps);
+  if ('kind' in document) return document;
+
+  const attemptedAt = deps.clock.now();
+  const { attempt } = step;
+  const deadlineAt = addSeconds(attemptedAt, APPEND_GRACE_SECONDS + deps.limits.sendSeconds);
+  const decision = recordAttempt(state, { attempt, ...document, attemptedAt, deadlineAt });
+  if ('stale' in decision) return 'look again';
+  const context = workerContext(stream, 'record_issue_attempt', events[events.length - 1], deps);
+  if (!(await deps.store.append(stream, version, decision.events, context)).ok) return 'look again';
+
+  if (!isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS))) {
+    const data = { attempt, reason: 'the deadline was too near', codes: [], at: deps.clock.now() };
+    await recordDecision(stream, 'record_issue_outcome', deps, (current) => recordNotSent(current, data));
+    return 'look again';
+  }
+  await sendAndRecord(stream, loaded, attempt, gunzipSync(Buffer.from(document.signedDpsGzip, 'base64')), deps);
+  return 'look again';
+};
+
+const sendAndRecord = async (
+  stream: StreamName,
+  { state }: LoadedInvoice,
+  attempt: number,
+  signedDps: Buffer,
+  deps: IssuerDeps,
+): Promise<void> => {
+  if (state.kind !== 'invoice') return;
+  const result = await deps.authorizer.sendDps(state.facts, signedDps);
+  const at = deps.clock.now();
+  const recorded = await recordDecision(stream, 'record_issue_outcome', deps, (current) => {
+    switch (result.kind) {
+      case 'done':
+        return recordAuthorized(current, authorizedFrom(result.result, attempt, 'response', at));
+      case 'not_sent':
+        return recordNotSent(current, { attempt, reason: result.reason, codes: result.codes, at });
+      case 'rejected': {
+        const { kind: _kind, ...answer } = result;
+        return recordRejection(current, attempt, answer, at);
+      }
+      case 'unknown': {
+        const { kind: _kind, ...answer } = result;
+        return recordUnknown(current, { attempt, ...answer, at });
+      }
+      default:
+        return unreachable(result);
+    }
+  });
+  if (!recorded) deps.notify({ notice: 'outcome_not_recorded', stream, detail: result.kind });
+  if (result.kind === 'not_sent' && result.certificateRefused) deps.notify({ notice: 'certificate_refused', stream });
+};
+
+/** The same bytes as before: the authorizer's own uniqueness of the DPS id is the second lock. */
+const storedDocument = (events: readonly InvoiceEvent[], attempt: number): Document => {
+  const sent = events.find((event) => event.type === 'IssuanceAttempted' && event.data.attempt === attempt);
+  if (sent?.type !== 'IssuanceAttempted') throw new Error('an attempt is known of whose event is not in the stream');
+  const { series, number, dpsId, digest, signedDpsGzip } = sent.data;
+  return { series, number, dpsId, digest, signedDpsGzip };
+};
+
+const newDocument = async (
+  stream: StreamName,
+  { state, events }: LoadedInvoice,
+  deps: IssuerDeps,
+): Promise<Document | Next> => {
+  const accepted = events.find((event) => event.type === 'InvoiceAccepted');
+  if (state.kind !== 'invoice' || accepted?.type !== 'InvoiceAccepted') throw new Error('nothing was accepted on this stream');
+  const { mode, companyId } = state.facts;
+  const company = await deps.company(companyId);
+  const identity = await deps.identityOf({ mode, companyId });
+  if (company === undefined || identity === undefined) return obstacle('certificate_missing', stream, deps);
+  const start = company.registration.dps[mode];
+  const allocated = await allocateDpsNumber(state.facts, start, events[events.length - 1], deps);
+  if ('refused' in allocated) return obstacle('series_blocked', stream, deps);
+  try {
+    const { number } = allocated;
+    const { series } = start;
+    const dps = buildDps({ mode, series, number, accepted: accepted.data, currencyCode: deps.currencyCode });
+    const signed = deps.signer.signDps(dps.xml, identity);
+    return { series, number, dpsId: dps.id, digest: signed.digest, signedDpsGzip: gzipSync(signed.bytes).toString('base64') };
+  } catch (error) {
+    if (!(error instanceof SchemaViolation)) throw error;
+    deps.notify({ notice: 'document_invalid', stream });
+    return { kind: 'park', reason: 'the document does not fit the official schema' };
+  }
+};
+
+const obstacle = (notice: 'certificate_missing' | 'series_blocked', stream: StreamName, deps: IssuerDeps): Next => {
+  deps.notify({ notice, stream });
+  return { kind: 'later', at: addSeconds(deps.clock.now(), OBSTACLE_PAUSE_SECONDS) };
+};

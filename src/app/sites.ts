@@ -1,0 +1,28 @@
+/**
+ * Every place in the product that appends to the log. A process may die just before or just after each; the crash
+ * tests are generated from this list and fail for one that has no scenario (design section 6).
+ */
+export const appendSites = [
+  'accept_invoice',
+  'request_cancellation',
+  'allocate_number',
+  'block_series',
+  'record_issue_attempt',
+  'record_issue_outcome',
+  'record_issue_lookup',
+  'conclude_issue',
+  'record_cancel_attempt',
+  'record_cancel_outcome',
+  'record_cancel_lookup',
+  'conclude_cancellation',
+  'delete_test_invoice',
+  'operate_company',
+  'audit_certificate',
+] as const;
+
+export type AppendSite = (typeof appendSites)[number];
+
+/** Every call that may leave something at the authorizer. */
+export const sendSites = ['sendDps', 'sendCancellation'] as const;
+
+export type SendSite = (typeof sendSites)[number];

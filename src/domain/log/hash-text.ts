@@ -1,0 +1,63 @@
+/** What the hash chain covers of an event; structurally the event of the log port. */
+export type HashedEvent = {
+  id: string;
+  type: string;
+  data: unknown;
+  metadata: Readonly<Record<string, string>>;
+};
+
+/** Thrown for an event that has no single spelling, and so no hash that another engine would find again. */
+export class NotCanonical extends Error {
+  override readonly name = 'NotCanonical';
+}
+
+/**
+ * The text whose SHA-256 (UTF-8) is the event's `hash` (design section 4): a JSON array of 1, prevHash, stream,
+ * revision, id, type, the metadata without `hash` as sorted pairs, and the data with sorted keys. Throws `NotCanonical`.
+ */
+export const hashText = (stream: string, revision: number, event: HashedEvent): string => {
+  const pairs = Object.entries(event.metadata)
+    .filter(([key]) => key !== 'hash')
+    .sort(([a], [b]) => byCodeUnit(a, b));
+  const head = [1, event.metadata.prevHash ?? '', stream, revision, event.id, event.type, pairs];
+  return `[${head.map(sortedJson).join(',')},${sortedJson(event.data)}]`;
+};
+
+/**
+ * `JSON.stringify` with object keys in code unit order. Only strings, booleans, safe integers, arrays and plain objects
+ * with non-numeric keys (JavaScript would move numeric ones to the front) have such a text; else throws `NotCanonical`.
+ */
+export const sortedJson = (value: unknown): string => {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return JSON.stringify(value);
+    case 'number':
+      if (!Number.isSafeInteger(value)) throw new NotCanonical('a number must be a safe integer');
+      return JSON.stringify(value);
+    case 'object':
+      if (Array.isArray(value)) return `[${Array.from(value, sortedJson).join(',')}]`;
+      if (isPlainObject(value)) return objectJson(value);
+      throw new NotCanonical('null and class instances have no canonical text');
+    default:
+      throw new NotCanonical(`a value of type ${typeof value} has no canonical text`);
+  }
+};
+
+const objectJson = (object: Record<string, unknown>): string => {
+  const members = Object.keys(object)
+    .sort(byCodeUnit)
+    .map((key) => {
+      if (/^\d+$/.test(key)) throw new NotCanonical('an object key must not be a number');
+      return `${JSON.stringify(key)}:${sortedJson(object[key])}`;
+    });
+  return `{${members.join(',')}}`;
+};
+
+const isPlainObject = (value: object | null): value is Record<string, unknown> => {
+  if (value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+};
+
+const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

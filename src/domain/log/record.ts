@@ -1,0 +1,37 @@
+import { type HashedEvent, hashText, NotCanonical } from './hash-text.js';
+
+/** How an engine keeps an event: the hash text itself, and the hash beside it, so that what is read is what was hashed. */
+export type StoredRecord = { record: string; hash: string };
+
+/** Throws `NotCanonical` for an event that could not be read back exactly. */
+export const toRecord = (stream: string, revision: number, event: HashedEvent): StoredRecord => {
+  const hash = event.metadata.hash;
+  if (hash === undefined) throw new NotCanonical('an event without metadata.hash cannot be stored');
+  if (!UUID.test(event.id)) throw new NotCanonical('an event id must be a UUID');
+  for (const name of [stream, event.type, hash]) {
+    if (UNSTORABLE.test(name)) throw new NotCanonical('a stream, type or hash holds a character that no engine stores');
+  }
+  return { record: hashText(stream, revision, event), hash };
+};
+
+/** The inverse of `toRecord`. */
+export const fromRecord = ({ record, hash }: StoredRecord): RecordContent => {
+  const content: unknown = JSON.parse(record);
+  if (!Array.isArray(content) || content[0] !== 1) throw new NotCanonical('a record of an unknown format');
+  const [, , stream, revision, id, type, pairs, data] = content;
+  return { stream, revision, id, type, data, metadata: { ...Object.fromEntries(pairs), hash } };
+};
+
+type RecordContent = {
+  stream: string;
+  revision: number;
+  id: string;
+  type: string;
+  data: { readonly [key: string]: never };
+  metadata: Readonly<Record<string, string>>;
+};
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** NUL and lone surrogates: the text would come back changed, or not at all. */
+const UNSTORABLE = /[\0\p{Surrogate}]/u;

@@ -1,0 +1,66 @@
+import { type Cause, errorCatalogue, type Refusal } from '../domain/shared/error-catalogue.js';
+import type { Call } from './call.js';
+
+export type HeaderRecord = Record<string, string>;
+
+/** A JSON answer with the common headers (spec "Common response headers"). */
+export const json = (call: Call, status: number, body: unknown, extra?: HeaderRecord): Response => {
+  const headers = commonHeaders(call);
+  headers['Content-Type'] = 'application/json';
+  headers['Cache-Control'] = 'no-store';
+  if (extra !== undefined) Object.assign(headers, extra);
+  return new Response(JSON.stringify(body), { status, headers });
+};
+
+/** `Request-Id`, and the rate headers once the key's bucket was asked. */
+export const commonHeaders = ({ requestId, rate }: Call): HeaderRecord => {
+  const headers: HeaderRecord = { 'Request-Id': requestId };
+  if (rate !== undefined) {
+    headers['RateLimit-Limit'] = String(rate.limit);
+    headers['RateLimit-Remaining'] = String(rate.remaining);
+    headers['RateLimit-Reset'] = String(rate.resetSeconds);
+  }
+  return headers;
+};
+
+/** Any refusal as the spec's error envelope (spec "Errors"), with the headers that its status carries (readings 19 to 21). */
+export const refuse = (call: Call, refusal: Refusal): Response => {
+  const { status } = errorCatalogue[refusal.code];
+  call.code = refusal.code;
+  const retryAfter: HeaderRecord =
+    refusal.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(refusal.retryAfterSeconds) };
+  const body = envelope(call, refusal);
+  if (status === 401 || status === 403) {
+    const headers = { 'Request-Id': call.requestId, 'Content-Type': 'application/json' };
+    return new Response(JSON.stringify(body), { status, headers });
+  }
+  return json(status === 503 ? withoutRate(call) : call, status, body, retryAfter);
+};
+
+const withoutRate = ({ rate: _rate, ...call }: Call): Call => call;
+
+const envelope = (call: Call, refusal: Refusal): object => {
+  const entry = errorCatalogue[refusal.code];
+  const param = refusal.param ?? ('param' in entry ? entry.param : undefined);
+  const showMode = call.mode !== undefined && entry.status !== 401 && entry.status !== 403;
+  return {
+    error: {
+      type: entry.type,
+      code: refusal.code,
+      message: refusal.message ?? entry.message,
+      ...(param === undefined ? {} : { param }),
+      retryable: refusal.retryable ?? entry.retryable,
+      ...(showMode ? { livemode: call.mode === 'live' } : {}),
+      ...(refusal.providerCode === undefined ? {} : { provider_code: refusal.providerCode }),
+      request_id: call.requestId,
+      ...(refusal.causes === undefined ? {} : { errors: refusal.causes.map(causeItem) }),
+    },
+  };
+};
+
+/** A cause without a path is the body itself. */
+const causeItem = ({ param, message }: Cause): object => ({
+  code: 'invalid_request',
+  message,
+  ...(param === '' ? {} : { param }),
+});

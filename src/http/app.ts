@@ -1,0 +1,34 @@
+import { Hono } from 'hono';
+import { createKeyGate, READ, WRITE, withKey } from './access/gate.js';
+import { createRateLimiter } from './access/rate-limiter.js';
+import type { HttpDeps } from './deps.js';
+import { endpoint, type Handler, routeNotFound } from './endpoint.js';
+import { activitiesRoute } from './routes/activities.js';
+import { cancelRoute } from './routes/cancel.js';
+import { downloadRoute } from './routes/download.js';
+import { findRoute } from './routes/find.js';
+import { issueRoute } from './routes/issue.js';
+import { readRoute } from './routes/read.js';
+
+/**
+ * The seven routes of the public API. Hono answers HEAD as GET without a body; every other method is no route of ours
+ * (readings 18 and 31). No middleware: each route is one function, so that a read costs little more than Hono itself.
+ */
+export const createApp = (deps: HttpDeps): Hono => {
+  const app = new Hono();
+  const gate = createKeyGate(deps, createRateLimiter(deps.rateLimits));
+  const get = (path: string, handler: Handler): unknown => app.get(path, endpoint(deps, path, handler));
+  const post = (path: string, handler: Handler): unknown => app.post(path, endpoint(deps, path, handler));
+
+  post('/v1/nfse', withKey(gate, WRITE, issueRoute(deps)));
+  get('/v1/nfse', withKey(gate, READ, findRoute(deps)));
+  get('/v1/nfse/:id', withKey(gate, READ, readRoute(deps)));
+  post('/v1/nfse/:id/cancel', withKey(gate, WRITE, cancelRoute(deps)));
+  const pdf = { extension: 'pdf', contentType: 'application/pdf', load: deps.downloadPdf } as const;
+  const xml = { extension: 'xml', contentType: 'application/xml', load: deps.downloadXml } as const;
+  get('/v1/nfse/:id/pdf', downloadRoute(deps, gate, pdf));
+  get('/v1/nfse/:id/xml', downloadRoute(deps, gate, xml));
+  get('/v1/activities', withKey(gate, READ, activitiesRoute(deps)));
+  app.notFound(routeNotFound(deps));
+  return app;
+};

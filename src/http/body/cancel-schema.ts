@@ -1,0 +1,15 @@
+import * as v from 'valibot';
+import { text } from './text.js';
+
+/** The body of `POST /v1/nfse/{id}/cancel`; `{}` is enough. */
+export const cancelBody = v.strictObject({
+  reason: v.optional(
+    v.picklist(
+      ['issuance_error', 'service_not_provided', 'other'],
+      'reason deve ser issuance_error, service_not_provided ou other.',
+    ),
+  ),
+  description: v.optional(
+    text('description', { min: 15, max: 255, lineBreaks: true, latin: true }, 'Justificativa do cancelamento.'),
+  ),
+});

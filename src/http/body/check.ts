@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import type { Cause } from '../../domain/shared/error-catalogue.js';
+import { isObject, type JsonBody } from './read-json-object.js';
+
+export type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
+
+export type Checked<S extends ObjectSchema> = { value: v.InferOutput<S> } | { causes: readonly Cause[] };
+
+/**
+ * Checks a body against a schema whose own keys are the only ones allowed, and lists every cause: the sent fields in the
+ * order of the document, then the missing ones, level by level. Valibot's own strict object stops at the first unknown
+ * key and takes `toString` for a known one. Schemas transform nothing, so the value is the body itself.
+ */
+export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Checked<S> => {
+  const causes = [...causesOf(schema, body, '')];
+  return causes.length === 0 ? { value: body as v.InferOutput<S> } : { causes };
+};
+
+function* causesOf(schema: ObjectSchema, value: JsonBody, prefix: string): Generator<Cause> {
+  const { entries } = schema;
+  for (const [key, sent] of Object.entries(value)) {
+    const entry = Object.hasOwn(entries, key) ? entries[key] : undefined;
+    const path = `${prefix}${entry === undefined ? shown(key) : key}`;
+    if (entry === undefined) yield { param: path, message: `O campo ${path} não é conhecido.` };
+    else yield* causesOfField(unwrapped(entry), sent, path);
+  }
+  for (const [key, entry] of Object.entries(entries)) {
+    const path = `${prefix}${key}`;
+    if (!isOptional(entry) && !Object.hasOwn(value, key))
+      yield { param: path, message: `O campo ${path} é obrigatório.` };
+  }
+}
+
+function* causesOfField(schema: v.GenericSchema, sent: unknown, path: string): Generator<Cause> {
+  if (isObjectSchema(schema)) {
+    if (isObject(sent)) yield* causesOf(schema, sent, `${path}.`);
+    else yield { param: path, message: `${path} deve ser um objeto.` };
+    return;
+  }
+  const { issues } = v.safeParse(schema, sent);
+  for (const { message } of issues ?? []) yield { param: path, message };
+}
+
+type Entry = v.ObjectEntries[string];
+
+const isOptional = (entry: Entry): boolean => entry.type === 'optional';
+
+const unwrapped = (entry: Entry): v.GenericSchema =>
+  'wrapped' in entry && isOptional(entry) ? (entry.wrapped as v.GenericSchema) : (entry as v.GenericSchema);
+
+const isObjectSchema = (schema: v.GenericSchema): schema is v.GenericSchema & ObjectSchema =>
+  schema.type === 'strict_object';
+
+const LONGEST_SHOWN_KEY = 100;
+
+/** An unknown key may be megabytes long; its beginning identifies it. */
+const shown = (key: string): string => (key.length > LONGEST_SHOWN_KEY ? `${key.slice(0, LONGEST_SHOWN_KEY)}…` : key);

@@ -1,0 +1,76 @@
+import type { IssueRequest } from '../../domain/company/eligibility.js';
+import type { Cause, Refusal } from '../../domain/shared/error-catalogue.js';
+import { expandMarkers } from '../../domain/shared/markers.js';
+import type { Instant } from '../../domain/shared/time.js';
+import { checkBody } from './check.js';
+import { DOCUMENT_MESSAGE, type IssueBody, issueBody, MAX_DESCRIPTION } from './issue-schema.js';
+import { present } from './present.js';
+import { isObject, type JsonBody } from './read-json-object.js';
+import { bodyRefusal } from './refusal.js';
+import { isLongerThan } from './text.js';
+
+/** The whole 400 part of an issue (spec "POST /v1/nfse: issue"): the schema and what two fields or the day of receipt decide. */
+export const issueRequestOf = (
+  body: JsonBody,
+  receivedAt: Instant,
+): { request: IssueRequest } | { refused: Refusal } => {
+  const checked = checkBody(issueBody, body);
+  const causes = [
+    ...('causes' in checked ? checked.causes : []),
+    ...contradictions(body),
+    ...expandedTooLong(body, receivedAt),
+  ];
+  if (causes.length === 0 && 'value' in checked) return { request: requestOf(checked.value) };
+  const [only] = causes;
+  const documentAlone = causes.length === 1 && only?.message === DOCUMENT_MESSAGE;
+  return { refused: bodyRefusal(documentAlone ? 'nfse.customer_document_invalid' : 'invalid_request', causes) };
+};
+
+/** Reading 42. */
+const contradictions = ({ customer }: JsonBody): readonly Cause[] => {
+  if (!isObject(customer) || !Object.hasOwn(customer, 'tax_id') || !Object.hasOwn(customer, 'tax_id_absence_reason'))
+    return [];
+  const message = 'customer.tax_id e customer.tax_id_absence_reason se contradizem: envie só um dos dois.';
+  return [{ param: 'customer.tax_id', message }];
+};
+
+/** The limit holds after the markers too (reading 43); a text too long before them has its cause already. */
+const expandedTooLong = ({ description }: JsonBody, receivedAt: Instant): readonly Cause[] => {
+  if (typeof description !== 'string' || isLongerThan(MAX_DESCRIPTION, description)) return [];
+  if (!isLongerThan(MAX_DESCRIPTION, expandMarkers(description, receivedAt))) return [];
+  const message = `description deve ter no máximo ${MAX_DESCRIPTION} caracteres também depois da troca dos marcadores.`;
+  return [{ param: 'description', message }];
+};
+
+const requestOf = (body: IssueBody): IssueRequest => {
+  const { customer, foreign_amount: foreign } = body;
+  const sendsCustomer = customer !== undefined && Object.keys(customer).length > 0;
+  return present({
+    amountInCents: body.amount_in_cents,
+    description: body.description,
+    customer: sendsCustomer ? customerOf(customer) : undefined,
+    foreignAmount:
+      foreign === undefined
+        ? undefined
+        : present({ currency: foreign.currency, amountInCents: foreign.amount_in_cents }),
+    reference: body.reference,
+    cnae: body.cnae,
+    serviceCode: body.service_code,
+  });
+};
+
+const customerOf = (customer: NonNullable<IssueBody['customer']>): NonNullable<IssueRequest['customer']> => {
+  const { address } = customer;
+  return present({
+    type: customer.type,
+    document: customer.document,
+    name: customer.name,
+    taxId: customer.tax_id,
+    taxIdAbsenceReason: customer.tax_id_absence_reason,
+    address: address === undefined ? undefined : addressOf(address),
+  });
+};
+
+const addressOf = ({ postal_code: postalCode, ...address }: SentAddress) => present({ ...address, postalCode });
+
+type SentAddress = NonNullable<NonNullable<IssueBody['customer']>['address']>;

@@ -1,0 +1,92 @@
+import * as v from 'valibot';
+import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { referenceText } from './reference.js';
+import { codeText, text } from './text.js';
+
+export const MIN_AMOUNT = 100;
+export const MAX_AMOUNT = Number.MAX_SAFE_INTEGER;
+export const MAX_DESCRIPTION = 2000;
+
+/** Alone it has a code of its own; beside other causes it is one of them (reading 49). */
+export const DOCUMENT_MESSAGE = errorCatalogue['nfse.customer_document_invalid'].message;
+
+const AMOUNT_MESSAGE = `amount_in_cents deve ser um número inteiro de centavos, de ${MIN_AMOUNT} a ${MAX_AMOUNT}.`;
+
+const amount = v.pipe(
+  v.number(AMOUNT_MESSAGE),
+  v.check((cents) => Number.isSafeInteger(cents) && cents >= MIN_AMOUNT, AMOUNT_MESSAGE),
+  v.description('Total sem retenções, em centavos de real.'),
+  v.metadata({ integer: true, minimum: MIN_AMOUNT, maximum: MAX_AMOUNT }),
+);
+
+const FOREIGN_AMOUNT_MESSAGE = `foreign_amount.amount_in_cents deve ser um número inteiro de centavos, até ${MAX_AMOUNT}.`;
+
+/** Zero and negative amounts pass: they have a code of their own, which comes later (reading 39). */
+const foreignAmount = v.strictObject({
+  currency: v.optional(codeText('foreign_amount.currency', 'Código ISO de três letras.')),
+  amount_in_cents: v.optional(
+    v.pipe(
+      v.number(FOREIGN_AMOUNT_MESSAGE),
+      v.check((cents) => Number.isSafeInteger(cents), FOREIGN_AMOUNT_MESSAGE),
+      v.description('Centavos da moeda estrangeira.'),
+      v.metadata({ integer: true, maximum: MAX_AMOUNT }),
+    ),
+  ),
+});
+
+/** Missing fields of an export are one 422 that names them all (reading 39), so nothing is required here. */
+const address = v.strictObject({
+  street: v.optional(text('customer.address.street', { max: 255, latin: true }, 'Logradouro no exterior.')),
+  number: v.optional(text('customer.address.number', { max: 60, latin: true }, 'Número.')),
+  district: v.optional(text('customer.address.district', { max: 60, latin: true }, 'Bairro ou distrito.')),
+  city: v.optional(text('customer.address.city', { max: 60 }, 'Cidade.')),
+  state: v.optional(text('customer.address.state', { max: 60 }, 'Estado, província ou região.')),
+  postal_code: v.optional(text('customer.address.postal_code', { max: 11 }, 'Código postal, formato livre.')),
+  country: v.optional(codeText('customer.address.country', 'Código ISO 3166-1 alpha-2, diferente de BR.')),
+});
+
+const customer = v.strictObject({
+  type: v.optional(v.picklist(['br', 'foreign'], 'customer.type deve ser br ou foreign.')),
+  document: v.optional(
+    v.pipe(
+      v.string('customer.document deve ser um texto.'),
+      v.regex(/^(?:[0-9]{11}|[0-9]{14})$/, DOCUMENT_MESSAGE),
+      v.description('CPF (11 dígitos) ou CNPJ (14 dígitos), só dígitos.'),
+    ),
+  ),
+  name: v.optional(text('customer.name', { max: 300 }, 'Nome do cliente.')),
+  tax_id: v.optional(text('customer.tax_id', { max: 40 }, 'Identificação fiscal no exterior (NIF).')),
+  tax_id_absence_reason: v.optional(
+    v.picklist(['exempt', 'not_required'], 'customer.tax_id_absence_reason deve ser exempt ou not_required.'),
+  ),
+  address: v.optional(address),
+});
+
+/** The body of `POST /v1/nfse` (spec "POST /v1/nfse: issue"). Rules across fields and registries come later. */
+export const issueBody = v.strictObject({
+  amount_in_cents: amount,
+  description: text(
+    'description',
+    { max: MAX_DESCRIPTION, lineBreaks: true },
+    'Discriminação do serviço; marcadores {{...}} são trocados.',
+  ),
+  customer: v.optional(customer),
+  foreign_amount: v.optional(foreignAmount),
+  reference: v.optional(referenceText('reference', 'Identificador do chamador, único por empresa e modo.')),
+  cnae: v.optional(
+    v.pipe(
+      v.string('cnae deve ser um texto.'),
+      v.regex(/^[0-9]{7}$/, 'cnae deve ter exatamente 7 dígitos, sem pontos, barras ou traços.'),
+      v.description('CNAE do cadastro da empresa.'),
+    ),
+  ),
+  service_code: v.optional(
+    v.pipe(
+      v.string('service_code deve ser um texto.'),
+      v.regex(/^[0-9]+$/, 'service_code deve ter só dígitos: o código nacional de 6 dígitos.'),
+      v.description('Código de tributação nacional, 6 dígitos.'),
+    ),
+  ),
+});
+
+export type IssueBody = v.InferOutput<typeof issueBody>;

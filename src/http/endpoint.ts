@@ -1,0 +1,54 @@
+import type { Context } from 'hono';
+import { refuse } from './answer.js';
+import type { Call } from './call.js';
+import type { HttpDeps } from './deps.js';
+import { faultRefusal, switchedOff } from './faults.js';
+
+export type Handler = (c: Context, call: Call) => Response | Promise<Response>;
+
+/** Request id and kill switch before anything else, one summary and no exception after (reading 18). */
+export const endpoint =
+  (deps: HttpDeps, route: string, handler: Handler) =>
+  async (c: Context): Promise<Response> => {
+    const startedAt = performance.now();
+    const call: Call = { requestId: deps.newRequestId() };
+    let response: Response;
+    try {
+      response = (await deps.apiSwitchedOff()) ? refuse(call, switchedOff) : await handler(c, call);
+    } catch (error) {
+      response = refuse(call, faultRefusal(error, call.requestId, deps));
+    }
+    report(deps, route, c, call, response.status, startedAt);
+    return response;
+  };
+
+/** A path outside `/v1` is no part of the API: the same envelope, whatever the kill switch says. */
+export const routeNotFound = (deps: HttpDeps): ((c: Context) => Response | Promise<Response>) => {
+  const notFound: Handler = (_c, call) => refuse(call, { code: 'route_not_found' });
+  const inside = endpoint(deps, UNMATCHED, notFound);
+  return (c) => {
+    const { path } = c.req;
+    if (path === '/v1' || path.startsWith('/v1/')) return inside(c);
+    const startedAt = performance.now();
+    const call: Call = { requestId: deps.newRequestId() };
+    const response = refuse(call, { code: 'route_not_found' });
+    report(deps, UNMATCHED, c, call, response.status, startedAt);
+    return response;
+  };
+};
+
+const UNMATCHED = 'unmatched';
+
+const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: number, startedAt: number): void => {
+  if (deps.onRequest === undefined) return;
+  const { requestId, code, invoiceId } = call;
+  deps.onRequest({
+    route,
+    method: c.req.method,
+    status,
+    ...(code === undefined ? {} : { code }),
+    durationMs: performance.now() - startedAt,
+    requestId,
+    ...(invoiceId === undefined ? {} : { invoiceId }),
+  });
+};

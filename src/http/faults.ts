@@ -1,0 +1,26 @@
+import type { Refusal } from '../domain/shared/error-catalogue.js';
+import type { HttpDeps } from './deps.js';
+
+/** Long enough for an engine to come back, short enough that a client's work is not held up. */
+export const UNAVAILABLE_RETRY_SECONDS = 5;
+
+export const switchedOff: Refusal = {
+  code: 'service_unavailable',
+  message: 'O serviço está suspenso no momento. Repita o pedido com a mesma Idempotency-Key mais tarde.',
+  retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
+};
+
+/** The one place where an exception becomes an answer; nothing of the exception reaches the client (reading 30). */
+export const faultRefusal = (
+  error: unknown,
+  requestId: string,
+  deps: Pick<HttpDeps, 'isUnavailable' | 'onFault'>,
+): Refusal => {
+  deps.onFault?.(error, requestId);
+  return deps.isUnavailable(error)
+    ? { code: 'service_unavailable', message: UNAVAILABLE, retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }
+    : { code: 'internal_error' };
+};
+
+/** Does not promise that nothing was stored: after a lost connection to the log nobody knows. */
+const UNAVAILABLE = 'Serviço temporariamente indisponível. Repita o pedido com a mesma Idempotency-Key em instantes.';

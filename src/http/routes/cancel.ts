@@ -1,0 +1,27 @@
+import { parseInvoiceId } from '../../domain/shared/ids.js';
+import type { KeyedHandler } from '../access/gate.js';
+import { refuse } from '../answer.js';
+import { cancelBody } from '../body/cancel-schema.js';
+import { checkBody } from '../body/check.js';
+import { present } from '../body/present.js';
+import { readJsonObject } from '../body/read-json-object.js';
+import { bodyRefusal } from '../body/refusal.js';
+import type { HttpDeps } from '../deps.js';
+import { accepted } from '../invoice-body.js';
+
+/** POST /v1/nfse/{id}/cancel (spec "cancel"): 202, or 400, 404, 409, 413, 415, 422. */
+export const cancelRoute =
+  (deps: HttpDeps): KeyedHandler =>
+  async (c, call, { keyId, companyId, mode }) => {
+    const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
+    if (invoiceId === undefined) return refuse(call, { code: 'invalid_id' });
+    call.invoiceId = invoiceId;
+    const read = await readJsonObject(c);
+    if ('refused' in read) return refuse(call, read.refused);
+    const checked = checkBody(cancelBody, read.body);
+    if ('causes' in checked) return refuse(call, bodyRefusal('invalid_request', checked.causes));
+    const { reason, description } = checked.value;
+    const command = { invoiceId, ...present({ reason, description }) };
+    const result = await deps.cancel(command, { mode, companyId, keyId, requestId: call.requestId });
+    return 'refused' in result ? refuse(call, result.refused) : accepted(call, result.accepted, deps);
+  };

@@ -1,0 +1,84 @@
+import type { Context } from 'hono';
+import type { Download } from '../../app/download/download.js';
+import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import { type InvoiceAddress, parseInvoiceId, publicInvoiceId } from '../../domain/shared/ids.js';
+import { type KeyGate, READ } from '../access/gate.js';
+import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
+import type { Call } from '../call.js';
+import type { HttpDeps } from '../deps.js';
+import type { Handler } from '../endpoint.js';
+
+export type DownloadFormat = {
+  extension: 'pdf' | 'xml';
+  contentType: string;
+  load(address: InvoiceAddress): Promise<Download>;
+};
+
+/** GET /v1/nfse/{id}/pdf and /xml (spec "PDF", "authorized XML"): 200 with the bytes, or 400, 404, 409. Never a range. */
+export const downloadRoute =
+  (deps: HttpDeps, gate: KeyGate, format: DownloadFormat): Handler =>
+  async (c, call) => {
+    const entry = await enter(c, call, deps, gate);
+    if ('refused' in entry) return refuse(call, entry.refused);
+    call.invoiceId = entry.address.invoiceId;
+    const download = await format.load(entry.address);
+    return 'refused' in download ? refuse(call, download.refused) : file(call, entry.address, download.bytes, format);
+  };
+
+type Entry = { address: InvoiceAddress } | { refused: Refusal };
+
+/**
+ * A good token suffices, whatever key comes with it; a good key suffices, whatever token (reading 22). The quota is spent
+ * when the key alone would have opened the door; a token's door shows no quota (reading 55).
+ */
+const enter = async (c: Context, call: Call, deps: HttpDeps, gate: KeyGate): Promise<Entry> => {
+  const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
+  const token = c.req.query('t');
+  const opened =
+    token === undefined || invoiceId === undefined
+      ? undefined
+      : deps.downloadTokens.check(token, invoiceId, deps.clock.now());
+  const authorization = c.req.header('authorization');
+  const admitted =
+    authorization === undefined && opened !== undefined ? undefined : await gate.admit(authorization, READ);
+  if (opened !== undefined && (admitted === undefined || 'refused' in admitted))
+    return await enterByToken(opened, call, deps);
+  if (admitted === undefined || 'refused' in admitted) return admitted ?? { refused: { code: 'unauthorized' } };
+
+  const over = gate.spend(admitted.caller, READ, call);
+  if (over !== undefined && opened !== undefined) {
+    delete call.rate;
+    return await enterByToken(opened, call, deps);
+  }
+  if (over !== undefined) return { refused: over };
+  if (invoiceId === undefined) return { refused: { code: 'invalid_id' } };
+  const { mode, companyId } = admitted.caller;
+  return { address: opened ?? { mode, companyId, invoiceId } };
+};
+
+const enterByToken = async (address: InvoiceAddress, call: Call, deps: HttpDeps): Promise<Entry> => {
+  if (!(await deps.companyEnabled(address.companyId))) return { refused: { code: 'feature_not_enabled' } };
+  call.mode = address.mode;
+  return { address };
+};
+
+const file = (
+  call: Call,
+  { invoiceId }: InvoiceAddress,
+  bytes: Buffer,
+  { contentType, extension }: DownloadFormat,
+): Response => {
+  const headers: HeaderRecord = {
+    ...commonHeaders(call),
+    'Content-Type': contentType,
+    'Content-Length': String(bytes.byteLength),
+    'Content-Disposition': `attachment; filename="${publicInvoiceId(invoiceId)}.${extension}"`,
+    'Cache-Control': 'private, no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Accept-Ranges': 'none',
+  };
+  return new Response(new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength), {
+    status: 200,
+    headers,
+  });
+};

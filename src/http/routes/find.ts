@@ -1,0 +1,26 @@
+import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import type { KeyedHandler } from '../access/gate.js';
+import { json, refuse } from '../answer.js';
+import { MAX_REFERENCE } from '../body/reference.js';
+import { isLongerThan } from '../body/text.js';
+import type { HttpDeps } from '../deps.js';
+import { invoiceBody } from '../invoice-body.js';
+
+/** GET /v1/nfse?reference= (spec "find by reference"): 200 with at most one invoice, or 400. */
+export const findRoute =
+  (deps: HttpDeps): KeyedHandler =>
+  async (c, call, { companyId, mode }) => {
+    const reference = c.req.query('reference');
+    if (reference === undefined || reference === '' || isLongerThan(MAX_REFERENCE, reference))
+      return refuse(call, badReference);
+    const invoice = await deps.byReference({ mode, companyId }, reference);
+    const data = invoice === undefined ? [] : [invoiceBody(invoice, deps)];
+    return json(call, 200, { object: 'list', livemode: mode === 'live', has_more: false, data });
+  };
+
+/** No `errors`: it is not a body (reading 49). */
+const badReference: Refusal = {
+  code: 'invalid_request',
+  message: `Informe o parâmetro reference na busca, com 1 a ${MAX_REFERENCE} caracteres.`,
+  param: 'reference',
+};

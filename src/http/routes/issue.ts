@@ -1,0 +1,39 @@
+import type { Context } from 'hono';
+import { bodyHashOf, sha256Hex } from '../../app/hashes.js';
+import type { IssueCommand } from '../../app/issue/accept-deps.js';
+import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import type { KeyedHandler } from '../access/gate.js';
+import { refuse } from '../answer.js';
+import { issueRequestOf } from '../body/issue-request.js';
+import { readJsonObject } from '../body/read-json-object.js';
+import type { HttpDeps } from '../deps.js';
+import { accepted } from '../invoice-body.js';
+
+/** POST /v1/nfse (spec "issue"): 202, also for a replay, or 400, 409, 413, 415, 422. */
+export const issueRoute =
+  (deps: HttpDeps): KeyedHandler =>
+  async (c, call, { keyId, companyId, mode }) => {
+    const command = await commandOf(c, deps);
+    if ('refused' in command) return refuse(call, command.refused);
+    const result = await deps.accept(command, { mode, companyId, keyId, requestId: call.requestId });
+    return 'refused' in result ? refuse(call, result.refused) : accepted(call, result.accepted, deps);
+  };
+
+const commandOf = async (c: Context, deps: HttpDeps): Promise<IssueCommand | { refused: Refusal }> => {
+  const key = c.req.header('idempotency-key');
+  if (key !== undefined && !IDEMPOTENCY_KEY.test(key)) return { refused: badIdempotencyKey };
+  const read = await readJsonObject(c);
+  if ('refused' in read) return read;
+  const checked = issueRequestOf(read.body, deps.clock.now());
+  if ('refused' in checked || key === undefined) return checked;
+  return { ...checked, idempotency: { keyHash: sha256Hex(key), bodyHash: bodyHashOf(read.body) } };
+};
+
+/** Visible ASCII (reading 13). */
+const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
+
+const badIdempotencyKey: Refusal = {
+  code: 'invalid_request',
+  message: 'O cabeçalho Idempotency-Key deve ter de 1 a 255 caracteres ASCII visíveis, sem espaços.',
+  param: 'Idempotency-Key',
+};

@@ -1,0 +1,16 @@
+import { parseInvoiceId } from '../../domain/shared/ids.js';
+import type { KeyedHandler } from '../access/gate.js';
+import { json, refuse } from '../answer.js';
+import type { HttpDeps } from '../deps.js';
+import { invoiceBody } from '../invoice-body.js';
+
+/** GET /v1/nfse/{id} (spec "query"): 200, 400 `invalid_id`, or the same 404 for whatever may not be seen. */
+export const readRoute =
+  (deps: HttpDeps): KeyedHandler =>
+  async (c, call, { companyId, mode }) => {
+    const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
+    if (invoiceId === undefined) return refuse(call, { code: 'invalid_id' });
+    call.invoiceId = invoiceId;
+    const invoice = await deps.find({ mode, companyId, invoiceId });
+    return invoice === undefined ? refuse(call, { code: 'not_found' }) : json(call, 200, invoiceBody(invoice, deps));
+  };

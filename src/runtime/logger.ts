@@ -1,0 +1,19 @@
+import { destination, type Logger, pino } from 'pino';
+import type { Config } from './config.js';
+
+export type { Logger };
+
+/** JSON lines. Every line is built from named, harmless fields; an error gives its name and code, never its text with data. */
+export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stderr'): Logger =>
+  pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination({ fd: stream === 'stdout' ? 1 : 2, sync: true }));
+
+/**
+ * What may be told of an error: engines put values of the statement into `detail` and `where`, and libraries put
+ * input into messages, so only the class, the code and where in our code it arose are shown.
+ */
+export const faultFields = (error: unknown): { error: string; code?: string; at?: string } => {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const at = /\n\s+at (?:.*\()?(?:file:\/\/)?[^\n]*?((?:src|projections)\/[^\n)]+)/.exec(error.stack ?? '')?.[1];
+  return { error: error.name, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) };
+};

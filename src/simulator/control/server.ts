@@ -1,0 +1,62 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { World } from '../environment.js';
+import { readJson } from '../http/read-body.js';
+import { BadInput } from './input.js';
+import { answerControl } from './routes.js';
+
+const MAX_BODY = 64 * 1024;
+
+/** Never another address: whoever reaches this port decides what the authorizer does. */
+const LOOPBACK = '127.0.0.1';
+
+/** The plain HTTP control port (JSON, loopback only). */
+export const startControl = async (world: World, port: number): Promise<{ port: number; close(): Promise<void> }> => {
+  const server = createServer((request, response) => void serve(world, request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, LOOPBACK, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the control server has no port');
+  return {
+    port: address.port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const serve = async (world: World, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  try {
+    // A web page that got its own name to point here would send that name.
+    if (!isLoopbackName(request.headers.host)) return write(response, 403, fault('host', 'must be a loopback name'));
+    const url = new URL(request.url ?? '/', 'http://control');
+    const body =
+      request.method === 'POST' ? await readJson(request, MAX_BODY) : { ok: true as const, value: undefined };
+    if (!body.ok) return write(response, body.status, fault('body', 'must be JSON of at most 64 KiB'));
+    const answer = await answerControl(world, {
+      method: request.method ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      body: body.value,
+    });
+    if (answer === undefined) return write(response, 404, fault('path', 'is not a control call'));
+    return write(response, answer.status, answer.body);
+  } catch (error) {
+    if (error instanceof BadInput) return write(response, 400, fault(error.field, error.message));
+    return write(response, 500, fault('simulator', 'could not do it'));
+  }
+};
+
+const isLoopbackName = (host: string | undefined): boolean =>
+  /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?$/.test(host ?? '');
+
+const fault = (field: string, message: string) => ({ error: { field, message } });
+
+const write = (response: ServerResponse, status: number, body: unknown): void => {
+  const bytes = Buffer.from(JSON.stringify(body), 'utf8');
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
+  response.end(bytes);
+};

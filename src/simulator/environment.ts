@@ -1,0 +1,43 @@
+import type { KeyAndCertificate } from '../certificates/issue-certificate.js';
+import type { Mode } from '../domain/shared/ids.js';
+import type { AuthorizerClock } from './clock.js';
+import type { Tables } from './options.js';
+import type { Calls } from './state/calls.js';
+import type { Faults } from './state/faults.js';
+import type { Hidden } from './state/hidden.js';
+import type { Ledger } from './state/ledger.js';
+import type { Registry } from './state/registry.js';
+import type { Timers } from './timers.js';
+
+/** One of the two national environments: each has its own ledger, numbering and registries. */
+export type Environment = {
+  mode: Mode;
+  tpAmb: '1' | '2';
+  /** Prefix of every path, case-sensitive. */
+  basePath: string;
+  /** `verAplic` of its documents. */
+  verAplic: string;
+  ledger: Ledger;
+  registry: Registry;
+};
+
+/** What all calls of one simulator share. */
+export type World = {
+  environments: Record<Mode, Environment>;
+  clock: AuthorizerClock;
+  tables: Tables;
+  /** Signs NFS-e and evento. */
+  signer: KeyAndCertificate;
+  faults: Faults;
+  hidden: Hidden;
+  calls: Calls;
+  timers: Timers;
+};
+
+/** `tpAmb`, path and `verAplic` per mode (domain.md section 1). */
+export const ENVIRONMENT_FACTS = {
+  live: { tpAmb: '1', basePath: '/live/SefinNacional', verAplic: 'SefinNacional_1.6.0' },
+  test: { tpAmb: '2', basePath: '/test/SefinNacional', verAplic: 'SefinNac_Pre_1.4.0' },
+} as const satisfies Record<Mode, Pick<Environment, 'tpAmb' | 'basePath' | 'verAplic'>>;
+
+export const otherMode = (mode: Mode): Mode => (mode === 'live' ? 'test' : 'live');

@@ -1,0 +1,113 @@
+import { unreachable } from '../../domain/shared/unreachable.js';
+import type { World } from '../environment.js';
+import { isKnownCode, type Refusal, refusal } from '../refusal.js';
+import type { Fault, Taken } from '../state/faults.js';
+import { type Answer, type JsonObject, webServerPage } from './answer.js';
+import type { Operation } from './operation.js';
+import { variantOf } from './variants.js';
+
+/** The answer of a call under the faults that were ordered for it. */
+export const answerUnderFaults = async (world: World, operation: Operation, taken: Taken): Promise<Answer> => {
+  const { stale } = taken;
+  if (stale === undefined) return answerUnder(world, operation, taken);
+  if (operation.effect.kind === 'reads') return operation.effect.absent();
+  const { hides } = operation.effect;
+  if (hides === undefined) return answerUnder(world, operation, taken);
+  // Hidden before it exists, or a look-up that comes in between would see it.
+  world.hidden.hide(hides);
+  try {
+    return await answerUnder(world, operation, taken);
+  } finally {
+    world.timers.after(stale.delayMs, () => world.hidden.show(hides));
+  }
+};
+
+const answerUnder = async (world: World, operation: Operation, { main: fault, nth }: Taken): Promise<Answer> => {
+  if (fault === undefined) return operation.perform();
+  switch (fault.kind) {
+    case 'reject':
+      return operation.refuse([refusalOf(fault, 'RNG9999')]);
+    case 'transient':
+      if (fault.commit === true) await operation.perform();
+      return operation.refuse([refusalOf(fault, 'E1217')]);
+    case 'late_commit':
+      world.timers.after(fault.delayMs, () => void operation.perform().catch(() => undefined));
+      return { kind: 'cut' };
+    case 'lost_before_commit':
+      return { kind: 'cut' };
+    case 'lost_after_commit':
+      await operation.perform();
+      return { kind: 'cut' };
+    case 'reset':
+      if (fault.commit === true) await operation.perform();
+      return { kind: 'reset' };
+    case 'slow':
+      return slowly(world, operation, fault);
+    case 'http_429':
+    case 'http_500':
+    case 'http_502_html':
+    case 'http_503':
+    case 'http_404_html':
+      if (fault.commit === true) await operation.perform();
+      return webServerPage(STATUS[fault.kind]);
+    case 'garbage':
+      return {
+        kind: 'raw',
+        status: await statusOf(operation, fault),
+        text: '{"tipoAmbiente":2,"versaoAplicativo":"Sef',
+      };
+    case 'missing_key':
+      return withoutKeys(await maybePerform(operation, fault));
+    case 'casing':
+      return inShape(await operation.perform(), nth);
+    case 'stale':
+      return operation.perform();
+    default:
+      return unreachable(fault.kind);
+  }
+};
+
+const STATUS = { http_429: 429, http_500: 500, http_502_html: 502, http_503: 503, http_404_html: 404 } as const;
+
+const refusalOf = ({ code, message }: Fault, usual: 'RNG9999' | 'E1217'): Refusal => {
+  const official = code === undefined ? refusal(usual) : isKnownCode(code) ? refusal(code) : undefined;
+  return { code: code ?? usual, message: message ?? official?.message ?? 'Rejeição ordenada ao simulador.' };
+};
+
+const slowly = async (world: World, operation: Operation, { delayMs, commit }: Fault): Promise<Answer> => {
+  if (commit === false) {
+    await world.timers.wait(delayMs);
+    return { kind: 'cut' };
+  }
+  const answer = await operation.perform();
+  await world.timers.wait(delayMs);
+  return answer;
+};
+
+/** The mangled successes commit unless told otherwise: an unreadable 201 is most dangerous when it is true. */
+const maybePerform = (operation: Operation, { commit }: Fault): Promise<Answer> =>
+  commit === false ? Promise.resolve(emptySuccess(operation)) : operation.perform();
+
+const statusOf = async (operation: Operation, fault: Fault): Promise<number> => {
+  const answer = await maybePerform(operation, fault);
+  return 'status' in answer ? answer.status : 200;
+};
+
+const emptySuccess = ({ effect }: Operation): Answer => ({
+  kind: 'json',
+  status: effect.kind === 'writes' ? 201 : 200,
+  body: { alertas: null },
+});
+
+const KEYS = ['chaveAcesso', 'nfseXmlGZipB64', 'eventoXmlGZipB64', 'eventos', 'idDps'];
+
+const withoutKeys = (answer: Answer): Answer =>
+  answer.kind !== 'json'
+    ? answer
+    : {
+        ...answer,
+        body: Object.fromEntries(Object.entries(answer.body).filter(([name]) => !KEYS.includes(name))) as JsonObject,
+      };
+
+const inShape = (answer: Answer, nth: number): Answer =>
+  answer.kind === 'json' ? { ...answer, body: variantOf(answer.body, nth) } : answer;

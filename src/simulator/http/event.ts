@@ -1,0 +1,79 @@
+import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
+import { brasiliaStamp } from '../../domain/shared/time.js';
+import type { Environment, World } from '../environment.js';
+import { registerEvent } from '../event/register.js';
+import { EVENT_KIND, takeIn } from '../intake.js';
+import { type Refusal, refusal } from '../refusal.js';
+import { type Answer, answerHead, failedQuery, rejectedEvent, webServerPage } from './answer.js';
+import { textMember } from './issue.js';
+import { isActor, noteConcerned } from './lookup.js';
+import { hiddenEvent, type Operation } from './operation.js';
+
+/** `POST /nfse/{chaveAcesso}/eventos` (domain.md section 13). */
+export const eventOperation = (
+  world: World,
+  environment: Environment,
+  caller: string,
+  { accessKey, body }: { accessKey: string; body: unknown },
+): Operation => {
+  const { ledger } = environment;
+  const note = ledger.noteByKey(accessKey);
+  const refuse = (refusals: readonly Refusal[]) => rejectedEvent(world, environment, refusals);
+  return {
+    on: 'event',
+    environment,
+    note: noteConcerned(accessKey, note),
+    refuse,
+    effect: { kind: 'writes', hides: hiddenEvent(accessKey) },
+    perform: async () => {
+      const base64 = textMember(body, 'pedidoRegistroEventoXmlGZipB64');
+      if (base64 === undefined) return refuse([refusal('RNG9999')]);
+      const intake = takeIn(base64, EVENT_KIND);
+      if (!intake.ok) return refuse([intake.refusal]);
+      if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
+      const result = registerEvent(world, environment, intake.received, accessKey);
+      await ledger.durable();
+      if (!result.ok) return refuse(result.refusals);
+      const answer = { ...answerHead(world, environment), eventoXmlGZipB64: result.document };
+      return { kind: 'json', status: 201, body: answer };
+    },
+  };
+};
+
+/** `GET /nfse/{chaveAcesso}/eventos/{tipoEvento}/{numSeqEvento}`: its document is base64 twice (ninth deviation). */
+export const eventLookupOperation = (
+  world: World,
+  environment: Environment,
+  caller: string,
+  { accessKey, type, sequence }: { accessKey: string; type: string; sequence: string },
+): Operation => {
+  const { ledger } = environment;
+  const note = ledger.noteByKey(accessKey);
+  const absent = (): Answer =>
+    failedQuery(answerHead(world, environment), 404, {
+      code: 'E2401',
+      message: 'Evento não encontrado para a chave de acesso informada.',
+    });
+  return {
+    on: 'event_lookup',
+    environment,
+    note: noteConcerned(accessKey, note),
+    refuse: ([first = refusal('RNG9999')]) => failedQuery(answerHead(world, environment), 400, first),
+    effect: { kind: 'reads', absent },
+    perform: async () => {
+      const event = sequence === '1' ? ledger.event(accessKey, type) : undefined;
+      const isHidden = type === CANCELLATION_EVENT && world.hidden.has(hiddenEvent(accessKey));
+      if (event === undefined || isHidden) return absent();
+      if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
+      const document = (await ledger.eventDocument(accessKey, type)) ?? '';
+      const found = {
+        chaveAcesso: accessKey,
+        tipoEvento: Number(type),
+        numeroPedidoRegistroEvento: event.sequence,
+        dataHoraRecebimento: `${brasiliaStamp(event.registeredAt).slice(0, 19)}.00`,
+        arquivoXml: Buffer.from(document, 'latin1').toString('base64'),
+      };
+      return { kind: 'json', status: 200, body: { ...answerHead(world, environment), eventos: [found] } };
+    },
+  };
+};

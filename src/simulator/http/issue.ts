@@ -1,0 +1,82 @@
+import { unreachable } from '../../domain/shared/unreachable.js';
+import type { Environment, World } from '../environment.js';
+import { isSameCompany } from '../holder.js';
+import { DPS_KIND, takeIn } from '../intake.js';
+import { type Authorization, authorize } from '../note/authorize.js';
+import { nfseId } from '../note/nfse.js';
+import { type Refusal, refusal } from '../refusal.js';
+import { type Dps, readDps } from '../rules/dps.js';
+import { type Answer, answerHead, rejectedDps, webServerPage } from './answer.js';
+import { hiddenNote, type Operation } from './operation.js';
+
+/** `POST /nfse` (domain.md section 3). `body` is the parsed JSON, `caller` the CNPJ of the client certificate. */
+export const issueOperation = (world: World, environment: Environment, caller: string, body: unknown): Operation => {
+  const taken = takeDps(body);
+  const refuse = (refusals: readonly Refusal[]) => rejectedDps(world, environment, refusals, idOf(taken));
+  const dps = taken.kind === 'dps' ? taken.dps : undefined;
+  if (dps !== undefined) world.hidden.sawDps(dps.derivedId, dps.amountInCents);
+  return {
+    on: 'issue',
+    environment,
+    note: dps === undefined ? {} : { cnpj: dps.emitter, amountInCents: dps.amountInCents },
+    refuse,
+    effect: { kind: 'writes', hides: dps && hiddenNote(dps.derivedId) },
+    perform: async () => {
+      if (taken.kind === 'refused') return refuse([taken.refusal]);
+      if (!isSameCompany(caller, taken.dps.emitter)) return webServerPage(403);
+      const result = authorize(world, environment, taken.received, taken.dps);
+      // Awaited for refusals too: E0014 tells of a note that another call may still be writing.
+      await environment.ledger.durable();
+      return result.ok ? authorized(world, environment, result) : refuse(result.refusals);
+    },
+  };
+};
+
+type Taken =
+  | { kind: 'refused'; refusal: Refusal; id?: string }
+  | { kind: 'dps'; dps: Dps; received: Parameters<typeof authorize>[2] };
+
+const takeDps = (body: unknown): Taken => {
+  const base64 = textMember(body, 'dpsXmlGZipB64');
+  if (base64 === undefined) return { kind: 'refused', refusal: refusal('RNG9999') };
+  const intake = takeIn(base64, DPS_KIND);
+  if (!intake.ok) return { kind: 'refused', ...intake };
+  const dps = readDps(intake.received.root);
+  if (dps === undefined) return { kind: 'refused', refusal: refusal('RNG9999') };
+  return { kind: 'dps', dps, received: intake.received };
+};
+
+const idOf = (taken: Taken): string | undefined => {
+  switch (taken.kind) {
+    case 'refused':
+      return taken.id;
+    case 'dps':
+      return taken.dps.id;
+    default:
+      return unreachable(taken);
+  }
+};
+
+/** `idDps` of a success really holds the Id of the NFS-e (second of the observed deviations). */
+const authorized = (
+  world: World,
+  environment: Environment,
+  { note, document }: Authorization & { ok: true },
+): Answer => ({
+  kind: 'json',
+  status: 201,
+  body: {
+    ...answerHead(world, environment),
+    idDps: nfseId(note.accessKey),
+    chaveAcesso: note.accessKey,
+    nfseXmlGZipB64: document,
+    alertas: null,
+  },
+});
+
+/** A text member of a JSON object from outside. */
+export const textMember = (body: unknown, name: string): string | undefined => {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const value: unknown = Object.getOwnPropertyDescriptor(body, name)?.value;
+  return typeof value === 'string' ? value : undefined;
+};

@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { KeyAndCertificate } from '../../certificates/issue-certificate.js';
+import type { World } from '../environment.js';
+import type { Answer, Json } from './answer.js';
+import { type Caller, callerOf } from './caller.js';
+import { type Handled, handle } from './handle.js';
+import { send } from './send.js';
+
+export type MutualTls = {
+  server: KeyAndCertificate;
+  /** Authorities whose client certificates are accepted, PEM. */
+  clientAuthorities: readonly string[];
+  port: number;
+  host: string;
+};
+
+export type Listening = { port: number; close(): Promise<void> };
+
+/** HTTP/1.1 over TLS; the certificate is asked for in the handshake and judged per request, to answer 403 as Sefin does. */
+export const startAuthorizer = async (
+  world: World,
+  tls: MutualTls,
+  log: (line: object) => void,
+): Promise<Listening> => {
+  // TLS hides the TCP socket below it, which only can be reset: found again by the client's port.
+  const sockets = new Map<number, Socket>();
+  const server = createServer(
+    {
+      key: tls.server.privateKeyPem,
+      cert: tls.server.certificatePem,
+      ca: [...tls.clientAuthorities],
+      requestCert: true,
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+      ALPNProtocols: ['http/1.1'],
+      sessionIdContext: 'nfse-simulator',
+      keepAliveTimeout: 60_000,
+    },
+    (request, response) => {
+      const reset = () => {
+        const socket = sockets.get(request.socket.remotePort ?? -1);
+        if (socket === undefined) request.socket.destroy();
+        else socket.resetAndDestroy();
+      };
+      void serve(world, request, response, reset, log);
+    },
+  );
+  server.on('connection', (socket: Socket) => {
+    const { remotePort } = socket;
+    if (remotePort === undefined) return;
+    sockets.set(remotePort, socket);
+    socket.once('close', () => sockets.delete(remotePort));
+  });
+  // A client that breaks off during the handshake is its own affair.
+  server.on('tlsClientError', () => undefined);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(tls.port, tls.host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the authorizer has no port');
+  return {
+    port: address.port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets.values()) socket.destroy();
+      }),
+  };
+};
+
+const serve = async (
+  world: World,
+  request: IncomingMessage,
+  response: ServerResponse,
+  reset: () => void,
+  log: (line: object) => void,
+): Promise<void> => {
+  const at = world.clock.now();
+  const caller: Caller = request.socket instanceof TLSSocket ? callerOf(request.socket) : { kind: 'none' };
+  try {
+    const handled = await handle(world, request, caller);
+    const { mode } = handled.addressed;
+    const codes = codesOf(handled.answer);
+    world.calls.add({
+      at,
+      method: request.method ?? '',
+      path: request.url ?? '',
+      ...(mode !== undefined && { environment: mode }),
+      ...(caller.kind === 'known' && { caller: caller.cnpj }),
+      outcome: outcomeOf(handled),
+      ...(codes.length > 0 && { codes }),
+      ...(handled.faults.length > 0 && { faults: handled.faults }),
+    });
+    send(response, handled.answer, reset);
+  } catch (error) {
+    log({ msg: 'the simulator could not answer', reason: error instanceof Error ? error.message : 'unknown' });
+    response.socket?.destroy();
+  }
+};
+
+const outcomeOf = ({ answer }: Handled): number | 'cut' | 'reset' =>
+  answer.kind === 'cut' || answer.kind === 'reset' ? answer.kind : answer.status;
+
+const codesOf = (answer: Answer): readonly string[] => {
+  if (answer.kind !== 'json') return [];
+  const errors: Json = answer.body.erros ?? answer.body.erro ?? [];
+  return (Array.isArray(errors) ? errors : [errors]).flatMap((error: Json) => {
+    if (typeof error !== 'object' || error === null || !('codigo' in error || 'Codigo' in error)) return [];
+    return [String('codigo' in error ? error.codigo : error.Codigo)];
+  });
+};

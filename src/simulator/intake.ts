@@ -1,0 +1,68 @@
+import { parseXml, type XmlParts } from '../xml/parse.js';
+import { openSchemas } from '../xml/schema.js';
+import { gunzipBase64 } from '../xml/transport.js';
+import { verifySignature } from '../xml/verify.js';
+import { type Refusal, refusal } from './refusal.js';
+
+/** A document that passed every check before the business rules. */
+export type Received = {
+  /** From the root's start tag to its end tag, exactly as sent. */
+  text: string;
+  root: XmlParts;
+  signerDer: Buffer;
+};
+
+export type Intake = { ok: true; received: Received } | { ok: false; refusal: Refusal; id?: string };
+
+type Kind = {
+  root: 'DPS' | 'pedRegEvento';
+  signed: 'infDPS' | 'infPedReg';
+  unsigned: 'E0717' | 'E1989';
+  wrongSignature: 'E0714' | 'E1980';
+};
+
+export const DPS_KIND: Kind = { root: 'DPS', signed: 'infDPS', unsigned: 'E0717', wrongSignature: 'E0714' };
+
+export const EVENT_KIND: Kind = {
+  root: 'pedRegEvento',
+  signed: 'infPedReg',
+  unsigned: 'E1989',
+  wrongSignature: 'E1980',
+};
+
+const MAX_DOCUMENT = 4 * 1024 * 1024;
+
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
+
+const PREFIX = /<\/?[A-Za-z_][\w.-]*:|<[^<>]*\sxmlns:/;
+
+const schemas = openSchemas();
+
+/** The checks of the receiving layer in the order observed on the wire (domain.md section 3); the first failure ends it. */
+export const takeIn = (base64: string, kind: Kind): Intake => {
+  const unpacked = gunzipBase64(base64, MAX_DOCUMENT);
+  if (!unpacked.ok) return { ok: false, refusal: refusal('E1225') };
+  const { bytes } = unpacked;
+  const text = bytes.toString('utf8');
+  const id = new RegExp(`<${kind.signed} Id="([0-9A-Z]{1,62})"`).exec(text)?.[1];
+  const refuse = (code: Parameters<typeof refusal>[0], complement?: string): Intake => ({
+    ok: false,
+    refusal: refusal(code, complement),
+    ...(id !== undefined && { id }),
+  });
+  if (!text.startsWith(DECLARATION)) return refuse('E1229');
+  if (PREFIX.test(text)) return refuse('E1228');
+  const parsed = parseXml(bytes);
+  if (!parsed.ok) return refuse('E1226');
+  if (!Object.hasOwn(parsed.root, kind.root)) return refuse('E1242');
+  const faults = schemas.validate(kind.root, bytes);
+  if (faults.length > 0) return refuse('E1235', faults.join(' '));
+  const signature = verifySignature(bytes, kind.signed);
+  if (!signature.ok) return refuse(signature.reason === 'missing' ? kind.unsigned : kind.wrongSignature);
+  const start = text.indexOf(`<${kind.root}`);
+  const end = text.lastIndexOf(`</${kind.root}>`) + kind.root.length + 3;
+  return {
+    ok: true,
+    received: { text: text.slice(start, end), root: parsed.root, signerDer: signature.certificateDer },
+  };
+};

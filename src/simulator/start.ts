@@ -1,0 +1,99 @@
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Mode } from '../domain/shared/ids.js';
+import { createAuthorizerClock } from './clock.js';
+import { startControl } from './control/server.js';
+import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.js';
+import { startAuthorizer } from './http/server.js';
+import type { Simulator, SimulatorOptions } from './options.js';
+import { createCalls } from './state/calls.js';
+import { createFaults } from './state/faults.js';
+import { lockFolder } from './state/folder-lock.js';
+import { createHidden } from './state/hidden.js';
+import { openAuthority, openServerIdentity } from './state/identity.js';
+import { openLedger } from './state/ledger.js';
+import { openRegistry } from './state/registry.js';
+import { createTimers } from './timers.js';
+
+export type { Simulator, SimulatorOptions, Tables } from './options.js';
+export { FolderInUse } from './state/folder-lock.js';
+export { issueClientCertificate } from './state/identity.js';
+
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
+
+/**
+ * Stands in for Sefin Nacional, both environments on one mutual-TLS port, with a control port beside it (design
+ * section 10). Throws `FolderInUse` when another simulator runs on the folder, and what `listen` throws for a taken port.
+ */
+export const startSimulator = async (options: SimulatorOptions): Promise<Simulator> => {
+  const closers: (() => Promise<void> | void)[] = [];
+  const close = async () => {
+    for (const step of closers.splice(0).reverse()) await step();
+  };
+  try {
+    return await start(options, closers, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+const start = async (
+  options: SimulatorOptions,
+  closers: (() => Promise<void> | void)[],
+  close: () => Promise<void>,
+): Promise<Simulator> => {
+  const { folder, clock, host = '127.0.0.1' } = options;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const lock = await lockFolder(folder);
+  closers.push(lock.release);
+  const authority = await openAuthority(folder, clock);
+  const names = [...new Set([...LOOPBACK_NAMES, ...(options.serverNames ?? [])])];
+  const server = await openServerIdentity(folder, authority, names, clock);
+  const test = await openEnvironment(folder, 'test');
+  closers.push(test.ledger.close);
+  const live = await openEnvironment(folder, 'live');
+  closers.push(live.ledger.close);
+  await syncFolder(folder);
+  const timers = createTimers();
+
+  const world: World = {
+    environments: { test, live },
+    clock: createAuthorizerClock(clock),
+    tables: options.tables,
+    signer: server,
+    faults: createFaults(),
+    hidden: createHidden(),
+    calls: createCalls(),
+    timers,
+  };
+  const extra = options.extraClientCaPem === undefined ? [] : [options.extraClientCaPem];
+  const tls = { server, clientAuthorities: [authority.certificatePem, ...extra], port: options.port, host };
+  const authorizer = await startAuthorizer(world, tls, options.log ?? (() => undefined));
+  closers.push(authorizer.close, timers.close);
+  const control = await startControl(world, options.controlPort);
+  closers.push(control.close);
+
+  const origin = `https://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${authorizer.port}`;
+  const urls = { test: `${origin}${test.basePath}`, live: `${origin}${live.basePath}` };
+  const controlUrl = `http://127.0.0.1:${control.port}`;
+  options.log?.({ msg: 'simulator ready', urls, controlUrl });
+  return { urls, controlUrl, caPem: authority.certificatePem, close };
+};
+
+const openEnvironment = async (folder: string, mode: Mode): Promise<Environment> => ({
+  mode,
+  ...ENVIRONMENT_FACTS[mode],
+  ledger: await openLedger(join(folder, `ledger-${mode}.ndjson`)),
+  registry: await openRegistry(join(folder, `registry-${mode}.json`)),
+});
+
+/** A ledger made a moment ago must not vanish with the machine: its name is on the disk before anything is authorized. */
+const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};

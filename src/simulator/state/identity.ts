@@ -1,0 +1,97 @@
+import { X509Certificate } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { issueCertificate, type KeyAndCertificate } from '../../certificates/issue-certificate.js';
+import { epochMs } from '../../domain/shared/time.js';
+import type { Clock } from '../options.js';
+
+const TEN_YEARS = 3650;
+
+/** The authority of this folder, made at the first call. */
+export const openAuthority = (folder: string, clock: Clock): Promise<KeyAndCertificate> =>
+  readOrMake(join(folder, 'ca.json'), () =>
+    issueCertificate({ subjectName: 'AC SIMULADA', validDays: TEN_YEARS, now: clock.now() }),
+  );
+
+/** The server's certificate, which signs NFS-e and evento too; a new one when the names or the validity do not fit. */
+export const openServerIdentity = async (
+  folder: string,
+  authority: KeyAndCertificate,
+  names: readonly string[],
+  clock: Clock,
+): Promise<KeyAndCertificate> => {
+  const path = join(folder, 'server.json');
+  const make = () =>
+    issueCertificate({
+      subjectName: 'assinador.simulado.invalid',
+      issuer: authority,
+      serverNames: names,
+      validDays: TEN_YEARS,
+      now: clock.now(),
+    });
+  const stored = await readOrMake(path, make);
+  if (fits(stored, names, clock)) return stored;
+  await rm(path, { force: true });
+  return readOrMake(path, make);
+};
+
+/**
+ * A throwaway e-CNPJ that only this folder's simulator accepts, with `caPem` as trust root of its server. Works beside a
+ * running simulator and before the first one.
+ */
+export const issueClientCertificate = async (
+  folder: string,
+  { cnpj, name, clock }: { cnpj: string; name: string; clock: Clock },
+): Promise<KeyAndCertificate & { caPem: string }> => {
+  const authority = await openAuthority(folder, clock);
+  const client = issueCertificate({ subjectName: name, cnpj, issuer: authority, validDays: 365, now: clock.now() });
+  return { ...client, caPem: authority.certificatePem };
+};
+
+const fits = ({ certificatePem }: KeyAndCertificate, names: readonly string[], clock: Clock): boolean => {
+  const certificate = new X509Certificate(certificatePem);
+  const inAMonth = epochMs(clock.now()) + 30 * 86_400_000;
+  return (
+    Date.parse(certificate.validTo) > inAMonth &&
+    names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined)
+  );
+};
+
+/** Two processes may make the file at once: `link` lets one win and the other read it. */
+const readOrMake = async (path: string, make: () => KeyAndCertificate): Promise<KeyAndCertificate> => {
+  const stored = await read(path);
+  if (stored !== undefined) return stored;
+  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+  const made = make();
+  const fresh = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  const handle = await open(fresh, 'wx', 0o600);
+  try {
+    await handle.writeFile(JSON.stringify(made));
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  try {
+    await link(fresh, path);
+    return made;
+  } catch (error) {
+    const winner = await read(path);
+    if (winner === undefined) throw error;
+    return winner;
+  } finally {
+    await rm(fresh, { force: true });
+  }
+};
+
+const read = async (path: string): Promise<KeyAndCertificate | undefined> => {
+  try {
+    const stored = JSON.parse(await readFile(path, 'utf8')) as Partial<KeyAndCertificate>;
+    const { privateKeyPem, certificatePem } = stored;
+    if (privateKeyPem === undefined || certificatePem === undefined) throw new Error(`not an identity: ${path}`);
+    return { privateKeyPem, certificatePem };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,388 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
+import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
+import type { Caller } from '../../../src/ports/authorizer.js';
+import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { gzipBase64 } from '../../../src/xml/transport.js';
+import { type AuthorizerServer, html, json, startAuthorizerServer, unpacked } from './authorizer-server.js';
+import { accessKey, certificateFor, eventAround, issued, noteAround, signedCancellation, signedDps } from './sefin.js';
+
+const now = new Date().toISOString();
+const caller: Caller = { mode: 'test', companyId: '12345678000195' };
+
+let authority: KeyAndCertificate;
+let serverIdentity: KeyAndCertificate;
+let company: CompanyCertificate;
+let dps: ReturnType<typeof signedDps>;
+let cancellation: ReturnType<typeof signedCancellation>;
+let server: AuthorizerServer;
+let client: ReturnType<typeof createAuthorizer>;
+
+beforeAll(() => {
+  authority = issueCertificate({ subjectName: 'Autoridade', validDays: 1, now });
+  const serverNames = ['127.0.0.1'];
+  serverIdentity = issueCertificate({ subjectName: 'sefin', issuer: authority, serverNames, validDays: 1, now });
+  company = certificateFor(authority, now);
+  dps = signedDps(company);
+  cancellation = signedCancellation(company);
+});
+
+const clientOf = (changes: Partial<Parameters<typeof createAuthorizer>[0]> = {}) =>
+  createAuthorizer({
+    addresses: { test: server.address, live: server.address },
+    trustRootsPem: [authority.certificatePem],
+    timeoutMs: 5_000,
+    certificateOf: () => Promise.resolve(company),
+    now: () => now,
+    ...changes,
+  });
+
+beforeEach(async () => {
+  server = await startAuthorizerServer(authority, serverIdentity);
+  client = clientOf();
+});
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+const errors = (...codes: string[]) => ({ erros: codes.map((Codigo) => ({ Codigo, Descricao: `texto ${Codigo}` })) });
+
+describe('sendDps', () => {
+  it('posts the packed bytes once under the company certificate and reads the note', async () => {
+    const note = noteAround(dps.bytes);
+    server.answer(json(201, issued(note)));
+    const result = await client.sendDps(caller, dps.bytes);
+    expect(result).toMatchObject({
+      kind: 'done',
+      result: {
+        accessKey,
+        nfseNumber: '1467',
+        dpsId: dps.id,
+        dpsDigest: dps.digest,
+        xml: note,
+        content: { amount: '80.00', description: 'Aula avulsa de natação', customerDocument: '' },
+      },
+    });
+    expect(server.received).toHaveLength(1);
+    const [call] = server.received;
+    expect(call).toMatchObject({ method: 'POST', path: '/SefinNacional/nfse', peer: 'EMPRESA:12345678000195' });
+    expect(unpacked(call?.body ?? '', 'dpsXmlGZipB64')).toBe(dps.bytes.toString('utf8'));
+  });
+
+  it('reads PascalCase success bodies', async () => {
+    server.answer(json(201, { NfseXmlGZipB64: gzipBase64(noteAround(dps.bytes)) }));
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'done' });
+  });
+
+  it.each([
+    ['one final code', 400, errors('E0316'), 'rejected', ['E0316']],
+    ['several final codes', 400, errors('E0120', 'E0316'), 'rejected', ['E0120', 'E0316']],
+    ['a final code with a server status', 500, errors('E0316'), 'rejected', ['E0316']],
+    ['the old schema code', 400, errors('RNG6110'), 'rejected', ['RNG6110']],
+    ['a camelCase object', 400, { erro: { codigo: 'E0316', descricao: 'x' } }, 'rejected', ['E0316']],
+    ['a camelCase list in erro', 400, { erro: [{ codigo: 'E0316' }] }, 'rejected', ['E0316']],
+    ['PascalCase names', 400, { Erros: [{ Codigo: 'E0316', Parametros: null }] }, 'rejected', ['E0316']],
+    ['a duplicate', 400, errors('E0014'), 'unknown', ['E0014']],
+    ['a duplicate beside a final code', 400, errors('E0316', 'E0014'), 'unknown', ['E0316', 'E0014']],
+    ['revocation list unreachable', 403, errors('E1206'), 'unknown', ['E1206']],
+    ['maintenance', 503, errors('E1217'), 'unknown', ['E1217']],
+    ['an uncatalogued fault', 400, errors('RNG9999'), 'unknown', ['RNG9999']],
+    ['the other uncatalogued fault', 400, errors('E999'), 'unknown', ['E999']],
+    ['a transient code beside a final one', 400, errors('E0316', 'E1206'), 'unknown', ['E0316', 'E1206']],
+    ['a code that nobody has catalogued', 400, errors('E7777'), 'unknown', ['E7777']],
+    ['a code of a look-up', 400, errors('E2404'), 'unknown', ['E2404']],
+    ['an item without a code', 400, { erros: [{ Codigo: 'E0316' }, { Descricao: 'x' }] }, 'unknown', ['E0316']],
+    ['a channel code beside a final one', 403, errors('E1203', 'E0316'), 'unknown', ['E1203', 'E0316']],
+    ['too many requests, whatever the codes', 429, errors('E0316'), 'unknown', ['E0316']],
+    ['JSON without codes', 500, { message: 'An error has occurred.' }, 'unknown', []],
+    ['JSON that is no object', 400, ['E0316'], 'unknown', []],
+    ['a success without a note', 201, { chaveAcesso: accessKey }, 'unknown', []],
+    ['a success with garbage', 201, { nfseXmlGZipB64: 'AAAA' }, 'unknown', []],
+    ['a success with codes', 201, errors('E0316'), 'unknown', ['E0316']],
+  ] as const)('answers to %s', async (_title, status, body, kind, codes) => {
+    server.answer(json(status, body));
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind, codes, httpStatus: status });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('keeps the wording, complement included', async () => {
+    server.answer(json(400, { erros: [{ Codigo: 'E1235', Descricao: 'Falha', Complemento: 'The element' }] }));
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'rejected', texts: ['Falha The element'] });
+  });
+
+  it.each(['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'])(
+    'takes %s for a refused certificate',
+    async (code) => {
+      server.answer(json(403, errors(code)));
+      expect(await client.sendDps(caller, dps.bytes)).toEqual({
+        kind: 'not_sent',
+        reason: 'certificate_refused',
+        codes: [code],
+        certificateRefused: true,
+      });
+    },
+  );
+
+  it.each([404, 403, 429, 500, 502, 503, 504])('takes HTML with %i for nothing', async (status) => {
+    server.answer(html(status));
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', codes: [], httpStatus: status });
+  });
+
+  it('follows no redirect', async () => {
+    server.answer((_call, response) => response.writeHead(307, { location: '/SefinNacional/other' }).end());
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', httpStatus: 307 });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('takes a note around another DPS for nothing', async () => {
+    server.answer(json(201, issued(noteAround(signedDps(company, 2).bytes))));
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown' });
+    const otherDigest = dps.bytes.toString('utf8').replace(/<DigestValue>..../, '<DigestValue>AAAA');
+    server.answer(json(201, issued(noteAround(Buffer.from(otherDigest)))));
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('does not know what a lost connection meant', async () => {
+    server.answer((call) => call.socket.destroy());
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', codes: [] });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('does not know what half an answer meant', async () => {
+    server.answer((call, response) => {
+      response.writeHead(400, { 'content-type': 'application/json', 'content-length': 1000 });
+      response.write(JSON.stringify(errors('E0316')), () => call.socket.destroy());
+    });
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', codes: [] });
+  });
+
+  it('does not know what silence meant', async () => {
+    client = clientOf({ timeoutMs: 300 });
+    server.answer(() => undefined);
+    expect(await client.sendDps(caller, dps.bytes)).toEqual({ kind: 'unknown', reason: 'timeout', codes: [] });
+  });
+
+  it('reads no answer without end', async () => {
+    server.answer((_call, response) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(Buffer.alloc(3 * 1024 * 1024, 0x20));
+    });
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', reason: 'response_too_large' });
+  });
+
+  it('unpacks no bomb', async () => {
+    server.answer(json(201, { nfseXmlGZipB64: gzipBase64(Buffer.alloc(50 * 1024 * 1024)) }));
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('keeps the connection, and does not call a dead kept one unsent', async () => {
+    server.answer(json(400, errors('E0316')));
+    await client.sendDps(caller, dps.bytes);
+    await client.sendDps(caller, dps.bytes);
+    const [first, second] = server.received;
+    expect(second?.socket).toBe(first?.socket);
+    server.answer((call) => call.socket.destroy());
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('never uses the connection of another company', async () => {
+    const other = { ...certificateFor(authority, now), cnpj: '98765432000198' };
+    client = clientOf({
+      certificateOf: ({ companyId }) => Promise.resolve(companyId === caller.companyId ? company : other),
+    });
+    server.answer(json(400, errors('E0316')));
+    await client.sendDps(caller, dps.bytes);
+    await client.sendDps({ ...caller, companyId: other.cnpj }, dps.bytes);
+    await client.sendDps(caller, dps.bytes);
+    const [first, second, third] = server.received.map(({ socket }) => socket);
+    expect(second).not.toBe(first);
+    expect(third).toBe(first);
+  });
+
+  it('knows that nothing left when nobody listens', async () => {
+    await server.close();
+    expect(await client.sendDps(caller, dps.bytes)).toEqual({
+      kind: 'not_sent',
+      reason: 'ECONNREFUSED',
+      codes: [],
+      certificateRefused: false,
+    });
+  });
+
+  it('knows that nothing left when the handshake never ends', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const address = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    client = clientOf({ addresses: { test: address, live: address }, timeoutMs: 300 });
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', reason: 'timeout' });
+    silent.close();
+  });
+
+  it('knows that nothing left when the connection ends within the handshake', async () => {
+    const abrupt = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => abrupt.listen(0, '127.0.0.1', resolve));
+    const address = `https://127.0.0.1:${(abrupt.address() as AddressInfo).port}`;
+    client = clientOf({ addresses: { test: address, live: address } });
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', certificateRefused: false });
+    abrupt.close();
+  });
+
+  it('sends nothing to a server that it does not trust', async () => {
+    client = clientOf({ trustRootsPem: [] });
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', certificateRefused: false });
+    expect(server.received).toHaveLength(0);
+  });
+
+  it.each([
+    ['certificate_missing', () => Promise.resolve(undefined)],
+    ['certificate_missing', () => Promise.reject(new Error('vault'))],
+  ])('sends nothing without a certificate: %s', async (reason, certificateOf) => {
+    client = clientOf({ certificateOf });
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', reason });
+  });
+
+  it('sends nothing with an expired certificate', async () => {
+    client = clientOf({ now: () => company.notAfter });
+    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', reason: 'certificate_expired' });
+    expect(server.received).toHaveLength(0);
+  });
+});
+
+describe('findByDps', () => {
+  const present = (note: Buffer) => {
+    server.answer((call, response) =>
+      call.path.includes('/dps/')
+        ? json(200, { idDps: dps.id, chaveAcesso: accessKey })(call, response)
+        : json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(note) })(call, response),
+    );
+  };
+
+  it('finds the note by two look-ups', async () => {
+    present(noteAround(dps.bytes));
+    const result = await client.findByDps(caller, dps.id);
+    expect(result).toMatchObject({ kind: 'found', found: { accessKey, dpsDigest: dps.digest } });
+    expect(server.received.map(({ path }) => path)).toEqual([
+      `/SefinNacional/dps/${dps.id}`,
+      `/SefinNacional/nfse/${accessKey}`,
+    ]);
+  });
+
+  it('finds a note under our id with a foreign digest, for the caller to judge', async () => {
+    const foreign = dps.bytes.toString('utf8').replace(/<DigestValue>..../, '<DigestValue>AAAA');
+    present(noteAround(Buffer.from(foreign)));
+    expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'found' });
+  });
+
+  it('believes no note of another DPS', async () => {
+    present(noteAround(signedDps(company, 2).bytes));
+    expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive' });
+  });
+
+  it('takes JSON 404 with E2404 for absence', async () => {
+    server.answer(json(404, { tipoAmbiente: 0, erro: { codigo: 'E2404', descricao: 'x' } }));
+    expect(await client.findByDps(caller, dps.id)).toEqual({ kind: 'absent' });
+  });
+
+  it.each([
+    ['HTML 404', html(404)],
+    ['JSON 404 without a code', json(404, {})],
+    ['JSON 404 with another code', json(404, { erro: { codigo: 'E2401' } })],
+    ['JSON 404 with more codes', json(404, errors('E2404', 'E1217'))],
+    ['E2404 with another status', json(400, { erro: { codigo: 'E2404' } })],
+    ['401', json(401, {})],
+    ['403', json(403, errors('E1203'))],
+    ['429', html(429)],
+    ['500', json(500, { erro: { codigo: 'E2404' } })],
+    ['a key that is none', json(200, { chaveAcesso: '123' })],
+    ['a missing key', json(200, { idDps: 'x' })],
+  ] as const)('concludes nothing from %s', async (_title, answer) => {
+    server.answer(answer);
+    expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive' });
+  });
+
+  it('concludes nothing when the key is there and the note is not', async () => {
+    server.answer((call, response) =>
+      call.path.includes('/dps/')
+        ? json(200, { chaveAcesso: accessKey })(call, response)
+        : json(404, { erro: { codigo: 'E2401' } })(call, response),
+    );
+    expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive' });
+    expect(await client.findByAccessKey(caller, accessKey)).toEqual({ kind: 'absent' });
+  });
+
+  it('concludes nothing when nobody listens', async () => {
+    await server.close();
+    expect(await client.findByDps(caller, dps.id)).toEqual({ kind: 'inconclusive', reason: 'ECONNREFUSED' });
+  });
+});
+
+describe('cancellation', () => {
+  const event = () => gzipBase64(eventAround(cancellation.bytes));
+  const twice = (packed: string) => Buffer.from(packed).toString('base64');
+
+  it('posts the request and reads the event', async () => {
+    server.answer(json(201, { eventoXmlGZipB64: event() }));
+    const result = await client.sendCancellation(caller, accessKey, cancellation.bytes);
+    expect(result).toMatchObject({
+      kind: 'done',
+      result: {
+        requestId: cancellation.id,
+        requestDigest: cancellation.digest,
+        registeredAt: '2026-03-04T16:34:50.000Z',
+      },
+    });
+    const [call] = server.received;
+    expect(call?.path).toBe(`/SefinNacional/nfse/${accessKey}/eventos`);
+    const sent = unpacked(call?.body ?? '', 'pedidoRegistroEventoXmlGZipB64');
+    expect(sent).toBe(cancellation.bytes.toString('utf8'));
+  });
+
+  it.each([
+    ['E0822', 'rejected'],
+    ['E0840', 'unknown'],
+    ['E0802', 'unknown'],
+    ['E1217', 'unknown'],
+  ])('answers to %s with %s', async (code, kind) => {
+    server.answer(json(400, { erro: [{ codigo: code, descricao: 'x' }] }));
+    const result = await client.sendCancellation(caller, accessKey, cancellation.bytes);
+    expect(result).toMatchObject({ kind, codes: [code] });
+  });
+
+  it('takes an event around another request for nothing', async () => {
+    const other = cancellation.bytes.toString('utf8').replace(/<DigestValue>..../, '<DigestValue>AAAA');
+    server.answer(json(201, { eventoXmlGZipB64: gzipBase64(eventAround(Buffer.from(other))) }));
+    expect(await client.sendCancellation(caller, accessKey, cancellation.bytes)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it.each([
+    ['the live shape, number', () => ({ eventos: [{ tipoEvento: 101101, arquivoXml: twice(event()) }] })],
+    ['the live shape, text', () => ({ eventos: [{ tipoEvento: '101101', arquivoXml: twice(event()) }] })],
+    ['the live shape, base64 once', () => ({ eventos: [{ tipoEvento: 101101, arquivoXml: event() }] })],
+    ['the shape of the Swagger', () => ({ eventoXmlGZipB64: event() })],
+    ['PascalCase', () => ({ Eventos: [{ TipoEvento: 101101, ArquivoXml: twice(event()) }] })],
+  ])('looks the event up in %s', async (_title, body) => {
+    server.answer(json(200, body()));
+    const result = await client.findCancellation(caller, accessKey);
+    expect(result).toMatchObject({ kind: 'found', found: { requestId: cancellation.id } });
+    expect(server.received[0]?.path).toBe(`/SefinNacional/nfse/${accessKey}/eventos/101101/1`);
+  });
+
+  it.each([{}, { erro: { codigo: 'E2405' } }])('takes JSON 404 %j for absence', async (body) => {
+    server.answer(json(404, body));
+    expect(await client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
+  });
+
+  it.each([
+    ['HTML 404', html(404)],
+    ['a list without the event', json(200, { eventos: [] })],
+    ['another event', json(200, { eventos: [{ tipoEvento: 105102, arquivoXml: 'AAAA' }] })],
+    ['a 404 of the moment', json(404, errors('E1217'))],
+    ['422', json(422, {})],
+  ] as const)('concludes nothing from %s', async (_title, answer) => {
+    server.answer(answer);
+    expect(await client.findCancellation(caller, accessKey)).toMatchObject({ kind: 'inconclusive' });
+  });
+});

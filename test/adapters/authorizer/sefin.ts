@@ -1,0 +1,81 @@
+import { X509Certificate } from 'node:crypto';
+import { createDocumentSigner } from '../../../src/adapters/authorizer/document-signer.js';
+import { cnpjOf } from '../../../src/certificates/holder.js';
+import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
+import { buildDps } from '../../../src/domain/dps/build-dps.js';
+import { buildCancellation } from '../../../src/domain/ped-reg-evento/build-cancellation.js';
+import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { gzipBase64 } from '../../../src/xml/transport.js';
+import { acceptedFacts } from '../../domain/dps/facts.js';
+import { sample } from '../../xml/support.js';
+
+/** The key of sample nfse-07, whose embedded request and event are samples 11 and 12. */
+export const accessKey = '21113002212345678000195000000000146726037032711027';
+
+export const certificateFor = (issuer: KeyAndCertificate, now: string, validDays = 1): CompanyCertificate => {
+  const cnpj = '12345678000195';
+  const made = issueCertificate({ subjectName: 'EMPRESA', cnpj, issuer, validDays, now });
+  const leaf = new X509Certificate(made.certificatePem);
+  return {
+    ...made,
+    certificateId: 'c1',
+    chainPem: [],
+    cnpj: cnpjOf(leaf.raw) ?? '',
+    notBefore: new Date(leaf.validFrom).toISOString(),
+    notAfter: new Date(leaf.validTo).toISOString(),
+    fingerprint: leaf.fingerprint256,
+  };
+};
+
+const signer = createDocumentSigner();
+
+export const signedDps = (
+  certificate: CompanyCertificate,
+  number = 1,
+): { id: string; digest: string; bytes: Buffer } => {
+  const accepted = acceptedFacts();
+  const { id, xml } = buildDps({ mode: 'test', series: '1', number, accepted, currencyCode: () => undefined });
+  return { id, ...signer.signDps(xml, certificate) };
+};
+
+export const signedCancellation = (certificate: CompanyCertificate): { id: string; digest: string; bytes: Buffer } => {
+  const { id, xml } = buildCancellation({
+    mode: 'test',
+    companyId: '12345678000195',
+    accessKey,
+    reason: 'other',
+    description: 'Cancelada a pedido do cliente',
+    requestedAt: '2026-11-21T12:00:00.000Z',
+  });
+  return { id, ...signer.signPedRegEvento(xml, certificate) };
+};
+
+/** Sample nfse-07 with this DPS in place of its own; its signature is not looked at by the client. */
+export const noteAround = (dps: Buffer): Buffer => {
+  const embedded = dps.toString('utf8').replace(/^<\?xml[^>]*\?>/, '');
+  const note = sample('nfse-07-producao-me-epp-cpf.xml').toString('utf8');
+  return Buffer.from(
+    note.replace(/<DPS .*<\/DPS>/s, () => embedded),
+    'utf8',
+  );
+};
+
+export const eventAround = (request: Buffer): Buffer => {
+  const embedded = request.toString('utf8').replace(/^<\?xml[^>]*\?>/, '');
+  const event = sample('evento-12-cancelamento-e101101.xml').toString('utf8');
+  return Buffer.from(
+    event.replace(/<pedRegEvento .*<\/pedRegEvento>/s, () => embedded),
+    'utf8',
+  );
+};
+
+/** Success of `POST /nfse` as live servers shape it: `idDps` holds the access key (deviation 4). */
+export const issued = (note: Buffer) => ({
+  tipoAmbiente: 2,
+  versaoAplicativo: 'SefinNacional_1.6.0',
+  dataHoraProcessamento: '2026-03-03T16:40:20.1234567-03:00',
+  idDps: `NFS${accessKey}`,
+  chaveAcesso: accessKey,
+  nfseXmlGZipB64: gzipBase64(note),
+  alertas: null,
+});

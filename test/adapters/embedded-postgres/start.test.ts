@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { readEmbeddedConnection } from '../../../src/adapters/embedded-postgres/connection-file.js';
+import { lockDataDir } from '../../../src/adapters/embedded-postgres/data-dir-lock.js';
+import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
+import { processIdentity } from '../../../src/adapters/embedded-postgres/process-identity.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
+import { describeWithPostgres } from '../../support/postgres.js';
+
+describeWithPostgres('the embedded server', () => {
+  let home: string;
+  let dataDir: string;
+  const running: EmbeddedPostgres[] = [];
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'nfse-embedded-'));
+    await chmod(home, 0o711);
+    dataDir = join(home, 'data');
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.stop()));
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const start = async (options: { log?: (line: string) => void } = {}) => {
+    const server = await startEmbeddedPostgres({ dataDir, log: () => undefined, ...options });
+    running.push(server);
+    return server;
+  };
+  const stop = async (server: EmbeddedPostgres) => {
+    running.splice(running.indexOf(server), 1);
+    await server.stop();
+  };
+  const ask = async (connectionString: string, sql: string): Promise<unknown[]> => {
+    const client = new pg.Client({ connectionString });
+    client.on('error', () => undefined);
+    await client.connect();
+    return (await client.query(sql).finally(() => client.end())).rows;
+  };
+  const writeNote = (server: { connectionString: string }) =>
+    ask(server.connectionString, `create table note (text text); insert into note values ('kept')`);
+  const readNote = (server: { connectionString: string }) => ask(server.connectionString, 'select text from note');
+  const kept = [{ text: 'kept' }];
+
+  it('keeps the data through a restart, and ends cleanly', async () => {
+    const first = await start();
+    await writeNote(first);
+    await stop(first);
+    const lines: string[] = [];
+    const second = await start({ log: (line) => lines.push(line) });
+    expect(await readNote(second)).toEqual(kept);
+    expect(lines.join('\n')).not.toContain('recovery');
+  });
+
+  it('is durable, checks pages, and lets nobody in without the password', async () => {
+    const { connectionString } = await start();
+    const settings = await ask(
+      connectionString,
+      `select name, setting from pg_settings where name in
+       ('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'server_encoding') order by name`,
+    );
+    expect(settings.map((row) => Object.values(row as object).join('='))).toEqual([
+      'data_checksums=on',
+      'fsync=on',
+      'full_page_writes=on',
+      'server_encoding=UTF8',
+      'synchronous_commit=on',
+    ]);
+    expect(await readEmbeddedConnection(dataDir)).toBe(connectionString);
+    expect((await stat(join(dataDir, 'postgres-connection.json'))).mode & 0o777).toBe(0o600);
+    const stranger = new URL(connectionString);
+    stranger.password = 'guess';
+    await expect(ask(stranger.href, 'select 1')).rejects.toThrow(/authentication failed/);
+  });
+
+  it('is restarted on the same address when it is killed', async () => {
+    const server = await start();
+    await writeNote(server);
+    const exits: unknown[] = [];
+    server.onExit((exit) => exits.push(exit));
+    const killed = server.pid();
+    process.kill(killed, 'SIGKILL');
+    await vi.waitUntil(() => server.pid() !== killed, { timeout: 20_000 });
+    expect(exits).toEqual([{ code: null, signal: 'SIGKILL' }]);
+    expect(await readNote(server)).toEqual(kept);
+  });
+
+  it('is taken over, by way of a clean stop, from an owner that was killed', async () => {
+    const owner = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'owner.ts'), dataDir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [said] = await once(owner.stdout, 'data');
+    const orphan: { pid: number; connectionString: string } = JSON.parse(String(said));
+    await writeNote(orphan);
+    await expect(start()).rejects.toThrow(`in use by process ${owner.pid}`);
+    owner.kill('SIGKILL');
+    await once(owner, 'exit');
+    expect(processIdentity(orphan.pid)).toBeDefined();
+    const server = await start();
+    expect(processIdentity(orphan.pid)).toBeUndefined();
+    expect(await readNote(server)).toEqual(kept);
+  });
+
+  it('refuses a folder that is in use, names the owner, and lets go of it in the end', async () => {
+    const server = await start();
+    await expect(start()).rejects.toThrow(`in use by process ${process.pid}`);
+    await stop(server);
+    const lock = await lockDataDir(dataDir, { waitMs: 0 });
+    const held = await startEmbeddedPostgres({ dataDir, log: () => undefined, lock });
+    await held.stop();
+    await expect(lockDataDir(dataDir, { waitMs: 0 })).rejects.toThrow(EmbeddedPostgresError);
+    await lock.release();
+    await (await lockDataDir(dataDir, { waitMs: 0 })).release();
+  });
+
+  it('refuses data of another major version and leaves them alone', async () => {
+    await mkdir(join(dataDir, 'postgres'), { recursive: true });
+    await chmod(dataDir, 0o711);
+    await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '15\n');
+    await expect(start()).rejects.toThrow(/is of PostgreSQL 15, this service brings 18/);
+    expect(await readFile(join(dataDir, 'postgres', 'PG_VERSION'), 'utf8')).toBe('15\n');
+  });
+
+  it("passes on the server's own last word when it does not start", async () => {
+    await stop(await start());
+    await rm(join(dataDir, 'postgres', 'global', 'pg_control'));
+    await expect(start()).rejects.toThrow(/PostgreSQL did not start: .*could not find the database system/);
+    await (await lockDataDir(dataDir, { waitMs: 0 })).release();
+  });
+
+  it('removes what an interrupted first start left behind', async () => {
+    await mkdir(join(dataDir, 'postgres.new', 'base'), { recursive: true });
+    await chmod(dataDir, 0o711);
+    expect(await ask((await start()).connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    'says in one line what to do about a folder that its user cannot reach',
+    async () => {
+      await chmod(home, 0o700);
+      await expect(start()).rejects.toThrow(
+        new RegExp(
+          `^DATA_DIR ${dataDir} cannot be reached by OS user \\S+: choose another DATA_DIR or run as a normal user$`,
+        ),
+      );
+    },
+  );
+});

@@ -1,0 +1,31 @@
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
+import { eventLogContract } from '../../contracts/event-log.js';
+import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
+
+eventLogContract('memory', async () => {
+  const log = memoryEventLog();
+  return { log, reopen: async () => log, close: async () => undefined };
+});
+
+describeWithPostgres('postgres', () => {
+  eventLogContract('postgres', async () => {
+    const { connectionString, breakConnections, close } = await freshDatabase();
+    const opened = [postgresEventLog({ connectionString })];
+    const [log] = opened;
+    if (log === undefined) throw new Error('not opened');
+    return {
+      log,
+      reopen: async () => {
+        const again = postgresEventLog({ connectionString });
+        opened.push(again);
+        return again;
+      },
+      breakConnections,
+      close: async () => {
+        await Promise.all(opened.map((each) => each.close()));
+        await close();
+      },
+    };
+  });
+});

@@ -1,0 +1,10 @@
+import { describe } from 'vitest';
+import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
+import { guardsContract } from '../../contracts/guards.js';
+import { lookupMemosContract } from '../../contracts/lookup-memos.js';
+
+describe('guards in memory', () => {
+  const guards = createMemoryGuards();
+  guardsContract(() => guards);
+  lookupMemosContract(() => guards.lookups);
+});

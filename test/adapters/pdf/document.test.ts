@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { danfseDocument } from '../../../src/adapters/pdf/document.js';
+import { readNote } from '../../../src/adapters/pdf/read-note.js';
+import type { PdfMarks } from '../../../src/ports/pdf.js';
+import { alteredXml, marks, noteOf, sampleXml } from './support/samples.js';
+
+/** Every text, image name and QR code of the document definition. */
+const drawn = (xml: Buffer, given: Partial<PdfMarks> = {}): string => {
+  const document = danfseDocument(noteOf(xml), marks(given), 1);
+  return JSON.stringify([document.content, (document.background as () => unknown)()]);
+};
+
+describe('reading a note', () => {
+  it('takes provider name and address from the issuer that the system adds', () => {
+    const { provider } = noteOf(sampleXml('reform'));
+    expect(provider).toMatchObject({
+      taxId: '12345678000195',
+      xNome: 'EMPRESA FICTICIA LTDA',
+      fone: '2100000000',
+      address: { cMun: '3304557', CEP: '23095072', xBairro: 'CENTRO' },
+    });
+  });
+
+  it('takes no issuer for the provider when the customer issued the note', () => {
+    const { provider } = noteOf(alteredXml('reform', ['<tpEmit>1</tpEmit>', '<tpEmit>2</tpEmit>']));
+    expect(provider.xNome).toBeUndefined();
+  });
+
+  it('reads notes of layout 1.00 too', () => {
+    expect(noteOf(sampleXml('web')).accessKey).toHaveLength(50);
+  });
+
+  it.each([
+    ['no XML', Buffer.from('nothing')],
+    ['another document', Buffer.from('<DPS/>')],
+    ['a note without number', alteredXml('production', ['<nNFSe>1467</nNFSe>', ''])],
+    ['a note with a short key', alteredXml('production', ['Id="NFS2', 'Id="NFS'])],
+  ])('refuses %s', (_name, xml) => {
+    expect(readNote(xml)).toBeUndefined();
+  });
+});
+
+describe('the document', () => {
+  it('has the QR code of the public consultation', () => {
+    expect(drawn(sampleXml('production'))).toContain(
+      '"qr":"https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=21113002212345678000195000000000146726037032711027"',
+    );
+  });
+
+  it('keeps the order of blocks of NT 008', () => {
+    const text = drawn(sampleXml('reform'));
+    const places = [
+      'DANFSe v2.0',
+      'CHAVE DE ACESSO',
+      'PRESTADOR / FORNECEDOR',
+      'TOMADOR / ADQUIRENTE',
+      'O DESTINATÁRIO É O PRÓPRIO TOMADOR/ADQUIRENTE DA OPERAÇÃO',
+      'INTERMEDIÁRIO DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e',
+      'SERVIÇO PRESTADO',
+      'TRIBUTAÇÃO MUNICIPAL (ISSQN)',
+      'TRIBUTAÇÃO FEDERAL (EXCETO CBS)',
+      'TRIBUTAÇÃO IBS / CBS',
+      'VALOR TOTAL DA NFS-E',
+      'INFORMAÇÕES COMPLEMENTARES',
+    ].map((title) => text.indexOf(title));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  it('puts a line where a customer is not named', () => {
+    const xml = sampleXml('production').toString('utf8');
+    const withoutCustomer = Buffer.from(xml.replace(/<toma>.*?<\/toma>/s, ''));
+    expect(drawn(withoutCustomer)).toContain('TOMADOR/ADQUIRENTE DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e');
+    expect(drawn(sampleXml('production'))).not.toContain('TOMADOR/ADQUIRENTE DA OPERAÇÃO NÃO IDENTIFICADO');
+  });
+
+  it('puts a line where the operation is not subject to the municipal tax', () => {
+    const xml = alteredXml('production', ['<tribISSQN>1<', '<tribISSQN>4<']);
+    expect(drawn(xml)).toContain('OPERAÇÃO NÃO SUJEITA AO ISSQN');
+    expect(drawn(xml)).not.toContain('ISSQN Apurado');
+  });
+
+  it('names municipalities and describes codes', () => {
+    const text = drawn(sampleXml('production'));
+    for (const shown of ['São José de Ribamar / MA', 'Operação tributável', 'Não Retido', 'NFS-e Gerada', 'Produção']) {
+      expect(text).toContain(shown);
+    }
+  });
+
+  it('leaves out the reform where the note has none, and PIS/COFINS from 2027 on', () => {
+    expect(drawn(sampleXml('production'))).not.toContain('TRIBUTAÇÃO IBS / CBS');
+    expect(drawn(sampleXml('reform'))).toContain('PIS - Débito');
+    const later = alteredXml('reform', ['<dCompet>2025-12-30<', '<dCompet>2027-01-01<']);
+    expect(drawn(later)).not.toContain('PIS - Débito');
+  });
+
+  it('adds the key of the note that this one substitutes', () => {
+    const key = '33045572212345678000195000000000014625124504258425';
+    const subst = `<subst><chSubstda>${key}</chSubstda><cMotivo>1</cMotivo></subst><prest>`;
+    expect(drawn(alteredXml('production', ['<prest>', subst]))).toContain(`NFS-e Subst.: ${key}`);
+  });
+
+  it.each([
+    [{}, []],
+    [{ canceled: true }, ['>CANCELADA<']],
+    [{ replaced: true }, ['>SUBSTITUÍDA<']],
+    [{ simulated: true }, ['>SIMULADO<', 'este documento não é documento fiscal']],
+    [{ canceled: true, simulated: true }, ['>CANCELADA<', '>SIMULADO<', 'este documento não é documento fiscal']],
+  ] satisfies [Partial<PdfMarks>, string[]][])('bears the marks of %j and no others', (given, expected) => {
+    const text = drawn(sampleXml('production'), given);
+    const all = ['>CANCELADA<', '>SUBSTITUÍDA<', '>SIMULADO<', 'este documento não é documento fiscal'];
+    expect(all.filter((mark) => text.includes(mark)).sort()).toEqual([...expected].sort());
+  });
+
+  it('warns in red under the title of a note of the test environment only', () => {
+    const warning = '{"text":"NFS-e SEM VALIDADE JURÍDICA","style":"heading","color":"red"}';
+    expect(drawn(sampleXml('reform'))).toContain(warning);
+    expect(drawn(sampleXml('production'))).not.toContain(warning);
+  });
+});

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
+import { infoOf, lettersOf, popplerMissing, textOf } from './support/poppler.js';
+import { alteredXml, marks, sampleXml } from './support/samples.js';
+
+const renderer = createPdfRenderer({ workers: 1 });
+
+afterAll(() => renderer.close());
+
+const digest = (pdf: Buffer): string => createHash('sha256').update(pdf).digest('hex');
+
+describe('the renderer', () => {
+  it('draws the same bytes in another process, which ends by itself', async () => {
+    const script = fileURLToPath(new URL('./support/print-digest.ts', import.meta.url));
+    const elsewhere = await promisify(execFile)(process.execPath, ['--import', 'tsx', script]);
+    const here = await renderer.render(sampleXml('reform'), marks({ simulated: true }));
+    expect(digest(here)).toBe(elsewhere.stdout);
+  });
+
+  it('draws the same bytes again after another note, and others with other marks', async () => {
+    const first = await renderer.render(sampleXml('production'), marks());
+    const marked = await renderer.render(sampleXml('production'), marks({ canceled: true }));
+    const again = await renderer.render(sampleXml('production'), marks());
+    expect(digest(again)).toBe(digest(first));
+    expect(digest(marked)).not.toBe(digest(first));
+  });
+
+  it('leaves the event loop free while it draws', async () => {
+    await renderer.render(sampleXml('production'), marks());
+    let drawing = true;
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      if (drawing) setImmediate(count);
+    };
+    setImmediate(count);
+    await renderer.render(sampleXml('production'), marks());
+    drawing = false;
+    // Drawn on this thread, the whole layout would be one turn.
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  it('leaves the caller its XML', async () => {
+    const xml = sampleXml('production');
+    await renderer.render(xml, marks());
+    expect(xml.equals(sampleXml('production'))).toBe(true);
+  });
+
+  it('refuses what is not a note, without quoting it', async () => {
+    const failure = await renderer.render(Buffer.from('<secret/>'), marks()).catch((error: Error) => error);
+    expect(failure).toMatchObject({ name: 'PdfFailed', reason: 'not_a_note' });
+    expect(String(failure)).not.toContain('secret');
+  });
+});
+
+describe.skipIf(popplerMissing())('the PDF as poppler reads it', () => {
+  it('shows key, number, dates, parties and amounts', async () => {
+    const text = textOf(await renderer.render(sampleXml('reform'), marks()));
+    for (const shown of [
+      '33045572212345678000195000000000014625124504258425',
+      '30/12/2025 19:01:35',
+      '12.345.678/0001-95',
+      'FICTICIA & FILHOS',
+      'R$ 10.000,00',
+      'R$ 9.385,00',
+      'R$ 78,66',
+      'R$ 1.260,00',
+      'NFS-e SEM VALIDADE JURÍDICA',
+      'Totais Aproximados dos Tributos cfe. Lei nº 12.741/2012: Federais: R$ 760,00; Estaduais: R$ 0,00; Municipais: R$ 500,00',
+    ]) {
+      expect(text).toContain(shown);
+    }
+    expect(text).toMatch(/NÚMERO DA NFS-E.*\n\s*146\s/);
+  });
+
+  it('has a title, the date of the note and one A4 page', async () => {
+    const pdf = await renderer.render(sampleXml('exported'), marks());
+    expect(infoOf(pdf, 'Title')).toBe('DANFSe da NFS-e 148');
+    expect(infoOf(pdf, 'Pages')).toBe('1');
+    expect(infoOf(pdf, 'Page size')).toContain('A4');
+    expect(pdf.toString('latin1')).toContain('D:20260828173708Z');
+    expect(pdf.toString('latin1')).toContain('/Lang (pt-BR)');
+  });
+
+  it.each([
+    ['CANCELADA', marks({ canceled: true })],
+    ['SUBSTITUÍDA', marks({ replaced: true })],
+    ['SIMULADO', marks({ simulated: true })],
+  ] as const)('bears %s across the page', async (word, given) => {
+    // Not the word SIMULADOR, which the header says too.
+    const alone = new RegExp(`${word}(?!R)`);
+    expect(lettersOf(await renderer.render(sampleXml('production'), given))).toMatch(alone);
+    expect(lettersOf(await renderer.render(sampleXml('production'), marks()))).not.toMatch(alone);
+  });
+
+  it('keeps accents and foreign letters', async () => {
+    const xml = alteredXml('exported', ['ACME SOFTWARE CLIENT LLC', 'Žluťoučký Łódź Ørsted Ñandú Groß']);
+    expect(textOf(await renderer.render(xml, marks()))).toContain('Žluťoučký Łódź Ørsted Ñandú Groß');
+  });
+
+  it.each([
+    ['wide letters', 'W'.repeat(2000)],
+    ['lines', 'a\n'.repeat(1000)],
+    ['words', 'lorem ipsum dolor '.repeat(111)],
+  ])('fits %s of the greatest length on one page, the last line included', async (_name, text) => {
+    const person = (tag: string) =>
+      `<${tag}><CNPJ>12345678000195</CNPJ><xNome>${'W'.repeat(300)}</xNome><end><endNac><cMun>3303302</cMun><CEP>24020077</CEP></endNac><xLgr>${'W'.repeat(255)}</xLgr><nro>${'9'.repeat(60)}</nro><xCpl>${'W'.repeat(156)}</xCpl><xBairro>${'W'.repeat(60)}</xBairro></end><email>${'w'.repeat(80)}</email></${tag}>`;
+    const xml = alteredXml(
+      'reform',
+      ['Analise e desenvolvimento de sistemas (EXEMPLO)', text],
+      ['<xTribMun>Análise de sistemas.', `<xTribMun>${'W'.repeat(600)}`],
+      ['<serv>', `${person('interm')}<serv>`],
+      ['</cServ>', `</cServ><infoCompl><xInfComp>${text}</xInfComp></infoCompl>`],
+      ['<indDest>0</indDest>', `<indDest>1</indDest>${person('dest')}`],
+      ['FICTICIA &amp; FILHOS', 'W'.repeat(300)],
+    );
+    const pdf = await renderer.render(xml, marks({ simulated: true }));
+    expect(infoOf(pdf, 'Pages')).toBe('1');
+    expect(textOf(pdf)).toContain('Municipais: R$ 500,00');
+    expect(textOf(pdf)).toContain('...');
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, it, vi } from 'vitest';
+import { isRolledBack, sqlFault } from '../../../src/adapters/sql/errors.js';
+import { openPool } from '../../../src/adapters/sql/pool.js';
+import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
+
+const failure = (code: string) => Object.assign(new Error('failed'), { code });
+
+it.each([
+  ['08006', 'unavailable'],
+  ['57P01', 'unavailable'],
+  ['57P03', 'unavailable'],
+  ['ECONNREFUSED', 'unavailable'],
+  ['ECONNRESET', 'unavailable'],
+  ['53100', 'disk_full'],
+  ['25006', 'read_only'],
+  ['23505', 'other'],
+  ['42P01', 'other'],
+])('takes %s for %s', (code, fault) => {
+  expect(sqlFault(failure(code))).toBe(fault);
+  expect(sqlFault(new AggregateError([failure(code)]))).toBe(fault);
+});
+
+it('takes what is no error of a server for other', () => {
+  expect(sqlFault(new Error('Connection terminated unexpectedly'))).toBe('unavailable');
+  expect(sqlFault(new TypeError('x is not a function'))).toBe('other');
+  expect(sqlFault('text')).toBe('other');
+});
+
+describeWithPostgres('openPool', () => {
+  it('outlives its idle connections and tells of them', async () => {
+    const database = await freshDatabase();
+    const onIdleError = vi.fn();
+    const pool = openPool({
+      connectionString: database.connectionString,
+      max: 2,
+      applicationName: 'test',
+      onIdleError,
+    });
+    await pool.query('select 1');
+    await database.breakConnections();
+    await vi.waitUntil(() => onIdleError.mock.calls.length > 0, { timeout: 5_000 });
+    expect(sqlFault(onIdleError.mock.calls[0]?.[0])).toBe('unavailable');
+    expect((await pool.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
+    await pool.end();
+    await database.close();
+  });
+
+  it('has the server give up long statements and long waits', async () => {
+    const database = await freshDatabase();
+    const { connectionString } = database;
+    const pool = openPool({ connectionString, max: 1, applicationName: 'test', statementTimeoutMs: 20 });
+    const error = await pool.query('select pg_sleep(10)').catch((cause: unknown) => cause);
+    expect([sqlFault(error), isRolledBack(error)]).toEqual(['unavailable', true]);
+    await pool.end();
+    await database.close();
+  });
+});

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Migration, MigrationError, migrate, pendingMigrations } from '../../../src/adapters/sql/migrate.js';
+import { migrations } from '../../../src/adapters/sql/migrations/index.js';
+import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+const one: Migration = { id: 1, name: 'one', sql: 'create table one (n integer)' };
+const two: Migration = { id: 2, name: 'two', sql: 'create table two (n integer); insert into one values (2)' };
+
+describeWithPostgres('migrate', () => {
+  let database: FreshDatabase;
+  beforeEach(async () => {
+    database = await emptyDatabase();
+  });
+  afterEach(() => database.close());
+
+  it('runs what is missing, once', async () => {
+    const { pool } = database;
+    expect(await pendingMigrations(pool, [one, two])).toEqual([1, 2]);
+    expect(await migrate(pool, [one])).toEqual([1]);
+    expect(await migrate(pool, [one, two])).toEqual([2]);
+    expect(await migrate(pool, [one, two])).toEqual([]);
+    expect(await pendingMigrations(pool, [one, two])).toEqual([]);
+    expect((await pool.query('select n from one')).rows).toEqual([{ n: 2 }]);
+  });
+
+  it('lets several processes start at once', async () => {
+    const ran = await Promise.all([0, 1, 2].map(() => migrate(database.pool, [one, two])));
+    expect(ran.flat().sort()).toEqual([1, 2]);
+  });
+
+  it('leaves nothing of a step that failed', async () => {
+    const broken: Migration = { id: 2, name: 'broken', sql: 'insert into one values (1); select nonsense' };
+    await expect(migrate(database.pool, [one, broken])).rejects.toThrow(/nonsense/);
+    expect((await database.pool.query('select n from one')).rows).toEqual([]);
+    expect(await migrate(database.pool, [one, two])).toEqual([2]);
+  });
+
+  it('refuses a changed step, a newer database and a list with a gap', async () => {
+    await migrate(database.pool, [one, two]);
+    const changed = { ...one, sql: `${one.sql} ` };
+    await expect(migrate(database.pool, [changed, two])).rejects.toThrow(MigrationError);
+    await expect(migrate(database.pool, [one])).rejects.toThrow(/2-two.*newer version/);
+    await expect(pendingMigrations(database.pool, [one])).rejects.toThrow(MigrationError);
+    await expect(migrate(database.pool, [two])).rejects.toThrow(MigrationError);
+  });
+});
+
+describeWithPostgres('freshDatabase', () => {
+  it('is migrated, and reset puts it back to that', async () => {
+    const database = await freshDatabase();
+    expect(await pendingMigrations(database.pool, migrations)).toEqual([]);
+    const head = async () => (await database.pool.query('select * from event_log_head')).rows;
+    const before = await head();
+    await database.pool.query('update event_log_head set position = 7');
+    await database.pool.query(`insert into event_log values (7, 's', 0, gen_random_uuid(), 't', '', '')`);
+    await database.reset();
+    expect(await head()).toEqual(before);
+    expect((await database.pool.query('select 1 from event_log')).rows).toEqual([]);
+    await database.close();
+  });
+});

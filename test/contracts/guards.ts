@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { addSeconds } from '../../src/domain/shared/time.js';
+import type { Claim, DuplicateWindow, FingerprintMark, IdempotencyKeys, KeyOwner } from '../../src/ports/guards.js';
+
+/** Both guards are opened with a time to live of 24 h and a lease of 15 s. */
+export type GuardsUnderTest = { idempotency: IdempotencyKeys; duplicates: DuplicateWindow };
+
+const NOW = '2026-11-21T12:00:00.000Z';
+const later = (seconds: number): string => addSeconds(NOW, seconds);
+const owner = (): KeyOwner => ({ mode: 'live', companyId: '12345678000195', keyHash: randomUUID() });
+const claimAt = (acceptedAt: string): Claim => ({ leaseToken: randomUUID(), commandId: randomUUID(), acceptedAt });
+
+/** The promises of every keeper of idempotency keys and fingerprints; call it inside a `describe`. */
+export const guardsContract = (guards: () => GuardsUnderTest): void => {
+  describe('idempotency keys', () => {
+    it('gives a key to exactly one of 50 parallel claims', async () => {
+      const key = owner();
+      const claims = Array.from({ length: 50 }, () => claimAt(NOW));
+      const results = await Promise.all(claims.map((claim) => guards().idempotency.claim(key, 'body', claim, NOW)));
+      const won = results.flatMap((result) => (result.kind === 'claimed' ? [result.claim] : []));
+      expect(won).toHaveLength(1);
+      expect(claims).toContainEqual(won[0]);
+      expect(results.filter(({ kind }) => kind === 'in_use')).toHaveLength(49);
+    });
+
+    it('gives an abandoned key to exactly one of 50 parallel retries', async () => {
+      const key = owner();
+      const dead = claimAt(NOW);
+      await guards().idempotency.claim(key, 'body', dead, NOW);
+      const retries = Array.from({ length: 50 }, () => claimAt(later(15)));
+      const results = await Promise.all(
+        retries.map((retry) => guards().idempotency.claim(key, 'body', retry, later(15))),
+      );
+      const won = results.flatMap((result) => (result.kind === 'claimed' ? [result.claim] : []));
+      expect(won).toHaveLength(1);
+      expect(won[0]).toMatchObject({ commandId: dead.commandId, acceptedAt: NOW });
+      expect(retries.map(({ leaseToken }) => leaseToken)).toContain(won[0]?.leaseToken);
+    });
+
+    it.each([
+      ['within the lease', 'body', 14.999, 'in_use'],
+      ['after the lease', 'body', 15, 'free'],
+      ['another body within the lease', 'other', 1, 'reuse'],
+      ['another body after the lease', 'other', 16, 'reuse'],
+      ['another body in the last millisecond', 'other', 86_399.999, 'reuse'],
+      ['another body after 24 hours', 'other', 86_400, 'free'],
+      ['the same body after 24 hours', 'body', 86_400, 'free'],
+    ])('a claim without an invoice, %s', async (_case, body, seconds, kind) => {
+      const key = owner();
+      await guards().idempotency.claim(key, 'body', claimAt(NOW), NOW);
+      expect(await guards().idempotency.peek(key, body, later(seconds))).toEqual({ kind });
+      const { kind: claimed } = await guards().idempotency.claim(key, body, claimAt(later(seconds)), later(seconds));
+      expect(claimed).toBe(kind === 'free' ? 'claimed' : kind);
+    });
+
+    it.each([
+      ['the same body', 'body', 1, { kind: 'done', invoiceId: 'invoice' }],
+      ['the same body in the last millisecond', 'body', 86_399.999, { kind: 'done', invoiceId: 'invoice' }],
+      ['another body', 'other', 1, { kind: 'reuse' }],
+      ['after 24 hours', 'other', 86_400, { kind: 'free' }],
+    ])('a finished key, %s', async (_case, body, seconds, state) => {
+      const key = owner();
+      const claim = claimAt(NOW);
+      await guards().idempotency.claim(key, 'body', claim, NOW);
+      expect(await guards().idempotency.markDone(key, claim.leaseToken, 'invoice')).toBe(true);
+      expect(await guards().idempotency.peek(key, body, later(seconds))).toEqual(state);
+      const fresh = claimAt(later(seconds));
+      expect(await guards().idempotency.claim(key, body, fresh, later(seconds))).toEqual(
+        state.kind === 'free' ? { kind: 'claimed', claim: fresh } : state,
+      );
+    });
+
+    it('counts the 24 hours from the acceptance, not from the last take-over', async () => {
+      const key = owner();
+      await guards().idempotency.claim(key, 'body', claimAt(NOW), NOW);
+      await guards().idempotency.claim(key, 'body', claimAt(later(80_000)), later(80_000));
+      const fresh = claimAt(later(86_400));
+      expect(await guards().idempotency.claim(key, 'other', fresh, later(86_400))).toEqual({
+        kind: 'claimed',
+        claim: fresh,
+      });
+    });
+
+    it('obeys only the holder of the lease', async () => {
+      const key = owner();
+      const dead = claimAt(NOW);
+      const taker = claimAt(later(20));
+      await guards().idempotency.claim(key, 'body', dead, NOW);
+      await guards().idempotency.claim(key, 'body', taker, later(20));
+      expect(await guards().idempotency.markDone(key, dead.leaseToken, 'invoice')).toBe(false);
+      await guards().idempotency.release(key, dead.leaseToken);
+      expect(await guards().idempotency.peek(key, 'body', later(21))).toEqual({ kind: 'in_use' });
+      await guards().idempotency.release(key, taker.leaseToken);
+      expect(await guards().idempotency.peek(key, 'other', later(21))).toEqual({ kind: 'free' });
+    });
+
+    it('never releases a finished key', async () => {
+      const key = owner();
+      const claim = claimAt(NOW);
+      await guards().idempotency.claim(key, 'body', claim, NOW);
+      await guards().idempotency.markDone(key, claim.leaseToken, 'invoice');
+      await guards().idempotency.release(key, claim.leaseToken);
+      expect(await guards().idempotency.peek(key, 'body', NOW)).toEqual({ kind: 'done', invoiceId: 'invoice' });
+    });
+
+    it('keeps modes and companies apart', async () => {
+      const key = owner();
+      await guards().idempotency.claim(key, 'body', claimAt(NOW), NOW);
+      for (const other of [
+        { ...key, mode: 'test' as const },
+        { ...key, companyId: '98765432000198' },
+      ]) {
+        expect(await guards().idempotency.peek(other, 'other', NOW)).toEqual({ kind: 'free' });
+      }
+    });
+  });
+
+  describe('duplicate window', () => {
+    const mark = (at = NOW): FingerprintMark => ({ stream: `nfseLive-${randomUUID()}`, at });
+
+    it('places exactly one of 50 parallel marks and shows it to the others', async () => {
+      const fingerprint = randomUUID();
+      const shared = { stream: 'nfseLive-same', at: NOW };
+      const results = await Promise.all(
+        Array.from({ length: 50 }, () => guards().duplicates.place(fingerprint, shared, later(-60))),
+      );
+      expect(results.filter((standing) => standing === undefined)).toHaveLength(1);
+      expect(results.filter((standing) => standing !== undefined)).toEqual(Array.from({ length: 49 }, () => shared));
+    });
+
+    it('lets a mark stand while it is younger, and replaces it from then on', async () => {
+      const fingerprint = randomUUID();
+      const [first, second] = [mark(), mark(later(59.999))];
+      expect(await guards().duplicates.place(fingerprint, first, later(-60))).toBeUndefined();
+      expect(await guards().duplicates.place(fingerprint, second, later(-0.001))).toEqual(first);
+      expect(await guards().duplicates.place(fingerprint, mark(later(60)), NOW)).toBeUndefined();
+    });
+
+    it('places in any case when told so', async () => {
+      const fingerprint = randomUUID();
+      await guards().duplicates.place(fingerprint, mark(), null);
+      const keyed = mark(later(1));
+      expect(await guards().duplicates.place(fingerprint, keyed, null)).toBeUndefined();
+      expect(await guards().duplicates.place(fingerprint, mark(later(2)), later(-58))).toEqual(keyed);
+    });
+
+    it('is taken over once, and only as it was seen', async () => {
+      const fingerprint = randomUUID();
+      const seen = mark();
+      await guards().duplicates.place(fingerprint, seen, null);
+      const takers = Array.from({ length: 10 }, () => mark(later(6)));
+      const results = await Promise.all(takers.map((to) => guards().duplicates.takeOver(fingerprint, seen, to)));
+      expect(results.filter((taken) => taken)).toHaveLength(1);
+      expect(await guards().duplicates.takeOver(fingerprint, { ...seen, at: later(1) }, mark())).toBe(false);
+    });
+
+    it('removes only its own mark', async () => {
+      const fingerprint = randomUUID();
+      const own = mark();
+      await guards().duplicates.place(fingerprint, own, null);
+      await guards().duplicates.remove(fingerprint, 'nfseLive-other');
+      expect(await guards().duplicates.place(fingerprint, mark(), later(-60))).toEqual(own);
+      await guards().duplicates.remove(fingerprint, own.stream);
+      expect(await guards().duplicates.place(fingerprint, mark(), later(-60))).toBeUndefined();
+    });
+  });
+};

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { issuableActivities } from '../../../src/domain/company/activities.js';
+import type { Company } from '../../../src/domain/company/company.js';
+import { checkEligibility, type EligibilityFacts, type IssueRequest } from '../../../src/domain/company/eligibility.js';
+import type { Registration } from '../../../src/domain/company/events.js';
+import type { Catalogue, CatalogueLine } from '../../../src/domain/company/line-selection.js';
+
+const line = (cnae: string, serviceCode: string, overrides: Partial<CatalogueLine> = {}): CatalogueLine => ({
+  cnae,
+  serviceCode,
+  nbs: '115021000',
+  description: 'Serviço',
+  isDefault: false,
+  isBlocked: false,
+  ...overrides,
+});
+
+const lines = [
+  line('6201501', '010101', { isDefault: true }),
+  line('6201501', '010401'),
+  line('6202300', '010401', { isDefault: true, nbs: '999999999' }),
+  line('6203100', '010501'),
+  line('6204000', '010601', { isDefault: true, isBlocked: true }),
+  { cnae: '6209100', serviceCode: '010701', description: 'Sem NBS', isDefault: true, isBlocked: false },
+];
+
+const catalogue: Catalogue = {
+  linesOf: (cnae) => lines.filter((candidate) => candidate.cnae === cnae),
+  isServiceCode: (code) => /^01\d{4}$/.test(code),
+  isNbs: (code) => code === '115021000',
+};
+
+const registration: Registration = {
+  cnpj: '12345678000195',
+  legalName: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  taxRegime: 'simples',
+  simplesAssessment: 'all',
+  specialRegime: 0,
+  municipalRegistration: {},
+  dps: { live: { series: '1', nextNumber: 1 }, test: { series: '1', nextNumber: 1 } },
+  activities: ['6201501', '6202300', '6203100', '6204000', '6209100', '6311900'].map((cnae, index) => ({ cnae, isMain: index === 0 })),
+  automaticIssuance: true,
+  issuerConfigured: true,
+  issuerApproved: true,
+};
+
+const company: Company = {
+  kind: 'company',
+  registration,
+  enabled: true,
+  keys: [],
+  certificate: { certificateId: 'c', notBefore: '2026-01-01T00:00:00.000Z', notAfter: '2027-01-01T00:00:00.000Z', fingerprint: 'f' },
+};
+
+const facts: EligibilityFacts = {
+  mode: 'live',
+  now: '2026-11-21T12:00:00.000Z',
+  company,
+  municipality: { ibge: '3304557', requiresCustomer: false, requiresRegistration: false },
+  catalogue,
+  isCountry: (code) => code === 'US',
+  isCurrency: (code) => code === 'USD',
+  currencies: ['EUR', 'USD'],
+};
+
+const request: IssueRequest = { amountInCents: 10_000, description: 'Serviço' };
+const address = { street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX', postalCode: '73301', country: 'US' };
+const foreign: IssueRequest = {
+  ...request,
+  customer: { type: 'foreign', name: 'ACME', taxId: '12-3', address },
+  foreignAmount: { currency: 'USD', amountInCents: 500 },
+};
+
+const codeOf = (sent: Partial<IssueRequest>, changed: Partial<EligibilityFacts> = {}): string => {
+  const result = checkEligibility({ ...request, ...sent }, { ...facts, ...changed });
+  return 'refused' in result ? result.refused.code : 'eligible';
+};
+
+const withRegistration = (changed: Partial<Registration>): Partial<EligibilityFacts> => ({
+  company: { ...company, registration: { ...registration, ...changed } },
+});
+
+const { certificate: _certificate, ...withoutCertificate } = company;
+
+describe('eligibility of the company', () => {
+  it.each([
+    ['company.issuer_not_enabled', withRegistration({ automaticIssuance: false })],
+    ['company.issuer_not_configured', withRegistration({ issuerConfigured: false })],
+    ['company.issuer_not_approved', withRegistration({ issuerApproved: false })],
+    ['company.certificate_missing', { company: withoutCertificate }],
+    ['company.certificate_missing', { now: '2027-01-01T00:00:00.000Z' }],
+    ['company.certificate_missing', { now: '2025-12-31T23:59:59.999Z' }],
+    ['nfse.municipality_not_covered', { municipality: undefined }],
+    ['eligible', {}],
+  ])('%s', (code, changed) => {
+    expect(codeOf({}, changed)).toBe(code);
+  });
+});
+
+describe('line selection', () => {
+  it.each<[string, Partial<IssueRequest>]>([
+    ['eligible', {}],
+    ['eligible', { cnae: '6201501', serviceCode: '010401' }],
+    ['nfse.cnae_not_allowed', { cnae: '9602501' }],
+    ['nfse.cnae_missing_ctribnac', { cnae: '6311900' }],
+    ['nfse.cnae_without_default', { cnae: '6203100' }],
+    ['nfse.cnae_not_allowed', { cnae: '6204000' }],
+    ['nfse.cnae_missing_nbs', { cnae: '6209100' }],
+    ['nfse.service_code_unknown', { serviceCode: '6201501' }],
+    ['nfse.service_code_not_allowed', { serviceCode: '010901' }],
+    ['nfse.service_code_not_allowed', { cnae: '6202300', serviceCode: '010101' }],
+    ['nfse.service_code_not_allowed', { cnae: '6204000', serviceCode: '010601' }],
+  ])('%s', (code, sent) => {
+    expect(codeOf(sent)).toBe(code);
+  });
+
+  it('of a service code alone takes the main activity first, default or not', () => {
+    const result = checkEligibility({ ...request, serviceCode: '010401' }, facts);
+    expect(result).toMatchObject({ eligible: { line: { cnae: '6201501', serviceCode: '010401' } } });
+  });
+
+  it('looks at the official NBS table in test mode only', () => {
+    expect(codeOf({ cnae: '6202300' }, { mode: 'test' })).toBe('nfse.nbs_invalid');
+    expect(codeOf({ cnae: '6202300' })).toBe('eligible');
+  });
+
+  it('demands the municipal registration in test mode only', () => {
+    const municipality = { ibge: '3304557', requiresCustomer: false, requiresRegistration: true };
+    expect(codeOf({}, { mode: 'test', municipality })).toBe('nfse.municipal_registration_missing');
+    expect(codeOf({}, { municipality })).toBe('eligible');
+  });
+});
+
+describe('customer rules', () => {
+  const requiresCustomer = { municipality: { ibge: '3304557', requiresCustomer: true, requiresRegistration: false } };
+
+  it.each<[string, Partial<IssueRequest>, Partial<EligibilityFacts>]>([
+    ['nfse.customer_type_conflict', { customer: { taxId: '1' } }, {}],
+    ['nfse.customer_type_conflict', { foreignAmount: { currency: 'USD', amountInCents: 1 } }, {}],
+    ['nfse.customer_type_conflict', { ...foreign, customer: { ...foreign.customer, document: '11111111000191' } }, {}],
+    ['nfse.export_incomplete', { customer: { type: 'foreign' } }, {}],
+    ['nfse.country_unsupported', { ...foreign, customer: { ...foreign.customer, address: { ...address, country: 'BR' } } }, {}],
+    ['nfse.currency_unsupported', { ...foreign, foreignAmount: { currency: 'BRL', amountInCents: 1 } }, {}],
+    ['nfse.foreign_amount_invalid', { ...foreign, foreignAmount: { currency: 'USD', amountInCents: 0 } }, {}],
+    ['nfse.foreign_amount_invalid', { ...foreign, foreignAmount: { currency: 'USD' } }, {}],
+    ['nfse.customer_required', {}, requiresCustomer],
+    ['nfse.customer_required', { customer: { name: 'Maria' } }, requiresCustomer],
+    ['eligible', foreign, requiresCustomer],
+    ['nfse.customer_name_required', { customer: { document: '12345678909' } }, {}],
+    ['eligible', { customer: { document: '11111111000191' } }, {}],
+    ['eligible', { customer: {} }, {}],
+  ])('%s', (code, sent, changed) => {
+    expect(codeOf(sent, changed)).toBe(code);
+  });
+
+  it('names everything that an export lacks at once', () => {
+    const result = checkEligibility({ ...request, customer: { type: 'foreign', address: { street: 'Main' } } }, facts);
+    const message = 'refused' in result ? result.refused.message : '';
+    for (const field of ['customer.name', 'customer.tax_id', 'customer.address.country', 'foreign_amount']) expect(message).toContain(field);
+  });
+});
+
+describe('activities', () => {
+  it.each(['live', 'test'] as const)('lists in %s mode exactly what can be issued', (mode) => {
+    const listed = issuableActivities(registration, mode, catalogue);
+    for (const { cnae, service_code: serviceCode } of listed) expect(codeOf({ cnae, serviceCode }, { mode })).toBe('eligible');
+    const possible = lines.filter(({ cnae, serviceCode }) => codeOf({ cnae, serviceCode }, { mode }) === 'eligible');
+    expect(listed.map(({ cnae, service_code }) => `${cnae}/${service_code}`).sort()).toEqual(
+      possible.map(({ cnae, serviceCode }) => `${cnae}/${serviceCode}`).sort(),
+    );
+  });
+
+  it('begins each description with the masked CNAE', () => {
+    expect(issuableActivities(registration, 'live', catalogue)[0]).toEqual({
+      cnae: '6201501',
+      service_code: '010101',
+      description: '6201-5/01 Serviço',
+      is_main: true,
+      is_default: true,
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Decision } from '../../../src/domain/invoice/decision.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { evolve } from '../../../src/domain/invoice/evolve.js';
+import { dueVerdict } from '../../../src/domain/invoice/next-issue-step.js';
+import * as cancellation from '../../../src/domain/invoice/record-cancellation.js';
+import * as issuance from '../../../src/domain/invoice/record-issuance.js';
+import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
+import { type Invoice, type InvoiceState, lastOf } from '../../../src/domain/invoice/state.js';
+import { invoiceStatus } from '../../../src/domain/invoice/view.js';
+import { accepted, at, attempted, authorizedData, cancelAttempted, given, limits } from './fixtures.js';
+
+type Command = (invoice: Invoice, seconds: number) => Decision;
+
+const attemptOf = (invoice: Invoice): number => lastOf(invoice.attempts)?.attempt ?? 0;
+const requestOf = (invoice: Invoice): number => invoice.cancellation?.request ?? 0;
+const sendOf = (invoice: Invoice): number => lastOf(invoice.cancellation?.sends ?? [])?.attempt ?? 0;
+
+const dataOf = <T extends InvoiceEvent['type']>(event: InvoiceEvent, type: T) => {
+  if (event.type !== type) throw new Error('fixture');
+  return event.data as Extract<InvoiceEvent, { type: T }>['data'];
+};
+
+/** Everything that workers, sweepers and clients may ask for, in any order and at any time. */
+const commands: Record<string, Command> = {
+  attempt: (invoice, s) =>
+    issuance.recordAttempt(invoice, dataOf(attempted(attemptOf(invoice) + 1, s), 'IssuanceAttempted')),
+  notSent: (invoice, s) => issuance.recordNotSent(invoice, { attempt: attemptOf(invoice), reason: 'refused', codes: [], at: at(s) }),
+  unknown: (invoice, s) => issuance.recordUnknown(invoice, { attempt: attemptOf(invoice), reason: 'timeout', codes: [], at: at(s) }),
+  reject: (invoice, s) => issuance.recordRejection(invoice, attemptOf(invoice), { codes: ['E0188'] }, at(s)),
+  authorize: (invoice, s) => issuance.recordAuthorized(invoice, authorizedData(attemptOf(invoice), s)),
+  absent: (invoice, s) =>
+    issuance.recordAbsence(invoice, { attempt: attemptOf(invoice), firstAbsentAt: at(s - 61), now: at(s) }, limits),
+  conclude: (invoice, s) => issuance.conclude(invoice, dueVerdict(invoice, limits), at(s), limits),
+  requestCancel: (invoice, s) => {
+    const decision = requestCancellation(invoice, { now: at(s) });
+    return 'events' in decision ? decision : { stale: decision.refused };
+  },
+  cancelAttempt: (invoice, s) =>
+    cancellation.recordCancelAttempt(invoice, dataOf(cancelAttempted(sendOf(invoice) + 1, s, requestOf(invoice)), 'CancellationAttempted')),
+  cancelUnknown: (invoice, s) =>
+    cancellation.recordCancelUnknown(invoice, { request: requestOf(invoice), attempt: sendOf(invoice), reason: 'x', codes: [], at: at(s) }),
+  cancelConfirm: (invoice, s) =>
+    cancellation.recordConfirmation(invoice, {
+      ...{ request: requestOf(invoice), eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
+      ...{ canceledAt: at(s), evidence: 'lookup' as const, at: at(s) },
+    }),
+  cancelConclude: (invoice, s) => cancellation.concludeCancellation(invoice, at(s), limits),
+};
+
+const history = fc.record({
+  mode: fc.constantFrom('live' as const, 'test' as const),
+  steps: fc.array(fc.tuple(fc.constantFrom(...Object.keys(commands)), fc.integer({ min: 0, max: 1500 })), { maxLength: 30 }),
+});
+
+const play = (
+  { mode, steps }: { mode: 'live' | 'test'; steps: [string, number][] },
+  visit: (before: Invoice, decision: Decision, after: Invoice, repeat: Decision) => void,
+): void => {
+  let state: InvoiceState = given(accepted({ mode }));
+  let seconds = 0;
+  for (const [name, pause] of steps) {
+    seconds += pause;
+    const command = commands[name];
+    if (state.kind !== 'invoice' || command === undefined) throw new Error('a played invoice stays one');
+    const before: Invoice = state;
+    const decision = command(before, seconds);
+    if ('events' in decision) state = decision.events.reduce<InvoiceState>(evolve, before);
+    if (state.kind !== 'invoice') throw new Error('a played invoice stays one');
+    const again = name === 'attempt' || name === 'cancelAttempt' ? decision : command(state, seconds);
+    visit(before, decision, state, again);
+  }
+};
+
+describe('whatever is asked, in any order', () => {
+  it('an outcome never changes, except issued to canceled (invariant 5)', () => {
+    fc.assert(
+      fc.property(history, (played) => {
+        play(played, (before, _decision, after) => {
+          const [from, to] = [invoiceStatus(before), invoiceStatus(after)];
+          if (['failed', 'indeterminate', 'canceled'].includes(from)) expect(to).toBe(from);
+          if (from === 'issued') expect(['issued', 'canceled']).toContain(to);
+          if (before.outcome.status === 'issued') expect(after.outcome).toEqual(before.outcome);
+        });
+      }),
+    );
+  });
+
+  it('the same command twice gives no second event (invariant 6)', () => {
+    fc.assert(
+      fc.property(history, (played) => {
+        play(played, (_before, decision, after, again) => {
+          if ('stale' in decision || decision.events.length === 0) return;
+          if (decision.events[0]?.type === 'IssuanceAttempted' || decision.events[0]?.type === 'CancellationAttempted') {
+            const repeated = decision.events[0].type === 'IssuanceAttempted' ? issuance.recordAttempt(after, decision.events[0].data) : undefined;
+            if (repeated !== undefined) expect('stale' in repeated).toBe(true);
+            return;
+          }
+          expect('events' in again ? again.events : []).toEqual([]);
+        });
+      }),
+    );
+  });
+
+  it('failed is reached only when no bytes may have arrived (invariant 2)', () => {
+    fc.assert(
+      fc.property(history, (played) => {
+        play(played, (_before, _decision, after) => {
+          if (after.outcome.status !== 'failed') return;
+          const mayHaveArrived = after.attempts.filter(({ resolution }) => resolution !== 'not_sent' && resolution !== 'rejected');
+          expect(mayHaveArrived).toEqual([]);
+        });
+      }),
+    );
+  });
+});

@@ -1,0 +1,39 @@
+import { expect } from 'vitest';
+
+export type ErrorBody = {
+  type: string;
+  code: string;
+  message: string;
+  param?: string;
+  retryable: boolean;
+  livemode?: boolean;
+  provider_code?: string;
+  request_id: string;
+  errors?: { code: string; message: string; param?: string }[];
+};
+
+export const errorOf = async (response: Response): Promise<ErrorBody> => {
+  expect(response.headers.get('content-type')).toBe('application/json');
+  const { error } = (await response.json()) as { error: ErrorBody };
+  expect(error.request_id).toBe(response.headers.get('request-id'));
+  expect(error.message).toMatch(/\S/);
+  return error;
+};
+
+/** Status and code, and what every envelope promises. */
+export const expectRefusal = async (response: Response, status: number, code: string): Promise<ErrorBody> => {
+  const error = await errorOf(response);
+  expect({ status: response.status, code: error.code }).toEqual({ status, code });
+  return error;
+};
+
+export const paramsOf = ({ errors }: ErrorBody): (string | undefined)[] => (errors ?? []).map(({ param }) => param);
+
+/** The common headers, by name; those that are absent are left out. */
+export const commonHeadersOf = (response: Response): Record<string, string> =>
+  Object.fromEntries(
+    ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after', 'location'].flatMap((name) => {
+      const value = response.headers.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );

@@ -1,0 +1,100 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMPANY, issue, openRig, RIO, type Rig } from './support.js';
+
+describe('the control port', () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig.close());
+
+  const wrong: [string, unknown, string][] = [
+    ['faults', [], 'body'],
+    ['faults', { kind: 'slow' }, 'on'],
+    ['faults', { on: 'nfse', kind: 'slow' }, 'on'],
+    ['faults', { on: 'issue', kind: 'explode' }, 'kind'],
+    ['faults', { on: 'lookup', kind: 'late_commit' }, 'kind'],
+    ['faults', { on: 'issue', kind: 'slow', times: 0 }, 'times'],
+    ['faults', { on: 'issue', kind: 'slow', times: 1.5 }, 'times'],
+    ['faults', { on: 'issue', kind: 'slow', delay_ms: -1 }, 'delay_ms'],
+    ['faults', { on: 'issue', kind: 'slow', delay_ms: '5' }, 'delay_ms'],
+    ['faults', { on: 'issue', kind: 'reject' }, 'code'],
+    ['faults', { on: 'issue', kind: 'reject', code: 'nonsense' }, 'code'],
+    ['faults', { on: 'issue', kind: 'reject', code: 'E0316', commit: true }, 'commit'],
+    ['faults', { on: 'issue', kind: 'reset', commit: 'yes' }, 'commit'],
+    ['faults', { on: 'issue', kind: 'slow', match: { cnpj: '12' } }, 'match.cnpj'],
+    ['faults', { on: 'issue', kind: 'slow', match: { amount: 1 } }, 'match.amount'],
+    ['faults', { on: 'issue', kind: 'slow', match: { environment: 'prod' } }, 'match.environment'],
+    ['faults', { on: 'issue', kind: 'slow', toString: 1 }, 'toString'],
+    ['registry', { municipality: { ibge: RIO } }, 'environment'],
+    ['registry', { environment: 'test' }, 'municipality'],
+    ['registry', { environment: 'test', municipality: { ibge: '33' } }, 'municipality.ibge'],
+    ['registry', { environment: 'test', municipality: { ibge: RIO, adherent: 1 } }, 'municipality.adherent'],
+    [
+      'registry',
+      { environment: 'test', municipality: { ibge: RIO, service_codes: ['1'] } },
+      'municipality.service_codes[0]',
+    ],
+    ['registry', { environment: 'test', company: { cnpj: COMPANY, regime: 'rich' } }, 'company.regime'],
+    ['registry', { environment: 'test', company: { cnpj: COMPANY, cnc: {} } }, 'company.cnc.municipal_registration'],
+    ['clock', { offset_s: 0.5 }, 'offset_s'],
+    ['clock', {}, 'offset_s'],
+  ];
+
+  it.each(wrong)('POST %s %j is refused, naming %s', async (path, body, field) => {
+    const { status, json } = await rig.control('POST', path, body);
+    expect([status, json]).toEqual([400, { error: { field, message: expect.any(String) } }]);
+  });
+
+  it('refuses what is not JSON, unknown addresses, and a ledger of no environment', async () => {
+    const response = await fetch(`${rig.simulator.controlUrl}/_control/clock`, { method: 'POST', body: '{' });
+    expect(response.status).toBe(400);
+    expect((await rig.control('GET', 'nothing')).status).toBe(404);
+    expect((await rig.control('GET', 'ledger?environment=prod')).status).toBe(400);
+    expect((await rig.control('GET', 'ledger?environment=live')).json).toEqual([]);
+  });
+
+  it('is for loopback names only', async () => {
+    const { port } = new URL(rig.simulator.controlUrl);
+    const status = await new Promise((resolve, reject) => {
+      const options = { host: '127.0.0.1', port, path: '/_control/calls', headers: { host: 'evil.example' } };
+      const sent = request(options, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+    expect(status).toBe(403);
+  });
+
+  it('lists notes and calls in the promised shape', async () => {
+    await rig.control('POST', 'faults', { on: 'issue', kind: 'reset' });
+    await expect(issue(rig)).rejects.toThrow();
+    await issue(rig);
+    await issue(rig);
+    expect((await rig.control('GET', 'ledger?environment=test')).json).toEqual([
+      {
+        access_key: expect.stringMatching(/^\d{50}$/),
+        dps_id: expect.stringMatching(/^DPS/),
+        cnpj: COMPANY,
+        number: 1,
+        amount_in_cents: 150_000,
+        authorized_at: expect.stringMatching(/Z$/),
+        environment: 'test',
+      },
+    ]);
+    expect((await rig.control('GET', 'calls')).json).toEqual([
+      expect.objectContaining({ path: '/test/SefinNacional/nfse', outcome: 'reset', faults: ['reset'] }),
+      expect.objectContaining({ method: 'POST', outcome: 201, environment: 'test', caller: COMPANY }),
+      expect.objectContaining({ outcome: 400, codes: ['E0014'], at: expect.stringMatching(/Z$/) }),
+    ]);
+  });
+
+  it('clears faults', async () => {
+    await rig.control('POST', 'faults', { on: 'issue', kind: 'http_500', times: 9 });
+    expect((await rig.control('DELETE', 'faults')).json).toEqual({ cleared: 1 });
+    expect((await issue(rig, { number: 50 })).status).toBe(201);
+  });
+});

@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isAccessKey } from '../../src/domain/shared/access-key.js';
+import { parseXml, textAt } from '../../src/xml/parse.js';
+import { openSchemas } from '../../src/xml/schema.js';
+import { verifySignature } from '../../src/xml/verify.js';
+import { itWith, xmllintAccepts } from '../xml/support.js';
+import {
+  type DpsChanges,
+  dpsIdOf,
+  dpsXml,
+  issue,
+  keyOf,
+  ledger,
+  MEI,
+  MONEY_TOT_TRIB,
+  NORMAL,
+  openRig,
+  type Rig,
+  signDps,
+  unpack,
+} from './support.js';
+
+describe('issuing', () => {
+  let rig: Rig;
+  let next = 0;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig.close());
+
+  const issued = async (changes: DpsChanges = {}) => {
+    next += 1;
+    const answer = await issue(rig, { number: next, ...changes });
+    expect(answer.json.erros).toBeUndefined();
+    const xml = unpack(answer.json.nfseXmlGZipB64);
+    const parsed = parseXml(xml);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    return { answer, xml, at: (path: string) => textAt(parsed.root, `NFSe/infNFSe/${path}`) };
+  };
+
+  it('answers 201 in the shape of the real system', async () => {
+    const { answer } = await issued();
+    expect(answer.status).toBe(201);
+    const key = keyOf(answer);
+    expect(isAccessKey(key)).toBe(true);
+    expect(Object.keys(answer.json)).toEqual([
+      'tipoAmbiente',
+      'versaoAplicativo',
+      'dataHoraProcessamento',
+      'idDps',
+      'chaveAcesso',
+      'nfseXmlGZipB64',
+      'alertas',
+    ]);
+    expect(answer.json).toMatchObject({ tipoAmbiente: 2, idDps: `NFS${key}`, alertas: null });
+    expect(answer.json.dataHoraProcessamento).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}-03:00$/);
+  });
+
+  it('wraps the DPS byte for byte in one line, signed by itself', async () => {
+    next += 1;
+    const signed = signDps(dpsXml(rig.clock, { number: next }), rig.identity).toString();
+    const { xml } = await issued({ number: next });
+    const text = xml.toString();
+    expect(text.startsWith('<?xml version="1.0" encoding="utf-8"?><NFSe ')).toBe(true);
+    expect(text).not.toContain('\n');
+    expect(text).toContain(signed.slice(signed.indexOf('<DPS')));
+    const signature = verifySignature(xml, 'infNFSe');
+    if (!signature.ok) throw new Error(signature.reason);
+    expect(new X509Certificate(signature.certificateDer).subject).toContain('assinador');
+    expect(text).toContain('http://www.w3.org/2001/10/xml-exc-c14n#WithComments');
+  });
+
+  const regimes: [string, DpsChanges, Record<string, string | undefined>][] = [
+    ['a ME/EPP all inside the Simples', {}, { cStat: '100', 'valores/vBC': undefined, 'valores/vLiq': '1500.00' }],
+    [
+      'a MEI',
+      { regTrib: MEI, totTrib: '<indTotTrib>0</indTotTrib>' },
+      { cStat: '107', 'valores/vISSQN': undefined, 'valores/vLiq': '1500.00' },
+    ],
+    [
+      'a company outside the Simples',
+      { regTrib: NORMAL, totTrib: MONEY_TOT_TRIB, amount: '100.10' },
+      { 'valores/vBC': '100.10', 'valores/pAliqAplic': '5.00', 'valores/vISSQN': '5.01', 'valores/vLiq': '100.10' },
+    ],
+    [
+      'a company outside the Simples whose customer withholds the ISSQN',
+      {
+        regTrib: NORMAL,
+        totTrib: MONEY_TOT_TRIB,
+        tribMun: '<tribISSQN>1</tribISSQN><tpRetISSQN>2</tpRetISSQN>',
+        amount: '1000.00',
+      },
+      { 'valores/vTotalRet': '50.00', 'valores/vLiq': '950.00' },
+    ],
+    [
+      'IBS and CBS',
+      {
+        regTrib: NORMAL,
+        totTrib: MONEY_TOT_TRIB,
+        amount: '10000.00',
+        ibscbs:
+          '<IBSCBS><finNFSe>0</finNFSe><indFinal>0</indFinal><cIndOp>100301</cIndOp><indDest>0</indDest><valores><trib>' +
+          '<gIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib></gIBSCBS></trib></valores></IBSCBS>',
+      },
+      { 'IBSCBS/valores/vBC': '9500.00', 'IBSCBS/totCIBS/gCBS/vCBS': '85.50' },
+    ],
+    ['nobody named as customer', { toma: '' }, { 'emit/xNome': 'ESTÚDIO EXEMPLO LTDA', xLocEmi: 'Rio de Janeiro' }],
+  ];
+
+  it.each(regimes)('makes a note that the official schema accepts: %s', async (_name, changes, expected) => {
+    const { xml, at } = await issued(changes);
+    expect(openSchemas().validate('NFSe', xml)).toEqual([]);
+    for (const [path, value] of Object.entries(expected)) expect([path, at(path)]).toEqual([path, value]);
+  });
+
+  it('numbers the notes of an emitter one by one, per environment', async () => {
+    const first = await issued();
+    const second = await issued();
+    expect(Number(second.at('nNFSe'))).toBe(Number(first.at('nNFSe')) + 1);
+    const live = await issue(rig, { number: 1, tpAmb: '1' }, { mode: 'live' });
+    expect(live.json.tipoAmbiente).toBe(1);
+    expect(unpack(live.json.nfseXmlGZipB64).toString()).toContain('<nNFSe>1</nNFSe>');
+  });
+
+  it('gives one note to many simultaneous posts of one DPS, and E0014 to the rest', async () => {
+    next += 1;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => issue(rig, { number: next })));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    const refused = answers.filter(({ status }) => status === 400);
+    expect(refused.map(({ json }) => json.erros)).toEqual(
+      refused.map(() => [{ Codigo: 'E0014', Descricao: expect.stringContaining('já existe') }]),
+    );
+    expect(refused[0]?.json.idDPS).toBe(dpsIdOf({ number: next }));
+    const id = dpsIdOf({ number: next });
+    expect((await ledger(rig)).filter(({ dps_id }) => dps_id === id)).toHaveLength(1);
+  });
+
+  itWith('xmlsec1', 'makes a note whose signature xmlsec1 verifies, and no longer when it is changed', async () => {
+    const { xml } = await issued();
+    expect(xmlsecVerifiesOuter(xml)).toBe(true);
+    expect(xmlsecVerifiesOuter(Buffer.from(xml.toString().replace('<tpEmis>1<', '<tpEmis>2<')))).toBe(false);
+  });
+
+  itWith('xmllint', 'makes a note that xmllint finds valid', async () => {
+    const { xml } = await issued();
+    xmllintAccepts(xml, 'NFSe');
+  });
+});
+
+/** The embedded DPS comes first and has a signature of its own: the one to check is the root's child. */
+const xmlsecVerifiesOuter = (xml: Buffer): boolean => {
+  const file = join(mkdtempSync(join(tmpdir(), 'nfse-')), 'nfse.xml');
+  writeFileSync(file, xml);
+  const node = '/*[local-name()="NFSe"]/*[local-name()="Signature"]';
+  const id = 'http://www.sped.fazenda.gov.br/nfse:infNFSe';
+  return spawnSync('xmlsec1', ['--verify', '--insecure', '--id-attr:Id', id, '--node-xpath', node, file]).status === 0;
+};

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueCertificate } from '../../src/certificates/issue-certificate.js';
+import { issueClientCertificate } from '../../src/simulator/start.js';
+import { codesOf, dpsIdOf, issue, issueBody, keyOf, OTHER_COMPANY, openRig, type Rig } from './support.js';
+
+describe('asking for documents', () => {
+  let rig: Rig;
+  let key: string;
+  beforeAll(async () => {
+    rig = await openRig();
+    key = keyOf(await issue(rig));
+  });
+  afterAll(() => rig.close());
+
+  it('finds a note by DPS id and by key', async () => {
+    const found = await rig.call('GET', `/dps/${dpsIdOf({})}`);
+    expect(found.status).toBe(200);
+    expect(found.json).toMatchObject({ tipoAmbiente: 2, idDps: dpsIdOf({}), chaveAcesso: key });
+    expect((await rig.call('HEAD', `/dps/${dpsIdOf({})}`)).status).toBe(200);
+    const fetched = await rig.call('GET', `/nfse/${key}`);
+    expect(fetched.status).toBe(200);
+    expect(fetched.json).toMatchObject({ chaveAcesso: key, nfseXmlGZipB64: expect.any(String) });
+  });
+
+  it('proves absence with E2404, environment 0 and no version', async () => {
+    const absent = await rig.call('GET', `/dps/${dpsIdOf({ number: 2 })}`);
+    expect(absent.status).toBe(404);
+    expect(Object.keys(absent.json)).toEqual(['tipoAmbiente', 'dataHoraProcessamento', 'erro']);
+    expect(absent.json).toMatchObject({ tipoAmbiente: 0, erro: { codigo: 'E2404' } });
+    expect((await rig.call('GET', `/dps/${dpsIdOf({})}`, { mode: 'live' })).status).toBe(404);
+    const head = await rig.call('HEAD', `/dps/${dpsIdOf({ number: 2 })}`);
+    expect([head.status, head.text]).toEqual([404, '']);
+  });
+
+  it('refuses unknown and malformed keys and ids', async () => {
+    expect(codesOf(await rig.call('GET', `/nfse/${key.replace(/.$/, (d) => String((Number(d) + 1) % 10))}`))).toEqual([
+      'E2401',
+    ]);
+    const malformed = await rig.call('GET', '/nfse/123');
+    expect([malformed.status, codesOf(malformed)]).toEqual([400, ['E2406']]);
+    expect((await rig.call('GET', '/dps/DPS1')).status).toBe(400);
+  });
+
+  const pages: [string, string, number][] = [
+    ['GET', '/test/sefinnacional/nfse/1', 404],
+    ['GET', '/test/SefinNacional/NFSE/1', 404],
+    ['GET', '/', 404],
+    ['GET', '/test/SefinNacional/nfse', 405],
+    ['GET', '/test/SefinNacional/DANFSe/1', 501],
+    ['GET', '/test/SefinNacional/ParametrosMunicipais/3304557/convenio', 501],
+  ];
+
+  it.each(pages)('answers %s %s with the HTML page %i', async (method, path, status) => {
+    const answer = await rig.call(method, path, { raw: true });
+    expect([answer.status, answer.contentType]).toEqual([status, 'text/html']);
+  });
+
+  it('knows only the full address of an event', async () => {
+    expect((await rig.call('GET', `/nfse/${key}/eventos`)).status).toBe(405);
+    const short = await rig.call('GET', `/nfse/${key}/eventos/101101`);
+    expect([short.status, short.contentType]).toEqual([404, 'text/html']);
+  });
+
+  it('answers 403 to no certificate, a stranger certificate, and to who has no part in the note', async () => {
+    const path = `/dps/${dpsIdOf({})}`;
+    const none = await rig.call('GET', path, { identity: null });
+    expect([none.status, none.contentType]).toEqual([403, 'text/html']);
+    const now = rig.clock.now();
+    const stranger = issueCertificate({
+      subjectName: 'Estranha',
+      cnpj: OTHER_COMPANY,
+      issuer: issueCertificate({ subjectName: 'AC ESTRANHA', validDays: 1, now }),
+      validDays: 1,
+      now,
+    });
+    const refused = await rig.call('GET', path, { identity: stranger });
+    expect([refused.status, codesOf(refused)]).toEqual([403, ['E1205']]);
+    const other = await issueClientCertificate(rig.folder, { cnpj: OTHER_COMPANY, name: 'Outra', clock: rig.clock });
+    expect((await rig.call('GET', path, { identity: other })).status).toBe(403);
+    expect((await rig.call('HEAD', path, { identity: other })).status).toBe(200);
+    expect((await rig.call('GET', `/nfse/${key}`, { identity: other })).status).toBe(403);
+  });
+
+  it('refuses an expired client certificate with E1203', async () => {
+    const expired = await issueClientCertificate(rig.folder, {
+      cnpj: OTHER_COMPANY,
+      name: 'Vencida',
+      clock: { now: () => '2020-01-01T00:00:00.000Z' },
+    });
+    const answer = await rig.call('POST', '/nfse', { body: issueBody(rig, { number: 5 }), identity: expired });
+    expect([answer.status, codesOf(answer)]).toEqual([403, ['E1203']]);
+  });
+});

@@ -1,0 +1,168 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addSeconds, brasiliaStamp } from '../../src/domain/shared/time.js';
+import { issueClientCertificate } from '../../src/simulator/start.js';
+import { gzipBase64 } from '../../src/xml/transport.js';
+import {
+  COMPANY,
+  codesOf,
+  customer,
+  type DpsChanges,
+  dpsXml,
+  issue,
+  issueBody,
+  ledger,
+  MEI,
+  MONEY_TOT_TRIB,
+  NORMAL,
+  OTHER_COMPANY,
+  openRig,
+  RIO,
+  type Rig,
+  SIMPLES,
+  signDps,
+} from './support.js';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+const post = (xml: string | Buffer) =>
+  rig.call('POST', '/nfse', { body: { dpsXmlGZipB64: gzipBase64(Buffer.from(xml)) } });
+
+const withPAliq = (retention = '1') =>
+  `<tribISSQN>1</tribISSQN><tpRetISSQN>${retention}</tpRetISSQN><pAliq>2.00</pAliq>`;
+
+describe('a document that is not one', () => {
+  const good = () => signDps(dpsXml(rig.clock), rig.identity).toString();
+
+  const cases: [string, () => string, string][] = [
+    ['E1229', () => good().replace('UTF-8', 'ISO-8859-1'), 'another encoding'],
+    ['E1229', () => good().slice(good().indexOf('<DPS')), 'no declaration'],
+    ['E1228', () => good().replace('<infDPS', '<n:infDPS').replace('</infDPS', '</n:infDPS'), 'a prefix'],
+    ['E1226', () => good().replace('</infDPS>', ''), 'an unclosed element'],
+    ['E1242', () => good().replace('<DPS ', '<RPS ').replace('</DPS>', '</RPS>'), 'another root'],
+    ['E1235', () => good().replace(/<dCompet>.*<\/dCompet>/, ''), 'a missing element'],
+    ['E0717', () => `<?xml version="1.0" encoding="UTF-8"?>${dpsXml(rig.clock)}`, 'no signature'],
+    ['E0714', () => good().replace('<vServ>1500.00', '<vServ>1500.01'), 'a change after signing'],
+  ];
+
+  it.each(cases)('gets %s alone', async (code, xml, _case) => {
+    const answer = await post(xml());
+    expect(answer.status).toBe(400);
+    expect(codesOf(answer)).toEqual([code]);
+  });
+
+  it('gets E1225 when it is not gzip in base64, RNG9999 under a wrong name, 400 without JSON', async () => {
+    for (const dpsXmlGZipB64 of ['%%%', Buffer.from('plain').toString('base64')]) {
+      expect(codesOf(await rig.call('POST', '/nfse', { body: { dpsXmlGZipB64 } }))).toEqual(['E1225']);
+    }
+    const body = { nfseXmlGZipB64: gzipSync(good()).toString('base64') };
+    expect(codesOf(await rig.call('POST', '/nfse', { body }))).toEqual(['RNG9999']);
+  });
+
+  it('says which element the schema refuses', async () => {
+    const { json } = await post(good().replace(/<dCompet>.*<\/dCompet>/, ''));
+    expect(json.erros).toMatchObject([{ Codigo: 'E1235', Complemento: expect.stringContaining('tpEmit') }]);
+    expect(json.idDPS).toMatch(/^DPS/);
+  });
+});
+
+describe('a DPS that breaks rules', () => {
+  const broken: [readonly string[], DpsChanges][] = [
+    [['E0004'], { id: `DPS${RIO}2${COMPANY}00001000000000000999` }],
+    [['E0006'], { tpAmb: '1' }],
+    [['E0010'], { serie: '50000' }],
+    [['E0015'], { dCompet: '2099-01-01' }],
+    [['E0037'], { municipality: '3500105' }],
+    [['E0120'], { im: '<IM>123</IM>' }],
+    [
+      ['E0162'],
+      {
+        regTrib: '<opSimpNac>1</opSimpNac><regApTribSN>1</regApTribSN><regEspTrib>0</regEspTrib>',
+        totTrib: MONEY_TOT_TRIB,
+      },
+    ],
+    [['E0166'], { regTrib: '<opSimpNac>3</opSimpNac><regEspTrib>0</regEspTrib>' }],
+    [['E0174'], { regTrib: MEI.replace('>0<', '>6<'), totTrib: '<indTotTrib>0</indTotTrib>' }],
+    [['E0175'], { regTrib: SIMPLES.replace('>0<', '>6<') }],
+    [['E0188'], { toma: customer('<CNPJ>11111111000192</CNPJ>') }],
+    [['E0202'], { toma: customer(`<CNPJ>${COMPANY}</CNPJ>`) }],
+    [['E0206'], { toma: customer('<CPF>12345678900</CPF>') }],
+    [['E0310'], { code: '999999' }],
+    [['E0316'], { nbs: '999999999' }],
+    [['E0600'], { regTrib: MEI, totTrib: '<indTotTrib>0</indTotTrib>', tribMun: withPAliq() }],
+    [['E0617'], { regTrib: NORMAL, totTrib: MONEY_TOT_TRIB, tribMun: withPAliq() }],
+    [['E0625'], { tribMun: withPAliq() }],
+    [['E0635'], { regTrib: SIMPLES.replace('<regApTribSN>1', '<regApTribSN>2'), tribMun: withPAliq() }],
+    [['E0710'], { regTrib: MEI }],
+    [['E0712'], { totTrib: '<indTotTrib>0</indTotTrib>' }],
+    [['E0713'], { regTrib: NORMAL }],
+    [['E0188', 'E0310', 'E0316'], { toma: customer('<CNPJ>11111111000192</CNPJ>'), code: '999999', nbs: '999999999' }],
+  ];
+
+  it.each(broken)('gets %j in one answer and leaves no note', async (codes, changes) => {
+    const answer = await issue(rig, changes);
+    expect(answer.status).toBe(400);
+    expect(codesOf(answer)).toEqual(codes);
+    expect(await ledger(rig)).toEqual([]);
+  });
+
+  it('gets E0008 by the clock of the authorizer', async () => {
+    await rig.control('POST', 'clock', { offset_s: -120 });
+    expect(codesOf(await issue(rig))).toEqual(['E0008']);
+    expect(codesOf(await issue(rig, { dhEmi: brasiliaStamp(addSeconds(rig.clock.at, -121)), number: 90 }))).toEqual([]);
+    await rig.control('POST', 'clock', { offset_s: 0 });
+  });
+
+  it('gets E0718 when another company signed it, and 403 from a channel of another company', async () => {
+    const other = await issueClientCertificate(rig.folder, { cnpj: OTHER_COMPANY, name: 'Outra', clock: rig.clock });
+    const foreign = issueBody(rig, { number: 91 }, other);
+    expect(codesOf(await rig.call('POST', '/nfse', { body: foreign }))).toEqual(['E0718']);
+    const own = issueBody(rig, { number: 91 });
+    expect((await rig.call('POST', '/nfse', { body: own, identity: other })).status).toBe(403);
+  });
+});
+
+describe('the registries', () => {
+  const registry = (entry: object) => rig.control('POST', 'registry', { environment: 'test', ...entry });
+  let last = 1000;
+  const number = () => {
+    last += 1;
+    return last;
+  };
+
+  it('decide on the registration', async () => {
+    await registry({ company: { cnpj: COMPANY, cnc: { municipal_registration: '777' } } });
+    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0116']);
+    expect(codesOf(await issue(rig, { number: number(), im: '<IM>778</IM>' }))).toEqual(['E0119']);
+    expect(codesOf(await issue(rig, { number: number(), im: '<IM>777</IM>' }))).toEqual([]);
+    await registry({ company: { cnpj: COMPANY, cnc: null } });
+    expect(codesOf(await issue(rig, { number: number(), im: '<IM>777</IM>' }))).toEqual(['E0120']);
+    await registry({ municipality: { ibge: RIO, registration_required: true } });
+    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0116']);
+    await registry({ municipality: { ibge: RIO, registration_required: false } });
+  });
+
+  it('decide on the regime', async () => {
+    await registry({ company: { cnpj: COMPANY, regime: 'normal' } });
+    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0160']);
+    await registry({ company: { cnpj: COMPANY, regime: 'simples' } });
+    expect(codesOf(await issue(rig, { number: number() }))).toEqual([]);
+  });
+
+  it('decide on convênio, services and customer, in one environment only', async () => {
+    await registry({ municipality: { ibge: RIO, adherent: false } });
+    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0038']);
+    await registry({ municipality: { ibge: RIO, adherent: true, national_emitter: false } });
+    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0039']);
+    expect(codesOf(await issue(rig, { number: number(), tpAmb: '1' }, { mode: 'live' }))).toEqual([]);
+    await registry({ municipality: { ibge: RIO, national_emitter: true, service_codes: ['010701'] } });
+    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0312']);
+    await registry({ municipality: { ibge: RIO, service_codes: ['010101'], customer_required: true } });
+    expect(codesOf(await issue(rig, { number: number(), toma: '' }))).toEqual(['E0187']);
+    expect(codesOf(await issue(rig, { number: number() }))).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isCnpj, isCpf } from '../../src/simulator/rules/check-digits.js';
+import { FolderInUse, issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
+import { openLedger } from '../../src/simulator/state/ledger.js';
+import { COMPANY, codesOf, dpsIdOf, issue, keyOf, openRig, type Rig, tables, testClock } from './support.js';
+
+describe('what a simulator keeps', () => {
+  let rig: Rig;
+  beforeEach(async () => {
+    rig = await openRig();
+  });
+  afterEach(() => rig.close());
+
+  it('is all there after a start: notes, numbering, registries, certificates', async () => {
+    const first = await issue(rig);
+    const company = { cnpj: COMPANY, cnc: { municipal_registration: '9' } };
+    await rig.control('POST', 'registry', { environment: 'test', company });
+    const { caPem } = rig.simulator;
+    await rig.restart();
+    expect(rig.simulator.caPem).toBe(caPem);
+    expect(codesOf(await issue(rig))).toEqual(['E0014']);
+    expect(keyOf(await rig.call('GET', `/dps/${dpsIdOf({})}`))).toBe(keyOf(first));
+    const fetched = await rig.call('GET', `/nfse/${keyOf(first)}`);
+    expect(fetched.json.nfseXmlGZipB64).toBe(first.json.nfseXmlGZipB64);
+    expect(codesOf(await issue(rig, { number: 2 }))).toEqual(['E0116']);
+    const second = await issue(rig, { number: 2, im: '<IM>9</IM>' });
+    expect(keyOf(second).slice(23, 36)).toBe('0000000000002');
+  });
+
+  it('survives a torn last line', async () => {
+    await issue(rig);
+    await rig.simulator.close();
+    const path = join(rig.folder, 'ledger-test.ndjson');
+    await appendFile(path, '{"kind":"note","accessKey":"123');
+    await rig.restart();
+    expect(codesOf(await issue(rig))).toEqual(['E0014']);
+    expect((await issue(rig, { number: 2 })).status).toBe(201);
+    await rig.restart();
+    expect(codesOf(await issue(rig, { number: 2 }))).toEqual(['E0014']);
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).kind)).toEqual(['note', 'note']);
+  });
+
+  it('is refused to a second simulator, which leaves the first as it was', async () => {
+    const again = startSimulator({ folder: rig.folder, port: 0, controlPort: 0, clock: rig.clock, tables });
+    await expect(again).rejects.toBeInstanceOf(FolderInUse);
+    expect((await issue(rig)).status).toBe(201);
+  });
+
+  it('serves new clients while it runs', async () => {
+    const cnpj = '98765432000198';
+    const identity = await issueClientCertificate(rig.folder, { cnpj, name: 'Nova', clock: rig.clock });
+    expect((await rig.call('GET', `/dps/${dpsIdOf({ cnpj })}`, { identity })).status).toBe(404);
+  });
+});
+
+describe('a folder whose owner was killed', () => {
+  it('belongs to the next simulator', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sim-'));
+    const lock = new URL('../../src/simulator/state/folder-lock.ts', import.meta.url).href;
+    const script = `import(${JSON.stringify(lock)}).then(async ({ lockFolder }) => {
+      await lockFolder(${JSON.stringify(folder)}); process.stdout.write('locked'); setInterval(() => {}, 1000); });`;
+    const owner = spawn(process.execPath, ['--import', 'tsx', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await new Promise((resolve) => owner.stdout.once('data', resolve));
+    const options = { folder, port: 0, controlPort: 0, clock: testClock(), tables };
+    await expect(startSimulator(options)).rejects.toBeInstanceOf(FolderInUse);
+    const gone = new Promise((resolve) => owner.once('exit', resolve));
+    owner.kill('SIGKILL');
+    await gone;
+    const simulator = await startSimulator(options);
+    await simulator.close();
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('a damaged ledger', () => {
+  it('is refused when the damage is not at its end', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'sim-')), 'ledger.ndjson');
+    await writeFile(path, 'nonsense\n');
+    await expect(openLedger(path)).rejects.toThrow('damaged');
+  });
+});
+
+describe('check digits', () => {
+  it('accept real numbers, and one pair of digits for any other', () => {
+    for (const cnpj of ['12345678000195', '11111111000191', '12ABC34501DE35']) expect(isCnpj(cnpj)).toBe(true);
+    expect(isCpf('12345678909')).toBe(true);
+    const body = fc.stringMatching(/^[0-9]{9}$/).filter((digits) => !/^(.)\1*$/.test(digits));
+    const everyPair = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
+    fc.assert(fc.property(body, (digits) => everyPair.filter((pair) => isCpf(digits + pair)).length === 1));
+    for (const repeated of ['0', '1', '9'])
+      expect([isCnpj(repeated.repeat(14)), isCpf(repeated.repeat(11))]).toEqual([false, false]);
+  });
+});
