@@ -23,6 +23,7 @@ describe('the control port', () => {
     ['faults', { on: 'issue', kind: 'reject', code: 'nonsense' }, 'code'],
     ['faults', { on: 'issue', kind: 'reject', code: 'E0316', commit: true }, 'commit'],
     ['faults', { on: 'issue', kind: 'reset', commit: 'yes' }, 'commit'],
+    ['faults', { on: 'issue', kind: 'lost_before_commit', commit: true }, 'commit'],
     ['faults', { on: 'issue', kind: 'slow', match: { cnpj: '12' } }, 'match.cnpj'],
     ['faults', { on: 'issue', kind: 'slow', match: { amount: 1 } }, 'match.amount'],
     ['faults', { on: 'issue', kind: 'slow', match: { environment: 'prod' } }, 'match.environment'],
@@ -88,7 +89,7 @@ describe('the control port', () => {
     expect((await rig.control('GET', 'calls')).json).toEqual([
       expect.objectContaining({ path: '/test/SefinNacional/nfse', outcome: 'reset', faults: ['reset'] }),
       expect.objectContaining({ method: 'POST', outcome: 201, environment: 'test', caller: COMPANY }),
-      expect.objectContaining({ outcome: 400, codes: ['E0014'], at: expect.stringMatching(/Z$/) }),
+      expect.objectContaining({ outcome: 400, codes: ['E0014'], time: expect.stringMatching(/Z$/) }),
     ]);
   });
 

@@ -123,18 +123,20 @@ describe('a fault on issuing', () => {
     expect(await inLedger()).toBe(1);
   });
 
-  const pages: [string, number][] = [
-    ['http_429', 429],
-    ['http_500', 500],
-    ['http_502_html', 502],
-    ['http_503', 503],
-    ['http_404_html', 404],
+  const JSON_TYPE = 'application/json; charset=utf-8';
+  const failures: [string, number, string][] = [
+    ['http_429', 429, JSON_TYPE],
+    ['http_500', 500, JSON_TYPE],
+    ['http_502_html', 502, 'text/html'],
+    ['http_503', 503, 'text/html'],
+    ['http_404_html', 404, 'text/html'],
   ];
 
-  it.each(pages)('%s: a page without codes, with or without the note', async (kind, status) => {
+  it.each(failures)('%s: %i without codes, with or without the note', async (kind, status, type) => {
     await order({ on: 'issue', kind });
     const answer = await issueNext();
-    expect([answer.status, answer.contentType, await inLedger()]).toEqual([status, 'text/html', 0]);
+    expect([answer.status, answer.contentType, await inLedger()]).toEqual([status, type, 0]);
+    expect(codesOf(answer)).toEqual([]);
     await order({ on: 'issue', kind, commit: true });
     expect((await issueNext()).status).toBe(status);
     expect(await inLedger()).toBe(1);

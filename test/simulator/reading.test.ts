@@ -1,3 +1,6 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
@@ -89,5 +92,20 @@ describe('asking for documents', () => {
     });
     const answer = await rig.call('POST', '/nfse', { body: issueBody(rig, { number: 5 }), identity: expired });
     expect([answer.status, codesOf(answer)]).toEqual([403, ['E1203']]);
+  });
+});
+
+describe('a further authority', () => {
+  it('has its client certificates accepted, on a server that bears a further name', async () => {
+    const now = new Date().toISOString();
+    const issuer = issueCertificate({ subjectName: 'AC DE FORA', validDays: 2, now });
+    const rig = await openRig({ extraClientCaPem: issuer.certificatePem, serverNames: ['simulador.example'] });
+    const identity = issueCertificate({ subjectName: 'Outra', cnpj: OTHER_COMPANY, issuer, validDays: 1, now });
+    const path = `/dps/${dpsIdOf({ cnpj: OTHER_COMPANY })}`;
+    expect(codesOf(await rig.call('GET', path, { identity }))).toEqual(['E2404']);
+    expect(codesOf(await rig.call('GET', path))).toEqual(['E2404']);
+    const { certificatePem } = JSON.parse(await readFile(join(rig.folder, 'server.json'), 'utf8'));
+    expect(new X509Certificate(certificatePem).checkHost('simulador.example')).toBe('simulador.example');
+    await rig.close();
   });
 });

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import type { KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import type { Mode } from '../../src/domain/shared/ids.js';
 import { brasiliaDate, brasiliaStamp, type Instant } from '../../src/domain/shared/time.js';
-import { issueClientCertificate, type Simulator, startSimulator, type Tables } from '../../src/simulator/start.js';
+import {
+  issueClientCertificate,
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+  type Tables,
+} from '../../src/simulator/start.js';
 import { signDocument } from '../../src/xml/sign.js';
 import { gunzipBase64, gzipBase64 } from '../../src/xml/transport.js';
 
@@ -43,10 +49,10 @@ export type Rig = {
 export type CallOptions = { mode?: Mode; body?: unknown; identity?: KeyAndCertificate | null; raw?: boolean };
 
 /** A simulator on a folder of its own and a company with a certificate that it accepts. */
-export const openRig = async (): Promise<Rig> => {
+export const openRig = async (options: Partial<SimulatorOptions> = {}): Promise<Rig> => {
   const folder = await mkdtemp(join(tmpdir(), 'sim-'));
   const clock = testClock();
-  const start = () => startSimulator({ folder, port: 0, controlPort: 0, clock, tables });
+  const start = () => startSimulator({ folder, port: 0, controlPort: 0, clock, tables, ...options });
   const agents = new Map<KeyAndCertificate | null, Agent>();
   const dropAgents = () => {
     for (const agent of agents.values()) agent.destroy();

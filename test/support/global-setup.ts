@@ -1,7 +1,10 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { lockDataDir } from '../../src/adapters/embedded-postgres/data-dir-lock.js';
+import { stopOrphan } from '../../src/adapters/embedded-postgres/orphan.js';
 import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
@@ -35,7 +38,8 @@ type Server = ({ kind: 'running'; url: string } | { kind: 'absent'; reason: stri
 const startServer = async (): Promise<Server> => {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined && given !== '') return { kind: 'running', url: given, stop: async () => undefined };
-  const dataDir = await mkdtemp(join(tmpdir(), 'nfse-test-'));
+  await sweep();
+  const dataDir = await mkdtemp(join(tmpdir(), PREFIX));
   // As root the server runs as another user, who has to walk through.
   await chmod(dataDir, 0o711);
   const remove = () => rm(dataDir, { recursive: true, force: true });
@@ -55,6 +59,22 @@ const startServer = async (): Promise<Server> => {
     };
   } catch (error) {
     return { kind: 'absent', reason: error instanceof Error ? error.message : String(error), stop: remove };
+  }
+};
+
+const PREFIX = 'nfse-test-';
+const OLD_MS = 60_000;
+
+/** Servers and folders of runs that were killed; a run that lives holds its folder's lock. */
+const sweep = async (): Promise<void> => {
+  for (const name of await readdir(tmpdir())) {
+    const home = join(tmpdir(), name);
+    const data = join(home, 'data');
+    if (!name.startsWith(PREFIX) || !existsSync(data) || Date.now() - (await stat(home)).mtimeMs < OLD_MS) continue;
+    const lock = await lockDataDir(data, { waitMs: 0 }).catch(() => undefined);
+    if (lock === undefined) continue;
+    await stopOrphan(join(data, 'postgres'), () => undefined);
+    await rm(home, { recursive: true, force: true });
   }
 };
 

@@ -88,17 +88,19 @@ const onLines = (child: ChildProcess, handle: (line: string) => void): void => {
   for (const stream of [child.stdout, child.stderr]) if (stream) createInterface({ input: stream }).on('line', handle);
 };
 
-/** The last line that tells of an error, else the last line. */
+/** The last line that says how it ended, else the last one that tells of an error, else the last one. */
 const lastWordOf = (child: ChildProcess): (() => string) => {
   let last = 'no output';
   let failure: string | undefined;
+  let ending: string | undefined;
   child.once('error', (error) => {
     failure = error.message;
   });
   onLines(child, (line) => {
     if (line.trim() === '') return;
     last = line.trim();
-    if (/FATAL|PANIC|error|No space left/i.test(line)) failure = last;
+    if (/error|could n[o']t?|No space left/i.test(line)) failure = last;
+    if (/FATAL|PANIC/.test(line)) ending = last;
   });
-  return () => failure ?? last;
+  return () => ending ?? failure ?? last;
 };

@@ -35,7 +35,7 @@ export const sendAppends =
 
 type Answer = { accepted: boolean[]; revisions: (number | null)[] };
 
-const APPEND = 'select accepted, revisions from event_log_append($1, $2, $3, $4, $5, $6, $7)';
+const APPEND = 'select accepted, revisions from event_log_append($1, $2, $3, $4, $5, $6, $7, $8, $9)';
 
 const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
   try {
@@ -46,11 +46,15 @@ const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
 };
 
 const parameters = (appends: readonly PreparedAppend[]): unknown[] => {
-  const events = appends.flatMap((append) => append.events);
+  const events = appends.flatMap(({ stream, expected, events: own }) =>
+    own.map((event, index) => ({ ...event, stream, revision: expected + 1 + index })),
+  );
   return [
     appends.map(({ stream }) => stream),
     appends.map(({ expected }) => expected),
     appends.map((append) => append.events.length),
+    events.map(({ stream }) => stream),
+    events.map(({ revision }) => revision),
     events.map(({ id }) => id),
     events.map(({ type }) => type),
     events.map(({ record }) => record),

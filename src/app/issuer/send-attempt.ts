@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { buildDps } from '../../domain/dps/build-dps.js';
+import { isCustomerNameMissing } from '../../domain/dps/toma.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
 import type { IssueStep } from '../../domain/invoice/next-issue-step.js';
 import {
@@ -7,6 +8,7 @@ import {
   recordAuthorized,
   recordNotSent,
   recordRejection,
+  recordUnfit,
   recordUnknown,
 } from '../../domain/invoice/record-issuance.js';
 import type { StreamName } from '../../domain/shared/ids.js';
@@ -16,7 +18,7 @@ import { SchemaViolation } from '../../ports/documents.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
 import { allocateDpsNumber } from './allocate-number.js';
 import { authorizedFrom } from './authorized.js';
-import type { IssuerDeps, Next } from './deps.js';
+import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
 
 type SendStep = Extract<IssueStep, { do: 'send' | 'resend' }>;
@@ -104,6 +106,11 @@ const newDocument = async (
 ): Promise<Document | Next> => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
   if (state.kind !== 'invoice' || accepted?.type !== 'InvoiceAccepted') throw new Error('nothing was accepted on this stream');
+  if (isCustomerNameMissing(accepted.data.customer)) {
+    const at = deps.clock.now();
+    await recordDecision(stream, 'record_issue_outcome', deps, (current) => recordUnfit(current, 'customer_name_missing', at));
+    return done;
+  }
   const { mode, companyId } = state.facts;
   const company = await deps.company(companyId);
   const identity = await deps.identityOf({ mode, companyId });

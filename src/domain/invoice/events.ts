@@ -116,7 +116,8 @@ export type InvoiceEvent =
       };
     }
   | { type: 'IssuanceRejected'; data: { attempt: number; at: Instant } & AuthorizerAnswer }
-  | { type: 'IssuanceFailed'; data: { failedAt: Instant; at: Instant } }
+  /** Nothing was issued and nothing can come any more: never sent, or (with a reason) not fit to be sent at all. */
+  | { type: 'IssuanceFailed'; data: { failedAt: Instant; reason?: 'customer_name_missing'; at: Instant } }
   | { type: 'NotProcessed'; data: { failedAt: Instant; at: Instant } }
   | { type: 'IssuanceInterrupted'; data: { failedAt: Instant; at: Instant } }
   | {

@@ -60,8 +60,11 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
         outcome: { status: 'failed', code: 'issue_failed', failedAt: at, codes },
       };
     }
-    case 'IssuanceFailed':
-      return failed(invoice, 'issue_failed', event.data.failedAt);
+    case 'IssuanceFailed': {
+      const { failedAt, reason } = event.data;
+      const outcome = { status: 'failed' as const, code: 'issue_failed' as const, failedAt, codes: [] };
+      return { ...invoice, outcome: reason === undefined ? outcome : { ...outcome, reason } };
+    }
     case 'NotProcessed':
       return failed(invoice, 'nfse.not_processed', event.data.failedAt);
     case 'IssuanceInterrupted':

@@ -10,6 +10,7 @@ export const invoiceError = (invoice: Invoice): InvoiceError | undefined => {
   if (outcome.status === 'indeterminate') return { code: 'nfse.issue_interrupted', message: INTERRUPTED };
   if (outcome.status !== 'failed') return undefined;
   if (outcome.code === 'nfse.not_processed') return { code: outcome.code, message: NOT_PROCESSED };
+  if (outcome.reason === 'customer_name_missing') return { code: outcome.code, message: NAME_MISSING };
   return { code: outcome.code, message: rejectionMessage(outcome.codes, facts.mode) };
 };
 
@@ -24,6 +25,9 @@ export const cancellationError = (codes: readonly string[], mode: Mode): Invoice
 
 const NOT_PROCESSED =
   'A emissão não chegou a ser iniciada. A causa é a habilitação da empresa, não os dados da nota: fale com o suporte.';
+
+const NAME_MISSING =
+  'O CNPJ do cliente não foi encontrado no cadastro e nenhum nome foi enviado. Envie customer.name e emita de novo.';
 
 const INTERRUPTED =
   'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';

@@ -69,6 +69,14 @@ export const recordConflict = (state: InvoiceState, data: InvoiceEventData<'Numb
   return last.resolution === 'foreign' ? alreadySo : record({ type: 'NumberConflictFound', data });
 };
 
+/** The document cannot be written at all, and nothing was ever tried: a safe failure that says what to send (reading 51). */
+export const recordUnfit = (state: InvoiceState, reason: 'customer_name_missing', at: Instant): Decision => {
+  const invoice = openInvoice(state);
+  if (invoice === undefined) return alreadySo;
+  if (invoice.attempts.length > 0) return stale('an attempt was made');
+  return record({ type: 'IssuanceFailed', data: { failedAt: at, reason, at } });
+};
+
 /** The verdict of time, once it is due; early and double sweeps change nothing. */
 export const conclude = (state: InvoiceState, verdict: IssueVerdict, now: Instant, limits: Limits): Decision => {
   const invoice = openInvoice(state);

@@ -26,7 +26,14 @@ export type IssueAttempt = Send & { series: string; number: number; dpsId: strin
 export type Outcome =
   | { status: 'open' }
   | { status: 'issued'; accessKey?: string; nfseNumber?: string; issuedAt?: Instant }
-  | { status: 'failed'; code: 'issue_failed' | 'nfse.not_processed'; failedAt: Instant; codes: readonly string[] }
+  | {
+      status: 'failed';
+      code: 'issue_failed' | 'nfse.not_processed';
+      failedAt: Instant;
+      /** The authorizer's, when it refused. */
+      codes: readonly string[];
+      reason?: 'customer_name_missing';
+    }
   | { status: 'indeterminate'; failedAt: Instant };
 
 export type Cancellation = {

@@ -27,9 +27,12 @@ type RecordContent = {
   revision: number;
   id: string;
   type: string;
-  data: { readonly [key: string]: never };
+  data: { readonly [key: string]: CanonicalJson };
   metadata: Readonly<Record<string, string>>;
 };
+
+/** What `sortedJson` writes. */
+type CanonicalJson = string | number | boolean | readonly CanonicalJson[] | { readonly [key: string]: CanonicalJson };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

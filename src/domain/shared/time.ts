@@ -45,19 +45,17 @@ export const brasiliaWallClock = (at: Instant): WallClock => {
 
 const two = (n: number): string => String(n).padStart(2, '0');
 
+const dateOf = ({ year, month, day }: WallClock): FiscalDate => `${year}-${two(month)}-${two(day)}`;
+
 /** `competence` of a call received at this instant (reading 2). */
-export const brasiliaDate = (at: Instant): FiscalDate => {
-  const { year, month, day } = brasiliaWallClock(at);
-  return `${year}-${two(month)}-${two(day)}`;
-};
+export const brasiliaDate = (at: Instant): FiscalDate => dateOf(brasiliaWallClock(at));
 
 /** `AAAA-MM-DDThh:mm:ss-03:00`, the only form of `dhEmi` and `dhEvento` that Sefin reads safely (domain.md section 8). */
 export const brasiliaStamp = (at: Instant): string => {
-  const { hour, minute, second } = brasiliaWallClock(at);
-  const time = `${two(hour)}:${two(minute)}:${two(second)}`;
-  const shown = Date.parse(`${brasiliaDate(at)}T${time}Z`);
-  const offsetHours = Math.round((shown - Math.floor(epochMs(at) / 1000) * 1000) / 3_600_000);
-  return `${brasiliaDate(at)}T${time}${offsetHours < 0 ? '-' : '+'}${two(Math.abs(offsetHours))}:00`;
+  const shown = brasiliaWallClock(at);
+  const local = `${dateOf(shown)}T${two(shown.hour)}:${two(shown.minute)}:${two(shown.second)}`;
+  const offsetHours = Math.round((Date.parse(`${local}Z`) - Math.floor(epochMs(at) / 1000) * 1000) / 3_600_000);
+  return `${local}${offsetHours < 0 ? '-' : '+'}${two(Math.abs(offsetHours))}:00`;
 };
 
 /** The instant at which a wall clock in Brasília shows midnight of the given day. */

@@ -10,11 +10,15 @@ const ONE_DAY_MS = 86_400_000;
 
 const USUAL_DELAY_MS = 1000;
 
-/** Kinds whose whole meaning is when they write. */
-const WRITING_ONLY: readonly FaultKind[] = ['late_commit', 'lost_after_commit', 'lost_before_commit'];
-
-/** Kinds that say themselves whether they commit. */
-const FIXED_COMMIT: readonly FaultKind[] = [...WRITING_ONLY, 'reject', 'stale', 'casing'];
+/** Kinds whose name says whether they commit; `commit` may repeat it, not contradict it. */
+const COMMITS: Partial<Record<FaultKind, boolean>> = {
+  late_commit: true,
+  stale: true,
+  lost_after_commit: true,
+  casing: true,
+  lost_before_commit: false,
+  reject: false,
+};
 
 const READS: readonly FaultTarget[] = ['lookup', 'fetch', 'event_lookup'];
 
@@ -33,7 +37,8 @@ export const readFault = (body: unknown): Fault => {
   if (kind === 'late_commit' && READS.includes(on))
     throw new BadInput('kind', 'late_commit only works on issue and event');
   if (kind === 'reject' && code === undefined) throw new BadInput('code', 'is required for reject');
-  if (commit !== undefined && FIXED_COMMIT.includes(kind)) throw new BadInput('commit', `has no meaning for ${kind}`);
+  if (commit !== undefined && commit !== (COMMITS[kind] ?? commit))
+    throw new BadInput('commit', `cannot be so for ${kind}`);
   return {
     on,
     kind,

@@ -1,7 +1,7 @@
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { World } from '../environment.js';
 import { isKnownCode, type Refusal, refusal } from '../refusal.js';
-import type { Fault, Taken } from '../state/faults.js';
+import type { Fault, FaultKind, Taken } from '../state/faults.js';
 import { type Answer, type JsonObject, webServerPage } from './answer.js';
 import type { Operation } from './operation.js';
 import { variantOf } from './variants.js';
@@ -49,7 +49,7 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
     case 'http_503':
     case 'http_404_html':
       if (fault.commit === true) await operation.perform();
-      return webServerPage(STATUS[fault.kind]);
+      return FAILURES[fault.kind];
     case 'garbage':
       return {
         kind: 'raw',
@@ -67,7 +67,14 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
   }
 };
 
-const STATUS = { http_429: 429, http_500: 500, http_502_html: 502, http_503: 503, http_404_html: 404 } as const;
+/** None of them carries a code: JSON of the framework or of the gateway, or a page of the web server. */
+const FAILURES = {
+  http_429: { kind: 'json', status: 429, body: { statusCode: 429, message: 'Rate limit is exceeded.' } },
+  http_500: { kind: 'json', status: 500, body: { message: 'An error has occurred.' } },
+  http_502_html: webServerPage(502),
+  http_503: webServerPage(503),
+  http_404_html: webServerPage(404),
+} as const satisfies Partial<Record<FaultKind, Answer>>;
 
 const refusalOf = ({ code, message }: Fault, usual: 'RNG9999' | 'E1217'): Refusal => {
   const official = code === undefined ? refusal(usual) : isKnownCode(code) ? refusal(code) : undefined;

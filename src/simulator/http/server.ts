@@ -25,8 +25,8 @@ export const startAuthorizer = async (
   tls: MutualTls,
   log: (line: object) => void,
 ): Promise<Listening> => {
-  // TLS hides the TCP socket below it, which only can be reset: found again by the client's port.
-  const sockets = new Map<number, Socket>();
+  // TLS hides the TCP socket below it, which only can be reset: found again by the client's end.
+  const sockets = new Map<string, Socket>();
   const server = createServer(
     {
       key: tls.server.privateKeyPem,
@@ -41,7 +41,7 @@ export const startAuthorizer = async (
     },
     (request, response) => {
       const reset = () => {
-        const socket = sockets.get(request.socket.remotePort ?? -1);
+        const socket = sockets.get(clientEnd(request.socket));
         if (socket === undefined) request.socket.destroy();
         else socket.resetAndDestroy();
       };
@@ -49,10 +49,9 @@ export const startAuthorizer = async (
     },
   );
   server.on('connection', (socket: Socket) => {
-    const { remotePort } = socket;
-    if (remotePort === undefined) return;
-    sockets.set(remotePort, socket);
-    socket.once('close', () => sockets.delete(remotePort));
+    const end = clientEnd(socket);
+    sockets.set(end, socket);
+    socket.once('close', () => sockets.delete(end));
   });
   // A client that breaks off during the handshake is its own affair.
   server.on('tlsClientError', () => undefined);
@@ -79,14 +78,14 @@ const serve = async (
   reset: () => void,
   log: (line: object) => void,
 ): Promise<void> => {
-  const at = world.clock.now();
+  const time = world.clock.now();
   const caller: Caller = request.socket instanceof TLSSocket ? callerOf(request.socket) : { kind: 'none' };
   try {
     const handled = await handle(world, request, caller);
     const { mode } = handled.addressed;
     const codes = codesOf(handled.answer);
     world.calls.add({
-      at,
+      time,
       method: request.method ?? '',
       path: request.url ?? '',
       ...(mode !== undefined && { environment: mode }),
@@ -101,6 +100,8 @@ const serve = async (
     response.socket?.destroy();
   }
 };
+
+const clientEnd = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 const outcomeOf = ({ answer }: Handled): number | 'cut' | 'reset' =>
   answer.kind === 'cut' || answer.kind === 'reset' ? answer.kind : answer.status;

@@ -4,7 +4,8 @@ import type { FaultKind } from './faults.js';
 
 /** One call as received, in the shape of `GET /_control/calls`. */
 export type Call = {
-  at: Instant;
+  /** By the authorizer's clock. */
+  time: Instant;
   method: string;
   path: string;
   environment?: Mode;

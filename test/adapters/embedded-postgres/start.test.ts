@@ -128,8 +128,8 @@ describeWithPostgres('the embedded server', () => {
 
   it("passes on the server's own last word when it does not start", async () => {
     await stop(await start());
-    await rm(join(dataDir, 'postgres', 'global', 'pg_control'));
-    await expect(start()).rejects.toThrow(/PostgreSQL did not start: .*could not find the database system/);
+    await rm(join(dataDir, 'postgres', 'pg_hba.conf'));
+    await expect(start()).rejects.toThrow(/^PostgreSQL did not start: FATAL: .*pg_hba\.conf$/);
     await (await lockDataDir(dataDir, { waitMs: 0 })).release();
   });
 

@@ -98,7 +98,7 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
     const late = await database.pool.connect();
     await late.query('begin');
     await late.query(`select event_log_append(array['${early}'], array[-1], array[1],
-      array[gen_random_uuid()], array['Late'], array['[1,"","${early}",0,"id","Late",[],{}]'], array['h'])`);
+      array['${early}'], array[0], array[gen_random_uuid()], array['Late'], array['[1,"","${early}",0,"id","Late",[],{}]'], array['h'])`);
     const appended = log.append(later, NONE, [chained(later, 0)]);
     await waiting(1);
     expect(await log.readAll({ prefixes: ['order-'], after: null, limit: 10 })).toEqual([]);

@@ -1,0 +1,34 @@
+import type pg from 'pg';
+import type { CompanyId } from '../../domain/shared/ids.js';
+import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
+import type { Clock } from '../../ports/clock.js';
+import { openSecret, type SecretPlace, sealSecret } from './envelope.js';
+
+/** One encrypted row per certificate; `open` throws `WrongMasterKey` or `TamperedSecret`. */
+export const createCertificateVault = (db: pg.Pool, masterKey: Buffer, clock: Clock): CertificateVault => ({
+  put: async (companyId, certificate) => {
+    const { certificateId } = certificate;
+    const plain = Buffer.from(JSON.stringify(certificate));
+    await db.query(
+      `insert into vault_certificates (company_id, certificate_id, sealed, created_at) values ($1, $2, $3, $4)
+       on conflict (company_id, certificate_id) do update set sealed = excluded.sealed`,
+      [companyId, certificateId, sealSecret(plain, placeOf(companyId, certificateId), masterKey), clock.now()],
+    );
+  },
+  open: async (companyId, certificateId) => {
+    const { rows } = await db.query<{ sealed: string }>(
+      'select sealed from vault_certificates where company_id = $1 and certificate_id = $2',
+      [companyId, certificateId],
+    );
+    const row = rows[0];
+    if (row === undefined) return undefined;
+    const plain = openSecret(row.sealed, placeOf(companyId, certificateId), [masterKey]);
+    // Authenticated text that `put` wrote: its shape needs no second check.
+    return JSON.parse(plain.toString('utf8')) as CompanyCertificate;
+  },
+});
+
+const placeOf = (companyId: CompanyId, certificateId: string): SecretPlace => ({
+  purpose: 'certificate',
+  path: [companyId, certificateId],
+});

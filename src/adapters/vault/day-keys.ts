@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { epochMs, type Instant } from '../../domain/shared/time.js';
+import type { Clock } from '../../ports/clock.js';
+import { openSecret, type SecretPlace, sealSecret } from './envelope.js';
+
+/** `YYYY-MM-DD`, a day in UTC. */
+export type UtcDay = string;
+
+export const utcDay = (at: Instant): UtcDay => at.slice(0, 10);
+
+export type DayKeys = {
+  /** Makes the key when the day has none; the same bytes for every process that asks. */
+  ensure(day: UtcDay): Promise<Buffer>;
+  /** Undefined when the day has none (any more). */
+  find(day: UtcDay): Promise<Buffer | undefined>;
+  /** Days before this one. Returns how many keys went. */
+  destroyBefore(day: UtcDay): Promise<number>;
+};
+
+/** Another process may destroy a key: nobody goes on with it for longer than this. */
+const CACHED_MS = 60_000;
+
+/** Random keys, one a UTC day, sealed under the newest master key. */
+export const dayKeys = (db: pg.Pool, masterKeys: readonly [Buffer, ...Buffer[]], clock: Clock): DayKeys => {
+  const cache = new Map<UtcDay, { key: Buffer; readAt: number }>();
+
+  const cached = (day: UtcDay): Buffer | undefined => {
+    const entry = cache.get(day);
+    return entry !== undefined && Math.abs(epochMs(clock.now()) - entry.readAt) < CACHED_MS ? entry.key : undefined;
+  };
+
+  const read = async (day: UtcDay): Promise<Buffer | undefined> => {
+    const readAt = epochMs(clock.now());
+    const { rows } = await db.query<{ sealed: string }>('select sealed from vault_day_keys where day = $1', [day]);
+    const row = rows[0];
+    if (row === undefined) {
+      cache.delete(day);
+      return undefined;
+    }
+    const key = openSecret(row.sealed, placeOf(day), masterKeys);
+    cache.set(day, { key, readAt });
+    return key;
+  };
+
+  return {
+    ensure: async (day) => {
+      const known = cached(day) ?? (await read(day));
+      if (known !== undefined) return known;
+      const sealed = sealSecret(randomBytes(32), placeOf(day), masterKeys[0]);
+      await db.query('insert into vault_day_keys (day, sealed) values ($1, $2) on conflict do nothing', [day, sealed]);
+      const made = await read(day);
+      if (made === undefined) throw new Error(`the key of ${day} was destroyed while it was made`);
+      return made;
+    },
+    find: async (day) => cached(day) ?? (await read(day)),
+    destroyBefore: async (day) => {
+      for (const known of [...cache.keys()]) if (known < day) cache.delete(known);
+      return (await db.query('delete from vault_day_keys where day < $1', [day])).rowCount ?? 0;
+    },
+  };
+};
+
+const placeOf = (day: UtcDay): SecretPlace => ({ purpose: 'day-key', path: [day] });

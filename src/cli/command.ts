@@ -1,0 +1,46 @@
+import type { Session } from './session.js';
+
+/** 0 done, 1 it ran and found or refused something, 2 bad usage, 3 an engine could not be reached (interface.md "Commands"). */
+export type ExitCode = 0 | 1 | 2 | 3;
+
+/** `text` for a person, `json` for `--json`; a refusal is one line. */
+export type Outcome = { exit: ExitCode; text: string; json: unknown };
+
+export type Option = { type: 'string' | 'boolean'; multiple?: boolean; help: string };
+
+export type Flags = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+
+export type Invocation = {
+  positionals: readonly string[];
+  flags: Flags;
+  /** Who runs a changing command; `--actor`, else the OS user. */
+  actor: string;
+  /** The engines, opened at the first use and closed by the caller. */
+  session(): Promise<Session>;
+};
+
+export type Command = {
+  /** As typed: `company put`. */
+  name: string;
+  positionals: readonly string[];
+  summary: string;
+  options: Readonly<Record<string, Option>>;
+  changes: boolean;
+  run(invocation: Invocation): Promise<Outcome>;
+};
+
+export const done = (text: string, json: unknown): Outcome => ({ exit: 0, text, json });
+
+export const refused = (reason: string): Outcome => ({ exit: 1, text: reason, json: { error: reason } });
+
+export const badUsage = (reason: string): Outcome => ({ exit: 2, text: reason, json: { error: reason } });
+
+export const textFlag = (flags: Flags, name: string): string | undefined => {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+export const textFlags = (flags: Flags, name: string): readonly string[] => {
+  const value = flags[name];
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+};

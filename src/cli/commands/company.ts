@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { type CommandResult, putCompanyFile, setCompanyEnabled } from '../../app/company/company-commands.js';
+import { parseCompanyFile } from '../../app/company/company-file.js';
+import type { Company, CompanyState } from '../../domain/company/company.js';
+import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
+
+const put: Command = {
+  name: 'company put',
+  positionals: ['FILE.json'],
+  summary: 'create or change a company; a new one is disabled',
+  options: {},
+  changes: true,
+  run: async ({ positionals: [file = ''], actor, session }) => {
+    const json = await readJson(file);
+    if ('problem' in json) return badUsage(json.problem);
+    const parsed = parseCompanyFile(json.value);
+    if ('problems' in parsed) {
+      const text = [`${file} is not a valid company file:`, ...parsed.problems.map((problem) => `  ${problem}`)].join('\n');
+      return { exit: 1, text, json: { error: 'not a valid company file', problems: parsed.problems } };
+    }
+    const { registration } = parsed;
+    const result = await putCompanyFile(registration, (await session()).companyDeps(actor));
+    return answer(result, `company ${registration.cnpj} recorded`, { cnpj: registration.cnpj });
+  },
+};
+
+const switchCommand = (word: 'enable' | 'disable'): Command => ({
+  name: `company ${word}`,
+  positionals: ['CNPJ'],
+  summary: word === 'enable' ? 'open the API for a company' : 'close the API for a company (403 feature_not_enabled)',
+  options: {},
+  changes: true,
+  run: async ({ positionals: [cnpj = ''], actor, session }) => {
+    const result = await setCompanyEnabled(cnpj, word === 'enable', (await session()).companyDeps(actor));
+    return answer(result, `company ${cnpj} ${word}d`, { cnpj, enabled: word === 'enable' });
+  },
+});
+
+const show: Command = {
+  name: 'company show',
+  positionals: ['CNPJ'],
+  summary: 'what is on file for a company',
+  options: {},
+  changes: false,
+  run: async ({ positionals: [cnpj = ''], session }) => {
+    const found = await (await session()).readModel.company(cnpj);
+    if (found?.state.kind !== 'company') return refused(`no company ${cnpj}`);
+    const shown = describe(found.state);
+    return done(JSON.stringify(shown, null, 2), shown);
+  },
+};
+
+const list: Command = {
+  name: 'company list',
+  positionals: [],
+  summary: 'all companies',
+  options: {},
+  changes: false,
+  run: async ({ session }) => {
+    const companies = (await (await session()).readModel.companies()).filter(isCompany).map(describe);
+    const lines = companies.map(({ cnpj, legal_name, enabled }) => `${cnpj}  ${enabled ? 'enabled ' : 'disabled'}  ${legal_name}`);
+    return done(lines.length === 0 ? 'no companies' : lines.join('\n'), { companies });
+  },
+};
+
+export const companyCommands: readonly Command[] = [put, show, list, switchCommand('enable'), switchCommand('disable')];
+
+const isCompany = (state: CompanyState): state is Company => state.kind === 'company';
+
+const describe = ({ registration, enabled, certificate, keys }: Company) => ({
+  cnpj: registration.cnpj,
+  legal_name: registration.legalName,
+  city: registration.city,
+  state: registration.state,
+  tax_regime: registration.taxRegime,
+  simples_assessment: registration.simplesAssessment,
+  special_regime: registration.specialRegime,
+  ...(registration.approximateTaxPercent === undefined ? {} : { approximate_tax_percent: registration.approximateTaxPercent }),
+  municipal_registration: {
+    live: registration.municipalRegistration.live ?? null,
+    test: registration.municipalRegistration.test ?? null,
+  },
+  dps: {
+    live: { series: registration.dps.live.series, next_number: registration.dps.live.nextNumber },
+    test: { series: registration.dps.test.series, next_number: registration.dps.test.nextNumber },
+  },
+  activities: registration.activities.map(({ cnae, isMain }) => ({ cnae, is_main: isMain })),
+  automatic_issuance: registration.automaticIssuance,
+  issuer_configured: registration.issuerConfigured,
+  issuer_approved: registration.issuerApproved,
+  enabled,
+  certificate: certificate === undefined ? null : { not_before: certificate.notBefore, not_after: certificate.notAfter },
+  keys: keys.filter((key) => !key.revoked).length,
+});
+
+const readJson = async (file: string): Promise<{ value: unknown } | { problem: string }> => {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return { problem: `${file} cannot be read` };
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return { problem: `${file} is not JSON` };
+  }
+};
+
+export const answer = (result: CommandResult<unknown>, text: string, json: unknown): Outcome =>
+  'refused' in result ? refused(result.refused) : done(text, json);

@@ -1,0 +1,45 @@
+import type { Command } from '../command.js';
+import type { Check, Session } from '../session.js';
+import { epochMs } from '../../domain/shared/time.js';
+
+const DAYS_BEFORE_EXPIRY = 30;
+
+const doctor: Command = {
+  name: 'doctor',
+  positionals: [],
+  summary: 'what is wrong, one line each with the cure',
+  options: {},
+  changes: false,
+  run: async ({ session }) => {
+    const opened = await session();
+    const checks = [...(await opened.checks()), simulatorCheck(opened), ...(await certificateChecks(opened))];
+    const ok = checks.every((check) => check.ok);
+    const lines = checks.map(({ name, ok: good, detail, cure }) => `${good ? 'ok  ' : 'BAD '} ${name.padEnd(22)} ${detail}${cure === undefined ? '' : ` -> ${cure}`}`);
+    return { exit: ok ? 0 : 1, text: lines.join('\n'), json: { ok, checks } };
+  },
+};
+
+export const doctorCommands: readonly Command[] = [doctor];
+
+/** Not a fault, but nobody may overlook it: what the simulator authorizes is no fiscal document. */
+const simulatorCheck = ({ simulatedModes }: Session): Check => ({
+  name: 'authorizer',
+  ok: true,
+  detail:
+    simulatedModes.length === 0
+      ? 'both modes use the configured national system'
+      : `SIMULADO: ${simulatedModes.join(' and ')} mode is served by the simulator, its notes are no fiscal documents`,
+});
+
+const certificateChecks = async ({ readModel, clock }: Session): Promise<readonly Check[]> => {
+  const checks: Check[] = [];
+  for (const company of await readModel.companies()) {
+    if (company.kind !== 'company' || company.certificate === undefined) continue;
+    const { cnpj } = company.registration;
+    const days = Math.floor((epochMs(company.certificate.notAfter) - epochMs(clock.now())) / 86_400_000);
+    const ok = days >= DAYS_BEFORE_EXPIRY;
+    const detail = days < 0 ? 'expired' : `${days} days left`;
+    checks.push({ name: `certificate ${cnpj}`, ok, detail, ...(ok ? {} : { cure: `nfse certificate put ${cnpj} --pfx FILE --password-file FILE` }) });
+  }
+  return checks;
+};

@@ -1,0 +1,66 @@
+import { createKey, revokeKey } from '../../app/company/company-commands.js';
+import type { Scope } from '../../domain/company/events.js';
+import { badUsage, type Command, done, refused, textFlag, textFlags } from '../command.js';
+import { answer } from './company.js';
+
+const SCOPES: readonly Scope[] = ['nfse:read', 'nfse:write'];
+
+const create: Command = {
+  name: 'key create',
+  positionals: ['CNPJ'],
+  summary: 'make an API key; it is shown once',
+  options: {
+    mode: { type: 'string', help: 'test or live' },
+    scope: { type: 'string', multiple: true, help: 'nfse:read or nfse:write (default: both)' },
+  },
+  changes: true,
+  run: async ({ positionals: [cnpj = ''], flags, actor, session }) => {
+    const mode = textFlag(flags, 'mode');
+    if (mode !== 'test' && mode !== 'live') return badUsage('--mode must be test or live');
+    const asked = textFlags(flags, 'scope');
+    const scopes = SCOPES.filter((scope) => asked.length === 0 || asked.includes(scope));
+    const unknown = asked.find((scope) => !SCOPES.some((known) => known === scope));
+    if (unknown !== undefined) return badUsage(`--scope must be nfse:read or nfse:write, not ${unknown}`);
+    const result = await createKey(cnpj, mode, scopes, (await session()).companyDeps(actor));
+    if ('refused' in result) return refused(result.refused);
+    return done(`${result.done.key}\nid ${result.done.id}; the key is not shown again`, result.done);
+  },
+};
+
+const list: Command = {
+  name: 'key list',
+  positionals: ['CNPJ'],
+  summary: 'the API keys of a company, without their secrets',
+  options: {},
+  changes: false,
+  run: async ({ positionals: [cnpj = ''], session }) => {
+    const found = await (await session()).readModel.company(cnpj);
+    if (found?.state.kind !== 'company') return refused(`no company ${cnpj}`);
+    const keys = found.state.keys.map(({ keyId, mode, scopes, createdAt, revoked }) => ({
+      id: keyId,
+      mode,
+      scopes,
+      created_at: createdAt,
+      revoked,
+    }));
+    const lines = keys.map((key) => `${key.id}  ${key.mode}  ${key.scopes.join(' ')}  ${key.created_at}${key.revoked ? '  revoked' : ''}`);
+    return done(lines.length === 0 ? 'no keys' : lines.join('\n'), { keys });
+  },
+};
+
+const revoke: Command = {
+  name: 'key revoke',
+  positionals: ['ID'],
+  summary: 'stop an API key; it is refused within 2 s',
+  options: {},
+  changes: true,
+  run: async ({ positionals: [keyId = ''], actor, session }) => {
+    const opened = await session();
+    const credential = await opened.readModel.credentialById(keyId);
+    if (credential === undefined) return refused(`no key ${keyId}`);
+    const result = await revokeKey(credential.companyId, keyId, opened.companyDeps(actor));
+    return answer(result, `key ${keyId} revoked`, { id: keyId, revoked: true });
+  },
+};
+
+export const keyCommands: readonly Command[] = [create, list, revoke];

@@ -1,0 +1,79 @@
+import { userInfo } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { Command, Option, Outcome } from './command.js';
+import { badUsage } from './command.js';
+import type { Session } from './session.js';
+
+export type Terminal = { out(text: string): void; err(text: string): void };
+
+const COMMON: Readonly<Record<string, Option>> = {
+  json: { type: 'boolean', help: 'print one JSON document on stdout' },
+  help: { type: 'boolean', help: 'show this help' },
+};
+
+const ACTOR: Option = { type: 'string', help: 'who runs this (default: the OS user)' };
+
+/** Finds the command in argv, runs it, prints its outcome; the number is the exit code. */
+export const runCommand = async (
+  argv: readonly string[],
+  commands: readonly Command[],
+  open: () => Promise<Session>,
+  terminal: Terminal,
+): Promise<number> => {
+  const command = findCommand(argv, commands);
+  if (command === undefined) {
+    const asked = argv.length === 0 || argv[0] === '--help' || argv[0] === 'help';
+    terminal[asked ? 'out' : 'err'](overview(commands));
+    return asked ? 0 : 2;
+  }
+  const options = { ...command.options, ...COMMON, ...(command.changes ? { actor: ACTOR } : {}) };
+  const rest = argv.slice(command.name.split(' ').length);
+  const parsed = parse(rest, options);
+  if ('problem' in parsed) return print(badUsage(`${parsed.problem}\n${usage(command, options)}`), argv.includes('--json'), terminal);
+  const { values, positionals } = parsed;
+  if (values['help'] === true) return print({ exit: 0, text: usage(command, options), json: { usage: usage(command, options) } }, false, terminal);
+  const json = values['json'] === true;
+  if (positionals.length !== command.positionals.length) return print(badUsage(usage(command, options)), json, terminal);
+  const actor = typeof values['actor'] === 'string' ? values['actor'] : userInfo().username;
+  return print(await command.run({ positionals, flags: values, actor, session: open }), json, terminal);
+};
+
+const findCommand = (argv: readonly string[], commands: readonly Command[]): Command | undefined =>
+  commands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));
+
+type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
+const parse = (
+  args: readonly string[],
+  options: Readonly<Record<string, Option>>,
+): { values: Values; positionals: string[] } | { problem: string } => {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'bad usage' };
+  }
+};
+
+const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
+  if (json) terminal.out(JSON.stringify(outcome.json));
+  else if (outcome.text !== '') terminal[outcome.exit === 0 ? 'out' : 'err'](outcome.text);
+  return outcome.exit;
+};
+
+const usage = (command: Command, options: Readonly<Record<string, Option>>): string => {
+  const places = command.positionals.map((name) => ` ${name}`).join('');
+  const lines = Object.entries(options).map(([name, { type, multiple, help }]) => {
+    const shown = `--${name}${type === 'string' ? ' VALUE' : ''}${multiple === true ? ' (repeatable)' : ''}`;
+    return `  ${shown.padEnd(32)}${help}`;
+  });
+  return [`nfse ${command.name}${places} [options]`, `  ${command.summary}`, '', ...lines].join('\n');
+};
+
+const overview = (commands: readonly Command[]): string =>
+  [
+    'nfse COMMAND [options]: the operator command of the NFS-e issuance service',
+    '',
+    ...commands.map(({ name, positionals, summary }) => `  ${[name, ...positionals].join(' ').padEnd(34)}${summary}`),
+    '',
+    'Every command has --help and --json. Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 an engine cannot be reached.',
+  ].join('\n');

@@ -1,0 +1,141 @@
+import { hkdfSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { vaultMigration } from '../../../src/adapters/sql/migrations/0011-vault.js';
+import { createCertificateVault } from '../../../src/adapters/vault/certificate-vault.js';
+import { createSealingKeys, registerMasterKeys } from '../../../src/adapters/vault/sealing-keys.js';
+import type { Instant } from '../../../src/domain/shared/time.js';
+import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+const master = { generation: 'm1', key: Buffer.alloc(32, 7) };
+const stranger = { generation: 'm1', key: Buffer.alloc(32, 8) };
+const stream = 'nfseTest-12345678000195_00000000-0000-8000-a000-000000000001';
+const today = '2026-11-21T12:00:00.000Z';
+
+describeWithPostgres('vault', () => {
+  let database: FreshDatabase;
+  let now: Instant;
+  const clock = { now: () => now };
+  beforeAll(async () => {
+    database = await freshDatabase();
+    await database.pool.query(vaultMigration.sql);
+  });
+  beforeEach(async () => {
+    now = today;
+    await database.pool.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
+  });
+  afterAll(() => database.close());
+
+  const sealingKeys = (keys = master) => createSealingKeys({ masterKeys: [keys], db: database.pool, clock });
+
+  describe('live keys', () => {
+    it('are derived from the master key and the stream alone', async () => {
+      const live = 'nfseLive-12345678000195_00000000-0000-8000-a000-000000000001';
+      const expected = Buffer.from(hkdfSync('sha256', master.key, Buffer.alloc(0), `seal|${live}`, 32));
+      expect(await sealingKeys().forSealing('live', live, today)).toEqual({ generation: 'm1', key: expected });
+      expect(await sealingKeys().forOpening('m1', live)).toEqual(expected);
+      expect(await sealingKeys().forOpening('m1', stream)).not.toEqual(expected);
+    });
+
+    it('of a generation that is not configured are refused', async () => {
+      await expect(sealingKeys().forOpening('m2', stream)).rejects.toThrow(/generation m2/);
+    });
+
+    it('of an older generation still open', async () => {
+      const next = { generation: 'm2', key: Buffer.alloc(32, 9) };
+      const keys = createSealingKeys({ masterKeys: [next, master], db: database.pool, clock });
+      expect((await keys.forSealing('live', stream, today)).generation).toBe('m2');
+      expect(await keys.forOpening('m1', stream)).toEqual(await sealingKeys().forOpening('m1', stream));
+    });
+  });
+
+  describe('day keys', () => {
+    it('are one a day, whoever asks first', async () => {
+      const asked = await Promise.all(
+        Array.from({ length: 20 }, () => sealingKeys().forSealing('test', stream, today)),
+      );
+      expect(new Set(asked.map(({ key }) => key.toString('hex'))).size).toBe(1);
+      expect(asked[0]?.generation).toBe('t2026-11-21');
+      expect(await sealingKeys().forOpening('t2026-11-21', stream)).toEqual(asked[0]?.key);
+      const tomorrow = await sealingKeys().forSealing('test', stream, '2026-11-22T00:00:00.000Z');
+      expect(tomorrow.key).not.toEqual(asked[0]?.key);
+    });
+
+    it('are not readable in the table', async () => {
+      const { key } = await sealingKeys().forSealing('test', stream, today);
+      const { rows } = await database.pool.query<{ sealed: string }>('select sealed from vault_day_keys');
+      for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+        expect(rows[0]?.sealed).not.toContain(key.toString(encoding));
+      }
+    });
+
+    it('are undefined once destroyed, in this process at once and in others within a minute', async () => {
+      const [here, elsewhere] = [sealingKeys(), sealingKeys()];
+      await here.forSealing('test', stream, '2026-11-20T23:59:59.999Z');
+      const { key } = await here.forSealing('test', stream, today);
+      await elsewhere.forOpening('t2026-11-20', stream);
+      expect(await here.destroyDayKeys('2026-11-21')).toBe(1);
+      expect(await here.forOpening('t2026-11-20', stream)).toBeUndefined();
+      now = '2026-11-21T12:01:00.000Z';
+      expect(await elsewhere.forOpening('t2026-11-20', stream)).toBeUndefined();
+      expect(await elsewhere.forOpening('t2026-11-21', stream)).toEqual(key);
+    });
+
+    it('are never made again for a day long past', async () => {
+      const { generation } = await sealingKeys().forSealing('test', stream, '2026-11-10T12:00:00.000Z');
+      expect(generation).toBe('t2026-11-21');
+      expect(await sealingKeys().forOpening('t2026-11-10', stream)).toBeUndefined();
+    });
+
+    it('refuse another master key and a changed or moved row, each by its name', async () => {
+      await sealingKeys().forSealing('test', stream, today);
+      await expect(sealingKeys(stranger).forOpening('t2026-11-21', stream)).rejects.toThrow(/restore that key file/);
+      await database.pool.query(`update vault_day_keys set day = '2026-11-19'`);
+      await expect(sealingKeys().forOpening('t2026-11-19', stream)).rejects.toThrow(/changed or stands in the wrong row/);
+      await database.pool.query(`update vault_day_keys set sealed = 'rubbish'`);
+      await expect(sealingKeys().forOpening('t2026-11-19', stream)).rejects.toThrow(/not sealed text/);
+    });
+  });
+
+  describe('certificates', () => {
+    const certificate: CompanyCertificate = {
+      privateKeyPem: 'private',
+      certificatePem: 'leaf',
+      chainPem: ['ca'],
+      certificateId: 'c1',
+      cnpj: '12345678000195',
+      notBefore: '2026-01-01T00:00:00.000Z',
+      notAfter: '2027-01-01T00:00:00.000Z',
+      fingerprint: 'ff',
+    };
+    const vault = (key = master.key) => createCertificateVault(database.pool, key, clock);
+
+    it('come back as they were put, and only for their company', async () => {
+      await vault().put('12345678000195', certificate);
+      expect(await vault().open('12345678000195', 'c1')).toEqual(certificate);
+      expect(await vault().open('12345678000195', 'c2')).toBeUndefined();
+      expect(await vault().open('98765432000198', 'c1')).toBeUndefined();
+    });
+
+    it('refuse another master key', async () => {
+      await vault().put('12345678000195', certificate);
+      await expect(vault(stranger.key).open('12345678000195', 'c1')).rejects.toThrow(/restore that key file/);
+    });
+
+    it('refuse a row that was changed or given to another company', async () => {
+      await vault().put('12345678000195', certificate);
+      await database.pool.query(`update vault_certificates set company_id = '98765432000198'`);
+      await expect(vault().open('98765432000198', 'c1')).rejects.toThrow(/wrong row/);
+      await database.pool.query(
+        `update vault_certificates set company_id = '12345678000195', sealed = left(sealed, -5) || 'AAAAA'`,
+      );
+      await expect(vault().open('12345678000195', 'c1')).rejects.toThrow(/was changed/);
+    });
+  });
+
+  it('notes which key a generation is and refuses another under its name', async () => {
+    await registerMasterKeys(database.pool, [master]);
+    await registerMasterKeys(database.pool, [master]);
+    await expect(registerMasterKeys(database.pool, [stranger])).rejects.toThrow(/restore that key file/);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { bodyHashOf, sha256Hex } from '../../../src/app/hashes.js';
+import { DEMO_CNPJ, issueBodyOf } from '../demo.js';
+import { expectRefusal } from '../expect.js';
+import { createHarness, queuedInvoice } from '../harness.js';
+
+const headers = { 'idempotency-key': 'k-1' };
+
+describe('POST /v1/nfse 409', () => {
+  it('idempotency_key_reuse: another body under the key, to the end of its 24 hours', async () => {
+    const { call, pass } = createHarness();
+    await call('/v1/nfse', { json: issueBodyOf(), headers });
+    pass(86_399);
+    const response = await call('/v1/nfse', { json: issueBodyOf({ amount_in_cents: 200 }), headers });
+    const error = await expectRefusal(response, 409, 'idempotency_key_reuse');
+    expect(error).toMatchObject({
+      type: 'invalid_request',
+      retryable: false,
+      param: 'Idempotency-Key',
+      livemode: false,
+    });
+    expect(response.headers.get('retry-after')).toBeNull();
+  });
+
+  it('idempotency_key_in_use: the first request is still on its way', async () => {
+    const { call, idempotency, world } = createHarness();
+    const owner = { mode: 'test' as const, companyId: DEMO_CNPJ, keyHash: sha256Hex('k-1') };
+    const claim = { leaseToken: 'lease', commandId: 'command', acceptedAt: world.now };
+    await idempotency.claim(owner, bodyHashOf(issueBodyOf()), claim, world.now);
+    const response = await call('/v1/nfse', { json: issueBodyOf(), headers });
+    const error = await expectRefusal(response, 409, 'idempotency_key_in_use');
+    expect(error.retryable).toBe(true);
+    expect(response.headers.get('retry-after')).toBe('1');
+  });
+
+  it('nfse.reference_in_use: names the holder, for ever', async () => {
+    const harness = createHarness();
+    const id = await queuedInvoice(harness, 'test', issueBodyOf({ reference: 'r-1' }));
+    harness.pass(700_000);
+    const response = await harness.call('/v1/nfse', { json: issueBodyOf({ reference: 'r-1', amount_in_cents: 900 }) });
+    const error = await expectRefusal(response, 409, 'nfse.reference_in_use');
+    expect(error).toMatchObject({ param: 'reference', retryable: false });
+    expect(error.message).toContain(id);
+  });
+
+  it('duplicate_suspected: same amount and description without a key, another reference or not', async () => {
+    const { call, pass } = createHarness();
+    await call('/v1/nfse', { json: issueBodyOf(), headers });
+    pass(59);
+    const response = await call('/v1/nfse', { json: issueBodyOf({ reference: 'r-2' }) });
+    expect((await expectRefusal(response, 409, 'duplicate_suspected')).retryable).toBe(false);
+  });
+
+  it('a refused request leaves no trace in the duplicate window', async () => {
+    const { call } = createHarness();
+    expect((await call('/v1/nfse', { json: issueBodyOf({ cnae: '9999999' }) })).status).toBe(422);
+    expect((await call('/v1/nfse', { json: issueBodyOf() })).status).toBe(202);
+  });
+});
