@@ -50,8 +50,7 @@ const untouched = (row: DeadlineRow | undefined, { revision }: Event): DeadlineR
   row === undefined || (row.work === null && row.retention_since === null) ? 'delete' : { ...row, revision };
 
 export const handlers = {
-  InvoiceAccepted: (_row, event) =>
-    begun(born(event, event.data.acceptedAt), event, 'issue', event.data.acceptedAt),
+  InvoiceAccepted: (_row, event) => begun(born(event, event.data.acceptedAt), event, 'issue', event.data.acceptedAt),
   InvoiceImported: (_row, event) => untouched(born(event, event.data.createdAt), event),
   ReferenceTaken: 'ignored',
   IssuanceAttempted: (row, event) => attempted(row, event, 'issue', event.data.attemptedAt),

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { createKeyGate, READ, WRITE, withKey } from './access/gate.js';
 import { createRateLimiter } from './access/rate-limiter.js';
+import { refuse } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { endpoint, type Handler, routeNotFound } from './endpoint.js';
 import { activitiesRoute } from './routes/activities.js';
@@ -30,5 +31,7 @@ export const createApp = (deps: HttpDeps): Hono => {
   get('/v1/nfse/:id/xml', downloadRoute(deps, gate, xml));
   get('/v1/activities', withKey(gate, READ, activitiesRoute(deps)));
   app.notFound(routeNotFound(deps));
+  // Only a failing hook of ours comes here; the envelope holds all the same.
+  app.onError(() => refuse({ requestId: deps.newRequestId() }, { code: 'internal_error' }));
   return app;
 };

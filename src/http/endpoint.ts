@@ -39,16 +39,21 @@ export const routeNotFound = (deps: HttpDeps): ((c: Context) => Response | Promi
 
 const UNMATCHED = 'unmatched';
 
+/** A log line that cannot be written is no reason to deny what was done. */
 const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: number, startedAt: number): void => {
   if (deps.onRequest === undefined) return;
   const { requestId, code, invoiceId } = call;
-  deps.onRequest({
-    route,
-    method: c.req.method,
-    status,
-    ...(code === undefined ? {} : { code }),
-    durationMs: performance.now() - startedAt,
-    requestId,
-    ...(invoiceId === undefined ? {} : { invoiceId }),
-  });
+  try {
+    deps.onRequest({
+      route,
+      method: c.req.method,
+      status,
+      ...(code === undefined ? {} : { code }),
+      durationMs: performance.now() - startedAt,
+      requestId,
+      ...(invoiceId === undefined ? {} : { invoiceId }),
+    });
+  } catch (error) {
+    deps.onFault?.(error, requestId);
+  }
 };

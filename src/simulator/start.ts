@@ -84,8 +84,8 @@ const start = async (
 const openEnvironment = async (folder: string, mode: Mode): Promise<Environment> => ({
   mode,
   ...ENVIRONMENT_FACTS[mode],
-  ledger: await openLedger(join(folder, `ledger-${mode}.ndjson`)),
   registry: await openRegistry(join(folder, `registry-${mode}.json`)),
+  ledger: await openLedger(join(folder, `ledger-${mode}.ndjson`)),
 });
 
 /** A ledger made a moment ago must not vanish with the machine: its name is on the disk before anything is authorized. */

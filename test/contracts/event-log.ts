@@ -1,34 +1,19 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hashText } from '../../src/domain/log/hash-text.js';
 import {
-  AppendOutcomeUnknown,
   type EventBatch,
   type EventLog,
-  EventLogUnavailable,
-  type EventToAppend,
   EventTooLarge,
-  type JsonObject,
   MAX_EVENT_BYTES,
   type RecordedEvent,
 } from '../../src/ports/event-log.js';
-
-export type Engine = {
-  log: EventLog;
-  /** The same log through a new connection. */
-  reopen(): Promise<EventLog>;
-  /** Ends every connection of the log, as a restart of the server would; absent where there is none to lose. */
-  breakConnections?(): Promise<void>;
-  close(): Promise<void>;
-};
-
-const NONE = { kind: 'none' } as const;
-const at = (revision: number) => ({ kind: 'exact', revision }) as const;
+import { at, chained, type EventLogEngine, freshStream, NONE, recomputed, streamOf } from './event-log-kit.js';
+import { eventLogSubscriptionContract } from './event-log-subscribe.js';
 
 /** The promises every event log keeps. An adapter is done when this suite passes over it. */
-export const eventLogContract = (engineName: string, open: () => Promise<Engine>) =>
+export const eventLogContract = (engineName: string, open: () => Promise<EventLogEngine>) =>
   describe(`event log contract: ${engineName}`, () => {
-    let engine: Engine;
+    let engine: EventLogEngine;
     let log: EventLog;
     beforeAll(async () => {
       engine = await open();
@@ -181,169 +166,5 @@ export const eventLogContract = (engineName: string, open: () => Promise<Engine>
       });
     });
 
-    describe('subscribe', () => {
-      it('catches up and goes on live', async () => {
-        const prefix = `live${randomUUID()}-`;
-        await streamOf(log, 3, `${prefix}old`);
-        const seen = collect(log, prefix);
-        await seen.until((events) => events.length === 3);
-        await streamOf(log, 2, `${prefix}new`);
-        await seen.until((events) => events.length === 5);
-        await seen.stop();
-        expect(seen.events.map(({ revision }) => revision)).toEqual([0, 1, 2, 0, 1]);
-      });
-
-      it('begins behind the position that it is given', async () => {
-        const stream = await streamOf(log, 3);
-        const [, second] = await log.read(stream);
-        const seen = collect(log, stream, second?.position);
-        await seen.until((events) => events.length === 1);
-        await seen.stop();
-        expect(seen.events[0]?.revision).toBe(2);
-      });
-
-      it('never skips or reorders while 8 writers append', async () => {
-        const prefix = `busy${randomUUID()}-`;
-        const seen = collect(log, prefix);
-        const elsewhere = await engine.reopen();
-        const writers = Array.from({ length: 8 }, (_, n) =>
-          streamOf(n % 2 === 0 ? log : elsewhere, 250, `${prefix}${n}`),
-        );
-        const streams = await Promise.all(writers);
-        await seen.until((events) => events.length >= 8 * 250);
-        await seen.stop();
-        const positions = seen.events.map(({ position }) => position);
-        expect(positions).toEqual([...new Set(positions)].sort((a, b) => (a < b ? -1 : 1)));
-        for (const stream of streams) {
-          const revisions = seen.events.filter((event) => event.stream === stream).map(({ revision }) => revision);
-          expect(revisions).toEqual(Array.from({ length: 250 }, (_, n) => n));
-        }
-        expect(seen.events.every((event) => recomputed(event) === event.metadata.hash)).toBe(true);
-      });
-
-      it('ends promptly when the signal aborts, before and after the first batch', async () => {
-        const quiet = collect(log, freshStream());
-        await quiet.stop();
-        expect(quiet.events).toEqual([]);
-        const aborted = log.subscribe({ prefixes: ['x'], after: null, signal: AbortSignal.abort() });
-        for await (const _batch of aborted) throw new Error('an aborted subscription gave a batch');
-      });
-
-      it('goes on after a lost connection and says that it was interrupted', async ({ skip }) => {
-        if (engine.breakConnections === undefined) return skip('no connection to lose');
-        const prefix = `lost${randomUUID()}-`;
-        const seen = collect(log, prefix);
-        await streamOf(log, 2, `${prefix}a`);
-        await seen.until((events) => events.length === 2);
-        await seen.interruptedBy(engine.breakConnections);
-        await retried(() => streamOf(log, 2, `${prefix}b`));
-        await seen.until((events) => events.length === 4);
-        await seen.stop();
-        expect(seen.events.map(({ stream }) => stream.at(-1))).toEqual(['a', 'a', 'b', 'b']);
-      });
-    });
-
-    describe('lost connections', () => {
-      it('leaves no append without a truth that re-reading tells', async ({ skip }) => {
-        const { breakConnections } = engine;
-        if (breakConnections === undefined) return skip('no connection to lose');
-        let running = true;
-        const breaking = (async () => {
-          for (let n = 0; n < 10; n += 1) await breakConnections();
-          running = false;
-        })();
-        const writers = Array.from({ length: 8 }, async () => {
-          while (running) {
-            const stream = freshStream();
-            const events = [chained(stream, 0), chained(stream, 1)];
-            const outcome = await log.append(stream, NONE, events).catch((error: unknown) => error);
-            const stored = await retried(() => log.read(stream));
-            if (outcome instanceof AppendOutcomeUnknown) expect([0, 2]).toContain(stored.length);
-            else if (outcome instanceof EventLogUnavailable) expect(stored).toEqual([]);
-            else {
-              expect(outcome).toEqual({ ok: true, revision: 1 });
-              expect(stored).toHaveLength(2);
-            }
-            expect(await retried(() => log.append(stream, NONE, events))).toEqual({ ok: true, revision: 1 });
-            expect(await retried(() => log.read(stream))).toHaveLength(2);
-          }
-        });
-        await Promise.all([breaking, ...writers]);
-      });
-    });
+    eventLogSubscriptionContract(() => engine);
   });
-
-export const freshStream = (): string => `test-${randomUUID()}`;
-
-/** An event of this place, hashed as the codec does. */
-export const chained = (
-  stream: string,
-  revision: number,
-  part: { id?: string; data?: JsonObject } = {},
-): EventToAppend => {
-  const event = {
-    id: part.id ?? randomUUID(),
-    type: 'Happened',
-    data: part.data ?? { n: revision, text: 'ação' },
-    metadata: { schemaVersion: '1', commandId: randomUUID(), prevHash: revision === 0 ? '' : 'ab12' },
-  };
-  return { ...event, metadata: { ...event.metadata, hash: sha256(hashText(stream, revision, event)) } };
-};
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-const recomputed = (event: RecordedEvent): string => sha256(hashText(event.stream, event.revision, event));
-
-/** A stream with this many events, appended one by one. */
-const streamOf = async (log: EventLog, count: number, stream = freshStream()): Promise<string> => {
-  for (let revision = 0; revision < count; revision += 1) {
-    const result = await log.append(stream, revision === 0 ? NONE : at(revision - 1), [chained(stream, revision)]);
-    expect(result).toEqual({ ok: true, revision });
-  }
-  return stream;
-};
-
-/** For what may hit a dying connection. */
-const retried = async <T>(action: () => Promise<T>): Promise<T> => {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await action();
-    } catch (error) {
-      if (tries === 20) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-  }
-};
-
-/** A subscriber that keeps what it gets. */
-const collect = (log: EventLog, prefix: string, after: RecordedEvent['position'] | null = null) => {
-  const controller = new AbortController();
-  const events: RecordedEvent[] = [];
-  let interruptions = 0;
-  const onInterrupted = (): void => {
-    interruptions += 1;
-  };
-  const running = (async () => {
-    const batches = log.subscribe({ prefixes: [prefix], after, signal: controller.signal, onInterrupted });
-    for await (const batch of batches) events.push(...batch);
-  })();
-  const bounded = async (holds: () => boolean): Promise<void> => {
-    for (let waited = 0; !holds(); waited += 1) {
-      if (waited === 2_000) throw new Error(`the subscriber has ${events.length} events and does not get further`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  };
-  return {
-    events,
-    until: (holds: (events: readonly RecordedEvent[]) => boolean) => bounded(() => holds(events)),
-    /** The subscriber polls on short-lived queries, so a single break may meet none of them. */
-    interruptedBy: async (breakConnections: () => Promise<void>) => {
-      for (let tries = 0; interruptions === 0 && tries < 1_000; tries += 1) await breakConnections();
-      expect(interruptions).toBeGreaterThan(0);
-    },
-    stop: async () => {
-      controller.abort();
-      await running;
-    },
-  };
-};

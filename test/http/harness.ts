@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Hono } from 'hono';
 import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
+import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { cancelInvoice } from '../../src/app/cancel/cancel-invoice.js';
 import { downloadPdf, downloadXml } from '../../src/app/download/download.js';
 import { createDownloadTokens } from '../../src/app/download/download-token.js';
@@ -23,7 +24,6 @@ import type { IdempotencyKeys } from '../../src/ports/guards.js';
 import type { ReadModel } from '../../src/ports/read-model.js';
 import type { SealingKeys } from '../../src/ports/sealing-keys.js';
 import { catalogue, DEMO_CNPJ, demoCompany, issueBodyOf, OTHER_CNPJ } from './demo.js';
-import { fakeGuards } from './fake-guards.js';
 
 export const BASE_URL = 'https://nfse.example';
 export const START: Instant = '2026-11-21T12:00:00.000Z';
@@ -69,7 +69,7 @@ export type CallOptions = {
 /** The whole API over the memory log, at a clock that only the test moves. */
 export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const log = memoryEventLog();
-  const guards = fakeGuards();
+  const guards = createMemoryGuards();
   const company = demoCompany(DEMO_CNPJ);
   const world: Harness['world'] = {
     now: START,

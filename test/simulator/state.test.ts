@@ -32,6 +32,12 @@ describe('what a simulator keeps', () => {
     expect(keyOf(second).slice(23, 36)).toBe('0000000000002');
   });
 
+  it('is in the file before the answer comes', async () => {
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((number) => issue(rig, { number })));
+    const written = await readFile(join(rig.folder, 'ledger-test.ndjson'), 'utf8');
+    for (const answer of answers) expect(written).toContain(`"accessKey":"${keyOf(answer)}"`);
+  });
+
   it('survives a torn last line', async () => {
     await issue(rig);
     await rig.simulator.close();

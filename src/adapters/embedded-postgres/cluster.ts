@@ -13,23 +13,12 @@ import {
   writeConnection,
 } from './connection-file.js';
 import { EmbeddedPostgresError } from './error.js';
-import { type OsUser, unreachableFolder } from './os-user.js';
+import type { OsUser } from './os-user.js';
 import { runToEnd } from './server-process.js';
 
 const MAJOR = '18';
 
 export const clusterFolder = (dataDir: string): string => join(dataDir, 'postgres');
-
-/** Makes the data folder; throws `EmbeddedPostgresError` when the server's user could not get there. */
-export const prepareDataDir = async (dataDir: string, user: OsUser | undefined): Promise<void> => {
-  // Another user has to walk through it; what is secret in it has its own mode.
-  await mkdir(dataDir, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
-  if (user !== undefined && unreachableFolder(user, dataDir) !== undefined) {
-    throw new EmbeddedPostgresError(
-      `DATA_DIR ${dataDir} cannot be reached by OS user ${user.name}: choose another DATA_DIR or run as a normal user`,
-    );
-  }
-};
 
 /** Creates the cluster at the first start; later checks that this version can run it. Returns its password. */
 export const prepareCluster = async (

@@ -1,6 +1,7 @@
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { makeDataDir } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { processIdentity } from './process-identity.js';
 
@@ -19,6 +20,7 @@ const RETRY_MS = 50;
  */
 export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number }): Promise<DataDirLock> => {
   const folder = join(dataDir, 'lock');
+  await makeDataDir(dataDir);
   await mkdir(folder, { recursive: true });
   const deadline = Date.now() + waitMs;
   for (;;) {

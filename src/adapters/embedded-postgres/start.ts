@@ -1,8 +1,9 @@
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { findBinaries } from './binaries.js';
-import { clusterFolder, prepareCluster, prepareDatabase, prepareDataDir } from './cluster.js';
+import { clusterFolder, prepareCluster, prepareDatabase } from './cluster.js';
 import { connectionString, writeConnection } from './connection-file.js';
+import { prepareDataDir } from './data-dir.js';
 import { type DataDirLock, lockDataDir } from './data-dir-lock.js';
 import { EmbeddedPostgresError } from './error.js';
 import { stopOrphan } from './orphan.js';

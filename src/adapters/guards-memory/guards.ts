@@ -1,5 +1,5 @@
-import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { Instant } from '../../domain/shared/time.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type {
   Claim,
   DuplicateWindow,

@@ -12,7 +12,10 @@ type KeyRow = {
   invoice_id: string | null;
 };
 
-export const idempotencyKeys = (db: pg.Pool, { idempotencyTtlSeconds, leaseSeconds }: GuardOptions): IdempotencyKeys => {
+export const idempotencyKeys = (
+  db: pg.Pool,
+  { idempotencyTtlSeconds, leaseSeconds }: GuardOptions,
+): IdempotencyKeys => {
   const stateOf = (row: KeyRow, bodyHash: string, now: Instant): KeyState => {
     const leased = row.invoice_id === null && isBefore(now, row.leased_until);
     const over = !isBefore(now, addSeconds(row.accepted_at, idempotencyTtlSeconds));

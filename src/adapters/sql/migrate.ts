@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 
-/** A step forward of the schema. `id` counts from 1 without gaps; `sql` runs in one transaction. */
+/** A step forward of the schema. `id` grows along the list, gaps are allowed; `sql` runs in one transaction. */
 export type Migration = { id: number; name: string; sql: string };
 
 /** Thrown when the database's history is not a beginning of the list; nothing was changed. */
@@ -51,22 +51,30 @@ const history = async (client: pg.PoolClient): Promise<readonly Applied[]> =>
   (await client.query<Applied>('select id, name, checksum from schema_migrations order by id')).rows;
 
 const unapplied = (migrations: readonly Migration[], applied: readonly Applied[]): readonly Migration[] => {
+  const known = new Map(migrations.map((migration) => [migration.id, migration]));
   migrations.forEach(({ id, name }, index) => {
-    if (id !== index + 1) throw new MigrationError(`migration ${id}-${name} stands at place ${index + 1} of the list`);
+    const before = migrations[index - 1];
+    if (before !== undefined && before.id >= id) {
+      throw new MigrationError(`migration ${id}-${name} stands behind ${before.id}-${before.name}`);
+    }
   });
   for (const { id, name, checksum } of applied) {
-    const known = migrations[id - 1];
-    if (known === undefined) {
+    const migration = known.get(id);
+    if (migration === undefined) {
       throw new MigrationError(
         `the database has migration ${id}-${name}, which this version does not know: run a newer version`,
       );
     }
-    if (checksum !== checksumOf(known)) {
-      throw new MigrationError(`migration ${id}-${known.name} is not the one that the database ran (${name})`);
+    if (checksum !== checksumOf(migration)) {
+      throw new MigrationError(`migration ${id}-${migration.name} is not the one that the database ran (${name})`);
     }
   }
+  const last = applied.at(-1)?.id ?? 0;
   const done = new Set(applied.map(({ id }) => id));
-  return migrations.filter(({ id }) => !done.has(id));
+  const missing = migrations.filter(({ id }) => !done.has(id));
+  const late = missing.find(({ id }) => id < last);
+  if (late === undefined) return missing;
+  throw new MigrationError(`migration ${late.id}-${late.name} was added below ${last}, which the database already ran`);
 };
 
 const apply = async (client: pg.PoolClient, migration: Migration): Promise<void> => {

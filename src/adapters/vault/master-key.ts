@@ -20,7 +20,9 @@ export const loadMasterKey = async (
   const found = await readKey(file);
   if (found !== undefined) return found;
   if (!createIfMissing) {
-    throw new MasterKeyUnusable(`the master key file ${file} is missing: put 32 random bytes in base64 there, mode 0600`);
+    throw new MasterKeyUnusable(
+      `the master key file ${file} is missing: put 32 random bytes in base64 there, mode 0600`,
+    );
   }
   await createKey(file);
   const created = await readKey(file);

@@ -26,7 +26,7 @@ export type InvoiceReader = {
 };
 
 export type ReaderDeps = {
-  readModel: ReadModel;
+  readModel: Pick<ReadModel, 'invoice'>;
   keys: SealingKeys;
   clock: Clock;
   /** Age of the oldest event that the invoices projection has not handled, cached for a moment. */

@@ -1,6 +1,8 @@
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { type DecodedEvent, decodeEvent } from '../../app/event-store/codec.js';
+import { parseInvoiceStream } from '../../domain/shared/ids.js';
 import { type Command, done, refused } from '../command.js';
+import type { Session } from '../session.js';
 import { findStream, readWhole } from './events.js';
 
 const timeline: Command = {
@@ -10,25 +12,30 @@ const timeline: Command = {
   options: {},
   changes: false,
   run: async ({ positionals: [id = ''], session }) => {
-    const opened = await session();
-    const stream = await findStream(id, opened);
-    const recorded = stream === undefined ? [] : await readWhole(stream, opened);
-    if (recorded.length === 0) return refused(`no invoice ${id}`);
-    const events = await Promise.all(recorded.map((event) => decodeEvent(event, 'sealed')));
-    const story = (events as readonly DecodedEvent<InvoiceEvent>[]).map((event) => ({
-      at: event.metadata['recordedAt'] ?? '',
-      event: event.type,
-      who: event.metadata['actor'] ?? '',
-      request_id: event.metadata['correlationId'] ?? '',
-      evidence: evidenceOf(event),
-    }));
-    return done(renderTimeline(story), { stream, timeline: story });
+    const story = await timelineOf(id, await session());
+    return story === undefined ? refused(`no invoice ${id}`) : done(renderTimeline(story), { id, timeline: story });
   },
 };
 
 export const invoiceCommands: readonly Command[] = [timeline];
 
-export type TimelineEntry = { at: string; event: string; who: string; evidence: string };
+export type TimelineEntry = { at: string; event: string; who: string; request_id: string; evidence: string };
+
+/** Undefined when no company has an invoice of this id. */
+export const timelineOf = async (id: string, session: Session): Promise<readonly TimelineEntry[] | undefined> => {
+  const stream = await findStream(id, session);
+  const address = stream === undefined ? undefined : parseInvoiceStream(stream);
+  if (stream === undefined || address === undefined) return undefined;
+  const recorded = await readWhole(stream, session);
+  const events = (await Promise.all(recorded.map((event) => decodeEvent(event, 'sealed')))) as readonly DecodedEvent<InvoiceEvent>[];
+  return events.map((event) => ({
+    at: event.metadata['recordedAt'] ?? '',
+    event: event.type,
+    who: event.metadata['actor'] ?? '',
+    request_id: event.metadata['correlationId'] ?? '',
+    evidence: evidenceOf(event),
+  }));
+};
 
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>
   story.map(({ at, event, who, evidence }) => `${at}  ${event.padEnd(27)} ${who.padEnd(18)} ${evidence}`.trimEnd()).join('\n');

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Download } from '../../app/download/download.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import { type InvoiceAddress, parseInvoiceId, publicInvoiceId } from '../../domain/shared/ids.js';
+import { type InvoiceAddress, type InvoiceId, parseInvoiceId, publicInvoiceId } from '../../domain/shared/ids.js';
 import { type KeyGate, READ } from '../access/gate.js';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
@@ -38,25 +38,23 @@ const enter = async (c: Context, call: Call, deps: HttpDeps, gate: KeyGate): Pro
     token === undefined || invoiceId === undefined
       ? undefined
       : deps.downloadTokens.check(token, invoiceId, deps.clock.now());
-  const authorization = c.req.header('authorization');
-  const admitted =
-    authorization === undefined && opened !== undefined ? undefined : await gate.admit(authorization, READ);
-  if (opened !== undefined && (admitted === undefined || 'refused' in admitted))
-    return await enterByToken(opened, call, deps);
-  if (admitted === undefined || 'refused' in admitted) return admitted ?? { refused: { code: 'unauthorized' } };
+  const byKey = await enterByKey(c, call, gate, invoiceId);
+  if (opened === undefined) return byKey;
+  return 'address' in byKey ? { address: opened } : await enterByToken(opened, call, deps);
+};
 
+const enterByKey = async (c: Context, call: Call, gate: KeyGate, invoiceId: InvoiceId | undefined): Promise<Entry> => {
+  const admitted = await gate.admit(c.req.header('authorization'), READ);
+  if ('refused' in admitted) return admitted;
   const over = gate.spend(admitted.caller, READ, call);
-  if (over !== undefined && opened !== undefined) {
-    delete call.rate;
-    return await enterByToken(opened, call, deps);
-  }
   if (over !== undefined) return { refused: over };
   if (invoiceId === undefined) return { refused: { code: 'invalid_id' } };
   const { mode, companyId } = admitted.caller;
-  return { address: opened ?? { mode, companyId, invoiceId } };
+  return { address: { mode, companyId, invoiceId } };
 };
 
 const enterByToken = async (address: InvoiceAddress, call: Call, deps: HttpDeps): Promise<Entry> => {
+  delete call.rate;
   if (!(await deps.companyEnabled(address.companyId))) return { refused: { code: 'feature_not_enabled' } };
   call.mode = address.mode;
   return { address };

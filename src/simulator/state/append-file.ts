@@ -21,8 +21,7 @@ const NEWLINE = 0x0a;
  */
 export const openAppendFile = async (path: string, onLine: (line: Buffer, span: Span) => void): Promise<AppendFile> => {
   const handle = await open(path, 'a+', 0o600);
-  let end = await readLines(handle, onLine);
-  await handle.truncate(end);
+  let end = await recover(handle, onLine);
   let waiting: Buffer[] = [];
   let writing: Promise<void> = Promise.resolve();
   let queued: Promise<void> | undefined;
@@ -61,6 +60,17 @@ export const openAppendFile = async (path: string, onLine: (line: Buffer, span: 
       await handle.close();
     },
   };
+};
+
+const recover = async (handle: FileHandle, onLine: (line: Buffer, span: Span) => void): Promise<number> => {
+  try {
+    const end = await readLines(handle, onLine);
+    await handle.truncate(end);
+    return end;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 };
 
 const writeAll = async (handle: FileHandle, bytes: Buffer): Promise<void> => {

@@ -139,6 +139,12 @@ describeWithPostgres('the embedded server', () => {
     expect(await ask((await start()).connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
+  it('says in one line that the folder cannot be made', async () => {
+    await writeFile(dataDir, 'a file');
+    dataDir = join(dataDir, 'below');
+    await expect(start()).rejects.toThrow(`DATA_DIR ${dataDir} cannot be created (ENOTDIR): choose another DATA_DIR`);
+  });
+
   it.runIf(process.getuid?.() === 0)(
     'says in one line what to do about a folder that its user cannot reach',
     async () => {

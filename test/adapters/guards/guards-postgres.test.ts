@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPostgresGuards, type PostgresGuards, pruneGuards } from '../../../src/adapters/guards-postgres/guards.js';
+import {
+  createPostgresGuards,
+  type PostgresGuards,
+  pruneGuards,
+} from '../../../src/adapters/guards-postgres/guards.js';
 import { guardsMigration } from '../../../src/adapters/sql/migrations/0010-guards.js';
 import { guardsContract } from '../../contracts/guards.js';
 import { lookupMemosContract } from '../../contracts/lookup-memos.js';
@@ -28,6 +32,8 @@ describeWithPostgres('guards in PostgreSQL', () => {
     }
     expect(await pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, '2026-11-21T12:00:00.000Z')).toBe(2);
     expect((await database.pool.query('select key_hash from idempotency_keys')).rows).toEqual([{ key_hash: young }]);
-    expect((await database.pool.query('select fingerprint from duplicate_marks')).rows).toEqual([{ fingerprint: young }]);
+    expect((await database.pool.query('select fingerprint from duplicate_marks')).rows).toEqual([
+      { fingerprint: young },
+    ]);
   });
 });

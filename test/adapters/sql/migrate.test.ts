@@ -35,13 +35,17 @@ describeWithPostgres('migrate', () => {
     expect(await migrate(database.pool, [one, two])).toEqual([2]);
   });
 
-  it('refuses a changed step, a newer database and a list with a gap', async () => {
+  it('refuses a changed step, a newer database, a list out of order and a step added below', async () => {
     await migrate(database.pool, [one, two]);
     const changed = { ...one, sql: `${one.sql} ` };
     await expect(migrate(database.pool, [changed, two])).rejects.toThrow(MigrationError);
     await expect(migrate(database.pool, [one])).rejects.toThrow(/2-two.*newer version/);
     await expect(pendingMigrations(database.pool, [one])).rejects.toThrow(MigrationError);
-    await expect(migrate(database.pool, [two])).rejects.toThrow(MigrationError);
+    await expect(migrate(database.pool, [two, one])).rejects.toThrow(/1-one stands behind 2-two/);
+    const ten = { ...two, id: 10, sql: 'select 1' };
+    expect(await migrate(database.pool, [one, two, ten])).toEqual([10]);
+    const five = { ...ten, id: 5 };
+    await expect(migrate(database.pool, [one, two, five, ten])).rejects.toThrow(/5-two was added below 10/);
   });
 });
 

@@ -91,7 +91,9 @@ describeWithPostgres('vault', () => {
       await sealingKeys().forSealing('test', stream, today);
       await expect(sealingKeys(stranger).forOpening('t2026-11-21', stream)).rejects.toThrow(/restore that key file/);
       await database.pool.query(`update vault_day_keys set day = '2026-11-19'`);
-      await expect(sealingKeys().forOpening('t2026-11-19', stream)).rejects.toThrow(/changed or stands in the wrong row/);
+      await expect(sealingKeys().forOpening('t2026-11-19', stream)).rejects.toThrow(
+        /changed or stands in the wrong row/,
+      );
       await database.pool.query(`update vault_day_keys set sealed = 'rubbish'`);
       await expect(sealingKeys().forOpening('t2026-11-19', stream)).rejects.toThrow(/not sealed text/);
     });

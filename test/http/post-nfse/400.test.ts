@@ -83,6 +83,11 @@ describe('POST /v1/nfse 400 invalid_request', () => {
     expect(error.param?.length).toBeLessThan(200);
   });
 
+  it('stops listing at a thousand causes', async () => {
+    const error = await refusalOf(Object.fromEntries(Array.from({ length: 1500 }, (_, n) => [`k${n}`, 1])));
+    expect(error.errors).toHaveLength(1000);
+  });
+
   it('a bad document beside another cause is one of them', async () => {
     const error = await refusalOf(issueBodyOf({ customer: { document: '123', extra: 1 } }));
     expect(paramsOf(error)).toEqual(['customer.document', 'customer.extra']);
@@ -125,16 +130,14 @@ describe('POST /v1/nfse 400 invalid_request', () => {
   ];
   it.each(fields)('%s: %s', async (field, _what, value) => {
     const error = await refusalOf(issueBodyOf({ [field]: value }));
-    expect(paramsOf(error)).toEqual(field === error.param ? error.errors?.map(() => field) : []);
+    expect(new Set(paramsOf(error))).toEqual(new Set([field]));
     expect(error.message).toContain(field);
   });
 
-  it('expands the markers before it measures', async () => {
+  it('takes a description that its markers bring to the limit', async () => {
     const { call } = createHarness();
-    const description = `${'x'.repeat(1990)}{{ano}}{{x`;
+    const description = `${'x'.repeat(1990)}{{data}}`;
     expect((await call('/v1/nfse', { json: issueBodyOf({ description }) })).status).toBe(202);
-    const grown = `${'x'.repeat(1991)}{{mes}} {{`.slice(0, 2000);
-    expect((await call('/v1/nfse', { json: issueBodyOf({ description: grown }) })).status).toBe(202);
   });
 
   const foreign: readonly [string, unknown, RegExp][] = [

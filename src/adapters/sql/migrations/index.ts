@@ -1,5 +1,8 @@
 import type { Migration } from '../migrate.js';
 import { eventLogMigration } from './0001-event-log.js';
+import { guardsMigration } from './0010-guards.js';
+import { vaultMigration } from './0011-vault.js';
+import { projectionsMigration } from './0012-projections.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
-export const migrations: readonly Migration[] = [eventLogMigration];
+export const migrations: readonly Migration[] = [eventLogMigration, guardsMigration, vaultMigration, projectionsMigration];

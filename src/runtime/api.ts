@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { sqlFault } from '../adapters/sql/errors.js';
+import { deriveSecret } from '../adapters/vault/master-key.js';
+import { PdfBusy } from '../adapters/pdf/errors.js';
+import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
+import { downloadPdf, downloadXml } from '../app/download/download.js';
+import { createDownloadTokens } from '../app/download/download-token.js';
+import { StoreUnavailable } from '../app/event-store/event-store.js';
+import type { AcceptDeps } from '../app/issue/accept-deps.js';
+import { acceptInvoice } from '../app/issue/accept-invoice.js';
+import { shortCache } from '../app/short-cache.js';
+import { issuableActivities } from '../domain/company/activities.js';
+import type { Company } from '../domain/company/company.js';
+import { createApp } from '../http/app.js';
+import type { HttpDeps } from '../http/deps.js';
+import { listen } from '../http/server.js';
+import { EventLogUnavailable } from '../ports/event-log.js';
+import type { PdfRenderer } from '../ports/pdf.js';
+import { shippedCatalogue } from '../tables/catalogue.js';
+import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-trade.js';
+import { municipalityByName } from '../tables/municipalities.js';
+import { simulatedModes } from './authorizers.js';
+import { companyOf } from './issuing.js';
+import { faultFields } from './logger.js';
+import type { Parts } from './service.js';
+import { openTaxRegistry } from './tax-registry.js';
+
+const CREDENTIAL_CACHE_MS = 1_000;
+const DRAIN_MS = 20_000;
+const PROJECTION_WAIT_MS = 300;
+const PROJECTION_POLL_MS = 10;
+
+/** Binds the use cases to their engines and serves them; answers the origin that it listens on. */
+export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> => {
+  const { config, runner } = parts;
+  const address = { baseUrl: config.api.baseUrl ?? '' };
+  const server = await listen(createApp(httpDeps(parts, pdf, address)), config.api);
+  address.baseUrl ||= server.url;
+  runner.onStop('public api', () => server.close(DRAIN_MS));
+  return server.url;
+};
+
+/** `BASE_URL` defaults to the address that the server gets, which is known only once it listens. */
+const httpDeps = (parts: Parts, pdf: PdfRenderer, address: { baseUrl: string }): HttpDeps => {
+  const { clock, config, engines, logger, reader } = parts;
+  const { store, readModel } = engines;
+  const { testRetentionSeconds } = config.limits;
+  const company = companyOf(engines, clock);
+  const simulated = simulatedModes(config);
+  const downloads = { store, clock, pdf, testRetentionSeconds, isSimulated: (mode: 'live' | 'test') => simulated.includes(mode) };
+  const accepting = acceptDeps(parts, company);
+  const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
+  const credential = shortCache(CREDENTIAL_CACHE_MS, clock, (keyHash) => readModel.credential(keyHash));
+  const switchedOff = shortCache(CREDENTIAL_CACHE_MS, clock, () => readModel.apiSwitchedOff());
+  const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
+  return {
+    clock,
+    newRequestId: () => `req_${randomUUID()}`,
+    apiSwitchedOff: () => switchedOff('api'),
+    authenticate: async (keyHash) => {
+      const found = await credential(keyHash);
+      return found === undefined ? undefined : { ...found, companyEnabled: await companyEnabled(found.companyId) };
+    },
+    companyEnabled,
+    accept: (command, requester) => acceptInvoice(command, requester, accepting),
+    cancel: (command, requester) => cancelInvoice(command, requester, cancelling),
+    find: (invoice) => reader.byId(invoice),
+    byReference: (owner, reference) => reader.byReference(owner, reference),
+    activities: async ({ mode, companyId }) => {
+      const found = await company(companyId);
+      return found === undefined ? [] : issuableActivities(found.registration, mode, shippedCatalogue);
+    },
+    downloadXml: (invoice) => downloadXml(invoice, downloads),
+    downloadPdf: (invoice) => downloadPdf(invoice, downloads),
+    downloadTokens: createDownloadTokens([deriveSecret(engines.masterKey, 'download-token')], config.downloadTokenSeconds),
+    get baseUrl() {
+      return address.baseUrl;
+    },
+    rateLimits: config.rates,
+    isUnavailable,
+    onRequest: (summary) => logger.info({ msg: 'request', ...summary }),
+    onFault: (error, requestId) => logger.error({ msg: 'request failed', request_id: requestId, ...faultFields(error) }),
+  };
+};
+
+const acceptDeps = ({ engines, clock, config }: Parts, company: AcceptDeps['company']): AcceptDeps => ({
+  store: engines.store,
+  idempotency: engines.guards.idempotency,
+  duplicates: engines.guards.duplicates,
+  taxRegistry: openTaxRegistry(config, engines.pool),
+  clock,
+  company,
+  eligibilityFacts: async (known: Company) => {
+    const municipality = municipalityByName(known.registration.city, known.registration.state);
+    return {
+      municipality:
+        municipality === undefined ? undefined : { ibge: municipality.ibge, requiresCustomer: false, requiresRegistration: false },
+      catalogue: shippedCatalogue,
+      isCountry: isCustomerCountry,
+      isCurrency,
+      currencies: currencyCodes(),
+    };
+  },
+  windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
+});
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof StoreUnavailable ||
+  error instanceof EventLogUnavailable ||
+  error instanceof PdfBusy ||
+  sqlFault(error) !== 'other';
+
+/** Bounded, and never an error: the command is recorded already (design section 5). */
+const waitForProjection =
+  ({ engines }: Parts) =>
+  async (stream: string, revision: number): Promise<void> => {
+    const deadline = Date.now() + PROJECTION_WAIT_MS;
+    while (Date.now() < deadline) {
+      const row = await engines.readModel.invoice(stream).catch(() => undefined);
+      if ((row?.revision ?? -1) >= revision) return;
+      await pause(PROJECTION_POLL_MS);
+    }
+  };

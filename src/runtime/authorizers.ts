@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createAuthorizer } from '../adapters/authorizer/client.js';
+import { sefinTrustRoots } from '../adapters/authorizer/trust-roots.js';
+import type { Mode } from '../domain/shared/ids.js';
+import type { Authorizer, Caller } from '../ports/authorizer.js';
+import type { CompanyCertificate } from '../ports/certificate-vault.js';
+import type { Clock } from '../ports/clock.js';
+import { type Simulator, startSimulator } from '../simulator/start.js';
+import { serviceCodeDescription, shippedCatalogue } from '../tables/catalogue.js';
+import { municipalityByCode } from '../tables/municipalities.js';
+import type { Config } from './config.js';
+import type { Logger } from './logger.js';
+import type { Runner } from './runner.js';
+
+export const modes: readonly Mode[] = ['live', 'test'];
+
+export const simulatorFolder = (config: Config): string => join(config.dataDir, 'simulator');
+
+/** Modes without an address of their own: nothing that is authorized there is a fiscal document. */
+export const simulatedModes = (config: Config): readonly Mode[] => modes.filter((mode) => config.authorizer[mode] === undefined);
+
+/** Its own program or inside the service: the same folder, so that a restart forgets nothing. */
+export const openSimulator = async (config: Config, clock: Clock, logger: Logger, runner: Runner): Promise<Simulator> => {
+  const { port, controlPort, clientCaFile } = config.simulator;
+  const simulator = await startSimulator({
+    folder: simulatorFolder(config),
+    port,
+    controlPort,
+    clock,
+    tables: {
+      serviceCode: (code) => {
+        const description = serviceCodeDescription(code);
+        return description === undefined ? undefined : { description };
+      },
+      isNbs: shippedCatalogue.isNbs,
+      municipality: municipalityByCode,
+    },
+    ...(clientCaFile === undefined ? {} : { extraClientCaPem: await readFile(clientCaFile, 'utf8') }),
+    log: (line) => logger.debug({ msg: 'simulator', ...line }),
+  });
+  runner.onStop('simulator', () => simulator.close());
+  return simulator;
+};
+
+export type AuthorizerParts = {
+  config: Config;
+  clock: Clock;
+  runner: Runner;
+  simulator: Simulator | undefined;
+  certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
+};
+
+/** One client for both modes; a mode that this process cannot reach answers that it was not reached. */
+export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer> => {
+  const { config, clock, runner, simulator, certificateOf } = parts;
+  const addressOf = (mode: Mode): string | undefined => config.authorizer[mode] ?? simulator?.urls[mode];
+  const extraRoots = config.authorizerCaFile === undefined ? [] : [await readFile(config.authorizerCaFile, 'utf8')];
+  const client = createAuthorizer({
+    addresses: { live: addressOf('live') ?? NOWHERE, test: addressOf('test') ?? NOWHERE },
+    trustRootsPem: [...sefinTrustRoots(), ...(simulator === undefined ? [] : [simulator.caPem]), ...extraRoots],
+    timeoutMs: config.limits.sendSeconds * 1000,
+    certificateOf,
+    now: () => clock.now(),
+  });
+  runner.onStop('authorizer connections', () => client.close());
+  const reachable = (caller: Caller): boolean => addressOf(caller.mode) !== undefined;
+  return {
+    sendDps: async (caller, bytes) => (reachable(caller) ? await client.sendDps(caller, bytes) : notReached),
+    findByDps: async (caller, id) => (reachable(caller) ? await client.findByDps(caller, id) : notAsked),
+    findByAccessKey: async (caller, key) => (reachable(caller) ? await client.findByAccessKey(caller, key) : notAsked),
+    sendCancellation: async (caller, key, bytes) =>
+      reachable(caller) ? await client.sendCancellation(caller, key, bytes) : notReached,
+    findCancellation: async (caller, key) => (reachable(caller) ? await client.findCancellation(caller, key) : notAsked),
+  };
+};
+
+const NOWHERE = 'https://localhost.invalid';
+const reason = 'this process has no authorizer for the mode';
+const notReached = { kind: 'not_sent', reason, codes: [], certificateRefused: false } as const;
+const notAsked = { kind: 'inconclusive', reason } as const;

@@ -1,0 +1,38 @@
+import { badUsage, type Command, done, textFlag } from '../../cli/command.js';
+import { systemClock } from '../clock.js';
+import { type Config, type Role, roles as allRoles } from '../config.js';
+import { createLogger } from '../logger.js';
+import { prepareFirstStart } from '../first-start.js';
+import { startService } from '../service.js';
+import { untilSignal } from '../until-signal.js';
+
+export const serveCommand = (config: () => Config): Command => ({
+  name: 'serve',
+  positionals: [],
+  summary: 'run the service until SIGTERM or SIGINT',
+  options: { role: { type: 'string', help: `all, or a list of ${allRoles.join(',')}` } },
+  changes: false,
+  run: async ({ flags }) => {
+    const roles = parseRoles(textFlag(flags, 'role') ?? 'all');
+    if (roles === undefined) return badUsage(`--role must be all or a list of ${allRoles.join(',')}`);
+    const logger = createLogger(config().logLevel, 'stdout');
+    const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
+    const service = await startService({ config: config(), roles, clock: systemClock, logger });
+    try {
+      if (roles.includes('api')) await prepareFirstStart(service, config(), systemClock);
+      const signal = await stopAsked;
+      logger.info({ msg: 'stopping', signal });
+    } finally {
+      await service.stop();
+    }
+    logger.info({ msg: 'stopped' });
+    return done('', {});
+  },
+});
+
+const parseRoles = (text: string): readonly Role[] | undefined => {
+  if (text === 'all') return allRoles;
+  const wanted = text.split(',');
+  const known = allRoles.filter((role) => wanted.includes(role));
+  return known.length === wanted.length ? known : undefined;
+};

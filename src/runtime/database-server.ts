@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { readEmbeddedConnection } from '../adapters/embedded-postgres/connection-file.js';
+import { type DataDirLock, lockDataDir } from '../adapters/embedded-postgres/data-dir-lock.js';
+import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
+import { startEmbeddedPostgres } from '../adapters/embedded-postgres/start.js';
+import type { EngineOptions } from './engines.js';
+
+/** How long `serve` waits for the folder's lock, and a command for the database of the service that holds it. */
+const LOCK_WAIT_MS = 10_000;
+
+/** The address of the database: the configured one, else the embedded server of the data folder, started if nobody runs it. */
+export const openDatabaseServer = async (options: EngineOptions): Promise<string> => {
+  const { config, patience } = options;
+  if (config.databaseUrl !== undefined) return config.databaseUrl;
+  if (patience === 'serve') return await startOwn(options, await lockDataDir(config.dataDir, { waitMs: LOCK_WAIT_MS }));
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    const lock = await lockDataDir(config.dataDir, { waitMs: 0 }).catch((error: unknown) => {
+      if (error instanceof EmbeddedPostgresError) return error;
+      throw error;
+    });
+    if (!(lock instanceof Error)) return await startOwn(options, lock);
+    const running = await readEmbeddedConnection(config.dataDir);
+    if (running !== undefined && (await answers(running))) return running;
+    if (Date.now() > deadline) throw lock;
+    await pause(100);
+  }
+};
+
+const startOwn = async ({ config, logger, runner, patience }: EngineOptions, lock: DataDirLock): Promise<string> => {
+  runner.onStop('data folder lock', () => lock.release());
+  const server = await startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    lock,
+    log: (line) => logger.debug({ msg: 'postgres', line }),
+  });
+  server.onExit(() => logger.error({ msg: 'the embedded database ended and is being restarted' }));
+  runner.onStop('embedded database', async () => {
+    if (patience === 'command') await othersGone(server.connectionString);
+    await server.stop();
+  });
+  return server.connectionString;
+};
+
+const answers = async (connectionString: string): Promise<boolean> => {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+};
+
+/** Another command may have borrowed this database; it is given a moment to finish. */
+const othersGone = async (connectionString: string): Promise<void> => {
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    while (Date.now() < deadline) {
+      const { rows } = await client.query<{ others: number }>(
+        `select count(*)::int as others from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      );
+      if ((rows[0]?.others ?? 0) === 0) return;
+      await pause(100);
+    }
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+};

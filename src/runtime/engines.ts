@@ -1,0 +1,80 @@
+import type pg from 'pg';
+import { createEventStore, type EventStore } from '../app/event-store/event-store.js';
+import { postgresEventLog } from '../adapters/eventlog-postgres/event-log.js';
+import { createPostgresGuards, type PostgresGuards } from '../adapters/guards-postgres/guards.js';
+import { createReadModel } from '../adapters/read-model-postgres/read-model.js';
+import { migrate } from '../adapters/sql/migrate.js';
+import { migrations } from '../adapters/sql/migrations/index.js';
+import { openPool } from '../adapters/sql/pool.js';
+import { createCertificateVault } from '../adapters/vault/certificate-vault.js';
+import { loadMasterKey } from '../adapters/vault/master-key.js';
+import { createSealingKeys, registerMasterKeys, type VaultSealingKeys } from '../adapters/vault/sealing-keys.js';
+import type { AppendListener } from '../app/event-store/event-store.js';
+import type { CertificateVault } from '../ports/certificate-vault.js';
+import type { Clock } from '../ports/clock.js';
+import type { EventLog } from '../ports/event-log.js';
+import type { ReadModel } from '../ports/read-model.js';
+import { checkRegistry, registry } from '../../projections/registry.js';
+import { prepareProjections } from '../workers/projector.js';
+import type { Config } from './config.js';
+import { openDatabaseServer } from './database-server.js';
+import type { Logger } from './logger.js';
+import type { Runner } from './runner.js';
+
+/** The generation of the one master key of this version; a rotation adds the next. */
+const MASTER_KEY_GENERATION = 'm1';
+const IDEMPOTENCY_LEASE_SECONDS = 15;
+
+/** What every role and every operator command stands on. */
+export type Engines = {
+  pool: pg.Pool;
+  log: EventLog;
+  store: EventStore;
+  guards: PostgresGuards;
+  sealingKeys: VaultSealingKeys;
+  vault: CertificateVault;
+  readModel: ReadModel;
+  masterKey: Buffer;
+};
+
+export type EngineOptions = {
+  config: Config;
+  clock: Clock;
+  logger: Logger;
+  runner: Runner;
+  /** A command stops the database it started only when no other process uses it any more. */
+  patience: 'serve' | 'command';
+  decorateStore?: (store: EventStore) => EventStore;
+  onAppended?: AppendListener;
+};
+
+/** Opens the engines in the order lock, database, migrations, keys; each is closed by the runner in reverse. */
+export const openEngines = async (options: EngineOptions): Promise<Engines> => {
+  const { config, clock, logger, runner, decorateStore = (store) => store } = options;
+  checkRegistry(registry);
+  const connectionString = await openDatabaseServer(options);
+  const onIdleError = (): void => logger.warn({ msg: 'a database connection was lost' });
+  const pool = openPool({ connectionString, max: 20, applicationName: 'nfse', onIdleError });
+  runner.onStop('database pool', () => pool.end());
+  await migrate(pool, migrations);
+  const masterKey = await loadMasterKey(config.masterKeyFile, { createIfMissing: config.masterKeyMayBeMade });
+  const masterKeys = [{ generation: MASTER_KEY_GENERATION, key: masterKey }] as const;
+  await registerMasterKeys(pool, masterKeys);
+  const log = postgresEventLog({ connectionString, onIdleError });
+  runner.onStop('event log', () => log.close());
+  await prepareProjections(pool, log, clock, registry.projections);
+  const sealingKeys = createSealingKeys({ masterKeys, db: pool, clock });
+  return {
+    pool,
+    log,
+    store: decorateStore(createEventStore(log, sealingKeys, options.onAppended)),
+    guards: createPostgresGuards(pool, {
+      idempotencyTtlSeconds: config.idempotencySeconds,
+      leaseSeconds: IDEMPOTENCY_LEASE_SECONDS,
+    }),
+    sealingKeys,
+    vault: createCertificateVault(pool, masterKey, clock),
+    readModel: createReadModel(pool),
+    masterKey,
+  };
+};

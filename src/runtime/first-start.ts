@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { createKey, type NewApiKey, putCompanyFile, recordCertificate, setCompanyEnabled } from '../app/company/company-commands.js';
+import type { Mode } from '../domain/shared/ids.js';
+import type { Clock } from '../ports/clock.js';
+import { simulatedModes } from './authorizers.js';
+import type { Config } from './config.js';
+import { demoCompany } from './demo-company.js';
+import type { Service } from './service.js';
+import { sessionOver } from './session.js';
+
+/** A first embedded start with the simulator gets the demo company and one test key, printed once and kept nowhere. */
+export const prepareFirstStart = async (service: Service, config: Config, clock: Clock): Promise<void> => {
+  if (config.databaseUrl !== undefined || simulatedModes(config).length < 2) return;
+  if ((await service.engines.readModel.companies()).length > 0) return;
+  const [created] = await makeDemoCompany(service, config, clock, ['test']);
+  if (created === undefined) return;
+  process.stderr.write(
+    [
+      '',
+      `  Demo company ${demoCompany().cnpj} registered. Its test key is shown only now:`,
+      `  ${created.key}`,
+      `  Try: curl -H 'Authorization: Bearer <key>' ${service.url}/v1/activities`,
+      '',
+      '',
+    ].join('\n'),
+  );
+};
+
+/** Registered, certified by the simulator's authority, enabled, with a key per mode. */
+export const makeDemoCompany = async (
+  service: Service,
+  config: Config,
+  clock: Clock,
+  modes: readonly Mode[],
+): Promise<readonly NewApiKey[]> => {
+  const session = sessionOver(service.engines, config, clock);
+  const deps = session.companyDeps('first-start');
+  const registration = demoCompany();
+  const { cnpj } = registration;
+  must(await putCompanyFile(registration, deps));
+  const certificate = { ...(await session.issueDemoCertificate(cnpj, registration.legalName)), certificateId: randomUUID() };
+  await session.vault.put(cnpj, certificate);
+  const { certificateId, notBefore, notAfter, fingerprint } = certificate;
+  must(await recordCertificate(cnpj, { certificateId, notBefore, notAfter, fingerprint }, deps));
+  const keys: NewApiKey[] = [];
+  for (const mode of modes) keys.push(must(await createKey(cnpj, mode, ['nfse:read', 'nfse:write'], deps)));
+  must(await setCompanyEnabled(cnpj, true, deps));
+  return keys;
+};
+
+const must = <T>(result: { done: T } | { refused: string }): T => {
+  if ('refused' in result) throw new Error(`the demo company could not be made: ${result.refused}`);
+  return result.done;
+};

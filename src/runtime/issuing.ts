@@ -1,0 +1,104 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { deadlines } from '../../projections/deadlines/index.js';
+import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
+import { createCertificateOpener } from '../app/certificates/open-certificate.js';
+import type { Company } from '../domain/company/company.js';
+import type { CompanyId } from '../domain/shared/ids.js';
+import { addSeconds } from '../domain/shared/time.js';
+import { shortCache } from '../app/short-cache.js';
+import type { IssuerDeps } from '../app/issuer/deps.js';
+import { centralBankCode } from '../tables/foreign-trade.js';
+import type { Clock } from '../ports/clock.js';
+import type { LogPosition } from '../ports/event-log.js';
+import type { WorkQueue } from '../ports/work-queue.js';
+import { readCheckpoint } from '../workers/projection-checkpoint.js';
+import { runIssuer } from '../workers/issuer.js';
+import { runRelay } from '../workers/relay.js';
+import { refill, type Sweeper, sweep } from '../workers/sweeper.js';
+import { openAuthorizer } from './authorizers.js';
+import { faultFields } from './logger.js';
+import type { Engines } from './engines.js';
+import type { Parts } from './service.js';
+
+const CONCURRENT_ISSUES = 16;
+const COMPANY_CACHE_MS = 1_000;
+
+/** A test invoice lives 7 days; the key of the day that sealed it is destroyed after 8 (design section 4). */
+const TEST_KEY_DAYS = 8;
+
+/** Relay, issuer and sweeper, as far as this process has their roles. */
+export const startIssuing = async (parts: Parts, queue: WorkQueue): Promise<void> => {
+  const { roles, logger, runner } = parts;
+  if (!roles.some((role) => role === 'issuer' || role === 'sweeper' || role === 'relay')) return;
+  const stopping = new AbortController();
+  const running: Promise<void>[] = [];
+  const deps = await issuerDeps(parts);
+  const onFault = (stream: string, error: unknown): void =>
+    logger.warn({ msg: 'work failed and will be tried again', stream, ...faultFields(error) });
+  const sweeper: Sweeper = {
+    readModel: parts.engines.readModel,
+    log: parts.engines.log,
+    queue: roles.includes('issuer') ? queue : undefined,
+    deps: { ...deps, actor: 'timer:sweeper' },
+    onFault,
+  };
+  const { signal } = stopping;
+  // Read before the refill: what is before it is in the rows, what is after it is relayed.
+  const after = await readCheckpoint(parts.engines.pool, deadlines);
+  if (roles.includes('relay')) running.push(relayFrom(after, parts, queue, signal));
+  if (roles.includes('issuer')) {
+    running.push(runIssuer({ queue, deps, concurrency: CONCURRENT_ISSUES, signal, onFault }));
+    await refill(sweeper);
+  }
+  if (roles.includes('sweeper')) running.push(sweepForEver(sweeper, parts, signal));
+  runner.onStop('issuing', async () => {
+    stopping.abort();
+    await Promise.all(running);
+  });
+};
+
+/** The in-process queue is new at each start: what is before this point is refilled from the open work of the read model. */
+const relayFrom = (after: LogPosition | null, { engines, logger }: Parts, queue: WorkQueue, signal: AbortSignal): Promise<void> =>
+  runRelay({
+    log: engines.log,
+    queue,
+    after,
+    signal,
+    onRelayed: async () => undefined,
+    onInterrupted: (error) => logger.warn({ msg: 'the relay lost the log and reconnects', ...faultFields(error) }),
+  });
+
+const sweepForEver = async (sweeper: Sweeper, { config, engines, logger, clock }: Parts, signal: AbortSignal): Promise<void> => {
+  for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
+    await sweep(sweeper, sweepNumber)
+      .then(() => engines.sealingKeys.destroyDayKeys(addSeconds(clock.now(), -TEST_KEY_DAYS * 86_400).slice(0, 10)))
+      .catch((error: unknown) => logger.warn({ msg: 'a sweep failed', ...faultFields(error) }));
+    await pause(config.sweepSeconds * 1000, undefined, { signal }).catch(() => undefined);
+  }
+};
+
+const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
+  const { engines, clock, config, logger, decorateAuthorizer = (authorizer) => authorizer } = parts;
+  const company = companyOf(engines, clock);
+  const certificateOf = createCertificateOpener({ vault: engines.vault, store: engines.store, clock, company, actor: 'worker:issuer' });
+  return {
+    store: engines.store,
+    authorizer: decorateAuthorizer(await openAuthorizer({ ...parts, certificateOf })),
+    signer: createDocumentSigner(),
+    lookups: engines.guards.lookups,
+    clock,
+    limits: config.limits,
+    company,
+    identityOf: certificateOf,
+    currencyCode: centralBankCode,
+    actor: 'worker:issuer',
+    notify: (notice) => logger.warn({ msg: 'issuing', ...notice }),
+  };
+};
+
+/** The registration as the read model has it, at most a second old. */
+export const companyOf = ({ readModel }: Pick<Engines, 'readModel'>, clock: Clock): ((companyId: CompanyId) => Promise<Company | undefined>) =>
+  shortCache(COMPANY_CACHE_MS, clock, async (companyId) => {
+    const found = await readModel.company(companyId);
+    return found?.state.kind === 'company' ? found.state : undefined;
+  });

@@ -1,0 +1,67 @@
+import type { Command } from '../cli/command.js';
+import { auditCommands } from '../cli/commands/audit.js';
+import { certificateCommands } from '../cli/commands/certificate.js';
+import { companyCommands } from '../cli/commands/company.js';
+import { doctorCommands } from '../cli/commands/doctor.js';
+import { eventCommands } from '../cli/commands/events.js';
+import { invoiceCommands } from '../cli/commands/invoice.js';
+import { keyCommands } from '../cli/commands/key.js';
+import { runCommand } from '../cli/run.js';
+import type { Session } from '../cli/session.js';
+import { systemClock } from './clock.js';
+import { demoCommand } from './commands/demo.js';
+import { serveCommand } from './commands/serve.js';
+import { simulatorCommand } from './commands/simulator.js';
+import { type Config, readConfig } from './config.js';
+import { createLogger, faultFields } from './logger.js';
+import { createRunner } from './runner.js';
+import { openSession } from './session.js';
+import { startupFault } from './startup-fault.js';
+
+const operatorCommands: readonly Command[] = [
+  ...companyCommands,
+  ...certificateCommands,
+  ...keyCommands,
+  ...eventCommands,
+  ...invoiceCommands,
+  ...auditCommands,
+  ...doctorCommands,
+];
+
+/** argv and environment to exit code; everything that can go wrong at a start ends in one clear line. */
+export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
+  const terminal = {
+    out: (text: string) => void process.stdout.write(`${text}\n`),
+    err: (text: string) => void process.stderr.write(`${text}\n`),
+  };
+  const parsed = readConfig(env);
+  const config = 'config' in parsed ? parsed.config : undefined;
+  const needed = (): Config => {
+    if (config === undefined) throw new ConfigurationUnusable('problems' in parsed ? parsed.problems : []);
+    return config;
+  };
+  const logger = createLogger(config?.logLevel ?? 'info', 'stderr');
+  const runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
+  let session: Promise<Session> | undefined;
+  const open = (): Promise<Session> => {
+    session ??= openSession(needed(), systemClock, logger, runner);
+    return session;
+  };
+  const commands = [serveCommand(needed), simulatorCommand(needed), demoCommand(env), ...operatorCommands];
+  try {
+    return await runCommand(argv, commands, open, terminal);
+  } catch (error) {
+    const fault = error instanceof ConfigurationUnusable ? { exit: 2, line: error.message } : startupFault(error);
+    terminal.err(fault.line);
+    return fault.exit;
+  } finally {
+    await runner.stop();
+  }
+};
+
+/** Every wrong variable in one message; nothing was started. */
+class ConfigurationUnusable extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The configuration cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  }
+}

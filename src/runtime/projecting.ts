@@ -1,0 +1,28 @@
+import { registry } from '../../projections/registry.js';
+import { runProjector } from '../workers/projector.js';
+import { faultFields } from './logger.js';
+import type { Parts } from './service.js';
+
+/** Starts the projector; a projection that halts is said once, loudly, and fails readiness. */
+export const startProjecting = ({ engines, clock, logger, runner }: Parts, onHalted: (name: string) => void): void => {
+  const stopping = new AbortController();
+  const running = runProjector({
+    log: engines.log,
+    db: engines.pool,
+    projections: registry.projections,
+    clock,
+    signal: stopping.signal,
+    onHalt: (halt) => {
+      logger.fatal({ msg: 'a projection halted: it cannot apply an event', ...halt, position: String(halt.position) });
+      onHalted(halt.name);
+    },
+    onFault: (name, error) => logger.warn({ msg: 'a projection is waiting for its engines', name, ...faultFields(error) }),
+  }).catch((error: unknown) => {
+    logger.fatal({ msg: 'the projector ended', ...faultFields(error) });
+    onHalted('projector');
+  });
+  runner.onStop('projector', async () => {
+    stopping.abort();
+    await running;
+  });
+};

@@ -1,0 +1,129 @@
+import { registry } from '../../projections/registry.js';
+import { createPdfRenderer } from '../adapters/pdf/renderer.js';
+import { createMemoryQueue } from '../adapters/queue-memory/memory-queue.js';
+import type { EventStore } from '../app/event-store/event-store.js';
+import { createInvoiceReader } from '../app/read/invoice-reader.js';
+import { createLag } from '../app/read/lag.js';
+import { invoicePrefix } from '../domain/shared/ids.js';
+import type { Authorizer } from '../ports/authorizer.js';
+import type { Clock } from '../ports/clock.js';
+import type { Simulator } from '../simulator/start.js';
+import { readCheckpoint } from '../workers/projection-checkpoint.js';
+import { startApi } from './api.js';
+import { openSimulator, simulatedModes } from './authorizers.js';
+import type { Config, Role } from './config.js';
+import { type Engines, openEngines } from './engines.js';
+import { startIssuing } from './issuing.js';
+import { faultFields, type Logger } from './logger.js';
+import { startOpsServer } from './ops-server.js';
+import { startProjecting } from './projecting.js';
+import { createRunner } from './runner.js';
+
+export type ServiceOptions = {
+  config: Config;
+  roles: readonly Role[];
+  clock: Clock;
+  logger: Logger;
+  /** Tests stop a process at a point of these; the product passes none. */
+  decorateStore?: (store: EventStore) => EventStore;
+  decorateAuthorizer?: (authorizer: Authorizer) => Authorizer;
+};
+
+export type Service = {
+  /** Origin of the public API; empty without the role `api`. */
+  url: string;
+  opsUrl: string;
+  simulator: Simulator | undefined;
+  engines: Engines;
+  /** Not ready, stop taking, finish sends, close in reverse order (design section 8). */
+  stop(): Promise<void>;
+};
+
+/** Everything a worker or the api of this process may need. */
+export type Parts = ServiceOptions & {
+  engines: Engines;
+  runner: ReturnType<typeof createRunner>;
+  reader: ReturnType<typeof createInvoiceReader>;
+  lagSeconds: () => Promise<number>;
+  simulator: Simulator | undefined;
+};
+
+const READY_LAG_SECONDS = 30;
+
+/** Starts the given roles in one process; throws when one cannot start, after stopping what had. */
+export const startService = async (options: ServiceOptions): Promise<Service> => {
+  const { logger } = options;
+  const runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
+  try {
+    return await start(options, runner);
+  } catch (error) {
+    await runner.stop();
+    throw error;
+  }
+};
+
+const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<Service> => {
+  const { config, roles, clock, logger } = options;
+  let halted: string | undefined;
+  let serving = false;
+  const reader = createInvoiceReader(() => engines.store, {
+    readModel: { invoice: (stream) => engines.readModel.invoice(stream) },
+    keys: {
+      forSealing: (mode, stream, at) => engines.sealingKeys.forSealing(mode, stream, at),
+      forOpening: (generation, stream) => engines.sealingKeys.forOpening(generation, stream),
+    },
+    clock,
+    lagSeconds: () => lagSeconds(),
+    testRetentionSeconds: config.limits.testRetentionSeconds,
+  });
+  const engines: Engines = await openEngines({ ...options, runner, patience: 'serve', onAppended: reader.onAppended });
+  const lagSeconds = createLag(engines.log, invoicesCheckpoint(engines), clock);
+
+  const simulator = needsSimulator(config, roles) ? await openSimulator(config, clock, logger, runner) : undefined;
+  const parts: Parts = { ...options, engines, runner, reader, lagSeconds, simulator };
+  const ops = await startOpsServer(config.ops, async () => {
+    const lag = await lagSeconds();
+    const ready = serving && halted === undefined && lag < READY_LAG_SECONDS;
+    return { ready, checks: { serving, database: true, lag_s: lag, ...(halted === undefined ? {} : { halted }) } };
+  });
+  runner.onStop('operations server', () => ops.close());
+  if (roles.includes('projector')) {
+    startProjecting(parts, (name) => {
+      halted = name;
+    });
+  }
+  const queue = createMemoryQueue(clock);
+  await startIssuing(parts, queue);
+  const url = roles.includes('api') ? await startApi(parts, openPdfRenderer(runner)) : '';
+  serving = true;
+  runner.onStop('readiness', () => {
+    serving = false;
+  });
+  const opsUrl = `http://${config.ops.host}:${ops.port}`;
+  for (const mode of simulatedModes(config)) {
+    logger.warn({ msg: `SIMULADO: ${mode} mode is served by the simulator; its notes are no fiscal documents`, mode });
+  }
+  logger.info({
+    msg: 'ready',
+    url,
+    ops_url: opsUrl,
+    roles,
+    ...(simulator === undefined ? {} : { simulator: simulator.urls, simulator_control_url: simulator.controlUrl }),
+  });
+  return { url, opsUrl, simulator, engines, stop: () => runner.stop() };
+};
+
+const needsSimulator = (config: Config, roles: readonly Role[]): boolean =>
+  roles.includes('issuer') && simulatedModes(config).length > 0;
+
+const openPdfRenderer = (runner: Parts['runner']) => {
+  const pdf = createPdfRenderer();
+  runner.onStop('pdf workers', () => pdf.close());
+  return pdf;
+};
+
+const invoicesCheckpoint = ({ pool }: Engines) => {
+  const projection = registry.projections.find(({ name }) => name === 'invoices');
+  if (projection === undefined) throw new Error('the registry has no projection of invoices');
+  return { prefixes: Object.values(invoicePrefix), checkpoint: () => readCheckpoint(pool, projection) };
+};

@@ -1,0 +1,57 @@
+import { registry, operatorProjections } from '../../projections/registry.js';
+import type { Check, Session } from '../cli/session.js';
+import { readPkcs12 } from '../certificates/read-pkcs12.js';
+import { createLag } from '../app/read/lag.js';
+import type { Clock } from '../ports/clock.js';
+import { issueClientCertificate } from '../simulator/start.js';
+import { readCheckpoint } from '../workers/projection-checkpoint.js';
+import { applyStreamNow } from '../workers/projection-now.js';
+import { simulatedModes, simulatorFolder } from './authorizers.js';
+import { demoCertificate } from './demo-certificate.js';
+import type { Config } from './config.js';
+import { type Engines, openEngines } from './engines.js';
+import type { Logger } from './logger.js';
+import type { Runner } from './runner.js';
+
+/** The engines as the operator commands see them; in embedded mode the running service's, else started for the command. */
+export const openSession = async (config: Config, clock: Clock, logger: Logger, runner: Runner): Promise<Session> =>
+  sessionOver(await openEngines({ config, clock, logger, runner, patience: 'command' }), config, clock);
+
+export const sessionOver = (engines: Engines, config: Config, clock: Clock): Session => {
+  const { log, store, sealingKeys, readModel, vault, pool } = engines;
+  return {
+    clock,
+    log,
+    store,
+    sealingKeys,
+    readModel,
+    vault,
+    companyDeps: (actor) => ({
+      store,
+      clock,
+      applyNow: async (stream) => applyStreamNow(pool, operatorProjections, await log.read(stream)),
+      actor: `support:${actor}`,
+    }),
+    readPkcs12,
+    issueDemoCertificate: (cnpj, name) => demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
+    simulatedModes: simulatedModes(config),
+    checks: () => engineChecks(engines, clock),
+  };
+};
+
+const LAG_LIMIT_SECONDS = 30;
+
+const engineChecks = async ({ pool, log }: Engines, clock: Clock): Promise<readonly Check[]> => {
+  const { rows } = await pool.query<{ server_version: string }>('show server_version');
+  const checks: Check[] = [
+    { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'}` },
+    { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
+  ];
+  for (const projection of registry.projections) {
+    const lag = await createLag(log, { prefixes: projection.prefixes, checkpoint: () => readCheckpoint(pool, projection) }, clock)();
+    const ok = lag < LAG_LIMIT_SECONDS;
+    const cure = 'start a process with the role projector (nfse serve) and read its log';
+    checks.push({ name: `projection ${projection.name}`, ok, detail: `${Math.round(lag)} s behind the log`, ...(ok ? {} : { cure }) });
+  }
+  return checks;
+};

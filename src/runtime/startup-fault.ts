@@ -1,0 +1,34 @@
+import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
+import { MigrationError } from '../adapters/sql/migrate.js';
+import { sqlFault } from '../adapters/sql/errors.js';
+import { WrongMasterKey } from '../adapters/vault/envelope.js';
+import { MasterKeyUnusable } from '../adapters/vault/master-key.js';
+import { StoreUnavailable } from '../app/event-store/event-store.js';
+import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
+import { FolderInUse } from '../simulator/start.js';
+import { LogIdentityMismatch } from '../workers/projection-checkpoint.js';
+import { faultFields } from './logger.js';
+
+export type StartupFault = { exit: 1 | 2 | 3; line: string };
+
+/** The one place where a fault of the machinery becomes a line for a person and an exit code. */
+export const startupFault = (error: unknown): StartupFault => {
+  if (error instanceof EmbeddedPostgresError || error instanceof FolderInUse) return { exit: 2, line: error.message };
+  if (error instanceof MasterKeyUnusable || error instanceof WrongMasterKey) return { exit: 2, line: error.message };
+  if (error instanceof MigrationError || error instanceof LogIdentityMismatch) return { exit: 2, line: error.message };
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return { exit: 2, line: `${portOf(error)} is in use: stop the program that holds it or choose another port` };
+  if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
+  if (code === 'ENOSPC' || sqlFault(error) === 'disk_full') return { exit: 3, line: 'no disk space is left: free some and start again; nothing was lost' };
+  const unreachable = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown].some((fault) => error instanceof fault);
+  if (unreachable || sqlFault(error) !== 'other') {
+    return { exit: 3, line: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again' };
+  }
+  const { error: name, at } = faultFields(error);
+  return { exit: 1, line: `failed unexpectedly: ${name}${at === undefined ? '' : ` at ${at}`}${messageOf(error)}` };
+};
+
+const portOf = (error: unknown): string =>
+  error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';
+
+const messageOf = (error: unknown): string => (error instanceof Error ? `: ${error.message}` : '');

@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import type { Projection } from '../../projections/types.js';
+import type { Instant } from '../domain/shared/time.js';
+import type { EventBatch, LogPosition } from '../ports/event-log.js';
+import { moveCheckpoint } from './projection-checkpoint.js';
+import { foldSteps, type Halt, haltAt, planBatch } from './projection-fold.js';
+import { loadRows, saveRows } from './projection-rows.js';
+import { inTransaction } from './projection-table.js';
+
+/** `position` is where the checkpoint stands afterwards. */
+export type BatchOutcome =
+  | { kind: 'applied'; position: LogPosition | null }
+  /** Somebody else moved the checkpoint: nothing was written. */
+  | { kind: 'moved' }
+  /** Everything before the culprit was written; the checkpoint is not past it. */
+  | { kind: 'halted'; position: LogPosition | null; halt: Halt };
+
+/**
+ * Folds a batch in memory, then writes rows and checkpoint in one transaction. `from` is the checkpoint that the batch
+ * follows. Throws what PostgreSQL says of itself (not of the rows): then nobody knows, and the checkpoint must be read.
+ */
+export const applyBatch = async (
+  db: pg.Pool,
+  projection: Projection,
+  from: LogPosition | null,
+  batch: EventBatch,
+  now: Instant,
+): Promise<BatchOutcome> => {
+  try {
+    return await applyAtOnce(db, projection, from, batch, now);
+  } catch (error) {
+    if (!refusesRows(error)) throw error;
+    const [first] = batch;
+    if (first === undefined || batch.length > 1) return await applyOneByOne(db, projection, from, batch, now);
+    return { kind: 'halted', position: from, halt: haltAt(first, error) };
+  }
+};
+
+const applyAtOnce = async (
+  db: pg.Pool,
+  projection: Projection,
+  from: LogPosition | null,
+  batch: EventBatch,
+  now: Instant,
+): Promise<BatchOutcome> => {
+  const planned = await planBatch(projection, batch);
+  const rows = await loadRows(db, projection, [...new Set(planned.steps.map(({ key }) => key))]);
+  const folded = foldSteps(projection, planned.steps, rows);
+  const halt = folded.halt ?? planned.halt;
+  const good = halt === undefined ? batch : batch.filter(({ position }) => position < halt.position);
+  const to = good[good.length - 1]?.position ?? from;
+  if (to !== null && to !== from) {
+    const moved = await inTransaction(db, async (client) => {
+      // The log has it all: a commit that a power cut takes back is replayed, rows and checkpoint together.
+      await client.query('set local synchronous_commit = off');
+      if (!(await moveCheckpoint(client, projection, from, to, now))) return false;
+      await saveRows(client, projection, folded.changes);
+      return true;
+    });
+    if (!moved) return { kind: 'moved' };
+  }
+  return halt === undefined ? { kind: 'applied', position: to } : { kind: 'halted', position: to, halt };
+};
+
+/** Finds the event whose row PostgreSQL refuses. */
+const applyOneByOne = async (
+  db: pg.Pool,
+  projection: Projection,
+  from: LogPosition | null,
+  batch: EventBatch,
+  now: Instant,
+): Promise<BatchOutcome> => {
+  let position = from;
+  for (const event of batch) {
+    const outcome = await applyBatch(db, projection, position, [event], now);
+    if (outcome.kind !== 'applied') return outcome;
+    position = outcome.position;
+  }
+  return { kind: 'applied', position };
+};
+
+/** SQLSTATE classes data exception, integrity violation, syntax or undefined object: a retry would end the same. */
+const refusesRows = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  /^(22|23|42)[0-9A-Z]{3}$/.test(error.code);

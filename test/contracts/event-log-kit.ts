@@ -1,0 +1,58 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { hashText } from '../../src/domain/log/hash-text.js';
+import type { EventLog, EventToAppend, JsonObject, RecordedEvent } from '../../src/ports/event-log.js';
+
+export type EventLogEngine = {
+  log: EventLog;
+  /** The same log through a new connection. */
+  reopen(): Promise<EventLog>;
+  /** Ends every connection of the log, as a restart of the server would; absent where there is none to lose. */
+  breakConnections?(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export const NONE = { kind: 'none' } as const;
+export const at = (revision: number) => ({ kind: 'exact', revision }) as const;
+
+export const freshStream = (): string => `test-${randomUUID()}`;
+
+/** An event of this place, hashed as the codec does. */
+export const chained = (
+  stream: string,
+  revision: number,
+  part: { id?: string; data?: JsonObject } = {},
+): EventToAppend => {
+  const event = {
+    id: part.id ?? randomUUID(),
+    type: 'Happened',
+    data: part.data ?? { n: revision, text: 'ação' },
+    metadata: { schemaVersion: '1', commandId: randomUUID(), prevHash: revision === 0 ? '' : 'ab12' },
+  };
+  return { ...event, metadata: { ...event.metadata, hash: sha256(hashText(stream, revision, event)) } };
+};
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export const recomputed = (event: RecordedEvent): string => sha256(hashText(event.stream, event.revision, event));
+
+/** A stream with this many events, appended one by one. */
+export const streamOf = async (log: EventLog, count: number, stream = freshStream()): Promise<string> => {
+  for (let revision = 0; revision < count; revision += 1) {
+    const result = await log.append(stream, revision === 0 ? NONE : at(revision - 1), [chained(stream, revision)]);
+    expect(result).toEqual({ ok: true, revision });
+  }
+  return stream;
+};
+
+/** For what may hit a dying connection. */
+export const retried = async <T>(action: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await action();
+    } catch (error) {
+      if (tries === 20) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+};

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { commonHeadersOf } from '../expect.js';
+import { createHarness } from '../harness.js';
+
+describe('GET /v1/activities 200', () => {
+  it('lists the issuable lines, main activity first', async () => {
+    const response = await createHarness().call('/v1/activities');
+    expect(response.status).toBe(200);
+    const body = (await response.json()) as { data: object[] };
+    expect(body).toMatchObject({
+      object: 'list',
+      has_more: false,
+      data: [
+        {
+          cnae: '6201501',
+          service_code: '010101',
+          description: '6201-5/01 Desenvolvimento de programas',
+          is_main: true,
+          is_default: true,
+        },
+        { cnae: '6201501', service_code: '010201', is_default: false },
+        { cnae: '6202300', service_code: '010301', is_main: false, is_default: false },
+      ],
+    });
+    expect(body.data).toHaveLength(3);
+    expect(commonHeadersOf(response)).toMatchObject({ 'ratelimit-limit': '300', 'ratelimit-remaining': '299' });
+  });
+
+  it('every line of it issues', async () => {
+    const { call, pass } = createHarness();
+    const { data } = (await (await call('/v1/activities')).json()) as {
+      data: { cnae: string; service_code: string }[];
+    };
+    for (const { cnae, service_code } of data) {
+      pass(61);
+      const json = { amount_in_cents: 100, description: 'x', cnae, service_code };
+      expect((await call('/v1/nfse', { json })).status).toBe(202);
+    }
+  });
+
+  it('is empty when nothing is released', async () => {
+    const harness = createHarness();
+    harness.company.registration = { ...harness.company.registration, activities: [] };
+    expect(await (await harness.call('/v1/activities')).json()).toMatchObject({ object: 'list', data: [] });
+  });
+});

@@ -1,0 +1,4 @@
+import { downloadTests } from '../download-tests.js';
+import { PDF } from '../harness.js';
+
+downloadTests({ extension: 'pdf', contentType: 'application/pdf', bytes: PDF });

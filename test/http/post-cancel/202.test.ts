@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { commonHeadersOf } from '../expect.js';
+import { createHarness, issuedInvoice } from '../harness.js';
+
+describe('POST /v1/nfse/{id}/cancel 202', () => {
+  it('answers with the issued invoice and its pending request', async () => {
+    const harness = createHarness();
+    const id = await issuedInvoice(harness);
+    const response = await harness.call(`/v1/nfse/${id}/cancel`, { json: {} });
+    expect(response.status).toBe(202);
+    const body = await response.json();
+    expect(body).toMatchObject({
+      id,
+      status: 'issued',
+      cancellation: { status: 'pending', requested_at: harness.world.now, reason: 'other' },
+      links: { pdf: expect.any(String) },
+    });
+    expect(body).not.toHaveProperty('cancelable_until');
+    expect(commonHeadersOf(response)).toEqual({
+      location: `/v1/nfse/${id}`,
+      'retry-after': '3',
+      'ratelimit-limit': '60',
+      'ratelimit-remaining': '58',
+      'ratelimit-reset': '60',
+    });
+  });
+
+  it.each([
+    { reason: 'issuance_error' },
+    { reason: 'service_not_provided', description: 'Quinze letras!!' },
+    { description: 'é'.repeat(255) },
+    { description: 'Cliente desistiu\nantes do início' },
+  ])('accepts %j', async (json) => {
+    const harness = createHarness();
+    const bare = (await issuedInvoice(harness)).replace('nfse_', '');
+    const response = await harness.call(`/v1/nfse/${bare.toUpperCase()}/cancel`, { json });
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({ cancellation: { reason: json.reason ?? 'other' } });
+  });
+
+  it('accepts the last second of the Brasília month', async () => {
+    const harness = createHarness();
+    const id = await issuedInvoice(harness, 'live');
+    harness.world.now = '2026-12-01T02:59:59.000Z';
+    expect((await harness.call(`/v1/nfse/${id}/cancel`, { key: 'live', json: {} })).status).toBe(202);
+  });
+
+  it('test mode allows a new request after a failed one', async () => {
+    const harness = createHarness();
+    const id = await issuedInvoice(harness);
+    await harness.call(`/v1/nfse/${id}/cancel`, { json: {} });
+    await harness.record(id, [
+      { type: 'CancellationNotConfirmed', data: { request: 1, reason: 'timeout', codes: [], at: harness.world.now } },
+    ]);
+    expect((await harness.call(`/v1/nfse/${id}/cancel`, { json: {} })).status).toBe(202);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { expectRefusal, paramsOf } from '../expect.js';
+import { createHarness, issuedInvoice } from '../harness.js';
+
+const UUID = '0190a1b2-0000-7000-8000-000000000000';
+
+describe('POST /v1/nfse/{id}/cancel 400', () => {
+  it('malformed_json for an empty body: the body is required', async () => {
+    const response = await createHarness().call(`/v1/nfse/${UUID}/cancel`, { raw: '' });
+    await expectRefusal(response, 400, 'malformed_json');
+  });
+
+  it.each([
+    [{ reason: 'because' }, ['reason']],
+    [{ reason: null }, ['reason']],
+    [{ description: 'x'.repeat(14) }, ['description']],
+    [{ description: 'x'.repeat(256) }, ['description']],
+    [{ description: ' '.repeat(20) }, ['description']],
+    [{ description: '取消取消取消取消取消取消取消取消' }, ['description']],
+    [{ description: `\u0007${'x'.repeat(20)}` }, ['description']],
+    [{ motivo: 1, reason: 1, constructor: 1, description: 1 }, ['motivo', 'reason', 'constructor', 'description']],
+  ])('invalid_request for %j', async (json, params) => {
+    const harness = createHarness();
+    const id = await issuedInvoice(harness);
+    const error = await expectRefusal(await harness.call(`/v1/nfse/${id}/cancel`, { json }), 400, 'invalid_request');
+    expect(paramsOf(error)).toEqual(params);
+    expect(error).toMatchObject({ param: params[0], message: error.errors?.[0]?.message });
+  });
+
+  it('invalid_request for a list', async () => {
+    await expectRefusal(await createHarness().call(`/v1/nfse/${UUID}/cancel`, { json: [] }), 400, 'invalid_request');
+  });
+
+  it.each(['x', `nfe_${UUID}`])('invalid_id for %s', async (id) => {
+    const error = await expectRefusal(
+      await createHarness().call(`/v1/nfse/${id}/cancel`, { json: {} }),
+      400,
+      'invalid_id',
+    );
+    expect(error).not.toHaveProperty('errors');
+  });
+
+  it('415 without the content type, 413 when too large', async () => {
+    const { call } = createHarness();
+    const path = `/v1/nfse/${UUID}/cancel`;
+    await expectRefusal(
+      await call(path, { raw: '{}', headers: { 'content-type': 'text/plain' } }),
+      415,
+      'unsupported_media_type',
+    );
+    await expectRefusal(await call(path, { raw: '{}'.padEnd(10_485_761) }), 413, 'payload_too_large');
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { handlers as creds } from '../../projections/credentials/apply.js';
+import { deadlines } from '../../projections/deadlines/index.js';
+import type { DeadlineRow } from '../../projections/deadlines/schema.js';
+import { invoices } from '../../projections/invoices/index.js';
+import { checkRegistry, registry } from '../../projections/registry.js';
+import type { Projection, Row } from '../../projections/types.js';
+import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import type { Mode } from '../../src/domain/shared/ids.js';
+import {
+  accepted,
+  at,
+  attempted,
+  authorized,
+  COMPANY,
+  cancelAttempted,
+  cancelEnded,
+  cancelRequested,
+  deleted,
+  notSent,
+  streamOf,
+  unknown,
+} from './histories.js';
+
+const fold = (projection: Projection, mode: Mode, events: readonly InvoiceEvent[], row?: Row): Row | undefined =>
+  events.reduce<Row | undefined>((before, event, revision) => {
+    const handler = projection.handlers[event.type];
+    if (handler === undefined || handler === 'ignored') return before;
+    const next = handler(before, { ...event, stream: streamOf(mode, 1), revision });
+    return next === 'delete' ? undefined : next;
+  }, row);
+
+describe('deadlines', () => {
+  const owed = (mode: Mode, ...events: InvoiceEvent[]) => fold(deadlines, mode, events) as DeadlineRow | undefined;
+
+  it('owes an outcome from the acceptance on', () => {
+    expect(owed('live', accepted('live', 1))).toEqual({
+      stream: streamOf('live', 1),
+      revision: 0,
+      mode: 'live',
+      company_id: COMPANY,
+      work: 'issue',
+      work_since: at(0),
+      started: false,
+      began_at: at(0),
+      retention_since: null,
+    });
+  });
+
+  it('counts from the first attempt, and notes the last event', () => {
+    const events = [accepted('live', 1), attempted(1, 5), notSent(1, 6), attempted(2, 7), unknown(2, 9)];
+    expect(owed('live', ...events)).toMatchObject({ started: true, began_at: at(5), work_since: at(9), revision: 4 });
+  });
+
+  it('owes nothing once a live invoice is settled, and a cancellation from its request on', () => {
+    const issued = [accepted('live', 1), attempted(1, 5), authorized(1, 6)];
+    expect(owed('live', ...issued)).toBeUndefined();
+    expect(owed('live', ...issued, cancelRequested(50))).toMatchObject({
+      work: 'cancel',
+      work_since: at(50),
+      began_at: at(50),
+      started: false,
+    });
+    expect(owed('live', ...issued, cancelRequested(50), cancelAttempted(1, 51))).toMatchObject({
+      work_since: at(51),
+      began_at: at(50),
+      started: true,
+    });
+    expect(owed('live', ...issued, cancelRequested(50), cancelEnded(60))).toBeUndefined();
+  });
+
+  it('owes the end of a test invoice until it is deleted', () => {
+    const issued = [accepted('test', 1), attempted(1, 5), authorized(1, 6)];
+    expect(owed('test', ...issued)).toMatchObject({ work: null, work_since: null, retention_since: at(0) });
+    expect(owed('test', ...issued, deleted)).toBeUndefined();
+  });
+
+  it('takes a late word on settled work as nothing', () => {
+    const issued = [accepted('live', 1), attempted(1, 5), authorized(1, 6)];
+    expect(owed('live', ...issued, unknown(1, 7))).toBeUndefined();
+    expect(owed('test', accepted('test', 1), attempted(1, 5), authorized(1, 6), unknown(1, 7))).toMatchObject({
+      work: null,
+    });
+  });
+});
+
+describe('invoices', () => {
+  it('shows keys and DPS beside the folded state', () => {
+    const row = fold(invoices, 'live', [accepted('live', 1), attempted(1, 5), authorized(1, 6)]);
+    expect(row).toMatchObject({
+      revision: 2,
+      dps_id: 'DPS1',
+      access_key: '1'.repeat(50),
+      reference: 'pedido-1',
+      created_at: at(0),
+    });
+  });
+
+  it('gives a deleted test invoice the same row from its whole stream and from its last event', () => {
+    const whole = [accepted('test', 1), attempted(1, 5), deleted];
+    const [last] = whole.slice(-1);
+    const handler = invoices.handlers.TestInvoiceDeleted;
+    if (last === undefined || handler === undefined || handler === 'ignored') throw new Error('no such handler');
+    expect(handler(undefined, { ...last, stream: streamOf('test', 1), revision: 2 })).toEqual(
+      fold(invoices, 'test', whole),
+    );
+  });
+
+  it('refuses an event before the acceptance', () => {
+    expect(() => fold(invoices, 'live', [attempted(1, 5)])).toThrow(/without an invoice/);
+  });
+});
+
+it('credentials keep what a key is when it is revoked', () => {
+  const row = {
+    key_id: 'k',
+    revision: 1,
+    key_hash: 'h',
+    company_id: COMPANY,
+    mode: 'test' as const,
+    scopes: '[]',
+    revoked: false,
+  };
+  const event = { type: 'ApiKeyRevoked' as const, data: { keyId: 'k', at: at(0) }, stream: 's', revision: 7 };
+  expect(creds.ApiKeyRevoked(row, event)).toEqual({ ...row, revision: 7, revoked: true });
+});
+
+describe('checkRegistry', () => {
+  const without = (type: string): Projection => {
+    const { [type]: _gone, ...handlers } = invoices.handlers;
+    return { ...invoices, handlers };
+  };
+
+  it('accepts ours', () => {
+    expect(() => checkRegistry(registry)).not.toThrow();
+  });
+
+  it.each<[string, Parameters<typeof checkRegistry>, RegExp]>([
+    [
+      'a missing handler',
+      [{ ...registry, projections: [without('Authorized')] }],
+      /invoices has no handler for Authorized/,
+    ],
+    [
+      'a handler of another aggregate',
+      [{ ...registry, projections: [{ ...invoices, eventTypes: ['Authorized'] }] }],
+      /not of its streams/,
+    ],
+    [
+      'a type named twice',
+      [{ ...registry, projections: [{ ...invoices, eventTypes: [...invoices.eventTypes, 'Authorized'] }] }],
+      /names Authorized twice/,
+    ],
+    [
+      'two projections of one name',
+      [{ ...registry, projections: [...registry.projections, invoices] }],
+      /two projections are named invoices/,
+    ],
+    ['a forgotten type', [registry, ['NewsOfTomorrow']], /no projection reads NewsOfTomorrow/],
+    [
+      'a type both read and ignored',
+      [{ ...registry, ignored: [...registry.ignored, 'Authorized'] }],
+      /Authorized is read .* and ignored/,
+    ],
+    [
+      'an index on nothing',
+      [{ ...registry, projections: [{ ...invoices, indexes: [{ columns: ['nothing'] }] }] }],
+      /no column nothing/,
+    ],
+  ])('refuses %s', (_case, args, message) => {
+    expect(() => checkRegistry(...args)).toThrow(message);
+  });
+});
