@@ -15,7 +15,7 @@ import type { Company } from '../domain/company/company.js';
 import { createApp } from '../http/app.js';
 import type { HttpDeps } from '../http/deps.js';
 import { listen } from '../http/server.js';
-import { EventLogUnavailable } from '../ports/event-log.js';
+import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
 import type { PdfRenderer } from '../ports/pdf.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
 import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-trade.js';
@@ -108,6 +108,7 @@ const acceptDeps = ({ engines, clock, config }: Parts, company: AcceptDeps['comp
 const isUnavailable = (error: unknown): boolean =>
   error instanceof StoreUnavailable ||
   error instanceof EventLogUnavailable ||
+  error instanceof AppendOutcomeUnknown ||
   error instanceof PdfBusy ||
   sqlFault(error) !== 'other';
 

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { deadlines } from '../../projections/deadlines/index.js';
+import { pruneGuards } from '../adapters/guards-postgres/guards.js';
+import { utcDay } from '../adapters/vault/day-keys.js';
 import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import type { Company } from '../domain/company/company.js';
@@ -17,6 +19,7 @@ import { runRelay } from '../workers/relay.js';
 import { refill, type Sweeper, sweep } from '../workers/sweeper.js';
 import { openAuthorizer } from './authorizers.js';
 import { faultFields } from './logger.js';
+import type { Config } from './config.js';
 import type { Engines } from './engines.js';
 import type { Parts } from './service.js';
 
@@ -71,10 +74,17 @@ const relayFrom = (after: LogPosition | null, { engines, logger }: Parts, queue:
 const sweepForEver = async (sweeper: Sweeper, { config, engines, logger, clock }: Parts, signal: AbortSignal): Promise<void> => {
   for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
     await sweep(sweeper, sweepNumber)
-      .then(() => engines.sealingKeys.destroyDayKeys(addSeconds(clock.now(), -TEST_KEY_DAYS * 86_400).slice(0, 10)))
+      .then(() => tidy(engines, config, clock))
       .catch((error: unknown) => logger.warn({ msg: 'a sweep failed', ...faultFields(error) }));
     await pause(config.sweepSeconds * 1000, undefined, { signal }).catch(() => undefined);
   }
+};
+
+/** What has no say any more: the keys of test days long past, and guards whose windows are over. */
+const tidy = async ({ pool, sealingKeys }: Engines, config: Config, clock: Clock): Promise<void> => {
+  const now = clock.now();
+  await sealingKeys.destroyDayKeys(utcDay(addSeconds(now, -TEST_KEY_DAYS * 86_400)));
+  await pruneGuards(pool, { idempotencyTtlSeconds: config.idempotencySeconds }, now);
 };
 
 const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {

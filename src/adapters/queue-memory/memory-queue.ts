@@ -68,11 +68,12 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
   return {
     put: async (tap) => add(tap, 0, 0),
     work: async ({ kinds, concurrency, signal, handle }) => {
+      signal.addEventListener('abort', wake, { once: true });
       const lane = async (): Promise<void> => {
         while (!signal.aborted) {
           const entry = takeDue(kinds);
           if (entry !== undefined) await finish(entry, handle);
-          else await waitForWork(msToNext(kinds), signal, idle);
+          else await waitForWork(msToNext(kinds), idle);
         }
       };
       await Promise.all(Array.from({ length: concurrency }, lane));
@@ -90,15 +91,14 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
   };
 };
 
-const waitForWork = (ms: number, signal: AbortSignal, idle: Set<() => void>): Promise<void> =>
+/** Until something is put, something is due, or the work is to end: whoever aborts wakes everybody. */
+const waitForWork = (ms: number, idle: Set<() => void>): Promise<void> =>
   new Promise((resolve) => {
     const finish = (): void => {
       clearTimeout(timer);
       idle.delete(finish);
-      signal.removeEventListener('abort', finish);
       resolve();
     };
     const timer = setTimeout(finish, ms);
     idle.add(finish);
-    signal.addEventListener('abort', finish, { once: true });
   });

@@ -9,9 +9,9 @@ import type { Cancellation, Invoice, InvoiceState } from './state.js';
 export type InvoiceStatus = 'queued' | 'processing' | 'issued' | 'failed' | 'indeterminate' | 'canceled';
 
 type CustomerBody = {
-  type: 'br' | 'foreign';
   document?: string;
   name?: string;
+  type: 'br' | 'foreign';
   tax_id?: string;
   tax_id_absence_reason?: 'exempt' | 'not_required';
   address?: Record<'street' | 'number' | 'district' | 'city' | 'state' | 'postal_code' | 'country', string>;
@@ -124,14 +124,14 @@ export const visible = (state: InvoiceState, now: Instant, testRetentionSeconds:
 };
 
 const customerBody = (customer: Customer): CustomerBody => {
-  if (customer.type === 'br') return present({ type: customer.type, document: customer.document, name: customer.name });
-  const { postalCode, ...address } = customer.address;
+  if (customer.type === 'br') return present({ document: customer.document, name: customer.name, type: customer.type });
+  const { street, number, district, city, state, postalCode, country } = customer.address;
   return present({
-    type: customer.type,
     name: customer.name,
+    type: customer.type,
     tax_id: customer.taxId,
     tax_id_absence_reason: customer.taxIdAbsenceReason,
-    address: { ...address, postal_code: postalCode },
+    address: { street, number, district, city, state, postal_code: postalCode, country },
   });
 };
 

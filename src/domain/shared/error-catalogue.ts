@@ -177,7 +177,7 @@ export const errorCatalogue = {
     status: 503,
     type: 'api_error',
     retryable: true,
-    message: 'Serviço temporariamente indisponível. Nada foi gravado: repita o pedido com a mesma Idempotency-Key em instantes.',
+    message: 'Serviço temporariamente indisponível. Repita o mesmo pedido com a mesma Idempotency-Key em instantes.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
