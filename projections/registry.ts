@@ -1,6 +1,6 @@
 import { companyEventTypes } from '../src/domain/company/events.js';
 import { dpsNumberEventTypes } from '../src/domain/dps-number/dps-number.js';
-import { invoiceEventTypes } from '../src/domain/invoice/events.js';
+import { invoiceEventTypes } from '../src/domain/invoice/personal-fields.js';
 import { systemPersonalFields } from '../src/domain/system/events.js';
 import { companies } from './companies/index.js';
 import { credentials } from './credentials/index.js';

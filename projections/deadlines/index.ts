@@ -1,4 +1,5 @@
-import { type InvoiceEvent, invoiceEventTypes } from '../../src/domain/invoice/events.js';
+import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { invoiceEventTypes } from '../../src/domain/invoice/personal-fields.js';
 import { invoicePrefix } from '../../src/domain/shared/ids.js';
 import { defineProjection } from '../types.js';
 import { handlers } from './apply.js';

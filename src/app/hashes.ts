@@ -21,7 +21,11 @@ export const bodyHashOf = (body: unknown): string => sha256Hex(JSON.stringify(so
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return { array: value.map(sorted) };
   if (typeof value !== 'object' || value === null) return value;
-  return { object: Object.entries(value).map(([key, item]) => [key, sorted(item)]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)) };
+  return {
+    object: Object.entries(value)
+      .map(([key, item]) => [key, sorted(item)])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+  };
 };
 
 const uuidV8 = (parts: readonly (string | number)[]): string => uuidV8OfHash(sha256Hex(JSON.stringify(parts)));

@@ -5,7 +5,11 @@ import { lru } from './lru.js';
 const ENTRIES = 10_000;
 
 /** Remembers each answer for `ms` of the clock; a failed question is asked again at once. */
-export const shortCache = <T>(ms: number, clock: Clock, ask: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
+export const shortCache = <T>(
+  ms: number,
+  clock: Clock,
+  ask: (key: string) => Promise<T>,
+): ((key: string) => Promise<T>) => {
   const answers = lru<string, { at: number; answer: Promise<T> }>(ENTRIES);
   return (key) => {
     const at = epochMs(clock.now());

@@ -29,12 +29,15 @@ export const runCommand = async (
   const options = { ...command.options, ...COMMON, ...(command.changes ? { actor: ACTOR } : {}) };
   const rest = argv.slice(command.name.split(' ').length);
   const parsed = parse(rest, options);
-  if ('problem' in parsed) return print(badUsage(`${parsed.problem}\n${usage(command, options)}`), argv.includes('--json'), terminal);
+  if ('problem' in parsed)
+    return print(badUsage(`${parsed.problem}\n${usage(command, options)}`), argv.includes('--json'), terminal);
   const { values, positionals } = parsed;
-  if (values['help'] === true) return print({ exit: 0, text: usage(command, options), json: { usage: usage(command, options) } }, false, terminal);
-  const json = values['json'] === true;
-  if (positionals.length !== command.positionals.length) return print(badUsage(usage(command, options)), json, terminal);
-  const actor = typeof values['actor'] === 'string' ? values['actor'] : userInfo().username;
+  if (values.help === true)
+    return print({ exit: 0, text: usage(command, options), json: { usage: usage(command, options) } }, false, terminal);
+  const json = values.json === true;
+  if (positionals.length !== command.positionals.length)
+    return print(badUsage(usage(command, options)), json, terminal);
+  const actor = typeof values.actor === 'string' ? values.actor : userInfo().username;
   return print(await command.run({ positionals, flags: values, actor, session: open }), json, terminal);
 };
 

@@ -8,7 +8,13 @@ import type { Revision } from './event-log.js';
 /** An invoice's folded state as the projector last saw it; personal fields may still be sealed. */
 export type InvoiceRow = { state: InvoiceState; revision: Revision };
 
-export type Credential = { keyId: string; companyId: CompanyId; mode: Mode; scopes: readonly Scope[]; revoked: boolean };
+export type Credential = {
+  keyId: string;
+  companyId: CompanyId;
+  mode: Mode;
+  scopes: readonly Scope[];
+  revoked: boolean;
+};
 
 /** Work that a stream still owes: kept by the `deadlines` projection, looked at by the sweeper and never trusted by a decision. */
 export type Deadline = {
@@ -33,7 +39,10 @@ export type ReadModel = {
   /** Open work whose last event is not after the given instants, oldest first; `null` asks for all of it. */
   openWork(olderThan: { queued: Instant; started: Instant } | null, limit: number): Promise<readonly Deadline[]>;
   /** Streams for which a verdict by time may be due: their work began at or before the instant. */
-  verdictsDue(beganBefore: { queued: Instant; started: Instant; cancel: Instant }, limit: number): Promise<readonly Deadline[]>;
+  verdictsDue(
+    beganBefore: { queued: Instant; started: Instant; cancel: Instant },
+    limit: number,
+  ): Promise<readonly Deadline[]>;
   /** Test invoices whose life ended at or before the instant. */
   expiredTestInvoices(createdBefore: Instant, limit: number): Promise<readonly StreamName[]>;
 };

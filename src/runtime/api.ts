@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { PdfBusy } from '../adapters/pdf/errors.js';
 import { sqlFault } from '../adapters/sql/errors.js';
 import { deriveSecret } from '../adapters/vault/master-key.js';
-import { PdfBusy } from '../adapters/pdf/errors.js';
 import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
 import { createDownloadTokens } from '../app/download/download-token.js';
@@ -48,7 +48,13 @@ const httpDeps = (parts: Parts, pdf: PdfRenderer, address: { baseUrl: string }):
   const { testRetentionSeconds } = config.limits;
   const company = companyOf(engines, clock);
   const simulated = simulatedModes(config);
-  const downloads = { store, clock, pdf, testRetentionSeconds, isSimulated: (mode: 'live' | 'test') => simulated.includes(mode) };
+  const downloads = {
+    store,
+    clock,
+    pdf,
+    testRetentionSeconds,
+    isSimulated: (mode: 'live' | 'test') => simulated.includes(mode),
+  };
   const accepting = acceptDeps(parts, company);
   const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
   const credential = shortCache(CREDENTIAL_CACHE_MS, clock, (keyHash) => readModel.credential(keyHash));
@@ -73,14 +79,18 @@ const httpDeps = (parts: Parts, pdf: PdfRenderer, address: { baseUrl: string }):
     },
     downloadXml: (invoice) => downloadXml(invoice, downloads),
     downloadPdf: (invoice) => downloadPdf(invoice, downloads),
-    downloadTokens: createDownloadTokens([deriveSecret(engines.masterKey, 'download-token')], config.downloadTokenSeconds),
+    downloadTokens: createDownloadTokens(
+      [deriveSecret(engines.masterKey, 'download-token')],
+      config.downloadTokenSeconds,
+    ),
     get baseUrl() {
       return address.baseUrl;
     },
     rateLimits: config.rates,
     isUnavailable,
     onRequest: (summary) => logger.info({ msg: 'request', ...summary }),
-    onFault: (error, requestId) => logger.error({ msg: 'request failed', request_id: requestId, ...faultFields(error) }),
+    onFault: (error, requestId) =>
+      logger.error({ msg: 'request failed', request_id: requestId, ...faultFields(error) }),
   };
 };
 
@@ -95,7 +105,9 @@ const acceptDeps = ({ engines, clock, config }: Parts, company: AcceptDeps['comp
     const municipality = municipalityByName(known.registration.city, known.registration.state);
     return {
       municipality:
-        municipality === undefined ? undefined : { ibge: municipality.ibge, requiresCustomer: false, requiresRegistration: false },
+        municipality === undefined
+          ? undefined
+          : { ibge: municipality.ibge, requiresCustomer: false, requiresRegistration: false },
       catalogue: shippedCatalogue,
       isCountry: isCustomerCountry,
       isCurrency,

@@ -18,10 +18,16 @@ export const modes: readonly Mode[] = ['live', 'test'];
 export const simulatorFolder = (config: Config): string => join(config.dataDir, 'simulator');
 
 /** Modes without an address of their own: nothing that is authorized there is a fiscal document. */
-export const simulatedModes = (config: Config): readonly Mode[] => modes.filter((mode) => config.authorizer[mode] === undefined);
+export const simulatedModes = (config: Config): readonly Mode[] =>
+  modes.filter((mode) => config.authorizer[mode] === undefined);
 
 /** Its own program or inside the service: the same folder, so that a restart forgets nothing. */
-export const openSimulator = async (config: Config, clock: Clock, logger: Logger, runner: Runner): Promise<Simulator> => {
+export const openSimulator = async (
+  config: Config,
+  clock: Clock,
+  logger: Logger,
+  runner: Runner,
+): Promise<Simulator> => {
   const { port, controlPort, clientCaFile } = config.simulator;
   const simulator = await startSimulator({
     folder: simulatorFolder(config),
@@ -71,7 +77,8 @@ export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer
     findByAccessKey: async (caller, key) => (reachable(caller) ? await client.findByAccessKey(caller, key) : notAsked),
     sendCancellation: async (caller, key, bytes) =>
       reachable(caller) ? await client.sendCancellation(caller, key, bytes) : notReached,
-    findCancellation: async (caller, key) => (reachable(caller) ? await client.findCancellation(caller, key) : notAsked),
+    findCancellation: async (caller, key) =>
+      reachable(caller) ? await client.findCancellation(caller, key) : notAsked,
   };
 };
 

@@ -50,7 +50,10 @@ const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 const address = (...protocols: string[]) =>
   v.pipe(
     text,
-    v.check((url) => URL.canParse(url) && protocols.includes(new URL(url).protocol), `must be a ${protocols.join(' or ')} address`),
+    v.check(
+      (url) => URL.canParse(url) && protocols.includes(new URL(url).protocol),
+      `must be a ${protocols.join(' or ')} address`,
+    ),
   );
 
 const httpAddress = v.pipe(
@@ -77,8 +80,18 @@ const environment = v.object({
   BASE_URL: v.optional(httpAddress),
   DATA_DIR: v.optional(text, '.data'),
   DATABASE_URL: v.optional(address('postgres:', 'postgresql:')),
-  AUTHORIZER_TEST_URL: v.optional(v.pipe(address('https:'), v.transform((url) => url.replace(/\/+$/, '')))),
-  AUTHORIZER_LIVE_URL: v.optional(v.pipe(address('https:'), v.transform((url) => url.replace(/\/+$/, '')))),
+  AUTHORIZER_TEST_URL: v.optional(
+    v.pipe(
+      address('https:'),
+      v.transform((url) => url.replace(/\/+$/, '')),
+    ),
+  ),
+  AUTHORIZER_LIVE_URL: v.optional(
+    v.pipe(
+      address('https:'),
+      v.transform((url) => url.replace(/\/+$/, '')),
+    ),
+  ),
   AUTHORIZER_CA_FILE: v.optional(text),
   TAX_REGISTRY_URL: v.optional(httpAddress),
   MASTER_KEY_FILE: v.optional(text),

@@ -18,7 +18,10 @@ export const createDemoClient = (origin: string, key: string) => {
   const call = async (method: string, path: string, body?: unknown): Promise<DemoInvoice> => {
     const response = await fetch(`${origin}${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { createEventStore, type EventStore } from '../app/event-store/event-store.js';
+import { checkRegistry, registry } from '../../projections/registry.js';
 import { postgresEventLog } from '../adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards, type PostgresGuards } from '../adapters/guards-postgres/guards.js';
 import { createReadModel } from '../adapters/read-model-postgres/read-model.js';
@@ -10,11 +10,11 @@ import { createCertificateVault } from '../adapters/vault/certificate-vault.js';
 import { loadMasterKey } from '../adapters/vault/master-key.js';
 import { createSealingKeys, registerMasterKeys, type VaultSealingKeys } from '../adapters/vault/sealing-keys.js';
 import type { AppendListener } from '../app/event-store/event-store.js';
+import { createEventStore, type EventStore } from '../app/event-store/event-store.js';
 import type { CertificateVault } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { ReadModel } from '../ports/read-model.js';
-import { checkRegistry, registry } from '../../projections/registry.js';
 import { prepareProjections } from '../workers/projector.js';
 import type { Config } from './config.js';
 import { openDatabaseServer } from './database-server.js';
@@ -53,7 +53,9 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const { config, clock, logger, runner, decorateStore = (store) => store } = options;
   checkRegistry(registry);
   const connectionString = await openDatabaseServer(options);
-  const onIdleError = (): void => logger.warn({ msg: 'a database connection was lost' });
+  const onIdleError = (): void => {
+    if (!runner.isStopping()) logger.warn({ msg: 'a database connection was lost' });
+  };
   const pool = openPool({ connectionString, max: 20, applicationName: 'nfse', onIdleError });
   runner.onStop('database pool', () => pool.end());
   await migrate(pool, migrations);

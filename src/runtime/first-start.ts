@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createKey, type NewApiKey, putCompanyFile, recordCertificate, setCompanyEnabled } from '../app/company/company-commands.js';
+import {
+  createKey,
+  type NewApiKey,
+  putCompanyFile,
+  recordCertificate,
+  setCompanyEnabled,
+} from '../app/company/company-commands.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { Clock } from '../ports/clock.js';
 import { simulatedModes } from './authorizers.js';
@@ -38,7 +44,10 @@ export const makeDemoCompany = async (
   const registration = demoCompany();
   const { cnpj } = registration;
   must(await putCompanyFile(registration, deps));
-  const certificate = { ...(await session.issueDemoCertificate(cnpj, registration.legalName)), certificateId: randomUUID() };
+  const certificate = {
+    ...(await session.issueDemoCertificate(cnpj, registration.legalName)),
+    certificateId: randomUUID(),
+  };
   await session.vault.put(cnpj, certificate);
   const { certificateId, notBefore, notAfter, fingerprint } = certificate;
   must(await recordCertificate(cnpj, { certificateId, notBefore, notAfter, fingerprint }, deps));

@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { deadlines } from '../../projections/deadlines/index.js';
+import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
 import { pruneGuards } from '../adapters/guards-postgres/guards.js';
 import { utcDay } from '../adapters/vault/day-keys.js';
-import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
+import type { IssuerDeps } from '../app/issuer/deps.js';
+import { shortCache } from '../app/short-cache.js';
 import type { Company } from '../domain/company/company.js';
 import type { CompanyId } from '../domain/shared/ids.js';
 import { addSeconds } from '../domain/shared/time.js';
-import { shortCache } from '../app/short-cache.js';
-import type { IssuerDeps } from '../app/issuer/deps.js';
-import { centralBankCode } from '../tables/foreign-trade.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogPosition } from '../ports/event-log.js';
 import type { WorkQueue } from '../ports/work-queue.js';
-import { readCheckpoint } from '../workers/projection-checkpoint.js';
+import { centralBankCode } from '../tables/foreign-trade.js';
 import { runIssuer } from '../workers/issuer.js';
+import { readCheckpoint } from '../workers/projection-checkpoint.js';
 import { runRelay } from '../workers/relay.js';
 import { refill, type Sweeper, sweep } from '../workers/sweeper.js';
 import { openAuthorizer } from './authorizers.js';
-import { faultFields } from './logger.js';
 import type { Config } from './config.js';
 import type { Engines } from './engines.js';
+import { faultFields } from './logger.js';
 import type { Parts } from './service.js';
 
 const CONCURRENT_ISSUES = 16;
@@ -61,7 +61,12 @@ export const startIssuing = async (parts: Parts, queue: WorkQueue): Promise<void
 };
 
 /** The in-process queue is new at each start: what is before this point is refilled from the open work of the read model. */
-const relayFrom = (after: LogPosition | null, { engines, logger }: Parts, queue: WorkQueue, signal: AbortSignal): Promise<void> =>
+const relayFrom = (
+  after: LogPosition | null,
+  { engines, logger }: Parts,
+  queue: WorkQueue,
+  signal: AbortSignal,
+): Promise<void> =>
   runRelay({
     log: engines.log,
     queue,
@@ -71,7 +76,11 @@ const relayFrom = (after: LogPosition | null, { engines, logger }: Parts, queue:
     onInterrupted: (error) => logger.warn({ msg: 'the relay lost the log and reconnects', ...faultFields(error) }),
   });
 
-const sweepForEver = async (sweeper: Sweeper, { config, engines, logger, clock }: Parts, signal: AbortSignal): Promise<void> => {
+const sweepForEver = async (
+  sweeper: Sweeper,
+  { config, engines, logger, clock }: Parts,
+  signal: AbortSignal,
+): Promise<void> => {
   for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
     await sweep(sweeper, sweepNumber)
       .then(() => tidy(engines, config, clock))
@@ -90,7 +99,13 @@ const tidy = async ({ pool, sealingKeys }: Engines, config: Config, clock: Clock
 const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
   const { engines, clock, config, logger, decorateAuthorizer = (authorizer) => authorizer } = parts;
   const company = companyOf(engines, clock);
-  const certificateOf = createCertificateOpener({ vault: engines.vault, store: engines.store, clock, company, actor: 'worker:issuer' });
+  const certificateOf = createCertificateOpener({
+    vault: engines.vault,
+    store: engines.store,
+    clock,
+    company,
+    actor: 'worker:issuer',
+  });
   return {
     store: engines.store,
     authorizer: decorateAuthorizer(await openAuthorizer({ ...parts, certificateOf })),
@@ -107,7 +122,10 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
 };
 
 /** The registration as the read model has it, at most a second old. */
-export const companyOf = ({ readModel }: Pick<Engines, 'readModel'>, clock: Clock): ((companyId: CompanyId) => Promise<Company | undefined>) =>
+export const companyOf = (
+  { readModel }: Pick<Engines, 'readModel'>,
+  clock: Clock,
+): ((companyId: CompanyId) => Promise<Company | undefined>) =>
   shortCache(COMPANY_CACHE_MS, clock, async (companyId) => {
     const found = await readModel.company(companyId);
     return found?.state.kind === 'company' ? found.state : undefined;

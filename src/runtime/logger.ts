@@ -5,7 +5,10 @@ export type { Logger };
 
 /** JSON lines. Every line is built from named, harmless fields; an error gives its name and code, never its text with data. */
 export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stderr'): Logger =>
-  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination({ fd: stream === 'stdout' ? 1 : 2, sync: true }));
+  pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    destination({ fd: stream === 'stdout' ? 1 : 2, sync: true }),
+  );
 
 /**
  * What may be told of an error: engines put values of the statement into `detail` and `where`, and libraries put

@@ -41,7 +41,9 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     return config;
   };
   const logger = createLogger(config?.logLevel ?? 'info', 'stderr');
-  const runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
+  const runner = createRunner((name, error) =>
+    logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }),
+  );
   let session: Promise<Session> | undefined;
   const open = (): Promise<Session> => {
     session ??= openSession(needed(), systemClock, logger, runner);

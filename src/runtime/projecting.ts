@@ -16,7 +16,8 @@ export const startProjecting = ({ engines, clock, logger, runner }: Parts, onHal
       logger.fatal({ msg: 'a projection halted: it cannot apply an event', ...halt, position: String(halt.position) });
       onHalted(halt.name);
     },
-    onFault: (name, error) => logger.warn({ msg: 'a projection is waiting for its engines', name, ...faultFields(error) }),
+    onFault: (name, error) =>
+      logger.warn({ msg: 'a projection is waiting for its engines', name, ...faultFields(error) }),
   }).catch((error: unknown) => {
     logger.fatal({ msg: 'the projector ended', ...faultFields(error) });
     onHalted('projector');

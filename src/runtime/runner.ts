@@ -1,6 +1,8 @@
 /** Something started that must be stopped; what was started last is stopped first. */
 export type Runner = {
   onStop(name: string, stop: () => Promise<void> | void): void;
+  /** From the moment that stopping was asked for: what is lost then is no fault. */
+  isStopping(): boolean;
   stop(): Promise<void>;
 };
 
@@ -17,6 +19,7 @@ export const createRunner = (onFault: (name: string, error: unknown) => void): R
     }
   };
   return {
+    isStopping: () => stopping !== undefined,
     onStop: (name, stop) => {
       stops.push({ name, stop });
     },

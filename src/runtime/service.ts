@@ -53,7 +53,9 @@ const READY_LAG_SECONDS = 30;
 /** Starts the given roles in one process; throws when one cannot start, after stopping what had. */
 export const startService = async (options: ServiceOptions): Promise<Service> => {
   const { logger } = options;
-  const runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
+  const runner = createRunner((name, error) =>
+    logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }),
+  );
   try {
     return await start(options, runner);
   } catch (error) {

@@ -1,14 +1,14 @@
-import { registry, operatorProjections } from '../../projections/registry.js';
-import type { Check, Session } from '../cli/session.js';
-import { readPkcs12 } from '../certificates/read-pkcs12.js';
+import { operatorProjections, registry } from '../../projections/registry.js';
 import { createLag } from '../app/read/lag.js';
+import { readPkcs12 } from '../certificates/read-pkcs12.js';
+import type { Check, Session } from '../cli/session.js';
 import type { Clock } from '../ports/clock.js';
 import { issueClientCertificate } from '../simulator/start.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
 import { applyStreamNow } from '../workers/projection-now.js';
 import { simulatedModes, simulatorFolder } from './authorizers.js';
-import { demoCertificate } from './demo-certificate.js';
 import type { Config } from './config.js';
+import { demoCertificate } from './demo-certificate.js';
 import { type Engines, openEngines } from './engines.js';
 import type { Logger } from './logger.js';
 import type { Runner } from './runner.js';
@@ -33,7 +33,8 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
       actor: `support:${actor}`,
     }),
     readPkcs12,
-    issueDemoCertificate: (cnpj, name) => demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
+    issueDemoCertificate: (cnpj, name) =>
+      demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
     simulatedModes: simulatedModes(config),
     checks: () => engineChecks(engines, clock),
   };
@@ -48,10 +49,19 @@ const engineChecks = async ({ pool, log }: Engines, clock: Clock): Promise<reado
     { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
   ];
   for (const projection of registry.projections) {
-    const lag = await createLag(log, { prefixes: projection.prefixes, checkpoint: () => readCheckpoint(pool, projection) }, clock)();
+    const lag = await createLag(
+      log,
+      { prefixes: projection.prefixes, checkpoint: () => readCheckpoint(pool, projection) },
+      clock,
+    )();
     const ok = lag < LAG_LIMIT_SECONDS;
     const cure = 'start a process with the role projector (nfse serve) and read its log';
-    checks.push({ name: `projection ${projection.name}`, ok, detail: `${Math.round(lag)} s behind the log`, ...(ok ? {} : { cure }) });
+    checks.push({
+      name: `projection ${projection.name}`,
+      ok,
+      detail: `${Math.round(lag)} s behind the log`,
+      ...(ok ? {} : { cure }),
+    });
   }
   return checks;
 };

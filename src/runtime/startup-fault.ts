@@ -1,6 +1,6 @@
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
-import { MigrationError } from '../adapters/sql/migrate.js';
 import { sqlFault } from '../adapters/sql/errors.js';
+import { MigrationError } from '../adapters/sql/migrate.js';
 import { WrongMasterKey } from '../adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../adapters/vault/master-key.js';
 import { StoreUnavailable } from '../app/event-store/event-store.js';
@@ -17,12 +17,20 @@ export const startupFault = (error: unknown): StartupFault => {
   if (error instanceof MasterKeyUnusable || error instanceof WrongMasterKey) return { exit: 2, line: error.message };
   if (error instanceof MigrationError || error instanceof LogIdentityMismatch) return { exit: 2, line: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return { exit: 2, line: `${portOf(error)} is in use: stop the program that holds it or choose another port` };
-  if (code === 'EACCES' || code === 'EPERM') return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
-  if (code === 'ENOSPC' || sqlFault(error) === 'disk_full') return { exit: 3, line: 'no disk space is left: free some and start again; nothing was lost' };
-  const unreachable = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown].some((fault) => error instanceof fault);
+  if (code === 'EADDRINUSE')
+    return { exit: 2, line: `${portOf(error)} is in use: stop the program that holds it or choose another port` };
+  if (code === 'EACCES' || code === 'EPERM')
+    return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
+  if (code === 'ENOSPC' || sqlFault(error) === 'disk_full')
+    return { exit: 3, line: 'no disk space is left: free some and start again; nothing was lost' };
+  const unreachable = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown].some(
+    (fault) => error instanceof fault,
+  );
   if (unreachable || sqlFault(error) !== 'other') {
-    return { exit: 3, line: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again' };
+    return {
+      exit: 3,
+      line: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again',
+    };
   }
   const { error: name, at } = faultFields(error);
   return { exit: 1, line: `failed unexpectedly: ${name}${at === undefined ? '' : ` at ${at}`}${messageOf(error)}` };

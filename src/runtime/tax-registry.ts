@@ -11,7 +11,9 @@ const answer = v.object({ legal_name: v.pipe(v.string(), v.trim(), v.minLength(1
 /** Companies that this service serves are known to it; `TAX_REGISTRY_URL` is asked for the others. */
 export const openTaxRegistry = (config: Config, pool: pg.Pool): TaxRegistry => ({
   lookup: async (cnpj) => {
-    const { rows } = await pool.query<{ state: string }>('select state from read.companies where company_id = $1', [cnpj]);
+    const { rows } = await pool.query<{ state: string }>('select state from read.companies where company_id = $1', [
+      cnpj,
+    ]);
     const known = rows[0] === undefined ? undefined : legalNameIn(rows[0].state);
     if (known !== undefined) return { cnpj, legalName: known };
     return config.taxRegistryUrl === undefined ? undefined : await askRegistry(config.taxRegistryUrl, cnpj);

@@ -1,6 +1,9 @@
 const FORCE_AFTER_MS = 30_000;
 const FORCED_EXIT = 1;
 
+/** A terminal and npm may both pass on one Ctrl-C: what follows this soon is the same wish, not a second one. */
+const SAME_WISH_MS = 1_000;
+
 /** Resolves at the first SIGTERM or SIGINT; a second one, or 30 s, ends the process whatever it is doing. */
 export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
   const force = (): void => {
@@ -8,10 +11,13 @@ export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
     process.exit(FORCED_EXIT);
   };
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals): void => {
-      if (asked) return force();
-      asked = true;
+      if (askedAt !== undefined) {
+        if (performance.now() - askedAt > SAME_WISH_MS) force();
+        return;
+      }
+      askedAt = performance.now();
       setTimeout(force, FORCE_AFTER_MS).unref();
       resolve(signal);
     };

@@ -2,14 +2,22 @@ import type { Catalogue, CatalogueLine } from '../domain/company/line-selection.
 import { once, readTable } from './tsv.js';
 
 const serviceCodes = once(
-  () => new Map(readTable('service-codes.tsv', ['code', 'description']).map(({ code, description }) => [code, description])),
+  () =>
+    new Map(
+      readTable('service-codes.tsv', ['code', 'description']).map(({ code, description }) => [code, description]),
+    ),
 );
 
 const nbsCodes = once(() => new Set(readTable('nbs.tsv', ['code']).map(({ code }) => code)));
 
 const lines = once(() => {
   const byCnae = new Map<string, CatalogueLine[]>();
-  for (const { cnae, service_code, nbs, is_default } of readTable('catalogue.tsv', ['cnae', 'service_code', 'nbs', 'is_default'])) {
+  for (const { cnae, service_code, nbs, is_default } of readTable('catalogue.tsv', [
+    'cnae',
+    'service_code',
+    'nbs',
+    'is_default',
+  ])) {
     const line: CatalogueLine = {
       cnae,
       serviceCode: service_code,

@@ -1,9 +1,12 @@
 import { once, readTable } from './tsv.js';
 
-const countries = once(() => new Map(readTable('countries.tsv', ['code', 'name']).map(({ code, name }) => [code, name])));
+const countries = once(
+  () => new Map(readTable('countries.tsv', ['code', 'name']).map(({ code, name }) => [code, name])),
+);
 
 const currencies = once(
-  () => new Map(readTable('currencies.tsv', ['code', 'central_bank_code']).map((row) => [row.code, row.central_bank_code])),
+  () =>
+    new Map(readTable('currencies.tsv', ['code', 'central_bank_code']).map((row) => [row.code, row.central_bank_code])),
 );
 
 /** ISO 3166-1 alpha-2 of the national table; `BR` and `XK` are not in it. */

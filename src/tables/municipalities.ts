@@ -9,7 +9,8 @@ const byCode = once(() => new Map(rows().map(({ ibge, name, uf }) => [ibge, { ib
 const byName = once(() => {
   const names = new Map<string, Municipality>();
   for (const { ibge, name, uf, alternative_names } of rows()) {
-    for (const one of [...alternative_names.split(';'), name]) if (one !== '') names.set(nameKey(one, uf), { ibge, name, uf });
+    for (const one of [...alternative_names.split(';'), name])
+      if (one !== '') names.set(nameKey(one, uf), { ibge, name, uf });
   }
   return names;
 });
@@ -17,7 +18,13 @@ const byName = once(() => {
 export const municipalityByCode = (ibge: string): Municipality | undefined => byCode().get(ibge);
 
 /** City and state as a company file spells them, without regard to accents and case. */
-export const municipalityByName = (city: string, uf: string): Municipality | undefined => byName().get(nameKey(city, uf));
+export const municipalityByName = (city: string, uf: string): Municipality | undefined =>
+  byName().get(nameKey(city, uf));
 
 const nameKey = (city: string, uf: string): string =>
-  `${city.normalize('NFD').replace(/\p{M}/gu, '').replace(/[^\p{L}\p{N}]+/gu, ' ').trim().toUpperCase()}/${uf.toUpperCase()}`;
+  `${city
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .toUpperCase()}/${uf.toUpperCase()}`;

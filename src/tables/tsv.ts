@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
 
 /** Reads a shipped table; each row is what its header names, as text. */
-export const readTable = <Column extends string>(file: string, columns: readonly Column[]): readonly Record<Column, string>[] => {
-  const [header = '', ...lines] = readFileSync(new URL(`./data/${file}`, import.meta.url), 'utf8').trimEnd().split('\n');
+export const readTable = <Column extends string>(
+  file: string,
+  columns: readonly Column[],
+): readonly Record<Column, string>[] => {
+  const [header = '', ...lines] = readFileSync(new URL(`./data/${file}`, import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n');
   const places = columns.map((column) => {
     const place = header.split('\t').indexOf(column);
     if (place < 0) throw new Error(`${file} has no column ${column}`);

@@ -55,7 +55,10 @@ const concludeWhatIsDue = async ({ readModel, deps, onFault }: Sweeper): Promise
 const tapQuietWork = async ({ readModel, queue, deps }: Sweeper, sweepNumber: number): Promise<void> => {
   if (queue === undefined) return;
   const now = deps.clock.now();
-  const quietSince = { queued: addSeconds(now, -QUEUED_QUIET_SECONDS), started: addSeconds(now, -STARTED_QUIET_SECONDS) };
+  const quietSince = {
+    queued: addSeconds(now, -QUEUED_QUIET_SECONDS),
+    started: addSeconds(now, -STARTED_QUIET_SECONDS),
+  };
   for (const { kind, stream, since } of await readModel.openWork(quietSince, AT_ONCE)) {
     const quietSeconds = Math.floor((epochMs(now) - epochMs(since)) / 1000);
     await queue.put({ kind, stream, messageId: `${stream}/${since}/${sweepNumber}/${quietSeconds}` });

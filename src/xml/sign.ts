@@ -85,22 +85,26 @@ const signedInfoOf = (id: string, digest: string, canonicalization: string): str
   );
 };
 
-const leafBase64 = (pem: string): string => {
-  const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
-  if (body === undefined) throw new Error('the certificate is not PEM text');
-  return body.replace(/\s/g, '');
-};
+const leafBase64 = (pem: string): string =>
+  remembered(leaves, pem, () => {
+    const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
+    if (body === undefined) throw new Error('the certificate is not PEM text');
+    return body.replace(/\s/g, '');
+  });
+
+const privateKey = (pem: string): KeyObject => remembered(keys, pem, () => createPrivateKey(pem));
 
 /** Parsing a PEM costs a tenth of a signature; the oldest entries leave first. */
 const keys = new Map<string, KeyObject>();
+const leaves = new Map<string, string>();
 
-const MAX_KEYS = 256;
+const MAX_REMEMBERED = 256;
 
-const privateKey = (pem: string): KeyObject => {
-  const key = keys.get(pem) ?? createPrivateKey(pem);
-  keys.delete(pem);
-  keys.set(pem, key);
-  const oldest = keys.keys().next().value;
-  if (keys.size > MAX_KEYS && oldest !== undefined) keys.delete(oldest);
-  return key;
+const remembered = <T>(memory: Map<string, T>, pem: string, make: () => T): T => {
+  const value = memory.get(pem) ?? make();
+  memory.delete(pem);
+  memory.set(pem, value);
+  const oldest = memory.keys().next().value;
+  if (memory.size > MAX_REMEMBERED && oldest !== undefined) memory.delete(oldest);
+  return value;
 };

@@ -23,7 +23,7 @@ export const verifyChain = async (log: EventLog, prefixes: readonly string[]): P
     const page: readonly RecordedEvent[] = await log.readAll({ prefixes, after, limit: PAGE });
     for (const event of page) {
       findings.push(...checkEvent(event, heads.get(event.stream)));
-      heads.set(event.stream, { revision: event.revision, hash: event.metadata['hash'] ?? '' });
+      heads.set(event.stream, { revision: event.revision, hash: event.metadata.hash ?? '' });
       after = event.position;
     }
     events += page.length;
@@ -31,19 +31,26 @@ export const verifyChain = async (log: EventLog, prefixes: readonly string[]): P
   }
 };
 
-const checkEvent = (event: RecordedEvent, head: { revision: Revision; hash: string } | undefined): readonly Finding[] => {
+const checkEvent = (
+  event: RecordedEvent,
+  head: { revision: Revision; hash: string } | undefined,
+): readonly Finding[] => {
   const { stream, revision, metadata } = event;
   const at = { stream, revision };
-  if (eventHash(stream, revision, event) !== metadata['hash']) {
+  if (eventHash(stream, revision, event) !== metadata.hash) {
     return [{ kind: 'hash_mismatch', ...at, detail: 'the stored hash is not the hash of the stored event' }];
   }
   const pruned = event.type === 'TestInvoiceDeleted';
   if (head === undefined) {
-    const begins = revision === 0 && metadata['prevHash'] === '';
-    return begins || pruned ? [] : [{ kind: 'missing_revision', ...at, detail: 'the stream does not begin with revision 0' }];
+    const begins = revision === 0 && metadata.prevHash === '';
+    return begins || pruned
+      ? []
+      : [{ kind: 'missing_revision', ...at, detail: 'the stream does not begin with revision 0' }];
   }
   if (revision !== head.revision + 1) {
     return pruned ? [] : [{ kind: 'missing_revision', ...at, detail: `revision ${head.revision + 1} is missing` }];
   }
-  return metadata['prevHash'] === head.hash ? [] : [{ kind: 'broken_link', ...at, detail: 'prevHash is not the hash of the event before' }];
+  return metadata.prevHash === head.hash
+    ? []
+    : [{ kind: 'broken_link', ...at, detail: 'prevHash is not the hash of the event before' }];
 };

@@ -53,7 +53,10 @@ const recordOpening = async (
     const commandId = randomUUID();
     const context = { commandId, correlationId: commandId, causationId: commandId, actor, companyId, now };
     const event = { type: 'CertificateOpened' as const, data: { certificateId, at: now } };
-    const appended = await store.append(companyStream(companyId), version, [event], { ...context, site: 'audit_certificate' });
+    const appended = await store.append(companyStream(companyId), version, [event], {
+      ...context,
+      site: 'audit_certificate',
+    });
     if (appended.ok) return;
   }
 };

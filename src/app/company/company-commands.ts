@@ -39,8 +39,11 @@ export const putCompanyFile = async (registration: Registration, deps: CompanyCo
   return await decideCompany(registration.cnpj, deps, (state) => putCompany(state, registration, deps.clock.now()));
 };
 
-export const setCompanyEnabled = (companyId: CompanyId, enabled: boolean, deps: CompanyCommandDeps): Promise<CommandResult> =>
-  decideCompany(companyId, deps, (state) => switchCompany(state, enabled, deps.clock.now()));
+export const setCompanyEnabled = (
+  companyId: CompanyId,
+  enabled: boolean,
+  deps: CompanyCommandDeps,
+): Promise<CommandResult> => decideCompany(companyId, deps, (state) => switchCompany(state, enabled, deps.clock.now()));
 
 /** The key is in the answer and nowhere else; only its hash is kept. */
 export const createKey = async (
@@ -61,7 +64,11 @@ export const createKey = async (
 export const revokeKey = (companyId: CompanyId, keyId: string, deps: CompanyCommandDeps): Promise<CommandResult> =>
   decideCompany(companyId, deps, (state) => revokeApiKey(state, keyId, deps.clock.now()));
 
-export const recordCertificate = (companyId: CompanyId, facts: CertificateFacts, deps: CompanyCommandDeps): Promise<CommandResult> =>
+export const recordCertificate = (
+  companyId: CompanyId,
+  facts: CertificateFacts,
+  deps: CompanyCommandDeps,
+): Promise<CommandResult> =>
   decideCompany(companyId, deps, (state) => storeCertificate(state, facts, deps.clock.now()));
 
 export const loadCompany = async (companyId: CompanyId, store: EventStore) => {
@@ -103,7 +110,8 @@ const moveDpsNumber = async (
     const moved = moveNumber(dpsNumbers(events[0], nextNumber), nextNumber, deps.clock.now());
     if ('refused' in moved) return { refused: `dps.${mode}: ${moved.refused}` };
     const context = operatorContext(registration.cnpj, deps);
-    if (moved.events.length === 0 || (await deps.store.append(stream, version, moved.events, context)).ok) return { done: undefined };
+    if (moved.events.length === 0 || (await deps.store.append(stream, version, moved.events, context)).ok)
+      return { done: undefined };
   }
 };
 

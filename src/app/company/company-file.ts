@@ -2,7 +2,12 @@ import * as v from 'valibot';
 import type { Registration } from '../../domain/company/events.js';
 
 const digits = (count: number) => v.pipe(v.string(), v.regex(new RegExp(`^\\d{${count}}$`), `must be ${count} digits`));
-const name = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(300, 'is longer than 300 characters'));
+const name = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(300, 'is longer than 300 characters'),
+);
 
 /** `1-49999`: own software's range of the layout (domain.md section 4). */
 const series = v.pipe(
@@ -16,7 +21,9 @@ const dpsStart = v.strictObject({
   next_number: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(999_999_999_999_999)),
 });
 
-const registration = v.nullish(v.pipe(v.string(), v.regex(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters or digits')));
+const registration = v.nullish(
+  v.pipe(v.string(), v.regex(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters or digits')),
+);
 
 const companyFile = v.strictObject({
   cnpj: v.pipe(v.string(), v.regex(/^[0-9A-Z]{12}\d{2}$/, 'must be the 14 characters of the CNPJ, without a mask')),
@@ -26,7 +33,9 @@ const companyFile = v.strictObject({
   tax_regime: v.picklist(['mei', 'simples', 'normal'], 'must be mei, simples or normal'),
   simples_assessment: v.optional(v.picklist(['all', 'federal_only', 'none'], 'must be all, federal_only or none')),
   special_regime: v.optional(v.picklist([0, 1, 2, 3, 4, 5, 6, 9], 'must be 0 to 6 or 9'), 0),
-  approximate_tax_percent: v.optional(v.pipe(v.string(), v.regex(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00'))),
+  approximate_tax_percent: v.optional(
+    v.pipe(v.string(), v.regex(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00')),
+  ),
   municipal_registration: v.optional(v.strictObject({ live: registration, test: registration }), {}),
   dps: v.optional(v.strictObject({ live: v.optional(dpsStart), test: v.optional(dpsStart) }), {}),
   activities: v.pipe(
@@ -87,4 +96,6 @@ const unknownKeys = (json: unknown): string[] =>
     : [];
 
 const plain = (message: string): string =>
-  message.startsWith('Invalid') ? message.replace(/^Invalid (key|type|value|integer): /, 'is wrong: ').toLowerCase() : message;
+  message.startsWith('Invalid')
+    ? message.replace(/^Invalid (key|type|value|integer): /, 'is wrong: ').toLowerCase()
+    : message;

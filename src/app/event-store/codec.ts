@@ -70,17 +70,14 @@ export const encodeEvents = async (
 };
 
 /** Opens the personal fields; one whose key was destroyed is left out. With `sealed` they stay as stored. */
-export const decodeEvent = async (
-  recorded: RecordedEvent,
-  keys: SealingKeys | 'sealed',
-): Promise<DecodedEvent> => {
+export const decodeEvent = async (recorded: RecordedEvent, keys: SealingKeys | 'sealed'): Promise<DecodedEvent> => {
   const { stream, revision, position, id, metadata } = recorded;
   const definition = definitionOf(recorded);
   let data = recorded.data;
   if (keys !== 'sealed') {
     for (const field of definition.personal) data = await openInto(data, field, { stream, eventId: id, field }, keys);
   }
-  for (const lift of definition.upcasts.slice(Number(metadata['schemaVersion']) - 1)) data = lift(data);
+  for (const lift of definition.upcasts.slice(Number(metadata.schemaVersion) - 1)) data = lift(data);
   return { type: recorded.type, data, id, stream, revision, position, metadata } as unknown as DecodedEvent;
 };
 
@@ -94,14 +91,18 @@ export const openCarried = async (
   if (!isSealed(value)) return value as Json | undefined;
   const sealed = sealedWith(value);
   const key = sealed === undefined ? undefined : await keys.forOpening(sealed.generation, stream);
-  return sealed === undefined || key === undefined ? undefined : openField(value, { stream, eventId: sealed.eventId, field }, key);
+  return sealed === undefined || key === undefined
+    ? undefined
+    : openField(value, { stream, eventId: sealed.eventId, field }, key);
 };
 
 const definitionOf = ({ type, metadata }: RecordedEvent) => {
   const definition = eventTypeDefinitions.get(type);
-  const version = Number(metadata['schemaVersion']);
+  const version = Number(metadata.schemaVersion);
   if (definition === undefined || !(version <= definition.version)) {
-    throw new UnknownEventVersion(`event type ${type}, schema version ${metadata['schemaVersion']}: newer than this program`);
+    throw new UnknownEventVersion(
+      `event type ${type}, schema version ${metadata.schemaVersion}: newer than this program`,
+    );
   }
   return definition;
 };

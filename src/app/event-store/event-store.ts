@@ -1,5 +1,11 @@
 import type { StreamName } from '../../domain/shared/ids.js';
-import { AppendOutcomeUnknown, type EventLog, type Expected, type ReadOptions, type Revision } from '../../ports/event-log.js';
+import {
+  AppendOutcomeUnknown,
+  type EventLog,
+  type Expected,
+  type ReadOptions,
+  type Revision,
+} from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { type CommandContext, type DecodedEvent, decodeEvent, encodeEvents, type StreamVersion } from './codec.js';
 import type { DomainEvent } from './event-types.js';
@@ -29,14 +35,18 @@ export type EventStore = {
 /** Told of every successful append: the reader uses it to know which rows are behind what this process wrote. */
 export type AppendListener = (stream: StreamName, revision: Revision) => void;
 
-export const createEventStore = (log: EventLog, keys: SealingKeys, onAppended: AppendListener = () => {}): EventStore => ({
+export const createEventStore = (
+  log: EventLog,
+  keys: SealingKeys,
+  onAppended: AppendListener = () => {},
+): EventStore => ({
   load: async <E extends DomainEvent>(stream: StreamName, options?: ReadOptions): Promise<LoadedStream<E>> => {
     const recorded = await log.read(stream, options);
     const events = await Promise.all(recorded.map((event) => decodeEvent(event, keys)));
     const last = options?.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
     return {
       events: events as unknown as readonly DecodedEvent<E>[],
-      version: last === undefined ? NO_STREAM : { kind: 'at', revision: last.revision, hash: last.metadata['hash'] ?? '' },
+      version: last === undefined ? NO_STREAM : { kind: 'at', revision: last.revision, hash: last.metadata.hash ?? '' },
     };
   },
   append: async (stream, version, events, context) => {

@@ -1,6 +1,7 @@
 import { type CompanyEvent, companyPersonalFields } from '../../domain/company/events.js';
 import { type DpsNumberEvent, dpsNumberPersonalFields } from '../../domain/dps-number/dps-number.js';
-import { type InvoiceEvent, invoicePersonalFields } from '../../domain/invoice/events.js';
+import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { invoicePersonalFields } from '../../domain/invoice/personal-fields.js';
 import { type SystemEvent, systemPersonalFields } from '../../domain/system/events.js';
 import type { JsonObject } from '../../ports/event-log.js';
 

@@ -28,7 +28,8 @@ export const sealedWith = (text: string): { generation: string; eventId: string 
 /** Throws when the text was changed or stands elsewhere than it was sealed for. */
 export const openField = (text: string, place: FieldPlace, key: Buffer): Json => {
   const [, eventId, iv, sealed] = text.slice(PREFIX.length).split(':');
-  if (eventId !== place.eventId || iv === undefined || sealed === undefined) throw new Error('a sealed field is not of this event');
+  if (eventId !== place.eventId || iv === undefined || sealed === undefined)
+    throw new Error('a sealed field is not of this event');
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'))
     .setAAD(aad(place))

@@ -14,7 +14,11 @@ import { type Candidate, reserveAndAppend } from './reserve.js';
  * `POST /v1/nfse` after its schema (design section 5): a replay first, then the 422 rules, then the claims, then one
  * conditional append that is reservation and acceptance in one. Throws when something could not be recorded (503).
  */
-export const acceptInvoice = async (command: IssueCommand, requester: Requester, deps: AcceptDeps): Promise<AcceptResult> => {
+export const acceptInvoice = async (
+  command: IssueCommand,
+  requester: Requester,
+  deps: AcceptDeps,
+): Promise<AcceptResult> => {
   const { mode, companyId } = requester;
   const { idempotency } = command;
   const now = deps.clock.now();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
-import { initialInvoice, type Invoice, type InvoiceState } from '../../domain/invoice/state.js';
-import { type InvoiceId, invoiceStream, publicInvoiceId, type StreamName } from '../../domain/shared/ids.js';
+import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
+import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { Claim, FingerprintMark } from '../../ports/guards.js';
 import type { CommandContext } from '../event-store/codec.js';

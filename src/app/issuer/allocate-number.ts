@@ -7,9 +7,9 @@ import {
 } from '../../domain/dps-number/dps-number.js';
 import type { InvoiceFacts } from '../../domain/invoice/state.js';
 import { dpsStream, type StreamName } from '../../domain/shared/ids.js';
-import { createKeyedLock } from '../keyed-lock.js';
 import type { DecodedEvent, StreamVersion } from '../event-store/codec.js';
 import type { EventStore } from '../event-store/event-store.js';
+import { createKeyedLock } from '../keyed-lock.js';
 import type { AppendSite } from '../sites.js';
 import type { IssuerDeps } from './deps.js';
 import { workerContext } from './record.js';
@@ -34,7 +34,8 @@ export const allocateDpsNumber = (
       const { numbers, version } = await lastNumbers(stream, start.nextNumber, deps.store);
       const allocation = allocateNumber(numbers, owner.invoiceId, deps.clock.now());
       if ('refused' in allocation) return allocation;
-      if (await append(stream, version, [allocation.event], 'allocate_number', cause, deps)) return { number: allocation.number };
+      if (await append(stream, version, [allocation.event], 'allocate_number', cause, deps))
+        return { number: allocation.number };
     }
   });
 };

@@ -62,7 +62,8 @@ export const concludeCancellationIfDue = async (stream: StreamName, deps: Issuer
 type Pending = { invoice: Invoice; cancellation: Cancellation; accessKey: string };
 
 const pendingOf = ({ state }: LoadedInvoice): Pending | undefined => {
-  if (state.kind !== 'invoice' || state.cancellation?.status !== 'pending' || state.outcome.status !== 'issued') return undefined;
+  if (state.kind !== 'invoice' || state.cancellation?.status !== 'pending' || state.outcome.status !== 'issued')
+    return undefined;
   const { accessKey } = state.outcome;
   return accessKey === undefined ? undefined : { invoice: state, cancellation: state.cancellation, accessKey };
 };
@@ -78,9 +79,14 @@ const concludeNow = async (
   await recordDecision(stream, 'conclude_cancellation', deps, (state) => concludeCancellation(state, now, deps.limits));
 };
 
-const lookupKey = (cancellation: Cancellation, send: CancelSend): string => `cancel/${cancellation.request}/${send.attempt}`;
+const lookupKey = (cancellation: Cancellation, send: CancelSend): string =>
+  `cancel/${cancellation.request}/${send.attempt}`;
 
-const progressOf = async (stream: StreamName, cancellation: Cancellation, deps: IssuerDeps): Promise<LookupProgress> => {
+const progressOf = async (
+  stream: StreamName,
+  cancellation: Cancellation,
+  deps: IssuerDeps,
+): Promise<LookupProgress> => {
   const last = lastOf(cancellation.sends);
   if (last === undefined || (last.resolution !== 'open' && last.resolution !== 'unknown')) return { asked: 0 };
   return (await deps.lookups.get(stream, lookupKey(cancellation, last))) ?? { asked: 0 };
@@ -140,7 +146,11 @@ const lookUp = async (
   const existsElsewhere = cancellation.sends.some((one) => one.codes.includes(EVENT_EXISTS));
   const counts = result.kind === 'absent' && (existsElsewhere || !isBefore(askedAt, send.deadlineAt));
   const firstAbsentAt = memo.firstAbsentAt ?? (counts ? askedAt : undefined);
-  if (counts && firstAbsentAt !== undefined && (existsElsewhere || completesAbsence(send, firstAbsentAt, askedAt, deps.limits))) {
+  if (
+    counts &&
+    firstAbsentAt !== undefined &&
+    (existsElsewhere || completesAbsence(send, firstAbsentAt, askedAt, deps.limits))
+  ) {
     const proof = { request: cancellation.request, attempt: send.attempt, firstAbsentAt, now: askedAt };
     const settled = await recordDecision(stream, 'record_cancel_lookup', deps, (state) =>
       recordCancelAbsence(state, proof, deps.limits),
@@ -159,7 +169,8 @@ const storedRequest = (events: readonly InvoiceEvent[], request: number, attempt
   const sent = events.find(
     ({ type, data }) => type === 'CancellationAttempted' && data.request === request && data.attempt === attempt,
   );
-  if (sent?.type !== 'CancellationAttempted') throw new Error('a cancellation attempt is known of whose event is not in the stream');
+  if (sent?.type !== 'CancellationAttempted')
+    throw new Error('a cancellation attempt is known of whose event is not in the stream');
   const { requestId, digest, signedRequestGzip } = sent.data;
   return { requestId, digest, signedRequestGzip };
 };
@@ -175,7 +186,14 @@ const newRequest = async (
   const identity = await deps.identityOf(facts);
   if (identity === undefined || asked?.type !== 'CancellationRequested') return undefined;
   const { description } = asked.data;
-  const built = buildCancellation({ mode: facts.mode, companyId: facts.companyId, accessKey, reason, description, requestedAt });
+  const built = buildCancellation({
+    mode: facts.mode,
+    companyId: facts.companyId,
+    accessKey,
+    reason,
+    description,
+    requestedAt,
+  });
   const signed = deps.signer.signPedRegEvento(built.xml, identity);
   return { requestId: built.id, digest: signed.digest, signedRequestGzip: gzipSync(signed.bytes).toString('base64') };
 };

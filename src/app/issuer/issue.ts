@@ -1,12 +1,18 @@
-import { conclude, recordAbsence, recordAuthorized, recordConflict, saidToExist } from '../../domain/invoice/record-issuance.js';
 import { completesAbsence, type LookupProgress, nextIssueStep } from '../../domain/invoice/next-issue-step.js';
+import {
+  conclude,
+  recordAbsence,
+  recordAuthorized,
+  recordConflict,
+  saidToExist,
+} from '../../domain/invoice/record-issuance.js';
 import { type Invoice, type IssueAttempt, lastOf } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
-import { authorizedFrom, sameContent } from './authorized.js';
 import { blockDpsSeries } from './allocate-number.js';
+import { authorizedFrom, sameContent } from './authorized.js';
 import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision } from './record.js';
 import { sendAttempt } from './send-attempt.js';

@@ -1,6 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import type { InvoiceEventData } from '../../domain/invoice/events.js';
-import { recordCancelNotSent, recordCancelRefusal, recordCancelUnknown, recordConfirmation } from '../../domain/invoice/record-cancellation.js';
+import {
+  recordCancelNotSent,
+  recordCancelRefusal,
+  recordCancelUnknown,
+  recordConfirmation,
+} from '../../domain/invoice/record-cancellation.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { RegisteredEvent, SendResult } from '../../ports/authorizer.js';

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import { parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
-import type { DecodedEvent } from '../event-store/codec.js';
-import type { CommandContext } from '../event-store/codec.js';
+import type { CommandContext, DecodedEvent } from '../event-store/codec.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { AppendSite } from '../sites.js';
 import type { IssuerDeps } from './deps.js';
@@ -39,7 +38,7 @@ export const workerContext = (
   const commandId = randomUUID();
   return {
     commandId,
-    correlationId: cause?.metadata['correlationId'] ?? commandId,
+    correlationId: cause?.metadata.correlationId ?? commandId,
     causationId: cause?.id ?? commandId,
     actor: deps.actor,
     ...(address === undefined ? {} : { mode: address.mode, companyId: address.companyId }),

@@ -39,7 +39,8 @@ export const sendAttempt = async (
 ): Promise<Next | 'look again'> => {
   const { state, version, events } = loaded;
   if (state.kind !== 'invoice') return 'look again';
-  const document = step.do === 'resend' ? storedDocument(events, step.of.attempt) : await newDocument(stream, loaded, deps);
+  const document =
+    step.do === 'resend' ? storedDocument(events, step.of.attempt) : await newDocument(stream, loaded, deps);
   if ('kind' in document) return document;
 
   const attemptedAt = deps.clock.now();
@@ -105,10 +106,13 @@ const newDocument = async (
   deps: IssuerDeps,
 ): Promise<Document | Next> => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
-  if (state.kind !== 'invoice' || accepted?.type !== 'InvoiceAccepted') throw new Error('nothing was accepted on this stream');
+  if (state.kind !== 'invoice' || accepted?.type !== 'InvoiceAccepted')
+    throw new Error('nothing was accepted on this stream');
   if (isCustomerNameMissing(accepted.data.customer)) {
     const at = deps.clock.now();
-    await recordDecision(stream, 'record_issue_outcome', deps, (current) => recordUnfit(current, 'customer_name_missing', at));
+    await recordDecision(stream, 'record_issue_outcome', deps, (current) =>
+      recordUnfit(current, 'customer_name_missing', at),
+    );
     return done;
   }
   const { mode, companyId } = state.facts;
@@ -123,7 +127,13 @@ const newDocument = async (
     const { series } = start;
     const dps = buildDps({ mode, series, number, accepted: accepted.data, currencyCode: deps.currencyCode });
     const signed = deps.signer.signDps(dps.xml, identity);
-    return { series, number, dpsId: dps.id, digest: signed.digest, signedDpsGzip: gzipSync(signed.bytes).toString('base64') };
+    return {
+      series,
+      number,
+      dpsId: dps.id,
+      digest: signed.digest,
+      signedDpsGzip: gzipSync(signed.bytes).toString('base64'),
+    };
   } catch (error) {
     if (!(error instanceof SchemaViolation)) throw error;
     deps.notify({ notice: 'document_invalid', stream });

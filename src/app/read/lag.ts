@@ -19,7 +19,7 @@ export const createLag = (
     if ((await log.head()) === after) return 0;
     const [oldest] = await log.readAll({ prefixes: source.prefixes, after, limit: 1 });
     if (oldest === undefined) return 0;
-    return Math.max(0, (epochMs(clock.now()) - epochMs(oldest.metadata['recordedAt'] ?? clock.now())) / 1000);
+    return Math.max(0, (epochMs(clock.now()) - epochMs(oldest.metadata.recordedAt ?? clock.now())) / 1000);
   };
   return () => {
     const at = epochMs(clock.now());

@@ -1,6 +1,6 @@
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
-import { initialInvoice, type Invoice, type InvoiceState } from '../../domain/invoice/state.js';
+import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import type { DecodedEvent, StreamVersion } from '../event-store/codec.js';
 import type { EventStore } from '../event-store/event-store.js';

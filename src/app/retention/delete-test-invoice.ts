@@ -1,5 +1,5 @@
-import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { StreamName } from '../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { LookupMemos } from '../../ports/guards.js';
 import type { IssuerDeps } from '../issuer/deps.js';

@@ -2,7 +2,16 @@ import { verifyChain } from '../../app/audit/verify-chain.js';
 import type { Command } from '../command.js';
 
 /** Everything that this program ever writes; see the stream table of the architecture. */
-export const ALL_STREAMS = ['nfse', 'dps', 'company-', 'catalog-', 'municipality-', 'registry-', 'system-', 'anchor-'] as const;
+export const ALL_STREAMS = [
+  'nfse',
+  'dps',
+  'company-',
+  'catalog-',
+  'municipality-',
+  'registry-',
+  'system-',
+  'anchor-',
+] as const;
 
 const verify: Command = {
   name: 'audit verify',

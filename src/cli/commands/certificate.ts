@@ -32,8 +32,10 @@ const put: Command = {
       return refused(`the certificate was not stored: it belongs to another CNPJ (${certificate.cnpj})`);
     }
     const now = opened.clock.now();
-    if (!isBefore(now, certificate.notAfter)) return refused(`the certificate was not stored: it expired on ${certificate.notAfter}`);
-    if (isBefore(now, certificate.notBefore)) return refused(`the certificate was not stored: it is valid from ${certificate.notBefore} on`);
+    if (!isBefore(now, certificate.notAfter))
+      return refused(`the certificate was not stored: it expired on ${certificate.notAfter}`);
+    if (isBefore(now, certificate.notBefore))
+      return refused(`the certificate was not stored: it is valid from ${certificate.notBefore} on`);
     return await store(cnpj, certificate, actor, opened);
   },
 };
@@ -48,7 +50,12 @@ const issueDemo: Command = {
     const opened = await session();
     const company = await opened.readModel.company(cnpj);
     if (company?.state.kind !== 'company') return refused(`no company ${cnpj}: register it with company put first`);
-    return await store(cnpj, await opened.issueDemoCertificate(cnpj, company.state.registration.legalName), actor, opened);
+    return await store(
+      cnpj,
+      await opened.issueDemoCertificate(cnpj, company.state.registration.legalName),
+      actor,
+      opened,
+    );
   },
 };
 
@@ -74,6 +81,14 @@ const store = async (
   const certificate = { ...facts, certificateId: randomUUID() };
   await session.vault.put(cnpj, certificate);
   const { certificateId, notBefore, notAfter, fingerprint } = certificate;
-  const result = await recordCertificate(cnpj, { certificateId, notBefore, notAfter, fingerprint }, session.companyDeps(actor));
-  return answer(result, `certificate stored for ${cnpj}, valid until ${notAfter}`, { cnpj, certificate_id: certificateId, not_after: notAfter });
+  const result = await recordCertificate(
+    cnpj,
+    { certificateId, notBefore, notAfter, fingerprint },
+    session.companyDeps(actor),
+  );
+  return answer(result, `certificate stored for ${cnpj}, valid until ${notAfter}`, {
+    cnpj,
+    certificate_id: certificateId,
+    not_after: notAfter,
+  });
 };

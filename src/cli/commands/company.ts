@@ -15,7 +15,9 @@ const put: Command = {
     if ('problem' in json) return badUsage(json.problem);
     const parsed = parseCompanyFile(json.value);
     if ('problems' in parsed) {
-      const text = [`${file} is not a valid company file:`, ...parsed.problems.map((problem) => `  ${problem}`)].join('\n');
+      const text = [`${file} is not a valid company file:`, ...parsed.problems.map((problem) => `  ${problem}`)].join(
+        '\n',
+      );
       return { exit: 1, text, json: { error: 'not a valid company file', problems: parsed.problems } };
     }
     const { registration } = parsed;
@@ -58,7 +60,9 @@ const list: Command = {
   changes: false,
   run: async ({ session }) => {
     const companies = (await (await session()).readModel.companies()).filter(isCompany).map(describe);
-    const lines = companies.map(({ cnpj, legal_name, enabled }) => `${cnpj}  ${enabled ? 'enabled ' : 'disabled'}  ${legal_name}`);
+    const lines = companies.map(
+      ({ cnpj, legal_name, enabled }) => `${cnpj}  ${enabled ? 'enabled ' : 'disabled'}  ${legal_name}`,
+    );
     return done(lines.length === 0 ? 'no companies' : lines.join('\n'), { companies });
   },
 };
@@ -75,7 +79,9 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
   tax_regime: registration.taxRegime,
   simples_assessment: registration.simplesAssessment,
   special_regime: registration.specialRegime,
-  ...(registration.approximateTaxPercent === undefined ? {} : { approximate_tax_percent: registration.approximateTaxPercent }),
+  ...(registration.approximateTaxPercent === undefined
+    ? {}
+    : { approximate_tax_percent: registration.approximateTaxPercent }),
   municipal_registration: {
     live: registration.municipalRegistration.live ?? null,
     test: registration.municipalRegistration.test ?? null,
@@ -89,7 +95,8 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
   issuer_configured: registration.issuerConfigured,
   issuer_approved: registration.issuerApproved,
   enabled,
-  certificate: certificate === undefined ? null : { not_before: certificate.notBefore, not_after: certificate.notAfter },
+  certificate:
+    certificate === undefined ? null : { not_before: certificate.notBefore, not_after: certificate.notAfter },
   keys: keys.filter((key) => !key.revoked).length,
 });
 

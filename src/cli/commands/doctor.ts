@@ -1,6 +1,6 @@
+import { epochMs } from '../../domain/shared/time.js';
 import type { Command } from '../command.js';
 import type { Check, Session } from '../session.js';
-import { epochMs } from '../../domain/shared/time.js';
 
 const DAYS_BEFORE_EXPIRY = 30;
 
@@ -14,7 +14,10 @@ const doctor: Command = {
     const opened = await session();
     const checks = [...(await opened.checks()), simulatorCheck(opened), ...(await certificateChecks(opened))];
     const ok = checks.every((check) => check.ok);
-    const lines = checks.map(({ name, ok: good, detail, cure }) => `${good ? 'ok  ' : 'BAD '} ${name.padEnd(22)} ${detail}${cure === undefined ? '' : ` -> ${cure}`}`);
+    const lines = checks.map(
+      ({ name, ok: good, detail, cure }) =>
+        `${good ? 'ok  ' : 'BAD '} ${name.padEnd(22)} ${detail}${cure === undefined ? '' : ` -> ${cure}`}`,
+    );
     return { exit: ok ? 0 : 1, text: lines.join('\n'), json: { ok, checks } };
   },
 };
@@ -39,7 +42,12 @@ const certificateChecks = async ({ readModel, clock }: Session): Promise<readonl
     const days = Math.floor((epochMs(company.certificate.notAfter) - epochMs(clock.now())) / 86_400_000);
     const ok = days >= DAYS_BEFORE_EXPIRY;
     const detail = days < 0 ? 'expired' : `${days} days left`;
-    checks.push({ name: `certificate ${cnpj}`, ok, detail, ...(ok ? {} : { cure: `nfse certificate put ${cnpj} --pfx FILE --password-file FILE` }) });
+    checks.push({
+      name: `certificate ${cnpj}`,
+      ok,
+      detail,
+      ...(ok ? {} : { cure: `nfse certificate put ${cnpj} --pfx FILE --password-file FILE` }),
+    });
   }
   return checks;
 };

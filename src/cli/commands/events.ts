@@ -17,7 +17,10 @@ const show: Command = {
     const events = stream === undefined ? [] : await readWhole(stream, opened);
     if (events.length === 0) return refused(`nothing is recorded for ${wanted}`);
     const shown = events.map(describeEvent);
-    const lines = shown.map(({ revision, at, type, meta }) => `${String(revision).padStart(4)}  ${at}  ${type.padEnd(28)} ${meta['actor'] ?? ''}`);
+    const lines = shown.map(
+      ({ revision, at, type, meta }) =>
+        `${String(revision).padStart(4)}  ${at}  ${type.padEnd(28)} ${meta.actor ?? ''}`,
+    );
     return done([`stream ${stream}`, ...lines].join('\n'), { events: shown });
   },
 };
@@ -39,7 +42,10 @@ export const findStream = async (wanted: string, { readModel, log }: Session): P
   return undefined;
 };
 
-export const readWhole = async (stream: StreamName, { log }: Pick<Session, 'log'>): Promise<readonly RecordedEvent[]> => {
+export const readWhole = async (
+  stream: StreamName,
+  { log }: Pick<Session, 'log'>,
+): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = [];
   for (;;) {
     const last = events[events.length - 1];
@@ -56,7 +62,7 @@ export const describeEvent = ({ position, stream, revision, type, id, data, meta
   revision,
   type,
   id,
-  at: metadata['recordedAt'] ?? '',
+  at: metadata.recordedAt ?? '',
   data,
   meta: metadata,
 });

@@ -1,5 +1,5 @@
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { type DecodedEvent, decodeEvent } from '../../app/event-store/codec.js';
+import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { parseInvoiceStream } from '../../domain/shared/ids.js';
 import { type Command, done, refused } from '../command.js';
 import type { Session } from '../session.js';
@@ -27,18 +27,22 @@ export const timelineOf = async (id: string, session: Session): Promise<readonly
   const address = stream === undefined ? undefined : parseInvoiceStream(stream);
   if (stream === undefined || address === undefined) return undefined;
   const recorded = await readWhole(stream, session);
-  const events = (await Promise.all(recorded.map((event) => decodeEvent(event, 'sealed')))) as readonly DecodedEvent<InvoiceEvent>[];
+  const events = (await Promise.all(
+    recorded.map((event) => decodeEvent(event, 'sealed')),
+  )) as readonly DecodedEvent<InvoiceEvent>[];
   return events.map((event) => ({
-    at: event.metadata['recordedAt'] ?? '',
+    at: event.metadata.recordedAt ?? '',
     event: event.type,
-    who: event.metadata['actor'] ?? '',
-    request_id: event.metadata['correlationId'] ?? '',
+    who: event.metadata.actor ?? '',
+    request_id: event.metadata.correlationId ?? '',
     evidence: evidenceOf(event),
   }));
 };
 
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>
-  story.map(({ at, event, who, evidence }) => `${at}  ${event.padEnd(27)} ${who.padEnd(18)} ${evidence}`.trimEnd()).join('\n');
+  story
+    .map(({ at, event, who, evidence }) => `${at}  ${event.padEnd(27)} ${who.padEnd(18)} ${evidence}`.trimEnd())
+    .join('\n');
 
 /** One short line of facts; never a personal field, which is sealed here anyway. */
 const evidenceOf = (event: InvoiceEvent): string => {

@@ -43,7 +43,9 @@ const list: Command = {
       created_at: createdAt,
       revoked,
     }));
-    const lines = keys.map((key) => `${key.id}  ${key.mode}  ${key.scopes.join(' ')}  ${key.created_at}${key.revoked ? '  revoked' : ''}`);
+    const lines = keys.map(
+      (key) => `${key.id}  ${key.mode}  ${key.scopes.join(' ')}  ${key.created_at}${key.revoked ? '  revoked' : ''}`,
+    );
     return done(lines.length === 0 ? 'no keys' : lines.join('\n'), { keys });
   },
 };

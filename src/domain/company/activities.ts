@@ -12,7 +12,11 @@ export type ActivityBody = {
 };
 
 /** Exactly the lines that the eligibility rules of this mode would accept when sent as `cnae` and `service_code`. */
-export const issuableActivities = (registration: Registration, mode: Mode, catalogue: Catalogue): readonly ActivityBody[] =>
+export const issuableActivities = (
+  registration: Registration,
+  mode: Mode,
+  catalogue: Catalogue,
+): readonly ActivityBody[] =>
   mainFirst(registration.activities).flatMap(({ cnae, isMain }) =>
     catalogue
       .linesOf(cnae)

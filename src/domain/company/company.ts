@@ -3,7 +3,14 @@ import type { Instant } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
 import type { CertificateFacts, CompanyEvent, Registration, Scope } from './events.js';
 
-export type ApiKey = { keyId: string; mode: Mode; scopes: readonly Scope[]; keyHash: string; createdAt: Instant; revoked: boolean };
+export type ApiKey = {
+  keyId: string;
+  mode: Mode;
+  scopes: readonly Scope[];
+  keyHash: string;
+  createdAt: Instant;
+  revoked: boolean;
+};
 
 export type Company = {
   kind: 'company';

@@ -12,7 +12,9 @@ export const customerOf = (request: IssueRequest, facts: Facts, requiresCustomer
     const message = `Campos incompatíveis com o customer.type declarado: ${conflicting.join(', ')}. Remova-os ou corrija o tipo do cliente.`;
     return { refused: { code: 'nfse.customer_type_conflict', message, ...firstParam(conflicting) } };
   }
-  return request.customer?.type === 'foreign' ? foreignCustomer(request, facts) : domesticCustomer(request, requiresCustomer);
+  return request.customer?.type === 'foreign'
+    ? foreignCustomer(request, facts)
+    : domesticCustomer(request, requiresCustomer);
 };
 
 const ADDRESS_FIELDS = {
@@ -45,7 +47,8 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
     return { refused: { code: 'nfse.export_incomplete', message, ...firstParam(missing) } };
   }
   const address = completeAddress(customer?.address ?? {});
-  if (address === undefined || !facts.isCountry(address.country)) return { refused: { code: 'nfse.country_unsupported' } };
+  if (address === undefined || !facts.isCountry(address.country))
+    return { refused: { code: 'nfse.country_unsupported' } };
   const { currency, amountInCents } = foreignAmount ?? {};
   if (currency === undefined || !facts.isCurrency(currency)) {
     const message = `A moeda não é aceita. Use um destes códigos: ${facts.currencies.join(', ')}.`;
@@ -89,7 +92,8 @@ const completeAddress = (sent: Partial<ForeignAddress>): ForeignAddress | undefi
 
 const domesticCustomer = ({ customer }: IssueRequest, requiresCustomer: boolean): Checked => {
   if (requiresCustomer && customer?.document === undefined) return { refused: { code: 'nfse.customer_required' } };
-  if (customer?.document?.length === 11 && customer.name === undefined) return { refused: { code: 'nfse.customer_name_required' } };
+  if (customer?.document?.length === 11 && customer.name === undefined)
+    return { refused: { code: 'nfse.customer_name_required' } };
   if (customer === undefined || (customer.document === undefined && customer.name === undefined)) return {};
   const { document, name } = customer;
   return {
@@ -101,4 +105,5 @@ const domesticCustomer = ({ customer }: IssueRequest, requiresCustomer: boolean)
   };
 };
 
-const firstParam = (fields: readonly string[]): { param?: string } => (fields[0] === undefined ? {} : { param: fields[0] });
+const firstParam = (fields: readonly string[]): { param?: string } =>
+  fields[0] === undefined ? {} : { param: fields[0] };

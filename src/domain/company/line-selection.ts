@@ -38,8 +38,10 @@ export const selectLine = (
   catalogue: Catalogue,
 ): Selected => {
   const { cnae, serviceCode } = sent;
-  if (cnae !== undefined && !activities.some((activity) => activity.cnae === cnae)) return { refused: 'nfse.cnae_not_allowed' };
-  if (serviceCode !== undefined && !catalogue.isServiceCode(serviceCode)) return { refused: 'nfse.service_code_unknown' };
+  if (cnae !== undefined && !activities.some((activity) => activity.cnae === cnae))
+    return { refused: 'nfse.cnae_not_allowed' };
+  if (serviceCode !== undefined && !catalogue.isServiceCode(serviceCode))
+    return { refused: 'nfse.service_code_unknown' };
   if (serviceCode !== undefined) {
     const cnaes = cnae === undefined ? mainFirst(activities).map((activity) => activity.cnae) : [cnae];
     const line = cnaes

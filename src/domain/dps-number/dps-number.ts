@@ -43,7 +43,12 @@ export const allocateNumber = (numbers: DpsNumbers, invoiceId: InvoiceId, at: In
   return { number, event: { type: 'DpsNumberAllocated', data: { number, nextNumber: number + 1, invoiceId, at } } };
 };
 
-export const blockSeries = (numbers: DpsNumbers, number: number, invoiceId: InvoiceId, at: Instant): readonly DpsNumberEvent[] =>
+export const blockSeries = (
+  numbers: DpsNumbers,
+  number: number,
+  invoiceId: InvoiceId,
+  at: Instant,
+): readonly DpsNumberEvent[] =>
   numbers.blocked
     ? []
     : [{ type: 'DpsSeriesBlocked', data: { nextNumber: numbers.nextNumber, number, invoiceId, at } }];

@@ -1,6 +1,8 @@
 import { unreachable } from '../shared/unreachable.js';
 import type { InvoiceEvent, InvoiceEventData } from './events.js';
-import { type Cancellation, type Invoice, type InvoiceState, type IssueAttempt, lastOf, type Resolution, type Send } from './state.js';
+import { evolveCancellation } from './evolve-cancellation.js';
+import { answered, resolved } from './evolve-send.js';
+import type { Invoice, InvoiceState, IssueAttempt } from './state.js';
 
 /** Folds one event. It never looks inside a personal field (see `invoicePersonalFields`). */
 export const evolve = (state: InvoiceState, event: InvoiceEvent): InvoiceState => {
@@ -97,39 +99,6 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
   }
 };
 
-type CancellationEvent = Extract<LifeEvent, { type: `Cancellation${string}` }>;
-
-const evolveCancellation = (current: Cancellation | undefined, event: CancellationEvent): Cancellation => {
-  if (event.type === 'CancellationRequested') {
-    const { request, reason, requestedAt } = event.data;
-    return { request, status: 'pending', reason, requestedAt, sends: [], codes: [] };
-  }
-  if (current === undefined) throw new Error(`${event.type} before CancellationRequested`);
-  switch (event.type) {
-    case 'CancellationAttempted': {
-      const { attempt, requestId, digest, attemptedAt, deadlineAt } = event.data;
-      const send = { attempt, requestId, digest, attemptedAt, deadlineAt, resolution: 'open' as const, codes: [] };
-      return { ...current, sends: [...current.sends, send] };
-    }
-    case 'CancellationNotSent':
-      return withSend(current, event.data.attempt, answered('not_sent', event.data));
-    case 'CancellationOutcomeUnknown':
-      return withSend(current, event.data.attempt, answered('unknown', event.data));
-    case 'CancellationProvenAbsent':
-      return withSend(current, event.data.attempt, resolved('absent', event.data.at));
-    case 'CancellationConfirmed':
-    case 'CancellationSettledBySupport':
-      return { ...current, status: 'succeeded', canceledAt: event.data.canceledAt };
-    case 'CancellationNotConfirmed': {
-      const last = lastOf(current.sends);
-      const ended = last === undefined ? current : withSend(current, last.attempt, ifOpen(event.data.at));
-      return { ...ended, status: 'failed', codes: event.data.codes };
-    }
-    default:
-      return unreachable(event);
-  }
-};
-
 const accepted = (data: InvoiceEventData<'InvoiceAccepted'>): Invoice => {
   const { line, issuer: _issuer, fingerprint: _fingerprint, acceptedAt, ...facts } = data;
   return {
@@ -160,7 +129,15 @@ const imported = (data: InvoiceEventData<'InvoiceImported'>): Invoice => {
   const at = canceledAt ?? importedAt;
   return {
     ...invoice,
-    cancellation: { request: 1, status: 'succeeded', reason: 'other', requestedAt: at, canceledAt: at, sends: [], codes: [] },
+    cancellation: {
+      request: 1,
+      status: 'succeeded',
+      reason: 'other',
+      requestedAt: at,
+      canceledAt: at,
+      sends: [],
+      codes: [],
+    },
   };
 };
 
@@ -169,37 +146,9 @@ const failed = (invoice: Invoice, code: 'issue_failed' | 'nfse.not_processed', f
   outcome: { status: 'failed', code, failedAt, codes: [] },
 });
 
-const answered =
-  (resolution: Resolution, answer: { at: string; codes: readonly string[] }) =>
-  <S extends Send>(send: S): S => ({
-    ...send,
-    resolution,
-    answeredAt: send.answeredAt ?? answer.at,
-    resolvedAt: answer.at,
-    codes: [...send.codes, ...answer.codes],
-  });
-
-const resolved =
-  (resolution: Resolution, at: string) =>
-  <S extends Send>(send: S): S => ({ ...send, resolution, resolvedAt: at });
-
-const ifOpen =
-  (at: string) =>
-  <S extends Send>(send: S): S =>
-    send.resolution === 'open' ? { ...send, resolution: 'unknown', resolvedAt: at } : send;
-
 const withAttempt = (invoice: Invoice, attempt: number, change: (send: IssueAttempt) => IssueAttempt): Invoice => ({
   ...invoice,
   attempts: invoice.attempts.map((send) => (send.attempt === attempt ? change(send) : send)),
-});
-
-const withSend = (
-  cancellation: Cancellation,
-  attempt: number,
-  change: (send: Cancellation['sends'][number]) => Cancellation['sends'][number],
-): Cancellation => ({
-  ...cancellation,
-  sends: cancellation.sends.map((send) => (send.attempt === attempt ? change(send) : send)),
 });
 
 const misplaced = (state: InvoiceState, event: InvoiceEvent): InvoiceState => {

@@ -35,7 +35,8 @@ const INTERRUPTED =
 const rejectionMessage = (codes: readonly string[], mode: Mode): string => {
   const reason = codes.map((code) => knownReasons[code]).find((text) => text !== undefined);
   const shown = mode === 'test' && codes.length > 0 ? ` (${codes.join(', ')})` : '';
-  if (codes.length === 0) return 'A nota não chegou ao sistema nacional e nada foi emitido. Emita de novo com segurança.';
+  if (codes.length === 0)
+    return 'A nota não chegou ao sistema nacional e nada foi emitido. Emita de novo com segurança.';
   return `${reason ?? 'O sistema nacional recusou a nota e nada foi emitido. Confira os dados enviados e emita de novo.'}${shown}`;
 };
 

@@ -14,7 +14,12 @@ export type CancelStep =
   | { do: 'wait'; until: Instant }
   | { do: 'conclude'; lookUpFirst?: CancelSend };
 
-export const nextCancelStep = (state: InvoiceState, now: Instant, limits: Limits, progress: LookupProgress): CancelStep => {
+export const nextCancelStep = (
+  state: InvoiceState,
+  now: Instant,
+  limits: Limits,
+  progress: LookupProgress,
+): CancelStep => {
   if (state.kind !== 'invoice' || state.cancellation?.status !== 'pending') return { do: 'nothing' };
   const { sends } = state.cancellation;
   const due = cancellationDue(state.cancellation, limits);

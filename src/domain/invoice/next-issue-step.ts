@@ -1,6 +1,14 @@
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { absenceGapSeconds, type Limits, lookupPauseSeconds, MAX_SENDS, resendPauseSeconds } from './limits.js';
-import { allNotSent, type Invoice, type InvoiceState, type IssueAttempt, lastOf, lastSignal, sentCount } from './state.js';
+import {
+  allNotSent,
+  type Invoice,
+  type InvoiceState,
+  type IssueAttempt,
+  lastOf,
+  lastSignal,
+  sentCount,
+} from './state.js';
 
 /** What the look-ups of the current attempt have said so far; kept in R, losing it only costs time (design section 6, 5). */
 export type LookupProgress = { asked: number; lastAskedAt?: Instant; firstAbsentAt?: Instant };
@@ -18,7 +26,12 @@ export type IssueStep =
   | { do: 'wait'; until: Instant }
   | { do: 'conclude'; verdict: IssueVerdict; lookUpFirst?: IssueAttempt };
 
-export const nextIssueStep = (state: InvoiceState, now: Instant, limits: Limits, progress: LookupProgress): IssueStep => {
+export const nextIssueStep = (
+  state: InvoiceState,
+  now: Instant,
+  limits: Limits,
+  progress: LookupProgress,
+): IssueStep => {
   if (state.kind !== 'invoice' || state.outcome.status !== 'open') return { do: 'nothing' };
   const verdict = dueVerdict(state, limits);
   const last = lastOf(state.attempts);
@@ -29,7 +42,9 @@ export const nextIssueStep = (state: InvoiceState, now: Instant, limits: Limits,
   const mayStartUntil = addSeconds(state.attempts[0]?.attemptedAt ?? last.attemptedAt, limits.processingSeconds);
   switch (last.resolution) {
     case 'open':
-      return isBefore(now, last.deadlineAt) ? { do: 'wait', until: last.deadlineAt } : lookUpWhenDue(last, now, limits, progress);
+      return isBefore(now, last.deadlineAt)
+        ? { do: 'wait', until: last.deadlineAt }
+        : lookUpWhenDue(last, now, limits, progress);
     case 'unknown':
       return lookUpWhenDue(last, now, limits, progress);
     case 'not_sent':
@@ -38,7 +53,10 @@ export const nextIssueStep = (state: InvoiceState, now: Instant, limits: Limits,
         return { do: 'wait', until: verdict.failedAt };
       }
       const notSentInARow = trailingNotSent(state);
-      const earliest = addSeconds(last.resolvedAt ?? last.attemptedAt, notSentInARow === 0 ? 0 : resendPauseSeconds(notSentInARow));
+      const earliest = addSeconds(
+        last.resolvedAt ?? last.attemptedAt,
+        notSentInARow === 0 ? 0 : resendPauseSeconds(notSentInARow),
+      );
       return isBefore(now, earliest)
         ? { do: 'wait', until: earliest }
         : { do: 'resend', attempt: last.attempt + 1, of: last };
@@ -97,7 +115,9 @@ export const lookupDue = (
   progress: LookupProgress,
 ): Instant => {
   if (progress.lastAskedAt === undefined) {
-    return send.resolution === 'open' ? send.deadlineAt : addSeconds(send.resolvedAt ?? send.deadlineAt, lookupPauseSeconds(limits, 0));
+    return send.resolution === 'open'
+      ? send.deadlineAt
+      : addSeconds(send.resolvedAt ?? send.deadlineAt, lookupPauseSeconds(limits, 0));
   }
   return addSeconds(progress.lastAskedAt, lookupPauseSeconds(limits, progress.asked));
 };

@@ -21,8 +21,10 @@ export const recordCancelAttempt = (state: InvoiceState, data: InvoiceEventData<
 export const recordCancelNotSent = (state: InvoiceState, data: InvoiceEventData<'CancellationNotSent'>): Decision =>
   onOpenSend(state, data, () => record({ type: 'CancellationNotSent', data }));
 
-export const recordCancelUnknown = (state: InvoiceState, data: InvoiceEventData<'CancellationOutcomeUnknown'>): Decision =>
-  onOpenSend(state, data, () => record({ type: 'CancellationOutcomeUnknown', data }));
+export const recordCancelUnknown = (
+  state: InvoiceState,
+  data: InvoiceEventData<'CancellationOutcomeUnknown'>,
+): Decision => onOpenSend(state, data, () => record({ type: 'CancellationOutcomeUnknown', data }));
 
 /** A final refusal ends the request only when no earlier send may have arrived; else it is looked up until the time-out. */
 export const recordCancelRefusal = (
@@ -57,7 +59,8 @@ export const recordCancelAbsence = (
 ): Decision => {
   const pending = pendingCancellation(state, command.request);
   const send = pending?.sends.at(-1);
-  if (pending === undefined || send === undefined || send.attempt !== command.attempt) return stale('not the last attempt');
+  if (pending === undefined || send === undefined || send.attempt !== command.attempt)
+    return stale('not the last attempt');
   if (send.resolution === 'absent') return alreadySo;
   if (send.resolution !== 'open' && send.resolution !== 'unknown') return stale('the attempt is settled');
   const { request, attempt, now: at } = command;

@@ -26,19 +26,28 @@ export const recordUnknown = (state: InvoiceState, data: InvoiceEventData<'Issua
   onOpenAttempt(state, data.attempt, () => record({ type: 'IssuanceOutcomeUnknown', data }));
 
 /** Final codes end the invoice only when every earlier attempt never left; otherwise they are evidence, and look-ups go on. */
-export const recordRejection = (state: InvoiceState, attempt: number, answer: AuthorizerAnswer, at: Instant): Decision =>
+export const recordRejection = (
+  state: InvoiceState,
+  attempt: number,
+  answer: AuthorizerAnswer,
+  at: Instant,
+): Decision =>
   onOpenAttempt(state, attempt, (invoice) => {
     const earlier = invoice.attempts.filter((other) => other.attempt < attempt);
     return allNotSent(earlier)
       ? record({ type: 'IssuanceRejected', data: { attempt, ...answer, at } })
-      : record({ type: 'IssuanceOutcomeUnknown', data: { attempt, reason: 'rejected after an unknown attempt', ...answer, at } });
+      : record({
+          type: 'IssuanceOutcomeUnknown',
+          data: { attempt, reason: 'rejected after an unknown attempt', ...answer, at },
+        });
   });
 
 /** An authorized note in hand is recorded as long as no outcome stands, whatever happened to the attempt meanwhile. */
 export const recordAuthorized = (state: InvoiceState, data: InvoiceEventData<'Authorized'>): Decision => {
   const invoice = openInvoice(state);
   if (invoice !== undefined) return record({ type: 'Authorized', data });
-  const known = state.kind === 'invoice' && state.outcome.status === 'issued' && state.outcome.accessKey === data.accessKey;
+  const known =
+    state.kind === 'invoice' && state.outcome.status === 'issued' && state.outcome.accessKey === data.accessKey;
   return known ? alreadySo : stale('an outcome stands');
 };
 
@@ -50,7 +59,8 @@ export const recordAbsence = (
 ): Decision => {
   const invoice = openInvoice(state);
   const attempt = invoice?.attempts.at(-1);
-  if (invoice === undefined || attempt === undefined || attempt.attempt !== command.attempt) return stale('not the last attempt');
+  if (invoice === undefined || attempt === undefined || attempt.attempt !== command.attempt)
+    return stale('not the last attempt');
   if (attempt.resolution === 'absent') return alreadySo;
   if (attempt.resolution !== 'open' && attempt.resolution !== 'unknown') return stale('the attempt is settled');
   if (saidToExist(invoice, attempt.dpsId)) return stale('the authorizer said that this DPS exists');

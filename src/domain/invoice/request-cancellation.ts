@@ -45,12 +45,15 @@ export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | u
   if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';
   if (origin.kind === 'imported' && (origin.replaced || origin.from === 'manual')) return 'nfse.not_cancelable';
-  if (outcome.issuedAt === undefined || !isBefore(now, nextBrasiliaMonth(outcome.issuedAt))) return 'nfse.cancel_window_closed';
+  if (outcome.issuedAt === undefined || !isBefore(now, nextBrasiliaMonth(outcome.issuedAt)))
+    return 'nfse.cancel_window_closed';
   return undefined;
 };
 
 /** `cancelable_until`: there exactly when a cancel would be accepted now (spec "Invoice", invariant 7). */
 export const cancelableUntil = (invoice: Invoice, now: Instant): Instant | undefined =>
-  cancelRefusal(invoice, now) === undefined && invoice.outcome.status === 'issued' && invoice.outcome.issuedAt !== undefined
+  cancelRefusal(invoice, now) === undefined &&
+  invoice.outcome.status === 'issued' &&
+  invoice.outcome.issuedAt !== undefined
     ? lastSecondOfBrasiliaMonth(invoice.outcome.issuedAt)
     : undefined;

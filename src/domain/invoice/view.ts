@@ -115,7 +115,8 @@ export const visible = (state: InvoiceState, now: Instant, testRetentionSeconds:
       return { kind: 'moved', to: state.invoiceId };
     case 'invoice': {
       const { mode, createdAt } = state.facts;
-      const over = mode === 'test' && createdAt !== undefined && !isBefore(now, addSeconds(createdAt, testRetentionSeconds));
+      const over =
+        mode === 'test' && createdAt !== undefined && !isBefore(now, addSeconds(createdAt, testRetentionSeconds));
       return over ? { kind: 'absent' } : { kind: 'invoice', invoice: state };
     }
     default:

@@ -10,17 +10,20 @@ export type Child = Canonical | undefined;
  * One element around what `text`, `field` and `element` made. Throws for an element without content: the layout forbids empty
  * elements (domain.md section 5), so an optional one must be left out by its maker.
  */
-export const element = (name: string, ...children: readonly Child[]): Canonical => elementWith(name, {}, ...children);
+export const element = (name: string, ...children: readonly Child[]): Canonical =>
+  elementWith(name, NO_ATTRIBUTES, ...children);
 
 /** As `element`, with attributes in the order of C14N: `xmlns` first, the others by name. */
 export const elementWith = (name: string, attributes: Attributes, ...children: readonly Child[]): Canonical => {
-  const content = children.filter((child) => child !== undefined).join('');
+  let content = '';
+  for (const child of children) if (child !== undefined) content += child;
   if (content === '') throw new Error(`the element ${name} would be empty`);
   return `<${name}${attributesText(attributes)}>${content}</${name}>` as Canonical;
 };
 
 /** Escaped character data. Throws for a character that XML 1.0 cannot carry; the text itself is never in the message. */
 export const text = (value: string): Canonical => {
+  if (!NOT_PLAIN.test(value)) return value as Canonical;
   if (!isXmlText(value)) throw new Error('the text holds a character that XML 1.0 cannot carry');
   return value.replace(/[&<>\r]/g, (character) => TEXT_ESCAPES[character] ?? character) as Canonical;
 };
@@ -36,15 +39,22 @@ export function field(name: string, value: string | undefined): Canonical | unde
 export const isXmlText = (value: string): boolean => !FORBIDDEN.test(value);
 
 const attributesText = (attributes: Attributes): string =>
-  Object.keys(attributes)
-    .sort((a, b) => (a === 'xmlns' ? -1 : b === 'xmlns' ? 1 : a < b ? -1 : 1))
-    .map((name) => ` ${name}="${attributeValue(attributes[name] ?? '')}"`)
-    .join('');
+  attributes === NO_ATTRIBUTES
+    ? ''
+    : Object.keys(attributes)
+        .sort((a, b) => (a === 'xmlns' ? -1 : b === 'xmlns' ? 1 : a < b ? -1 : 1))
+        .map((name) => ` ${name}="${attributeValue(attributes[name] ?? '')}"`)
+        .join('');
 
 const attributeValue = (value: string): string => {
   if (!isXmlText(value)) throw new Error('the attribute holds a character that XML 1.0 cannot carry');
   return value.replace(/[&<"\t\n\r]/g, (character) => ATTRIBUTE_ESCAPES[character] ?? character);
 };
+
+const NO_ATTRIBUTES: Attributes = {};
+
+/** Anything that may have to be escaped or refused; almost no value has it, which one pass tells. */
+const NOT_PLAIN = /[^ -%'-;=?-~]/;
 
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 

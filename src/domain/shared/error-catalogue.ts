@@ -1,5 +1,10 @@
 /** The closed set of families (spec "Versioning" 3). */
-export type ErrorType = 'invalid_request' | 'authentication_error' | 'permission_error' | 'rate_limit_error' | 'api_error';
+export type ErrorType =
+  | 'invalid_request'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'rate_limit_error'
+  | 'api_error';
 
 /**
  * One row of the spec's error table. `message` is Portuguese, for people, and says what to do; a refusal may bring a
@@ -21,7 +26,12 @@ const invalid = (status: number, message: string, param?: string): CatalogueEntr
   ...(param === undefined ? {} : { param }),
 });
 
-const forbidden = (message: string): CatalogueEntry => ({ status: 403, type: 'permission_error', retryable: false, message });
+const forbidden = (message: string): CatalogueEntry => ({
+  status: 403,
+  type: 'permission_error',
+  retryable: false,
+  message,
+});
 
 export const errorCatalogue = {
   unauthorized: {
@@ -137,7 +147,11 @@ export const errorCatalogue = {
     'Já existe um pedido de cancelamento desta nota. Não repita o pedido: consulte a nota para ver o resultado.',
   ),
   'nfse.not_issued': invalid(409, 'PDF e XML só existem depois da autorização da nota.'),
-  'nfse.reference_in_use': invalid(409, 'Já existe uma nota da empresa com esta reference, mesmo que tenha falhado.', 'reference'),
+  'nfse.reference_in_use': invalid(
+    409,
+    'Já existe uma nota da empresa com esta reference, mesmo que tenha falhado.',
+    'reference',
+  ),
   duplicate_suspected: invalid(
     409,
     'Uma nota com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos. Se for outra nota, envie Idempotency-Key ou aguarde.',
@@ -171,7 +185,8 @@ export const errorCatalogue = {
     status: 500,
     type: 'api_error',
     retryable: true,
-    message: 'Ocorreu uma falha interna. Repita o pedido com a mesma Idempotency-Key; se continuar, fale com o suporte.',
+    message:
+      'Ocorreu uma falha interna. Repita o pedido com a mesma Idempotency-Key; se continuar, fale com o suporte.',
   },
   service_unavailable: {
     status: 503,

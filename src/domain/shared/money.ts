@@ -3,7 +3,8 @@ export type Cents = number;
 
 /** `123456` to `1234.56`: the layout's decimal text, exactly two places, point as separator (domain.md section 5). */
 export const decimalFromCents = (cents: Cents): string => {
-  if (!Number.isSafeInteger(cents) || cents < 0) throw new Error('an amount must be a non-negative whole number of cents');
+  if (!Number.isSafeInteger(cents) || cents < 0)
+    throw new Error('an amount must be a non-negative whole number of cents');
   const digits = String(cents).padStart(3, '0');
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 };

@@ -26,7 +26,7 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
     const dataDir = await mkdtemp(join(tmpdir(), 'nfse-demo-'));
     // As root the database runs as another user, who must be able to pass through.
     await chmod(dataDir, 0o711);
-    const parsed = readConfig({ PATH: env['PATH'], PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+    const parsed = readConfig({ PATH: env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
     if ('problems' in parsed) return refused(parsed.problems.join('; '));
     const show = stopwatch();
     try {
@@ -61,8 +61,12 @@ const walk = async (service: Service, config: Config, show: (text: string) => vo
     reference: 'pedido-1001',
   });
   show(`POST /v1/nfse -> 202 ${accepted.status}, ${accepted.id}`);
-  const issued = await client.pollUntil(accepted.id, (invoice) => invoice.status !== 'queued' && invoice.status !== 'processing');
-  if (issued.status !== 'issued') throw new Error(`the invoice ended ${issued.status}: ${issued.error?.message ?? 'no reason given'}`);
+  const issued = await client.pollUntil(
+    accepted.id,
+    (invoice) => invoice.status !== 'queued' && invoice.status !== 'processing',
+  );
+  if (issued.status !== 'issued')
+    throw new Error(`the invoice ended ${issued.status}: ${issued.error?.message ?? 'no reason given'}`);
   show(`GET  /v1/nfse/{id} -> ${issued.status}, access key ${issued.access_key ?? ''}`);
 
   await mkdir(OUT, { recursive: true });
@@ -72,7 +76,8 @@ const walk = async (service: Service, config: Config, show: (text: string) => vo
   const canceling = await client.cancel(issued.id, { reason: 'other', description: 'Cancelamento de demonstração.' });
   show(`POST /v1/nfse/{id}/cancel -> 202, cancellation ${canceling.cancellation?.status ?? ''}`);
   const canceled = await client.pollUntil(issued.id, (invoice) => invoice.cancellation?.status !== 'pending');
-  if (canceled.status !== 'canceled') throw new Error(`the cancellation ended ${canceled.cancellation?.status ?? 'nowhere'}`);
+  if (canceled.status !== 'canceled')
+    throw new Error(`the cancellation ended ${canceled.cancellation?.status ?? 'nowhere'}`);
   show(`GET  /v1/nfse/{id} -> ${canceled.status}, cancellation ${canceled.cancellation?.status ?? ''}`);
 
   const session = sessionOver(service.engines, config, systemClock);
@@ -85,7 +90,10 @@ const walk = async (service: Service, config: Config, show: (text: string) => vo
   process.stdout.write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
 };
 
-const saveDocuments = async (client: ReturnType<typeof createDemoClient>, issued: DemoInvoice): Promise<readonly string[]> => {
+const saveDocuments = async (
+  client: ReturnType<typeof createDemoClient>,
+  issued: DemoInvoice,
+): Promise<readonly string[]> => {
   const files: readonly (readonly [string, string | undefined])[] = [
     ['nfse.xml', issued.links?.xml],
     ['nfse.pdf', issued.links?.pdf],
@@ -106,7 +114,9 @@ const stopwatch = (): ((text: string) => void) => {
   let last = started;
   return (text) => {
     const now = performance.now();
-    process.stdout.write(`${((now - started) / 1000).toFixed(2).padStart(6)} s  ${`+${Math.round(now - last)} ms`.padStart(9)}  ${text}\n`);
+    process.stdout.write(
+      `${((now - started) / 1000).toFixed(2).padStart(6)} s  ${`+${Math.round(now - last)} ms`.padStart(9)}  ${text}\n`,
+    );
     last = now;
   };
 };

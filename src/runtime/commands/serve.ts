@@ -1,8 +1,8 @@
 import { badUsage, type Command, done, textFlag } from '../../cli/command.js';
 import { systemClock } from '../clock.js';
-import { type Config, type Role, roles as allRoles } from '../config.js';
-import { createLogger } from '../logger.js';
+import { roles as allRoles, type Config, type Role } from '../config.js';
 import { prepareFirstStart } from '../first-start.js';
+import { createLogger } from '../logger.js';
 import { startService } from '../service.js';
 import { untilSignal } from '../until-signal.js';
 

@@ -14,7 +14,9 @@ export const simulatorCommand = (config: () => Config): Command => ({
   changes: false,
   run: async () => {
     const logger = createLogger(config().logLevel, 'stdout');
-    const runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
+    const runner = createRunner((name, error) =>
+      logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }),
+    );
     const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
     try {
       const { urls, controlUrl } = await openSimulator(config(), systemClock, logger, runner);

@@ -40,7 +40,10 @@ const registration: Registration = {
   specialRegime: 0,
   municipalRegistration: {},
   dps: { live: { series: '1', nextNumber: 1 }, test: { series: '1', nextNumber: 1 } },
-  activities: ['6201501', '6202300', '6203100', '6204000', '6209100', '6311900'].map((cnae, index) => ({ cnae, isMain: index === 0 })),
+  activities: ['6201501', '6202300', '6203100', '6204000', '6209100', '6311900'].map((cnae, index) => ({
+    cnae,
+    isMain: index === 0,
+  })),
   automaticIssuance: true,
   issuerConfigured: true,
   issuerApproved: true,
@@ -51,7 +54,12 @@ const company: Company = {
   registration,
   enabled: true,
   keys: [],
-  certificate: { certificateId: 'c', notBefore: '2026-01-01T00:00:00.000Z', notAfter: '2027-01-01T00:00:00.000Z', fingerprint: 'f' },
+  certificate: {
+    certificateId: 'c',
+    notBefore: '2026-01-01T00:00:00.000Z',
+    notAfter: '2027-01-01T00:00:00.000Z',
+    fingerprint: 'f',
+  },
 };
 
 const facts: EligibilityFacts = {
@@ -66,7 +74,15 @@ const facts: EligibilityFacts = {
 };
 
 const request: IssueRequest = { amountInCents: 10_000, description: 'Serviço' };
-const address = { street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX', postalCode: '73301', country: 'US' };
+const address = {
+  street: 'Main',
+  number: '1',
+  district: 'Downtown',
+  city: 'Austin',
+  state: 'TX',
+  postalCode: '73301',
+  country: 'US',
+};
 const foreign: IssueRequest = {
   ...request,
   customer: { type: 'foreign', name: 'ACME', taxId: '12-3', address },
@@ -141,7 +157,11 @@ describe('customer rules', () => {
     ['nfse.customer_type_conflict', { foreignAmount: { currency: 'USD', amountInCents: 1 } }, {}],
     ['nfse.customer_type_conflict', { ...foreign, customer: { ...foreign.customer, document: '11111111000191' } }, {}],
     ['nfse.export_incomplete', { customer: { type: 'foreign' } }, {}],
-    ['nfse.country_unsupported', { ...foreign, customer: { ...foreign.customer, address: { ...address, country: 'BR' } } }, {}],
+    [
+      'nfse.country_unsupported',
+      { ...foreign, customer: { ...foreign.customer, address: { ...address, country: 'BR' } } },
+      {},
+    ],
     ['nfse.currency_unsupported', { ...foreign, foreignAmount: { currency: 'BRL', amountInCents: 1 } }, {}],
     ['nfse.foreign_amount_invalid', { ...foreign, foreignAmount: { currency: 'USD', amountInCents: 0 } }, {}],
     ['nfse.foreign_amount_invalid', { ...foreign, foreignAmount: { currency: 'USD' } }, {}],
@@ -158,14 +178,16 @@ describe('customer rules', () => {
   it('names everything that an export lacks at once', () => {
     const result = checkEligibility({ ...request, customer: { type: 'foreign', address: { street: 'Main' } } }, facts);
     const message = 'refused' in result ? result.refused.message : '';
-    for (const field of ['customer.name', 'customer.tax_id', 'customer.address.country', 'foreign_amount']) expect(message).toContain(field);
+    for (const field of ['customer.name', 'customer.tax_id', 'customer.address.country', 'foreign_amount'])
+      expect(message).toContain(field);
   });
 });
 
 describe('activities', () => {
   it.each(['live', 'test'] as const)('lists in %s mode exactly what can be issued', (mode) => {
     const listed = issuableActivities(registration, mode, catalogue);
-    for (const { cnae, service_code: serviceCode } of listed) expect(codeOf({ cnae, serviceCode }, { mode })).toBe('eligible');
+    for (const { cnae, service_code: serviceCode } of listed)
+      expect(codeOf({ cnae, serviceCode }, { mode })).toBe('eligible');
     const possible = lines.filter(({ cnae, serviceCode }) => codeOf({ cnae, serviceCode }, { mode }) === 'eligible');
     expect(listed.map(({ cnae, service_code }) => `${cnae}/${service_code}`).sort()).toEqual(
       possible.map(({ cnae, serviceCode }) => `${cnae}/${serviceCode}`).sort(),

@@ -8,16 +8,35 @@ import {
 } from '../../../src/domain/invoice/record-cancellation.js';
 import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
 import { invoiceView } from '../../../src/domain/invoice/view.js';
-import { accepted, at, attempted, authorized, cancelAttempted, cancelRequested, given, givenInvoice, limits, unknown } from './fixtures.js';
+import {
+  accepted,
+  at,
+  attempted,
+  authorized,
+  cancelAttempted,
+  cancelRequested,
+  given,
+  givenInvoice,
+  limits,
+  unknown,
+} from './fixtures.js';
 
 const issued = [accepted(), attempted(1, 1), authorized(1, 2)] as const;
-const notConfirmed = { type: 'CancellationNotConfirmed' as const, data: { request: 1, reason: 'timeout' as const, codes: [], at: at(3700) } };
+const notConfirmed = {
+  type: 'CancellationNotConfirmed' as const,
+  data: { request: 1, reason: 'timeout' as const, codes: [], at: at(3700) },
+};
 
 describe('requestCancellation', () => {
   it('records the reason, "other" by default, with a text that the layout accepts', () => {
     const decision = requestCancellation(givenInvoice(...issued), { now: at(60) });
-    expect(decision).toMatchObject({ events: [{ type: 'CancellationRequested', data: { request: 1, reason: 'other' } }] });
-    const text = 'events' in decision && decision.events[0]?.type === 'CancellationRequested' ? decision.events[0].data.description : '';
+    expect(decision).toMatchObject({
+      events: [{ type: 'CancellationRequested', data: { request: 1, reason: 'other' } }],
+    });
+    const text =
+      'events' in decision && decision.events[0]?.type === 'CancellationRequested'
+        ? decision.events[0].data.description
+        : '';
     expect(text.length).toBeGreaterThanOrEqual(15);
   });
 
@@ -32,7 +51,9 @@ describe('requestCancellation', () => {
 
   it('may be tried again in test mode after a failure', () => {
     const events = [accepted({ mode: 'test' }), attempted(1, 1), authorized(1, 2), cancelRequested(60), notConfirmed];
-    expect(requestCancellation(givenInvoice(...events), { now: at(4000) })).toMatchObject({ events: [{ data: { request: 2 } }] });
+    expect(requestCancellation(givenInvoice(...events), { now: at(4000) })).toMatchObject({
+      events: [{ data: { request: 2 } }],
+    });
   });
 });
 
@@ -54,9 +75,14 @@ describe('the cancellation protocol', () => {
   });
 
   it('takes an E0840 and one absence as a refusal by another event', () => {
-    const blocked = { type: 'CancellationOutcomeUnknown' as const, data: { request: 1, attempt: 1, reason: 'x', codes: ['E0840'], at: at(62) } };
+    const blocked = {
+      type: 'CancellationOutcomeUnknown' as const,
+      data: { request: 1, attempt: 1, reason: 'x', codes: ['E0840'], at: at(62) },
+    };
     const state = given(...pending, cancelAttempted(1, 61), blocked);
-    expect(recordCancelAbsence(state, { request: 1, attempt: 1, firstAbsentAt: at(92), now: at(92) }, limits)).toMatchObject({
+    expect(
+      recordCancelAbsence(state, { request: 1, attempt: 1, firstAbsentAt: at(92), now: at(92) }, limits),
+    ).toMatchObject({
       events: [{ type: 'CancellationNotConfirmed', data: { codes: ['E0840'] } }],
     });
   });
@@ -64,11 +90,20 @@ describe('the cancellation protocol', () => {
   it('gives up an hour after the last signal, not before', () => {
     const sent = given(...pending, cancelAttempted(1, 61));
     expect(concludeCancellation(sent, at(3660), limits)).toEqual({ stale: 'not due' });
-    expect(concludeCancellation(sent, at(3661), limits)).toMatchObject({ events: [{ type: 'CancellationNotConfirmed' }] });
+    expect(concludeCancellation(sent, at(3661), limits)).toMatchObject({
+      events: [{ type: 'CancellationNotConfirmed' }],
+    });
   });
 
   it('confirms once', () => {
-    const data = { request: 1, eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64), canceledAt: at(63), evidence: 'response' as const, at: at(63) };
+    const data = {
+      request: 1,
+      eventXmlGzip: 'H4sI',
+      eventSha256: 'b'.repeat(64),
+      canceledAt: at(63),
+      evidence: 'response' as const,
+      at: at(63),
+    };
     const sent = given(...pending, cancelAttempted(1, 61));
     expect(recordConfirmation(sent, data)).toMatchObject({ events: [{ type: 'CancellationConfirmed' }] });
     const canceled = givenInvoice(...pending, cancelAttempted(1, 61), { type: 'CancellationConfirmed', data });
@@ -79,7 +114,10 @@ describe('the cancellation protocol', () => {
 });
 
 describe('the message of a failed cancellation', () => {
-  const refused = { type: 'CancellationNotConfirmed' as const, data: { request: 1, reason: 'refused' as const, codes: ['E0822'], at: at(62) } };
+  const refused = {
+    type: 'CancellationNotConfirmed' as const,
+    data: { request: 1, reason: 'refused' as const, codes: ['E0822'], at: at(62) },
+  };
 
   it('is generic in live mode', () => {
     const view = invoiceView(givenInvoice(...issued, cancelRequested(60), cancelAttempted(1, 61), refused), at(70));
@@ -89,7 +127,14 @@ describe('the message of a failed cancellation', () => {
   });
 
   it('names the reason in test mode', () => {
-    const events = [accepted({ mode: 'test' }), attempted(1, 1), authorized(1, 2), cancelRequested(60), cancelAttempted(1, 61), refused];
+    const events = [
+      accepted({ mode: 'test' }),
+      attempted(1, 1),
+      authorized(1, 2),
+      cancelRequested(60),
+      cancelAttempted(1, 61),
+      refused,
+    ];
     expect(invoiceView(givenInvoice(...events), at(70)).cancellation?.error?.message).toContain('E0822');
   });
 });

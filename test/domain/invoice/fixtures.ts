@@ -1,7 +1,7 @@
 import type { InvoiceEvent, InvoiceEventData } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../../src/domain/invoice/limits.js';
-import { initialInvoice, type Invoice, type InvoiceState } from '../../../src/domain/invoice/state.js';
+import { type Invoice, type InvoiceState, initialInvoice } from '../../../src/domain/invoice/state.js';
 import { addSeconds } from '../../../src/domain/shared/time.js';
 
 export const T0 = '2026-11-21T12:00:00.000Z';

@@ -26,8 +26,10 @@ const dataOf = <T extends InvoiceEvent['type']>(event: InvoiceEvent, type: T) =>
 const commands: Record<string, Command> = {
   attempt: (invoice, s) =>
     issuance.recordAttempt(invoice, dataOf(attempted(attemptOf(invoice) + 1, s), 'IssuanceAttempted')),
-  notSent: (invoice, s) => issuance.recordNotSent(invoice, { attempt: attemptOf(invoice), reason: 'refused', codes: [], at: at(s) }),
-  unknown: (invoice, s) => issuance.recordUnknown(invoice, { attempt: attemptOf(invoice), reason: 'timeout', codes: [], at: at(s) }),
+  notSent: (invoice, s) =>
+    issuance.recordNotSent(invoice, { attempt: attemptOf(invoice), reason: 'refused', codes: [], at: at(s) }),
+  unknown: (invoice, s) =>
+    issuance.recordUnknown(invoice, { attempt: attemptOf(invoice), reason: 'timeout', codes: [], at: at(s) }),
   reject: (invoice, s) => issuance.recordRejection(invoice, attemptOf(invoice), { codes: ['E0188'] }, at(s)),
   authorize: (invoice, s) => issuance.recordAuthorized(invoice, authorizedData(attemptOf(invoice), s)),
   absent: (invoice, s) =>
@@ -38,9 +40,18 @@ const commands: Record<string, Command> = {
     return 'events' in decision ? decision : { stale: decision.refused };
   },
   cancelAttempt: (invoice, s) =>
-    cancellation.recordCancelAttempt(invoice, dataOf(cancelAttempted(sendOf(invoice) + 1, s, requestOf(invoice)), 'CancellationAttempted')),
+    cancellation.recordCancelAttempt(
+      invoice,
+      dataOf(cancelAttempted(sendOf(invoice) + 1, s, requestOf(invoice)), 'CancellationAttempted'),
+    ),
   cancelUnknown: (invoice, s) =>
-    cancellation.recordCancelUnknown(invoice, { request: requestOf(invoice), attempt: sendOf(invoice), reason: 'x', codes: [], at: at(s) }),
+    cancellation.recordCancelUnknown(invoice, {
+      request: requestOf(invoice),
+      attempt: sendOf(invoice),
+      reason: 'x',
+      codes: [],
+      at: at(s),
+    }),
   cancelConfirm: (invoice, s) =>
     cancellation.recordConfirmation(invoice, {
       ...{ request: requestOf(invoice), eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
@@ -51,7 +62,9 @@ const commands: Record<string, Command> = {
 
 const history = fc.record({
   mode: fc.constantFrom('live' as const, 'test' as const),
-  steps: fc.array(fc.tuple(fc.constantFrom(...Object.keys(commands)), fc.integer({ min: 0, max: 1500 })), { maxLength: 30 }),
+  steps: fc.array(fc.tuple(fc.constantFrom(...Object.keys(commands)), fc.integer({ min: 0, max: 1500 })), {
+    maxLength: 30,
+  }),
 });
 
 const play = (
@@ -92,8 +105,14 @@ describe('whatever is asked, in any order', () => {
       fc.property(history, (played) => {
         play(played, (_before, decision, after, again) => {
           if ('stale' in decision || decision.events.length === 0) return;
-          if (decision.events[0]?.type === 'IssuanceAttempted' || decision.events[0]?.type === 'CancellationAttempted') {
-            const repeated = decision.events[0].type === 'IssuanceAttempted' ? issuance.recordAttempt(after, decision.events[0].data) : undefined;
+          if (
+            decision.events[0]?.type === 'IssuanceAttempted' ||
+            decision.events[0]?.type === 'CancellationAttempted'
+          ) {
+            const repeated =
+              decision.events[0].type === 'IssuanceAttempted'
+                ? issuance.recordAttempt(after, decision.events[0].data)
+                : undefined;
             if (repeated !== undefined) expect('stale' in repeated).toBe(true);
             return;
           }
@@ -108,7 +127,9 @@ describe('whatever is asked, in any order', () => {
       fc.property(history, (played) => {
         play(played, (_before, _decision, after) => {
           if (after.outcome.status !== 'failed') return;
-          const mayHaveArrived = after.attempts.filter(({ resolution }) => resolution !== 'not_sent' && resolution !== 'rejected');
+          const mayHaveArrived = after.attempts.filter(
+            ({ resolution }) => resolution !== 'not_sent' && resolution !== 'rejected',
+          );
           expect(mayHaveArrived).toEqual([]);
         });
       }),

@@ -61,7 +61,11 @@ describe('bytes that may have arrived', () => {
   });
 
   it('are sent at most five times', () => {
-    const events = [1, 2, 3, 4, 5].flatMap((n) => [attempted(n, n * 200), unknown(n, n * 200 + 1), provenAbsent(n, n * 200 + 150)]);
+    const events = [1, 2, 3, 4, 5].flatMap((n) => [
+      attempted(n, n * 200),
+      unknown(n, n * 200 + 1),
+      provenAbsent(n, n * 200 + 150),
+    ]);
     expect(step(given(accepted(), ...events), 1300)).toMatchObject({ do: 'wait' });
   });
 
@@ -75,7 +79,14 @@ describe('bytes that may have arrived', () => {
   });
 
   it('start no attempt later than one processing limit after the first', () => {
-    const state = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 3500), notSent(2, 3501));
+    const state = given(
+      accepted(),
+      attempted(1, 1),
+      unknown(1, 2),
+      provenAbsent(1, 130),
+      attempted(2, 3500),
+      notSent(2, 3501),
+    );
     expect(step(state, 3700)).toMatchObject({ do: 'wait' });
   });
 });
@@ -94,7 +105,10 @@ describe('a foreign note under our DPS id', () => {
   });
 
   it('goes on with a new number when its content differs', () => {
-    expect(step(given(accepted(), attempted(1, 1), unknown(1, 2), conflict(false)), 41)).toEqual({ do: 'send', attempt: 2 });
+    expect(step(given(accepted(), attempted(1, 1), unknown(1, 2), conflict(false)), 41)).toEqual({
+      do: 'send',
+      attempt: 2,
+    });
   });
 });
 

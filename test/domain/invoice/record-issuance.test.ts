@@ -60,7 +60,14 @@ describe('recordAbsence', () => {
   });
 
   it('is impossible after an E0014', () => {
-    const state = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131), unknown(2, 132, ['E0014']));
+    const state = given(
+      accepted(),
+      attempted(1, 1),
+      unknown(1, 2),
+      provenAbsent(1, 130),
+      attempted(2, 131),
+      unknown(2, 132, ['E0014']),
+    );
     const proof = { attempt: 2, firstAbsentAt: at(200), now: at(400) };
     expect(recordAbsence(state, proof, limits)).toEqual({ stale: 'the authorizer said that this DPS exists' });
   });

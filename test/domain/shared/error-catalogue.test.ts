@@ -7,16 +7,24 @@ const SPEC = '../shared/spec/interface-specification.md';
 const entries = Object.entries(errorCatalogue);
 
 describe('the error catalogue', () => {
-  it.skipIf(!existsSync(SPEC))('has exactly the codes and statuses of the specification (skipped without its text)', () => {
-    const table = [...readFileSync(SPEC, 'utf8').matchAll(/^\| ([a-z_.]+) \| (\d{3}) \|/gm)];
-    const specified = Object.fromEntries(table.map(([, code, status]) => [code, Number(status)]));
-    expect(Object.keys(specified).length).toBeGreaterThan(40);
-    expect(Object.fromEntries(entries.map(([code, { status }]) => [code, status]))).toEqual(specified);
-  });
+  it.skipIf(!existsSync(SPEC))(
+    'has exactly the codes and statuses of the specification (skipped without its text)',
+    () => {
+      const table = [...readFileSync(SPEC, 'utf8').matchAll(/^\| ([a-z_.]+) \| (\d{3}) \|/gm)];
+      const specified = Object.fromEntries(table.map(([, code, status]) => [code, Number(status)]));
+      expect(Object.keys(specified).length).toBeGreaterThan(40);
+      expect(Object.fromEntries(entries.map(([code, { status }]) => [code, status]))).toEqual(specified);
+    },
+  );
 
   it('names as repeatable only what the specification names', () => {
     const retryable = entries.filter(([, entry]) => entry.retryable).map(([code]) => code);
-    expect(retryable.sort()).toEqual(['idempotency_key_in_use', 'internal_error', 'rate_limit_exceeded', 'service_unavailable']);
+    expect(retryable.sort()).toEqual([
+      'idempotency_key_in_use',
+      'internal_error',
+      'rate_limit_exceeded',
+      'service_unavailable',
+    ]);
   });
 
   it('gives every status its family', () => {

@@ -51,11 +51,16 @@ describe('ids', () => {
     const id = '1a2b3c4d-1111-4111-8111-111111111111';
     expect(parseInvoiceId(`nfse_${id.toUpperCase()}`)).toBe(id);
     expect(parseInvoiceId(id)).toBe(id);
-    for (const bad of ['', 'nfse_', `cus_${id}`, `NFSE_${id}`, `${id}0`, `nfse_nfse_${id}`]) expect(parseInvoiceId(bad)).toBeUndefined();
+    for (const bad of ['', 'nfse_', `cus_${id}`, `NFSE_${id}`, `${id}0`, `nfse_nfse_${id}`])
+      expect(parseInvoiceId(bad)).toBeUndefined();
   });
 
   it('come back out of a stream name', () => {
-    const address = { mode: 'test', companyId: '12ABC678000195', invoiceId: '1a2b3c4d-1111-4111-8111-111111111111' } as const;
+    const address = {
+      mode: 'test',
+      companyId: '12ABC678000195',
+      invoiceId: '1a2b3c4d-1111-4111-8111-111111111111',
+    } as const;
     expect(parseInvoiceStream(invoiceStream(address.mode, address.companyId, address.invoiceId))).toEqual(address);
     expect(parseInvoiceStream('company-12345678000195')).toBeUndefined();
   });
