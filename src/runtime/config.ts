@@ -130,21 +130,30 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const { values, problems } = withFiles(env);
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
-  if (!parsed.success) return { problems };
-  const e = parsed.output;
+  problems.push(...combinations(values));
+  return parsed.success && problems.length === 0 ? { config: toConfig(parsed.output) } : { problems };
+};
+
+/** What one variable alone cannot tell; checked on the raw values, so that a bad variable hides no other. */
+const combinations = (values: Readonly<Record<string, string>>): readonly string[] => {
+  const problems: string[] = [];
   for (const [name, least] of Object.entries(SPEC_WINDOWS)) {
-    if (e.ALLOW_SHORT_WINDOWS === '0' && e[name as keyof typeof SPEC_WINDOWS] < least) {
+    if (values.ALLOW_SHORT_WINDOWS !== '1' && Number(values[name] ?? least) < least) {
       problems.push(`${name} must be at least ${least}; shorter windows need ALLOW_SHORT_WINDOWS=1 (rehearsal only)`);
     }
   }
-  if (e.DATABASE_URL !== undefined && e.MASTER_KEY_FILE === undefined) {
+  if (values.DATABASE_URL !== undefined && values.MASTER_KEY_FILE === undefined) {
     problems.push('MASTER_KEY_FILE is required with DATABASE_URL: 32 bytes in base64');
   }
-  for (const name of NOT_YET) {
-    if (env[name] !== undefined && env[name] !== '') problems.push(`${name} is not supported by this version`);
+  if (!isLoopback(values.OPS_HOST ?? '127.0.0.1') && values.OPERATOR_TOKEN_FILE === undefined) {
+    problems.push('OPERATOR_TOKEN_FILE is required when OPS_HOST is not a loopback address');
   }
-  return problems.length > 0 ? { problems } : { config: toConfig(e) };
+  for (const name of NOT_YET) if (values[name] !== undefined) problems.push(`${name} is not supported by this version`);
+  return problems;
 };
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 
 /** Engines of interface.md that this version does not have: saying so beats ignoring the variable. */
 const NOT_YET = ['EVENTSTORE_URL', 'EVENTSTORE_URL_FILE', 'NATS_URL', 'NATS_URL_FILE'] as const;

@@ -15,6 +15,7 @@ import type { WorkQueue } from '../ports/work-queue.js';
 import { centralBankCode } from '../tables/foreign-trade.js';
 import { runIssuer } from '../workers/issuer.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
+import { type LeaderSession, leaderSession } from '../workers/projection-leader.js';
 import { runRelay } from '../workers/relay.js';
 import { refill, type Sweeper, sweep } from '../workers/sweeper.js';
 import { openAuthorizer } from './authorizers.js';
@@ -81,11 +82,24 @@ const sweepForEver = async (
   { config, engines, logger, clock }: Parts,
   signal: AbortSignal,
 ): Promise<void> => {
+  const session = leaderSession(engines.pool);
   for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
-    await sweep(sweeper, sweepNumber)
-      .then(() => tidy(engines, config, clock))
-      .catch((error: unknown) => logger.warn({ msg: 'a sweep failed', ...faultFields(error) }));
+    await sweepAsLeader(session, async () => {
+      await sweep(sweeper, sweepNumber);
+      await tidy(engines, config, clock);
+    }).catch((error: unknown) => logger.warn({ msg: 'a sweep failed', ...faultFields(error) }));
     await pause(config.sweepSeconds * 1000, undefined, { signal }).catch(() => undefined);
+  }
+  await session.close();
+};
+
+/** One sweeper among all processes saves work; that two do no harm is the decisions' doing. */
+const sweepAsLeader = async (session: LeaderSession, work: () => Promise<void>): Promise<void> => {
+  if ((await session.tryLead('sweeper')) === undefined) return;
+  try {
+    await work();
+  } finally {
+    await session.resign('sweeper');
   }
 };
 

@@ -9,6 +9,7 @@ import type { Authorizer } from '../ports/authorizer.js';
 import type { Clock } from '../ports/clock.js';
 import type { Simulator } from '../simulator/start.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
+import { leaderSession } from '../workers/projection-leader.js';
 import { startApi } from './api.js';
 import { openSimulator, simulatedModes } from './authorizers.js';
 import type { Config, Role } from './config.js';
@@ -81,7 +82,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const engines: Engines = await openEngines({ ...options, runner, patience: 'serve', onAppended: reader.onAppended });
   const lagSeconds = createLag(engines.log, invoicesCheckpoint(engines), clock);
 
-  const simulator = needsSimulator(config, roles) ? await openSimulator(config, clock, logger, runner) : undefined;
+  const simulator = needsSimulator(config, roles) ? await openOnlySimulator(options, engines, runner) : undefined;
   const parts: Parts = { ...options, engines, runner, reader, lagSeconds, simulator };
   const ops = await startOpsServer(config.ops, async () => {
     const lag = await lagSeconds();
@@ -113,6 +114,26 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     ...(simulator === undefined ? {} : { simulator: simulator.urls, simulator_control_url: simulator.controlUrl }),
   });
   return { url, opsUrl, simulator, engines, stop: () => runner.stop() };
+};
+
+/** Thrown when another process on this database runs a simulator: two ledgers would "prove" a false absence. */
+export class SimulatorElsewhere extends Error {
+  override readonly name = 'SimulatorElsewhere';
+}
+
+const openOnlySimulator = async (
+  { config, clock, logger }: ServiceOptions,
+  { pool }: Engines,
+  runner: Parts['runner'],
+) => {
+  const session = leaderSession(pool);
+  runner.onStop('simulator lock', () => session.close());
+  if ((await session.tryLead('simulator')) === undefined) {
+    throw new SimulatorElsewhere(
+      'another process on this database runs the simulator: set AUTHORIZER_TEST_URL and AUTHORIZER_LIVE_URL, or give this process other roles than issuer',
+    );
+  }
+  return await openSimulator(config, clock, logger, runner);
 };
 
 const needsSimulator = (config: Config, roles: readonly Role[]): boolean =>

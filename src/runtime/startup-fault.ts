@@ -8,12 +8,14 @@ import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js
 import { FolderInUse } from '../simulator/start.js';
 import { LogIdentityMismatch } from '../workers/projection-checkpoint.js';
 import { faultFields } from './logger.js';
+import { SimulatorElsewhere } from './service.js';
 
 export type StartupFault = { exit: 1 | 2 | 3; line: string };
 
 /** The one place where a fault of the machinery becomes a line for a person and an exit code. */
 export const startupFault = (error: unknown): StartupFault => {
   if (error instanceof EmbeddedPostgresError || error instanceof FolderInUse) return { exit: 2, line: error.message };
+  if (error instanceof SimulatorElsewhere) return { exit: 2, line: error.message };
   if (error instanceof MasterKeyUnusable || error instanceof WrongMasterKey) return { exit: 2, line: error.message };
   if (error instanceof MigrationError || error instanceof LogIdentityMismatch) return { exit: 2, line: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

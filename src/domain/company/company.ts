@@ -1,3 +1,4 @@
+import { sortedJson } from '../log/hash-text.js';
 import type { CompanyId, Mode } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
@@ -61,7 +62,7 @@ export type CompanyDecision = { events: readonly CompanyEvent[] } | { refused: s
 /** A new company is disabled; a change leaves the switch as it is (interface.md "company put"). */
 export const putCompany = (state: CompanyState, registration: Registration, at: Instant): CompanyDecision => {
   if (state.kind === 'none') return { events: [{ type: 'CompanyRegistered', data: { registration, at } }] };
-  const same = JSON.stringify(state.registration) === JSON.stringify(registration);
+  const same = sortedJson(state.registration) === sortedJson(registration);
   return { events: same ? [] : [{ type: 'CompanyChanged', data: { registration, at } }] };
 };
 

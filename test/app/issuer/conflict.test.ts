@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { lastNumbers } from '../../../src/app/issuer/allocate-number.js';
+import { moveNumber } from '../../../src/domain/dps-number/dps-number.js';
+import { dpsId } from '../../../src/domain/shared/access-key.js';
+import { dpsStream } from '../../../src/domain/shared/ids.js';
+import { DEMO_CNPJ } from '../../http/demo.js';
+import { appendTo } from '../support.js';
+import { noteFor } from './fake-authorizer.js';
+import { type IssuerWorld, issuerWorld } from './world.js';
+
+const series = dpsStream('live', DEMO_CNPJ, '1');
+
+/** A note of somebody else stands under the id that the first number gives. */
+const withForeignNote = async (content: { amount: string; description: string; customerDocument: string }) => {
+  const world = await issuerWorld();
+  const id = dpsId({ municipality: '3304557', cnpj: DEMO_CNPJ, series: '1', number: 1 });
+  world.authorizer.notes.push({ ...noteFor(Buffer.from(`<infDPS Id="${id}"/>`), 1), dpsId: id, content });
+  return world;
+};
+
+const move = async ({ store, clock }: IssuerWorld, nextNumber: number): Promise<void> => {
+  const { numbers } = await lastNumbers(series, 1, store);
+  const moved = moveNumber(numbers, nextNumber, clock.now());
+  if ('refused' in moved) throw new Error(moved.refused);
+  await appendTo(store, series, moved.events, clock.now());
+};
+
+const lookUntilBlocked = async (world: IssuerWorld): Promise<void> => {
+  for (let looks = 0; looks < 20; looks += 1) {
+    const next = await world.issue();
+    if (world.notices.some(({ notice }) => notice === 'series_blocked')) return;
+    if (next.kind === 'later') world.clock.moveTo(next.at);
+  }
+  throw new Error('the series was never blocked');
+};
+
+describe('a foreign note under our DPS id', () => {
+  it('stops the series and goes on with a new number once an operator moved it', async () => {
+    const world = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    await lookUntilBlocked(world);
+    expect(await world.types()).toContain('NumberConflictFound');
+    expect((await lastNumbers(series, 1, world.store)).numbers.blocked).toBe(true);
+    expect(world.authorizer.sends).toHaveLength(1);
+
+    await move(world, 50);
+    await world.issueToTheEnd();
+    expect(await world.status()).toBe('issued');
+    expect((await world.invoice()).attempts.map(({ number }) => number)).toEqual([1, 50]);
+    expect(world.authorizer.sends).toHaveLength(2);
+    expect(world.authorizer.notes).toHaveLength(2);
+  });
+
+  it('ends indeterminate without a new number when the note may be our own of before a restore', async () => {
+    const world = await withForeignNote({
+      amount: '1500.00',
+      description: 'Desenvolvimento de sistema',
+      customerDocument: '11111111000191',
+    });
+    await world.issueToTheEnd();
+    expect(await world.status()).toBe('indeterminate');
+    expect((await lastNumbers(series, 1, world.store)).numbers.blocked).toBe(true);
+    expect(world.authorizer.sends).toHaveLength(1);
+    expect(world.authorizer.notes).toHaveLength(1);
+  });
+});
+
+describe('DPS numbers', () => {
+  it('are never given twice, however many invoices ask at once', async () => {
+    const world = await issuerWorld();
+    const { allocateDpsNumber } = await import('../../../src/app/issuer/allocate-number.js');
+    const owner = { mode: 'live' as const, companyId: DEMO_CNPJ, invoiceId: '22222222-2222-4222-8222-222222222222' };
+    const given = await Promise.all(
+      Array.from({ length: 50 }, () => allocateDpsNumber(owner, { series: '1', nextNumber: 7 }, undefined, world.deps)),
+    );
+    const numbers = given.map((one) => ('number' in one ? one.number : -1)).sort((a, b) => a - b);
+    expect(numbers).toEqual(Array.from({ length: 50 }, (_, index) => index + 7));
+  });
+});

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { putCompanyFile } from '../../src/app/company/company-commands.js';
+import { parseCompanyFile } from '../../src/app/company/company-file.js';
+import { sendSites } from '../../src/app/sites.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { roles as allRoles, type Config, readConfig } from '../../src/runtime/config.js';
+import { openEngines } from '../../src/runtime/engines.js';
+import { createLogger } from '../../src/runtime/logger.js';
+import { createRunner } from '../../src/runtime/runner.js';
+import { startService } from '../../src/runtime/service.js';
+import { sessionOver } from '../../src/runtime/session.js';
+import { isCanceled, readLedger } from '../support/crash-ledger.js';
+import { type KillOrder, killing, parseKillPoint } from './kill-point.js';
+
+/**
+ * The process that dies. `serve`: the whole service, one JSON line on stdout when it is ready. `operate FILE`: the
+ * operator's `company put`. Configured by the service's own variables; `CRASH_*` say where to die.
+ */
+const main = async ([command, file = '']: readonly string[]): Promise<void> => {
+  const parsed = readConfig(process.env);
+  if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+  const hooks = killing(orderOf(process.env));
+  if (command === 'operate') return await operate(file, parsed.config, hooks);
+  const roles = allRoles.filter((role) => !(process.env.CRASH_WITHOUT_ROLES ?? '').split(',').includes(role));
+  const logger = createLogger(parsed.config.logLevel, 'stderr');
+  const { url } = await startService({ config: parsed.config, roles, clock: systemClock, logger, ...hooks });
+  // Whoever started this process has died when its end of the pipe closes.
+  process.stdin.on('end', () => process.exit(1)).resume();
+  process.stdout.write(`${JSON.stringify({ msg: 'ready', url })}\n`);
+};
+
+const orderOf = (env: NodeJS.ProcessEnv): KillOrder | undefined => {
+  const { CRASH_POINT: point, CRASH_MARKER: markerFile, CRASH_CONTROL_URL: controlUrl, CRASH_AMOUNT: amount } = env;
+  if (point === undefined) return undefined;
+  if (markerFile === undefined || controlUrl === undefined) throw new Error('CRASH_MARKER, CRASH_CONTROL_URL missing');
+  const isCancellation = point.endsWith(sendSites[1]);
+  const reached = async (): Promise<void> => {
+    for (;;) {
+      const note = (await readLedger(controlUrl)).find(({ amount_in_cents }) => amount_in_cents === Number(amount));
+      if (note !== undefined && (!isCancellation || isCanceled(note))) return;
+      await pause(10);
+    }
+  };
+  return { point: parseKillPoint(point), occurrence: Number(env.CRASH_OCCURRENCE ?? '1'), markerFile, reached };
+};
+
+const operate = async (file: string, config: Config, hooks: ReturnType<typeof killing>): Promise<void> => {
+  const parsed = parseCompanyFile(JSON.parse(await readFile(file, 'utf8')));
+  if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+  const runner = createRunner(() => undefined);
+  const logger = createLogger(config.logLevel, 'stderr');
+  const engines = await openEngines({ config, clock: systemClock, logger, runner, patience: 'command', ...hooks });
+  const result = await putCompanyFile(
+    parsed.registration,
+    sessionOver(engines, config, systemClock).companyDeps('crash-test'),
+  );
+  await runner.stop();
+  if ('refused' in result) throw new Error(result.refused);
+};
+
+await main(process.argv.slice(2));

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { parseCompanyFile } from '../../../src/app/company/company-file.js';
+import {
+  type CompanyState,
+  createApiKey,
+  evolveCompany,
+  initialCompany,
+  putCompany,
+  revokeApiKey,
+  switchCompany,
+} from '../../../src/domain/company/company.js';
+import type { CompanyEvent, Registration } from '../../../src/domain/company/events.js';
+
+const at = '2026-11-21T12:00:00.000Z';
+const file = {
+  cnpj: '12345678000195',
+  legal_name: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'simples',
+  approximate_tax_percent: '6.00',
+  municipal_registration: { live: '12345678', test: null },
+  activities: [{ cnae: '6201501', is_main: true }],
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
+};
+
+const registrationOf = (json: unknown): Registration => {
+  const parsed = parseCompanyFile(json);
+  if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+  return parsed.registration;
+};
+
+const problemsOf = (json: unknown): readonly string[] => {
+  const parsed = parseCompanyFile(json);
+  return 'problems' in parsed ? parsed.problems : [];
+};
+
+const given = (...events: CompanyEvent[]): CompanyState => events.reduce(evolveCompany, initialCompany);
+const registered: CompanyEvent = { type: 'CompanyRegistered', data: { registration: registrationOf(file), at } };
+
+describe('a company', () => {
+  it('begins disabled, and a change leaves the switch as it is', () => {
+    expect(given(registered)).toMatchObject({ enabled: false });
+    const enabled = given(registered, { type: 'CompanyEnabled', data: { at } });
+    const changed = registrationOf({ ...file, city: 'Niterói' });
+    expect(
+      given(
+        registered,
+        { type: 'CompanyEnabled', data: { at } },
+        { type: 'CompanyChanged', data: { registration: changed, at } },
+      ),
+    ).toMatchObject({
+      enabled: true,
+      registration: { city: 'Niterói' },
+    });
+    expect(switchCompany(enabled, true, at)).toEqual({ events: [] });
+  });
+
+  it('put twice is recorded once, whatever the order of the stored keys', () => {
+    const reordered = Object.fromEntries(Object.entries(registrationOf(file)).reverse()) as Registration;
+    expect(putCompany(given(registered), reordered, at)).toEqual({ events: [] });
+  });
+
+  it('gets keys only when it is known; revoking twice is one event', () => {
+    const key = {
+      keyId: 'key_1',
+      companyId: '12345678000195',
+      mode: 'test' as const,
+      scopes: ['nfse:read' as const],
+      keyHash: 'h',
+    };
+    expect(createApiKey(initialCompany, key, at)).toHaveProperty('refused');
+    const created: CompanyEvent = { type: 'ApiKeyCreated', data: { ...key, at } };
+    expect(revokeApiKey(given(registered, created), 'key_1', at)).toMatchObject({
+      events: [{ type: 'ApiKeyRevoked' }],
+    });
+    const revoked = given(registered, created, { type: 'ApiKeyRevoked', data: { keyId: 'key_1', at } });
+    expect(revokeApiKey(revoked, 'key_1', at)).toEqual({ events: [] });
+  });
+});
+
+describe('the company file', () => {
+  it('is read with its defaults', () => {
+    expect(registrationOf(file)).toMatchObject({
+      simplesAssessment: 'all',
+      specialRegime: 0,
+      municipalRegistration: { live: '12345678' },
+      dps: { live: { series: '1', nextNumber: 1 }, test: { series: '1', nextNumber: 1 } },
+    });
+  });
+
+  it('is refused naming every unknown field and bad value', () => {
+    const problems = problemsOf({
+      ...file,
+      cnpj: '12.345.678/0001-95',
+      colour: 'red',
+      tax_regime: 'none',
+      special_regime: 7,
+    }).join('\n');
+    for (const name of ['cnpj', 'colour', 'tax_regime', 'special_regime']) expect(problems).toContain(name);
+  });
+
+  it.each([
+    ['no main activity', { activities: [{ cnae: '6201501', is_main: false }] }],
+    ['two main activities', { activities: [file.activities[0], { cnae: '6202300', is_main: true }] }],
+    ['a series outside own software', { dps: { live: { series: '50000', next_number: 1 } } }],
+    ['a padded series', { dps: { live: { series: '001', next_number: 1 } } }],
+    ['a number of zero', { dps: { test: { series: '1', next_number: 0 } } }],
+    ['a percent with one place', { approximate_tax_percent: '6.0' }],
+  ])('is refused with %s', (_what, changed) => {
+    expect(problemsOf({ ...file, ...changed })).not.toEqual([]);
+  });
+
+  it.each([[null], [[]], ['text'], [7]])('is refused when it is %j', (json) => {
+    expect(problemsOf(json)).not.toEqual([]);
+  });
+});

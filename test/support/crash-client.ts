@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** What a client sees of an invoice. */
+export type SeenInvoice = {
+  id: string;
+  status: 'queued' | 'processing' | 'issued' | 'failed' | 'indeterminate' | 'canceled';
+  amount_in_cents: number;
+  access_key?: string;
+  cancellation?: { status: 'pending' | 'succeeded' | 'failed' };
+};
+
+export type Answer = { status: number; body: { error?: { code: string } } & Partial<SeenInvoice> };
+
+const POLL_MS = 100;
+
+/** Looks until there is something to return; the bound is for a service that never gets there. */
+export const waitFor = async <T>(what: string, withinMs: number, look: () => Promise<T | undefined>): Promise<T> => {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error(`waited ${withinMs / 1000} s in vain for: ${what}`);
+    await pause(POLL_MS);
+  }
+};
+
+/** The way a careful program uses the API: it takes a lost connection for "I do not know" and asks again. */
+export const createCarefulClient = (origin: string, key: string) => {
+  const call = async (method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Answer> => {
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  };
+  const get = async (id: string): Promise<SeenInvoice | undefined> => {
+    const { status, body } = await call('GET', `/v1/nfse/${id}`);
+    if (status === 404) return undefined;
+    if (status !== 200) throw new Error(`GET ${id} answered ${status} ${body.error?.code ?? ''}`);
+    return body as SeenInvoice;
+  };
+  return {
+    get,
+    issue: (body: unknown, idempotencyKey?: string) => call('POST', '/v1/nfse', body, idempotencyKey),
+    cancel: (id: string) => call('POST', `/v1/nfse/${id}/cancel`, { reason: 'other' }),
+    findByReference: async (reference: string): Promise<SeenInvoice | undefined> => {
+      const { status, body } = await call('GET', `/v1/nfse?reference=${encodeURIComponent(reference)}`);
+      if (status !== 200) throw new Error(`the search answered ${status}`);
+      return (body as { data?: readonly SeenInvoice[] }).data?.[0];
+    },
+    pollUntil: (id: string, withinMs: number, ended: (invoice: SeenInvoice) => boolean): Promise<SeenInvoice> =>
+      waitFor(`the end of ${id}`, withinMs, async () => {
+        const invoice = await get(id);
+        return invoice !== undefined && ended(invoice) ? invoice : undefined;
+      }),
+  };
+};
+
+export type CarefulClient = ReturnType<typeof createCarefulClient>;

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export type Death = { code: number | null; signal: NodeJS.Signals | null };
+
+export type Program = {
+  /** Resolves however it ended. */
+  ended: Promise<Death>;
+  /** What it said on stderr, for a failing test. */
+  complaint(): string;
+  kill(): Promise<void>;
+};
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const READY_WITHIN_MS = 60_000;
+
+/** A TypeScript program of this repository in a process of its own, with this environment and nothing else. */
+export const runProgram = (args: readonly string[], env: Readonly<Record<string, string>>): Program =>
+  watch(spawnNode(args, env));
+
+/** The same, once it has printed its JSON line with `"msg":"ready"`. Throws when it ends before or stays silent. */
+export const startProgram = async <Ready extends object>(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Program & { ready: Ready }> => {
+  const child = spawnNode(args, env);
+  const program = watch(child);
+  const timer = new AbortController();
+  try {
+    const ready = await Promise.race([
+      readyLine<Ready>(child),
+      program.ended.then(({ code, signal }) => {
+        throw new Error(`${args.join(' ')} ended with ${code ?? signal} before it was ready: ${program.complaint()}`);
+      }),
+      tooLate(timer.signal, () => `${args.join(' ')} is not ready: ${program.complaint()}`),
+    ]);
+    return { ...program, ready };
+  } catch (error) {
+    await program.kill();
+    throw error;
+  } finally {
+    timer.abort();
+  }
+};
+
+const spawnNode = (args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess =>
+  spawn(process.execPath, ['--import', 'tsx', ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+
+const watch = (child: ChildProcess): Program => {
+  const said: string[] = [];
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  child.stdin?.on('error', () => undefined);
+  const ended = new Promise<Death>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  return {
+    ended,
+    complaint: () => said.join('').slice(-2_000),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+};
+
+const readyLine = <Ready extends object>(child: ChildProcess): Promise<Ready> =>
+  new Promise((resolve) => {
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const line = text.split('\n').find((candidate) => candidate.includes('"msg":"ready"'));
+      if (line !== undefined) resolve(JSON.parse(line) as Ready);
+    });
+  });
+
+const tooLate = (signal: AbortSignal, reason: () => string): Promise<never> =>
+  new Promise((_, reject) => {
+    const timer = setTimeout(() => reject(new Error(reason())), READY_WITHIN_MS);
+    signal.addEventListener('abort', () => clearTimeout(timer));
+  });

@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../src/runtime/clock.js';
+import { demoCertificate } from '../../src/runtime/demo-certificate.js';
+import { issueClientCertificate } from '../../src/simulator/start.js';
+import { type LedgerNote, readLedger } from './crash-ledger.js';
+import { startProgram } from './crash-processes.js';
+
+/** A fault as the control port takes it; the note that it is for is told by its amount. */
+export type FaultOrder = {
+  on: 'issue' | 'lookup' | 'event' | 'event_lookup';
+  kind: 'lost_after_commit' | 'lost_before_commit' | 'late_commit' | 'slow' | 'reject' | 'http_404_html';
+  times?: number;
+  delay_ms?: number;
+  code?: string;
+};
+
+export type ExternalSimulator = {
+  url: string;
+  caFile: string;
+  controlUrl: string;
+  order(fault: FaultOrder, amountInCents: number): Promise<void>;
+  notes(amountInCents: number): Promise<readonly LedgerNote[]>;
+  certificateFor(cnpj: string, name: string): ReturnType<typeof demoCertificate>;
+  close(): Promise<void>;
+};
+
+/** The authorizer as a process of its own, which no crash of the service touches. */
+export const startExternalSimulator = async (): Promise<ExternalSimulator> => {
+  const home = await mkdtemp(join(tmpdir(), 'nfse-crash-sim-'));
+  const { ready, kill } = await startProgram<{ simulator: { test: string }; simulator_control_url: string }>(
+    ['src/main.ts', 'simulator'],
+    { DATA_DIR: home },
+  );
+  const folder = join(home, 'simulator');
+  const issue = (cnpj: string, name: string) => issueClientCertificate(folder, { cnpj, name, clock: systemClock });
+  const caFile = join(home, 'ca.pem');
+  await writeFile(caFile, (await issue('12345678000195', 'AC')).caPem);
+  const controlUrl = ready.simulator_control_url;
+  return {
+    url: ready.simulator.test,
+    caFile,
+    controlUrl,
+    order: async (fault, amountInCents) => {
+      const body = JSON.stringify({ ...fault, match: { amount_in_cents: amountInCents } });
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${controlUrl}/_control/faults`, { method: 'POST', headers, body });
+      if (response.status !== 201) throw new Error(`the fault was not taken: ${await response.text()}`);
+    },
+    notes: async (amountInCents) =>
+      (await readLedger(controlUrl)).filter(({ amount_in_cents }) => amount_in_cents === amountInCents),
+    certificateFor: (cnpj, name) => demoCertificate(() => issue(cnpj, name)),
+    close: async () => {
+      await kill();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+};
