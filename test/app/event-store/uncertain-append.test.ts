@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { createEventStore, NO_STREAM, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
+import { AppendOutcomeUnknown, type EventLog, EventLogUnavailable } from '../../../src/ports/event-log.js';
+import { accepted, T0 } from '../../domain/invoice/fixtures.js';
+import { contextAt, fixedKeys } from '../support.js';
+
+const stream = 'nfseLive-12345678000195_11111111-1111-4111-8111-111111111111';
+
+/** A log whose connection is lost during the append; `meanwhile` is what happened on the other side. */
+const losing = (
+  log: EventLog,
+  meanwhile: (store: () => ReturnType<EventLog['append']>) => Promise<unknown>,
+): EventLog => ({
+  ...log,
+  append: async (...args) => {
+    await meanwhile(() => log.append(...args));
+    throw new AppendOutcomeUnknown('connection lost');
+  },
+});
+
+const append = (log: EventLog) => {
+  const told: [string, number][] = [];
+  const store = createEventStore(log, fixedKeys(), (...news) => told.push(news));
+  return { told, done: store.append(stream, NO_STREAM, [accepted()], contextAt(T0)) };
+};
+
+describe('an append of unknown outcome', () => {
+  it('is a success when the stream holds its own first event', async () => {
+    const { done } = append(losing(memoryEventLog(), (store) => store()));
+    expect(await done).toEqual({ ok: true });
+  });
+
+  it('is a loss when another writer stands at its place', async () => {
+    const log = memoryEventLog();
+    const { done } = append(losing(log, () => append(log).done));
+    expect(await done).toEqual({ ok: false });
+  });
+
+  it('is nobody’s to answer while nothing has shown up', async () => {
+    const { done } = append(losing(memoryEventLog(), async () => undefined));
+    await expect(done).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+
+  it('is nobody’s to answer when the stream cannot be read either', async () => {
+    const log = losing(memoryEventLog(), (store) => store());
+    const { done } = append({ ...log, read: () => Promise.reject(new EventLogUnavailable('down')) });
+    await expect(done).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+
+  it('is told from an engine that certainly stored nothing', async () => {
+    const log = { ...memoryEventLog(), append: () => Promise.reject(new EventLogUnavailable('down')) };
+    await expect(append(log).done).rejects.toBeInstanceOf(EventLogUnavailable);
+  });
+
+  it('tells the listener of a write that turned out to be its own', async () => {
+    const { told, done } = append(losing(memoryEventLog(), (store) => store()));
+    await done;
+    expect(told).toEqual([[stream, 0]]);
+  });
+});

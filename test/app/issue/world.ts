@@ -1,0 +1,86 @@
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { createMemoryGuards, type MemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
+import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { bodyHashOf, sha256Hex } from '../../../src/app/hashes.js';
+import type { AcceptDeps, AcceptResult, Requester } from '../../../src/app/issue/accept-deps.js';
+import { acceptInvoice } from '../../../src/app/issue/accept-invoice.js';
+import type { Company } from '../../../src/domain/company/company.js';
+import type { IssueRequest } from '../../../src/domain/company/eligibility.js';
+import type { Invoice } from '../../../src/domain/invoice/state.js';
+import type { EventLog, RecordedEvent } from '../../../src/ports/event-log.js';
+import { T0 } from '../../domain/invoice/fixtures.js';
+import { catalogue, DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../http/demo.js';
+import { fixedKeys, type MovableClock, movableClock } from '../support.js';
+
+export type AcceptWorld = {
+  log: EventLog;
+  guards: MemoryGuards;
+  clock: MovableClock;
+  deps: AcceptDeps;
+  company: { current: Company };
+  /** Documents that the tax registry was asked for. */
+  asked: string[];
+  /** `key` is the Idempotency-Key's text. */
+  post(request?: Partial<IssueRequest>, key?: string, by?: Partial<Requester>): Promise<AcceptResult>;
+  /** Every accepted invoice in the log. */
+  acceptances(): Promise<readonly RecordedEvent[]>;
+  /** The relational side is lost: all time-boxed promises are gone. */
+  loseGuards(): void;
+};
+
+export const requester: Requester = { mode: 'live', companyId: DEMO_CNPJ, keyId: 'key_1', requestId: 'req_1' };
+
+export const acceptWorld = (): AcceptWorld => {
+  const log = memoryEventLog();
+  const clock = movableClock(T0);
+  const guards = createMemoryGuards();
+  const company = { current: demoCompany(DEMO_CNPJ) };
+  const asked: string[] = [];
+  const deps: AcceptDeps = {
+    store: createEventStore(log, fixedKeys()),
+    idempotency: guards.idempotency,
+    duplicates: guards.duplicates,
+    taxRegistry: {
+      lookup: async (cnpj) => {
+        asked.push(cnpj);
+        return cnpj === OTHER_CNPJ ? { cnpj, legalName: 'CLIENTE REGISTRADO SA' } : undefined;
+      },
+    },
+    clock,
+    company: async () => company.current,
+    eligibilityFacts: async () => ({
+      municipality: { ibge: '3304557', requiresCustomer: false, requiresRegistration: false },
+      catalogue,
+      isCountry: (code) => code === 'US',
+      isCurrency: (code) => code === 'USD',
+      currencies: ['USD'],
+    }),
+    windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
+  };
+  return {
+    ...{ log, guards, clock, deps, company, asked },
+    post: (changes = {}, key, by = {}) => {
+      const request: IssueRequest = { amountInCents: 10_000, description: 'Serviço', ...changes };
+      const mark = key === undefined ? {} : { idempotency: { keyHash: sha256Hex(key), bodyHash: bodyHashOf(request) } };
+      return acceptInvoice({ request, ...mark }, { ...requester, ...by }, deps);
+    },
+    acceptances: async () =>
+      (await log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 })).filter(
+        ({ type }) => type === 'InvoiceAccepted',
+      ),
+    loseGuards: () => {
+      const fresh = createMemoryGuards();
+      deps.idempotency = fresh.idempotency;
+      deps.duplicates = fresh.duplicates;
+    },
+  };
+};
+
+export const acceptedOf = (result: AcceptResult): Invoice => {
+  if ('refused' in result) throw new Error(`refused: ${result.refused.code}`);
+  return result.accepted;
+};
+
+export const idOf = (result: AcceptResult): string => acceptedOf(result).facts.invoiceId;
+
+export const codeOf = (result: AcceptResult): string => ('refused' in result ? result.refused.code : 'accepted');

@@ -1,0 +1,193 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Command } from '../../src/cli/command.js';
+import { auditCommands } from '../../src/cli/commands/audit.js';
+import { certificateCommands } from '../../src/cli/commands/certificate.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { eventCommands } from '../../src/cli/commands/events.js';
+import { invoiceCommands } from '../../src/cli/commands/invoice.js';
+import { keyCommands } from '../../src/cli/commands/key.js';
+import { runCommand } from '../../src/cli/run.js';
+import type { Session } from '../../src/cli/session.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { readConfig } from '../../src/runtime/config.js';
+import { createLogger } from '../../src/runtime/logger.js';
+import { createRunner } from '../../src/runtime/runner.js';
+import { openSession } from '../../src/runtime/session.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+
+const commands: readonly Command[] = [
+  ...companyCommands,
+  ...certificateCommands,
+  ...keyCommands,
+  ...eventCommands,
+  ...invoiceCommands,
+  ...auditCommands,
+  ...doctorCommands,
+];
+
+const CNPJ = '12345678000195';
+const file = {
+  cnpj: CNPJ,
+  legal_name: 'ESTUDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  tax_regime: 'simples',
+  dps: { test: { series: '7', next_number: 20 } },
+  activities: [{ cnae: '6201501', is_main: true }],
+  automatic_issuance: true,
+  issuer_configured: true,
+  issuer_approved: true,
+};
+
+describeWithPostgres('the operator command', () => {
+  const runner = createRunner(() => undefined);
+  let folder: string;
+  let database: FreshDatabase;
+  let session: Session;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nfse-cli-'));
+    database = await freshDatabase();
+    const parsed = readConfig({
+      DATA_DIR: folder,
+      DATABASE_URL: database.connectionString,
+      MASTER_KEY_FILE: join(folder, 'master.key'),
+    });
+    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+    session = await openSession(
+      { ...parsed.config, masterKeyMayBeMade: true },
+      systemClock,
+      createLogger('silent', 'stderr'),
+      runner,
+    );
+    await writeFile(join(folder, 'company.json'), JSON.stringify(file));
+  });
+  afterAll(async () => {
+    await runner.stop();
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = async (...argv: string[]) => {
+    const out: string[] = [];
+    const err: string[] = [];
+    const exit = await runCommand(argv, commands, async () => session, {
+      out: (text) => void out.push(text),
+      err: (text) => void err.push(text),
+    });
+    return { exit, out: out.join('\n'), err: err.join('\n') };
+  };
+
+  const runJson = async (...argv: string[]) => {
+    const { exit, out } = await run(...argv, '--json');
+    return { exit, json: JSON.parse(out) as Record<string, unknown> };
+  };
+
+  const put = async (changed: object) => {
+    await writeFile(join(folder, 'changed.json'), JSON.stringify({ ...file, ...changed }));
+    return await run('company', 'put', join(folder, 'changed.json'));
+  };
+
+  it('company put registers a disabled company, and says nothing new the second time', async () => {
+    expect(await run('company', 'put', join(folder, 'company.json'))).toMatchObject({ exit: 0 });
+    expect(await run('company', 'put', join(folder, 'company.json'))).toMatchObject({ exit: 0 });
+    const { json } = await runJson('events', 'show', `company-${CNPJ}`);
+    expect(json).toMatchObject({ events: [{ type: 'CompanyRegistered', revision: 0, stream: `company-${CNPJ}` }] });
+    expect((await runJson('company', 'show', CNPJ)).json).toMatchObject({
+      cnpj: CNPJ,
+      enabled: false,
+      certificate: null,
+    });
+  });
+
+  it('company put refuses a bad file, naming everything that is wrong with it', async () => {
+    const refused = await put({ cnpj: '1', surprise: true });
+    expect(refused.exit).toBe(1);
+    expect(refused.err).toContain('cnpj');
+    expect(refused.err).toContain('surprise');
+  });
+
+  it('company enable and disable hold at once in the read model, with the actor on record', async () => {
+    expect(await run('company', 'enable', CNPJ, '--actor', 'maria')).toMatchObject({ exit: 0 });
+    expect((await session.readModel.company(CNPJ))?.state).toMatchObject({ enabled: true });
+    expect(await run('company', 'disable', CNPJ)).toMatchObject({ exit: 0 });
+    expect((await session.readModel.company(CNPJ))?.state).toMatchObject({ enabled: false });
+    const { json } = await runJson('events', 'show', `company-${CNPJ}`);
+    expect(json).toMatchObject({ events: [{}, { type: 'CompanyEnabled', meta: { actor: 'support:maria' } }, {}] });
+  });
+
+  it('key create shows the key once; list and the log never do; revoke holds at once', async () => {
+    const created = await runJson('key', 'create', CNPJ, '--mode', 'test', '--scope', 'nfse:read');
+    expect(created.json).toEqual({
+      id: expect.stringMatching(/^key_/),
+      key: expect.stringMatching(/^svc_sk_test_[\w-]{43}$/),
+      mode: 'test',
+      scopes: ['nfse:read'],
+    });
+    const { id, key } = created.json as { id: string; key: string };
+    const listed = await run('key', 'list', CNPJ, '--json');
+    const events = await run('events', 'show', `company-${CNPJ}`, '--json');
+    expect(listed.out).toContain(id);
+    for (const shown of [listed.out, events.out]) expect(shown).not.toContain(key);
+    expect(await run('key', 'revoke', id)).toMatchObject({ exit: 0 });
+    expect(await session.readModel.credentialById(id)).toMatchObject({ revoked: true });
+  });
+
+  it('certificate issue-demo stores an encrypted certificate of the company', async () => {
+    expect(await run('certificate', 'issue-demo', CNPJ)).toMatchObject({ exit: 0 });
+    const company = (await session.readModel.company(CNPJ))?.state;
+    const certificateId = company?.kind === 'company' ? (company.certificate?.certificateId ?? '') : '';
+    expect(await session.vault.open(CNPJ, certificateId)).toMatchObject({ cnpj: CNPJ });
+    const { rows } = await database.pool.query<{ sealed: string }>('select sealed from vault_certificates');
+    expect(rows[0]?.sealed).not.toContain('PRIVATE KEY');
+  });
+
+  it.each([
+    [['company', 'enable', '00000000000000'], 1],
+    [['company', 'show', '00000000000000'], 1],
+    [['key', 'create', CNPJ], 2],
+    [['key', 'create', CNPJ, '--mode', 'both'], 2],
+    [['key', 'create', CNPJ, '--mode', 'test', '--scope', 'all'], 2],
+    [['key', 'revoke', 'key_none'], 1],
+    [['events', 'show', 'nfse_00000000-0000-4000-8000-000000000000'], 1],
+    [['invoice', 'timeline', '00000000-0000-4000-8000-000000000000'], 1],
+    [['certificate', 'put', CNPJ], 2],
+    [['company', 'put'], 2],
+    [['company', 'put', '/nowhere.json'], 2],
+    [['company', 'list', '--colour', 'red'], 2],
+    [['dance'], 2],
+    [['--help'], 0],
+    [['company', 'put', '--help'], 0],
+  ])('%j exits with %i and says why', async (argv, exit) => {
+    const result = await run(...argv);
+    expect(result.exit).toBe(exit);
+    expect((exit === 0 ? result.out : result.err).length).toBeGreaterThan(10);
+  });
+
+  it('audit verify and doctor find nothing wrong, and doctor says SIMULADO', async () => {
+    expect((await runJson('audit', 'verify')).json).toMatchObject({ ok: true, findings: [] });
+    const { out } = await run('doctor');
+    expect(out).toContain('SIMULADO');
+    expect(out).toContain(`certificate ${CNPJ}`);
+  });
+
+  it('audit verify names the event that was changed behind our back', async () => {
+    const change = (from: string, to: string) =>
+      database.pool.query('update event_log set record = replace(record, $1, $2) where stream = $3 and revision = 0', [
+        from,
+        to,
+        `company-${CNPJ}`,
+      ]);
+    await change('Rio de Janeiro', 'Rio de Fevereiro');
+    const report = await runJson('audit', 'verify');
+    await change('Rio de Fevereiro', 'Rio de Janeiro');
+    expect(report).toMatchObject({
+      exit: 1,
+      json: { ok: false, findings: [{ kind: 'hash_mismatch', stream: `company-${CNPJ}`, revision: 0 }] },
+    });
+  });
+});
