@@ -5,8 +5,8 @@ import { buildDps } from '../../src/domain/dps/build-dps.js';
 import { acceptedFacts } from '../domain/dps/facts.js';
 import type { BenchResult } from './event-log.js';
 
-const WARM_UP = 100;
-const ROUNDS = 600;
+const WARM_UP = 1_000;
+const ROUNDS = 1_000;
 
 /**
  * A DPS built, checked against the XSD and signed, against the bare RSA-2048 signature of node:crypto over as many bytes.

@@ -21,7 +21,8 @@ export type ExternalSimulator = {
   caFile: string;
   controlUrl: string;
   order(fault: FaultOrder, amountInCents: number): Promise<void>;
-  notes(amountInCents: number): Promise<readonly LedgerNote[]>;
+  /** All, or those of this amount. */
+  notes(amountInCents?: number): Promise<readonly LedgerNote[]>;
   certificateFor(cnpj: string, name: string): ReturnType<typeof demoCertificate>;
   close(): Promise<void>;
 };
@@ -49,7 +50,9 @@ export const startExternalSimulator = async (): Promise<ExternalSimulator> => {
       if (response.status !== 201) throw new Error(`the fault was not taken: ${await response.text()}`);
     },
     notes: async (amountInCents) =>
-      (await readLedger(controlUrl)).filter(({ amount_in_cents }) => amount_in_cents === amountInCents),
+      (await readLedger(controlUrl)).filter(
+        ({ amount_in_cents }) => amountInCents === undefined || amount_in_cents === amountInCents,
+      ),
     certificateFor: (cnpj, name) => demoCertificate(() => issue(cnpj, name)),
     close: async () => {
       await kill();

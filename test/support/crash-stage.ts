@@ -22,6 +22,7 @@ import { freshDatabase } from './postgres.js';
 export type Stage = {
   env: Readonly<Record<string, string>>;
   folder: string;
+  series: string;
   /** `svc_sk_test_...` */
   key: string;
   /** Read beside the processes that write: the log is the same. */
@@ -85,6 +86,7 @@ export const openStage = async (simulator: ExternalSimulator, series: string): P
   return {
     env,
     folder,
+    series,
     key,
     engines,
     companyFile: async (nextNumber) => {

@@ -134,8 +134,10 @@ const openInto = async (
   place: { stream: StreamName; eventId: string; field: string },
   keys: SealingKeys,
 ): Promise<JsonObject> => {
-  if (!isSealed(data[field])) return data;
-  const opened = await openCarried(data[field], place.stream, field, keys);
+  const value = data[field];
+  if (!isSealed(value)) return data;
+  if (sealedWith(value)?.eventId !== place.eventId) throw new Error('a sealed field is not of this event');
+  const opened = await openCarried(value, place.stream, field, keys);
   const { [field]: _sealed, ...rest } = data;
   return opened === undefined ? rest : { ...rest, [field]: opened };
 };

@@ -55,14 +55,12 @@ export const createEventStore = (
     if (first === undefined) return { ok: true };
     const expected: Expected = version.kind === 'none' ? version : { kind: 'exact', revision: version.revision };
     const firstRevision = version.kind === 'none' ? 0 : version.revision + 1;
-    try {
-      const { ok } = await log.append(stream, expected, encoded);
-      if (ok) onAppended(stream, firstRevision + encoded.length - 1);
-      return { ok };
-    } catch (error) {
+    const { ok } = await log.append(stream, expected, encoded).catch((error: unknown) => {
       if (!(error instanceof AppendOutcomeUnknown)) throw error;
-      return await outcomeByReading(log, stream, firstRevision, first.id);
-    }
+      return outcomeByReading(log, stream, firstRevision, first.id);
+    });
+    if (ok) onAppended(stream, firstRevision + encoded.length - 1);
+    return { ok };
   },
 });
 

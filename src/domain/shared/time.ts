@@ -36,11 +36,41 @@ export type WallClock = { year: number; month: number; day: number; hour: number
 
 /** What a clock on a wall in Brasília shows at this instant. */
 export const brasiliaWallClock = (at: Instant): WallClock => {
+  const ms = epochMs(at);
+  const shown = new Date(ms + offsetMs(ms));
+  return {
+    year: shown.getUTCFullYear(),
+    month: shown.getUTCMonth() + 1,
+    day: shown.getUTCDate(),
+    hour: shown.getUTCHours(),
+    minute: shown.getUTCMinutes(),
+    second: shown.getUTCSeconds(),
+  };
+};
+
+const QUARTER_MS = 900_000;
+
+let latestOffset = { quarter: Number.NaN, ms: 0 };
+
+/**
+ * How far the wall clock is ahead of UTC. The zone changes at whole quarters of an hour only, and asking for it costs more
+ * than the rest of a DPS' text, so the latest answer is kept.
+ */
+const offsetMs = (ms: number): number => {
+  const quarter = Math.floor(ms / QUARTER_MS);
+  if (latestOffset.quarter !== quarter) {
+    const start = quarter * QUARTER_MS;
+    latestOffset = { quarter, ms: shownAsUtc(start) - start };
+  }
+  return latestOffset.ms;
+};
+
+const shownAsUtc = (ms: number): number => {
   const parts = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
-  for (const { type, value } of clock.formatToParts(epochMs(at))) {
+  for (const { type, value } of clock.formatToParts(ms)) {
     if (type in parts) parts[type as keyof WallClock] = Number(value);
   }
-  return parts;
+  return Date.UTC(parts.year, parts.month - 1, parts.day, parts.hour, parts.minute, parts.second);
 };
 
 const two = (n: number): string => String(n).padStart(2, '0');

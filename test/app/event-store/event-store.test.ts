@@ -54,7 +54,7 @@ describe('the event store', () => {
     const [first, second] = await log.read(stream);
     if (first === undefined || second === undefined) throw new Error('two events were stored');
     const moved = { ...second, data: { ...second.data, customer: first.data.customer ?? '' } };
-    await expect(decodeEvent(moved, { ...keys, forOpening: async () => Buffer.alloc(32, 'm1') })).rejects.toThrow();
+    await expect(decodeEvent(moved, keys)).rejects.toThrow('not of this event');
     expect(await decodeEvent(second, keys)).toMatchObject({ data: { description: 'segunda' } });
   });
 

@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+export type SourceFile = { path: string; text: string };
+
+/** Every TypeScript file below the folders, by its path from the repository's root. */
+export const sourceFiles = (root: string, folders: readonly string[]): readonly SourceFile[] =>
+  folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:ts|mts|mjs|js)$/.test(name))
+      .map((name) => join(folder, name))
+      .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
+  );
+
+/** Comments may talk about anything; text in quotes stays, because it may hold what looks like a comment. */
+export const withoutComments = (text: string): string =>
+  text.replace(
+    /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`)|\/\*[\s\S]*?\*\/|(?<![:\\/])\/\/[^\n]*/g,
+    (_match, quoted: string | undefined) => quoted ?? '',
+  );
+
+/** What follows `from`, a bare `import`, a dynamic `import(` or an import type: packages as they are, files from the root. */
+export const importsOf = ({ path, text }: SourceFile): readonly string[] =>
+  [...withoutComments(text).matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)(["'`])([^"'`\n]+)\1/g)].map(
+    ([, , target = '']) => (target.startsWith('.') ? normalize(join(dirname(path), target)) : target),
+  );

@@ -1,0 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Stage } from './stage.js';
+
+const LOOK_EVERY_MS = 25;
+const PATIENCE_MS = 120_000;
+const IN_FLIGHT = 16;
+
+/** Posts invoices and waits until the log has the authorization of each; answers the seconds from first to last. */
+export const postUntilIssued = async (stage: Stage, db: pg.Pool, count: number): Promise<number> => {
+  const wanted = (await authorizations(db)) + count;
+  const begun = performance.now();
+  await stage.load({
+    target: stage.service,
+    what: { kind: 'post' },
+    inFlight: IN_FLIGHT,
+    until: { requests: count },
+  });
+  while ((await authorizations(db)) < wanted) {
+    if (performance.now() - begun > PATIENCE_MS) throw new Error('not every invoice was issued in time');
+    await pause(LOOK_EVERY_MS);
+  }
+  return (performance.now() - begun) / 1000;
+};
+
+const authorizations = async (db: pg.Pool): Promise<number> => {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from event_log where type = 'Authorized'`,
+  );
+  return rows[0]?.count ?? 0;
+};

@@ -1,0 +1,138 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { deadlines } from '../../projections/deadlines/index.js';
+import { invoices } from '../../projections/invoices/index.js';
+import type { Projection } from '../../projections/types.js';
+import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
+import { postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
+import { migrate } from '../../src/adapters/sql/migrate.js';
+import { migrations } from '../../src/adapters/sql/migrations/index.js';
+import { openPool } from '../../src/adapters/sql/pool.js';
+import { verifyChain } from '../../src/app/audit/verify-chain.js';
+import { createEventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
+import type { EventLog } from '../../src/ports/event-log.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { followProjection } from '../../src/workers/projection-follow.js';
+import { tableOf } from '../../src/workers/projection-table.js';
+import { prepareProjections } from '../../src/workers/projector.js';
+import { accepted, attempted, authorized, streamOf } from '../projections/histories.js';
+import { sealingKeys } from '../projections/support.js';
+import { atLeast, perSecond, type Row } from './report.js';
+import { median } from './rounds.js';
+
+const INVOICES = 5_000;
+const EVENTS = 3 * INVOICES;
+const WRITERS = 64;
+const ROUNDS = 3;
+const AIM = 20_000;
+
+/** Rebuilding the read model and verifying the hash chain over a log of issued invoices (design section 12: 20,000 events/s). */
+export const benchRebuild = async (): Promise<readonly Row[]> => {
+  const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
+  await chmod(home, 0o711);
+  const server = await startEmbeddedPostgres({ dataDir: join(home, 'data'), log: () => undefined });
+  const { connectionString } = server;
+  const pool = openPool({ connectionString, max: 5, applicationName: 'bench' });
+  const log = postgresEventLog({ connectionString });
+  try {
+    await migrate(pool, migrations);
+    await prepareProjections(pool, log, systemClock, [invoices, deadlines]);
+    const bytes = await writeLog(log, pool);
+    const size = `${EVENTS.toLocaleString('en')} events of ${Math.round(bytes / EVENTS).toLocaleString('en')} bytes`;
+    return [
+      await row('rebuild: invoices', size, () => rebuild(invoices, log, pool)),
+      await row('rebuild: deadlines', size, () => rebuild(deadlines, log, pool)),
+      await row('verify the hash chain', size, () => verify(log)),
+    ];
+  } finally {
+    await log.close();
+    await pool.end();
+    await server.stop();
+    await rm(home, { recursive: true, force: true });
+  }
+};
+
+/** Rate by the clock; the processor time of this process tells what a core of its own would reach. */
+const row = async (name: string, size: string, work: () => Promise<void>): Promise<Row> => {
+  const rates: number[] = [];
+  const coreRates: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const begun = performance.now();
+    const used = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(used);
+    rates.push(EVENTS / ((performance.now() - begun) / 1_000));
+    coreRates.push(EVENTS / ((user + system) / 1_000_000));
+  }
+  const rate = median(rates);
+  const detail = `${size}; ${perSecond(median(coreRates), 'events')} of this process's processor time`;
+  return { name, figure: perSecond(rate, 'events'), aim: atLeast(AIM, rate, '/s'), detail };
+};
+
+/** From an empty table to the head of the log, as the projector does it. */
+const rebuild = async (projection: Projection, log: EventLog, pool: pg.Pool): Promise<void> => {
+  await pool.query(`truncate ${tableOf(projection)}`);
+  await pool.query('update checkpoints set position = null where name = $1', [projection.name]);
+  const head = await log.head();
+  const caughtUp = new AbortController();
+  const outcome = await followProjection(projection, caughtUp.signal, {
+    log,
+    db: pool,
+    clock: systemClock,
+    onHalt: () => undefined,
+    onBatch: ({ position }) => {
+      if (position === head) caughtUp.abort();
+    },
+  });
+  if (outcome === 'halted') throw new Error('the projection could not apply the generated log');
+};
+
+const verify = async (log: EventLog): Promise<void> => {
+  const { events, findings } = await verifyChain(log, ['nfse']);
+  if (events !== EVENTS || findings.length > 0) throw new Error('the generated log does not verify');
+};
+
+/** Answers the bytes of all records. */
+const writeLog = async (log: EventLog, pool: pg.Pool): Promise<number> => {
+  const store = createEventStore(log, sealingKeys);
+  let written = 0;
+  const writer = async (): Promise<void> => {
+    while (written < INVOICES) {
+      written += 1;
+      await writeInvoice(store, written);
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, writer));
+  // As after hours of service: what the planner does not know of a table, it guesses badly.
+  await pool.query('vacuum analyze event_log');
+  const { rows } = await pool.query<{ bytes: string }>('select sum(length(record)) as bytes from event_log');
+  return Number(rows[0]?.bytes);
+};
+
+/** As large as the documents of a real invoice are when compressed: random bytes, which do not compress again. */
+const SIGNED_DPS = randomBytes(1_700).toString('base64');
+const AUTHORIZED_XML = randomBytes(3_000).toString('base64');
+
+const writeInvoice = async (store: ReturnType<typeof createEventStore>, number: number): Promise<void> => {
+  const attempt = attempted(1, 1);
+  const outcome = authorized(1, 2);
+  if (attempt.type !== 'IssuanceAttempted' || outcome.type !== 'Authorized') throw new Error('not an issued invoice');
+  const events = [
+    accepted('live', number),
+    { ...attempt, data: { ...attempt.data, signedDpsGzip: SIGNED_DPS } },
+    { ...outcome, data: { ...outcome.data, nfseXmlGzip: AUTHORIZED_XML } },
+  ];
+  const { ok } = await store.append(streamOf('live', number), NO_STREAM, events, {
+    commandId: randomUUID(),
+    correlationId: `req_${randomUUID()}`,
+    causationId: `req_${randomUUID()}`,
+    actor: 'worker:issuer',
+    mode: 'live',
+    now: systemClock.now(),
+    site: 'accept_invoice',
+  });
+  if (!ok) throw new Error('the generated log has two writers');
+};

@@ -1,0 +1,49 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Role } from '../../src/runtime/config.js';
+import { startChild } from './child.js';
+import type { Load, LoadResult } from './load-process.js';
+import type { ServiceArgument, ServiceReady } from './service-process.js';
+
+/** Far above anything that a run reaches: the limiter works, and refuses nobody. */
+const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000' };
+
+export type Stage = {
+  home: string;
+  service: ServiceReady;
+  load(load: Load): Promise<LoadResult>;
+  /** Stopped with the stage, last started first. */
+  alsoStop(stop: () => Promise<unknown>): void;
+};
+
+export type Surroundings = Pick<ServiceArgument, 'certificatesFrom'> & { env?: Record<string, string> };
+
+/** A service and a load generator, each a process of its own, in a folder that is gone afterwards. */
+export const onStage = async <T>(
+  roles: readonly Role[],
+  play: (stage: Stage) => Promise<T>,
+  prepare: (home: string, alsoStop: Stage['alsoStop']) => Promise<Surroundings> = async () => ({}),
+): Promise<T> => {
+  const stops: (() => Promise<unknown>)[] = [];
+  const alsoStop: Stage['alsoStop'] = (stop) => stops.push(stop);
+  const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
+  try {
+    // As root the database runs as another user, who must be able to pass through.
+    await chmod(home, 0o711);
+    const { env = {}, ...rest } = await prepare(home, alsoStop);
+    const argument: ServiceArgument = {
+      env: { PORT: '0', OPS_PORT: '0', DATA_DIR: join(home, 'data'), ...RATES, ...env },
+      roles,
+      ...rest,
+    };
+    const service = await startChild<ServiceReady>('service-process.ts', argument);
+    alsoStop(service.stop);
+    const loader = await startChild<true, Load, LoadResult>('load-process.ts', null);
+    alsoStop(loader.stop);
+    return await play({ home, service: service.ready, load: loader.ask, alsoStop });
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+    await rm(home, { recursive: true, force: true });
+  }
+};

@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { roles } from '../../src/runtime/config.js';
+import { startChild } from './child.js';
+import { postUntilIssued } from './issued.js';
+import { atLeast, perSecond, type Row } from './report.js';
+import { median } from './rounds.js';
+import type { SimulatorReady } from './simulator-process.js';
+import { onStage, type Surroundings } from './stage.js';
+
+const WARM_UP = 300;
+const INVOICES = 800;
+const ROUNDS = 3;
+
+/** From the first POST to the last authorization in the log, the simulator a process beside the service (design section 12: 100/s). */
+export const benchWay = (): Promise<readonly Row[]> =>
+  onStage(
+    roles,
+    async (stage) => {
+      const db = new pg.Pool({ connectionString: stage.service.connectionString, max: 1 });
+      stage.alsoStop(() => db.end());
+      await postUntilIssued(stage, db, WARM_UP);
+      const rates: number[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        rates.push(INVOICES / (await postUntilIssued(stage, db, INVOICES)));
+      }
+      const rate = median(rates);
+      const detail = `${ROUNDS} times ${INVOICES} invoices, slowest ${perSecond(Math.min(...rates), 'invoices')}`;
+      return [{ name: 'whole way', figure: perSecond(rate, 'invoices'), aim: atLeast(100, rate, '/s'), detail }];
+    },
+    simulatorBeside,
+  );
+
+const simulatorBeside = async (
+  home: string,
+  alsoStop: (stop: () => Promise<unknown>) => void,
+): Promise<Surroundings> => {
+  const certificatesFrom = join(home, 'authorizer');
+  const simulator = await startChild<SimulatorReady>('simulator-process.ts', { dataDir: certificatesFrom });
+  alsoStop(simulator.stop);
+  const { urls, caPem } = simulator.ready;
+  const caFile = join(home, 'authorizer-ca.pem');
+  await writeFile(caFile, caPem);
+  const env = { AUTHORIZER_TEST_URL: urls.test, AUTHORIZER_LIVE_URL: urls.live, AUTHORIZER_CA_FILE: caFile };
+  return { env, certificatesFrom };
+};

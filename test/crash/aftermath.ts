@@ -1,0 +1,72 @@
+import { expect } from 'vitest';
+import { verifyChain } from '../../src/app/audit/verify-chain.js';
+import { ALL_STREAMS } from '../../src/cli/commands/audit.js';
+import { unreachable } from '../../src/domain/shared/unreachable.js';
+import type { RecordedEvent } from '../../src/ports/event-log.js';
+import type { SeenInvoice } from '../support/crash-client.js';
+import { isCanceled } from '../support/crash-ledger.js';
+import type { ExternalSimulator } from '../support/crash-simulator.js';
+import type { Stage } from '../support/crash-stage.js';
+import type { Crash } from './crash.js';
+
+/** The authorizer's ledger and the client's view agree with what had to come. */
+export const expectEnd = async (crash: Crash, seen: SeenInvoice): Promise<void> => {
+  const notes = await crash.simulator.notes(crash.amountInCents);
+  const { ends } = crash.scenario;
+  switch (ends) {
+    case 'failed':
+    case 'indeterminate':
+      expect(notes).toEqual([]);
+      expect(seen.status).toBe(ends);
+      expect(seen.access_key).toBeUndefined();
+      return;
+    case 'issued':
+    case 'canceled':
+    case 'not canceled':
+      expect(notes).toHaveLength(1);
+      expect(seen.status).toBe(ends === 'canceled' ? 'canceled' : 'issued');
+      expect(seen.access_key).toBe(notes[0]?.access_key);
+      expect(seen.cancellation?.status).toBe(CANCELLATION[ends]);
+      expect(notes.filter(isCanceled)).toHaveLength(ends === 'canceled' ? 1 : 0);
+      return;
+    case 'deleted':
+      throw new Error('a deleted invoice is not seen any more');
+    default:
+      unreachable(ends);
+  }
+};
+
+const CANCELLATION = { issued: undefined, canceled: 'succeeded', 'not canceled': 'failed' } as const;
+
+/** The chain holds, each accepted invoice has one stream and one outcome, and no number belongs to two of them. */
+export const expectSoundLog = async ({ engines }: Stage): Promise<void> => {
+  expect((await verifyChain(engines.log, ALL_STREAMS)).findings).toEqual([]);
+  const events = await wholeLog({ engines }, 'nfse');
+  const owners = new Map<string, Set<string>>();
+  for (const stream of new Set(events.map((event) => event.stream))) {
+    const own = events.filter((event) => event.stream === stream);
+    const types = own.map(({ type }) => type);
+    expect(types.filter((type) => type === 'InvoiceAccepted' || type === 'TestInvoiceDeleted')).toHaveLength(1);
+    expect(types.filter((type) => OUTCOMES.includes(type)).length, types.join()).toBeLessThanOrEqual(1);
+    for (const { type, data } of own) {
+      if (type !== 'IssuanceAttempted') continue;
+      const dpsId = String(data.dpsId);
+      owners.set(dpsId, (owners.get(dpsId) ?? new Set()).add(stream));
+    }
+  }
+  expect([...owners.values()].filter(({ size }) => size > 1)).toEqual([]);
+  const allocated = (await wholeLog({ engines }, 'dps')).filter(({ type }) => type === 'DpsNumberAllocated');
+  const numbers = allocated.map(({ stream, data }) => `${stream}/${data.number}`);
+  expect(numbers).toEqual([...new Set(numbers)]);
+};
+
+const OUTCOMES = ['Authorized', 'IssuanceRejected', 'IssuanceFailed', 'NotProcessed', 'IssuanceInterrupted'];
+
+export const wholeLog = ({ engines }: Pick<Stage, 'engines'>, prefix: string): Promise<readonly RecordedEvent[]> =>
+  engines.log.readAll({ prefixes: [prefix], after: null, limit: 1_000 });
+
+/** Whatever the tests did, the authorizer has no DPS id twice. */
+export const expectNoDoubles = async (simulator: ExternalSimulator): Promise<void> => {
+  const ids = (await simulator.notes()).map(({ dps_id }) => dps_id);
+  expect(ids).toEqual([...new Set(ids)]);
+};

@@ -1,0 +1,121 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { createCarefulClient, type SeenInvoice, waitFor } from '../support/crash-client.js';
+import { type Program, runProgram, startProgram } from '../support/crash-processes.js';
+import type { ExternalSimulator } from '../support/crash-simulator.js';
+import type { Stage } from '../support/crash-stage.js';
+import type { KillPoint } from './kill-point.js';
+import type { Scenario } from './scenarios.js';
+
+export const CHILD = 'test/crash/child.ts';
+
+/** Everything that one crash is made of. */
+export type Crash = {
+  point: KillPoint;
+  scenario: Scenario;
+  stage: Stage;
+  simulator: ExternalSimulator;
+  /** Unique in the whole run: the ledger's notes are told apart by it. */
+  amountInCents: number;
+};
+
+export type Running = { program: Program; client: ReturnType<typeof createCarefulClient> };
+
+const DIES_WITHIN_MS = 60_000;
+const ENDS_WITHIN_MS = 60_000;
+/** An abandoned key is leased for 15 s. */
+const LEASE_WITHIN_MS = 40_000;
+
+/** The whole service on the stage's data; `doomed` dies at the crash's point. */
+export const serve = async ({ stage, ...crash }: Crash, fate: 'doomed' | 'lives'): Promise<Running> => {
+  const { scenario } = crash;
+  const own = fate === 'doomed' ? { ...scenario.firstEnv, ...killOrder({ stage, ...crash }) } : {};
+  const env = { ...stage.env, ...scenario.env, ...own };
+  const program = await startProgram<{ url: string }>([CHILD, 'serve'], env);
+  return { program, client: createCarefulClient(program.ready.url, stage.key) };
+};
+
+/** The operator's process moves the company to another number. */
+export const operate = async (crash: Crash, nextNumber: number, fate: 'doomed' | 'lives'): Promise<Program> => {
+  const file = await crash.stage.companyFile(nextNumber);
+  return runProgram([CHILD, 'operate', file], {
+    ...crash.stage.env,
+    ...(fate === 'doomed' ? killOrder(crash) : {}),
+  });
+};
+
+const marker = ({ stage }: Crash): string => join(stage.folder, 'died-at');
+
+const killOrder = (crash: Crash): Record<string, string> => ({
+  CRASH_POINT: crash.point,
+  CRASH_OCCURRENCE: String(crash.scenario.occurrence ?? 1),
+  CRASH_MARKER: marker(crash),
+  CRASH_CONTROL_URL: crash.simulator.controlUrl,
+  CRASH_AMOUNT: String(crash.amountInCents),
+});
+
+/** The process ended by SIGKILL, and at this very point. */
+export const expectDeath = async (crash: Crash, program: Program): Promise<void> => {
+  let death: Awaited<Program['ended']> | undefined;
+  void program.ended.then((ended) => {
+    death = ended;
+  });
+  const seen = await waitFor(`the death ${crash.point}: ${program.complaint()}`, DIES_WITHIN_MS, async () => death);
+  expect(seen, program.complaint()).toEqual({ code: null, signal: 'SIGKILL' });
+  const file = marker(crash);
+  expect(existsSync(file) ? readFileSync(file, 'utf8') : 'nowhere').toBe(crash.point);
+};
+
+const bodyOf = ({ amountInCents, scenario }: Crash) => ({
+  amount_in_cents: amountInCents,
+  description: 'Desenvolvimento de sistema',
+  customer: { document: '11222333000181', name: 'CLIENTE FICTICIO COMERCIO LTDA' },
+  ...(scenario.asks === 'with a reference' ? { reference: referenceOf({ amountInCents }) } : {}),
+});
+
+const referenceOf = ({ amountInCents }: Pick<Crash, 'amountInCents'>): string => `pedido-${amountInCents}`;
+
+/** One try. Undefined: the connection broke, and the client knows nothing. */
+export const issueOnce = async (crash: Crash, { client }: Running): Promise<string | undefined> => {
+  const key = crash.scenario.asks === 'with a reference' ? undefined : `key-${crash.amountInCents}`;
+  const answer = await client.issue(bodyOf(crash), key).catch(() => undefined);
+  if (answer === undefined) return undefined;
+  expect(answer).toMatchObject({ status: 202, body: { amount_in_cents: crash.amountInCents } });
+  return answer.body.id;
+};
+
+/** The same request again, as a careful client makes it: the same key and body, or the search for its reference first. */
+export const issueAgain = async (crash: Crash, running: Running): Promise<string> => {
+  const { client } = running;
+  if (crash.scenario.asks === 'with a reference') {
+    const id = (await client.findByReference(referenceOf(crash)))?.id ?? (await issueOnce(crash, running));
+    if (id === undefined) throw new Error('the restarted service broke the connection');
+    return id;
+  }
+  return await waitFor('the replay of the request', LEASE_WITHIN_MS, async () => {
+    const { status, body } = await client.issue(bodyOf(crash), `key-${crash.amountInCents}`);
+    if (status === 409) expect(body.error?.code).toBe('idempotency_key_in_use');
+    else expect({ status, body }).toMatchObject({ status: 202 });
+    return status === 202 ? body.id : undefined;
+  });
+};
+
+export const untilSettled = ({ client }: Running, id: string): Promise<SeenInvoice> =>
+  client.pollUntil(id, ENDS_WITHIN_MS, ({ status }) => status !== 'queued' && status !== 'processing');
+
+export const untilIssued = async (running: Running, id: string | undefined): Promise<string> => {
+  const invoice = await untilSettled(running, id ?? '');
+  expect(invoice.status).toBe('issued');
+  return invoice.id;
+};
+
+/** Asks for the cancellation unless it shows already, and waits for its end. */
+export const cancelAgain = async ({ client }: Running, id: string): Promise<SeenInvoice> => {
+  const before = await client.get(id);
+  if (before?.cancellation === undefined) {
+    const answer = await client.cancel(id);
+    expect(answer).toMatchObject({ status: 202 });
+  }
+  return await client.pollUntil(id, ENDS_WITHIN_MS, ({ cancellation }) => cancellation?.status !== 'pending');
+};

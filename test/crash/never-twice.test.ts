@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { appendSites, sendSites } from '../../src/app/sites.js';
+import { type ExternalSimulator, startExternalSimulator } from '../support/crash-simulator.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { expectNoDoubles } from './aftermath.js';
+import { killPointsOfAppend, killPointsOfSend } from './kill-point.js';
+import { runCrash, type Turn } from './run.js';
+import { appendScenarios, type Scenario, sendScenarios } from './scenarios.js';
+
+const PATIENCE_MS = 240_000;
+
+/** Every place that appends or sends, on each of its sides, in each of its scenarios. */
+const turns: readonly Turn[] = [
+  ...appendSites.flatMap((site) =>
+    appendScenarios[site].flatMap((scenario: Scenario) =>
+      killPointsOfAppend(site)
+        .filter((point) => scenario.only === undefined || point.startsWith(scenario.only))
+        .map((point) => ({ point, scenario })),
+    ),
+  ),
+  ...sendSites.flatMap((site) =>
+    sendScenarios[site].flatMap((scenario: Scenario) => killPointsOfSend(site).map((point) => ({ point, scenario }))),
+  ),
+].map((turn, index) => ({ ...turn, serial: index + 1 }));
+
+const title = ({ point, scenario }: Turn): string =>
+  `${point}${scenario.occurrence === undefined ? '' : ` (${scenario.occurrence})`}: ${scenario.title} ends ${scenario.ends}`;
+
+describeWithPostgres('a process killed at', () => {
+  let simulator: ExternalSimulator;
+  beforeAll(async () => {
+    simulator = await startExternalSimulator();
+  });
+  afterAll(async () => {
+    await expectNoDoubles(simulator);
+    await simulator.close();
+  });
+
+  const crashes = (chosen: readonly Turn[]) => {
+    for (const turn of chosen) it.concurrent(title(turn), () => runCrash(turn, simulator), PATIENCE_MS);
+  };
+  crashes(turns.filter(({ scenario }) => scenario.thorough === undefined));
+  describe.skipIf(process.env.CRASH_FULL !== '1')('[CRASH_FULL=1]', () => {
+    crashes(turns.filter(({ scenario }) => scenario.thorough === true));
+  });
+});

@@ -1,0 +1,145 @@
+import { expect } from 'vitest';
+import { invoiceStream, parseInvoiceId } from '../../src/domain/shared/ids.js';
+import { demoCompany } from '../../src/runtime/demo-company.js';
+import { waitFor } from '../support/crash-client.js';
+import type { ExternalSimulator } from '../support/crash-simulator.js';
+import { openStage, type Stage } from '../support/crash-stage.js';
+import { expectEnd, expectSoundLog, wholeLog } from './aftermath.js';
+import {
+  type Crash,
+  cancelAgain,
+  expectDeath,
+  issueAgain,
+  issueOnce,
+  operate,
+  type Running,
+  serve,
+  untilIssued,
+  untilSettled,
+} from './crash.js';
+import type { KillPoint } from './kill-point.js';
+import type { Scenario } from './scenarios.js';
+
+/** One number per crash: its series and its amounts, so that its notes can be told apart in the one ledger. */
+export type Turn = { point: KillPoint; scenario: Scenario; serial: number };
+
+const CONFLICT_WITHIN_MS = 60_000;
+const GONE_WITHIN_MS = 60_000;
+const MOVED_TO = 50;
+
+/** Dies at the point, restarts on the same data, asks again, and compares the ledger with what the client is told. */
+export const runCrash = async ({ point, scenario, serial }: Turn, simulator: ExternalSimulator): Promise<void> => {
+  const open: Running[] = [];
+  const stage = await openStage(simulator, String(serial));
+  const crash: Crash = { point, scenario, stage, simulator, amountInCents: 10_000 + 10 * serial };
+  const start = async (fate: 'doomed' | 'lives', of: Crash = crash): Promise<Running> => {
+    const running = await serve(of, fate);
+    open.push(running);
+    return running;
+  };
+  try {
+    for (const fault of scenario.faults ?? []) await simulator.order(fault, crash.amountInCents);
+    await PLAYS[scenario.kind](crash, start);
+    await expectSoundLog(stage);
+  } finally {
+    for (const { program } of open) await program.kill();
+    await stage.close();
+  }
+};
+
+type Start = (fate: 'doomed' | 'lives', of?: Crash) => Promise<Running>;
+
+const playIssue = async (crash: Crash, start: Start): Promise<void> => {
+  const doomed = await start('doomed');
+  const promised = await issueOnce(crash, doomed);
+  await expectDeath(crash, doomed.program);
+  const restarted = await start('lives');
+  const id = await issueAgain(crash, restarted);
+  expect(id).toBe(promised ?? id);
+  await expectEnd(crash, await untilSettled(restarted, id));
+};
+
+const playCancel = async (crash: Crash, start: Start): Promise<void> => {
+  const doomed = await start('doomed');
+  const id = await untilIssued(doomed, await issueOnce(crash, doomed));
+  // The process may die before it answers; what became of the request is asked for after the restart.
+  await doomed.client.cancel(id).catch(() => undefined);
+  await expectDeath(crash, doomed.program);
+  await expectEnd(crash, await cancelAgain(await start('lives'), id));
+};
+
+const playRetention = async (crash: Crash, start: Start): Promise<void> => {
+  const doomed = await start('doomed');
+  const id = await untilIssued(doomed, await issueOnce(crash, doomed));
+  await expectDeath(crash, doomed.program);
+  const restarted = await start('lives');
+  await waitFor('the end of the test invoice', GONE_WITHIN_MS, async () =>
+    (await restarted.client.get(id)) === undefined ? true : undefined,
+  );
+  await waitFor('the cut of its events', GONE_WITHIN_MS, async () =>
+    (await wholeLog(crash.stage, 'nfse')).every(({ type }) => type === 'TestInvoiceDeleted') ? true : undefined,
+  );
+  expect(await restarted.client.issue({ ...NEXT_BODY, reference: `pedido-${crash.amountInCents}` })).toMatchObject({
+    status: 409,
+    body: { error: { code: 'nfse.reference_in_use' } },
+  });
+  expect(await crash.simulator.notes(crash.amountInCents)).toHaveLength(1);
+};
+
+const NEXT_BODY = { amount_in_cents: 999_999, description: 'Outro serviço', customer: { document: '11222333000181' } };
+
+/** Another installation of the same company used our first number; an operator moves ours when the series has stopped. */
+const playConflict = async (crash: Crash, start: Start): Promise<void> => {
+  await leaveForeignNote(crash, start);
+  const doomed = await start('doomed');
+  const promised = await issueOnce(crash, doomed);
+  await expectDeath(crash, doomed.program);
+  const restarted = await start('lives');
+  const id = await issueAgain(crash, restarted);
+  expect(id).toBe(promised ?? id);
+  await untilConflictIsKnown(crash.stage, id);
+  await restarted.program.kill();
+  await crash.stage.moveNumber(MOVED_TO);
+  await expectEnd(crash, await untilSettled(await start('lives'), id));
+};
+
+const leaveForeignNote = async (crash: Crash, start: Start): Promise<void> => {
+  const elsewhere = await openStage(crash.simulator, crash.stage.series);
+  const foreign = { ...crash, stage: elsewhere, amountInCents: crash.amountInCents + 1 };
+  try {
+    const other = await start('lives', foreign);
+    await untilIssued(other, await issueOnce(foreign, other));
+    await other.program.kill();
+  } finally {
+    await elsewhere.close();
+  }
+};
+
+const untilConflictIsKnown = async ({ engines }: Stage, id: string): Promise<void> => {
+  const stream = invoiceStream('test', demoCompany().cnpj, parseInvoiceId(id) ?? '');
+  await waitFor('the number conflict', CONFLICT_WITHIN_MS, async () =>
+    (await engines.log.read(stream)).find(({ type }) => type === 'NumberConflictFound'),
+  );
+};
+
+/** The operator's process dies beside a living service; the same command again is done, and the numbers go on from there. */
+const playOperate = async (crash: Crash, start: Start): Promise<void> => {
+  const service = await start('lives');
+  const id = await untilIssued(service, await issueOnce(crash, service));
+  await expectDeath(crash, await operate(crash, MOVED_TO, 'doomed'));
+  expect(await (await operate(crash, MOVED_TO, 'lives')).ended).toEqual({ code: 0, signal: null });
+  const next = { ...crash, amountInCents: crash.amountInCents + 1 };
+  const nextId = await untilIssued(service, await issueOnce(next, service));
+  await expectEnd(crash, await untilSettled(service, id));
+  await expectEnd(next, await untilSettled(service, nextId));
+  const allocated = (await wholeLog(crash.stage, 'dps')).filter(({ type }) => type === 'DpsNumberAllocated');
+  expect(allocated.map(({ data }) => data.number)).toEqual([1, MOVED_TO]);
+};
+
+const PLAYS: Record<Scenario['kind'], (crash: Crash, start: Start) => Promise<void>> = {
+  issue: playIssue,
+  cancel: playCancel,
+  retention: playRetention,
+  conflict: playConflict,
+  operate: playOperate,
+};

@@ -1,0 +1,159 @@
+import type { AppendSite, SendSite } from '../../src/app/sites.js';
+import type { FaultOrder } from '../support/crash-simulator.js';
+
+/**
+ * What leads a process to a point, and what must be true in the end, wherever it died: `issued`, `canceled` and
+ * `not canceled` hold one note, `failed` and `indeterminate` none. `deleted`: the test invoice's life is over.
+ */
+export type Scenario = {
+  title: string;
+  /** `conflict`: a foreign note stands under our first number. `operate`: the operator's process dies, not the service. */
+  kind: 'issue' | 'cancel' | 'retention' | 'conflict' | 'operate';
+  ends: 'issued' | 'failed' | 'indeterminate' | 'canceled' | 'not canceled' | 'deleted';
+  /** Without a key the client looks for its reference before it asks again. */
+  asks?: 'with a key' | 'with a reference';
+  faults?: readonly FaultOrder[];
+  /** Variables of every process of the scenario, and of the one that dies only. */
+  env?: Readonly<Record<string, string>>;
+  firstEnv?: Readonly<Record<string, string>>;
+  /** The n-th time that the point is passed, from 1. */
+  occurrence?: number;
+  /** The outcome depends on the side of the append: only this one is tried. */
+  only?: 'before' | 'after';
+  /** Left to CRASH_FULL=1. */
+  thorough?: true;
+};
+
+const issue: Scenario = { title: 'issue', kind: 'issue', ends: 'issued' };
+const cancel: Scenario = { title: 'cancel', kind: 'cancel', ends: 'canceled' };
+
+const SHORT = { ALLOW_SHORT_WINDOWS: '1' };
+const NOBODY_THERE = 'https://127.0.0.1:1/SefinNacional';
+
+const lost = (on: 'issue' | 'event', kind: 'lost_after_commit' | 'lost_before_commit'): FaultOrder => ({ on, kind });
+const rejected: FaultOrder = { on: 'issue', kind: 'reject', code: 'E0312' };
+const many = { times: 1_000 };
+
+const absent: Scenario = { ...issue, title: 'issue lost on its way', faults: [lost('issue', 'lost_before_commit')] };
+const cancelAbsent: Scenario = {
+  ...cancel,
+  title: 'cancel lost on its way',
+  faults: [lost('event', 'lost_before_commit')],
+};
+const twiceLost = { faults: [{ ...lost('issue', 'lost_before_commit'), times: 2 }] };
+
+/** The compiler demands a scenario for every place that appends. */
+export const appendScenarios = {
+  accept_invoice: [
+    { ...issue, title: 'issue with a key', asks: 'with a key' },
+    { ...issue, title: 'issue with a reference', asks: 'with a reference' },
+  ],
+  request_cancellation: [cancel],
+  allocate_number: [issue],
+  block_series: [{ ...issue, title: 'issue over a foreign note', kind: 'conflict' }],
+  record_issue_attempt: [
+    issue,
+    { ...absent, title: 'issue sent again', occurrence: 2, thorough: true },
+    { ...issue, ...twiceLost, title: 'issue sent a third time', occurrence: 3, thorough: true },
+  ],
+  record_issue_outcome: [
+    issue,
+    { ...issue, title: 'issue refused', faults: [rejected], ends: 'failed', only: 'after' },
+    // Nobody knows of the refusal any more: the same bytes are sent again.
+    { ...issue, title: 'issue refused', faults: [rejected], only: 'before' },
+    { ...absent, occurrence: 2, thorough: true },
+  ],
+  record_issue_lookup: [
+    { ...issue, title: 'issue whose answer is lost', faults: [lost('issue', 'lost_after_commit')] },
+    absent,
+    { ...issue, title: 'issue over a foreign note', kind: 'conflict', thorough: true },
+  ],
+  conclude_issue: [
+    {
+      ...issue,
+      title: 'issue to an authorizer out of reach',
+      ends: 'failed',
+      env: { ...SHORT, PROCESSING_TIMEOUT_S: '4' },
+      firstEnv: { AUTHORIZER_TEST_URL: NOBODY_THERE },
+    },
+    {
+      ...issue,
+      title: 'issue that nobody works on',
+      ends: 'failed',
+      env: { ...SHORT, QUEUED_TIMEOUT_S: '3' },
+      firstEnv: { CRASH_WITHOUT_ROLES: 'issuer' },
+    },
+    {
+      ...issue,
+      title: 'issue that is always lost',
+      ends: 'indeterminate',
+      env: { ...SHORT, PROCESSING_TIMEOUT_S: '6' },
+      faults: [
+        { ...lost('issue', 'lost_before_commit'), ...many },
+        { on: 'lookup', kind: 'http_404_html', ...many },
+      ],
+      thorough: true,
+    },
+  ],
+  record_cancel_attempt: [cancel, { ...cancelAbsent, title: 'cancel sent again', occurrence: 2, thorough: true }],
+  record_cancel_outcome: [
+    cancel,
+    {
+      ...cancel,
+      title: 'cancel refused',
+      faults: [{ on: 'event', kind: 'reject', code: 'E0842' }],
+      ends: 'not canceled',
+      only: 'after',
+    },
+    { ...cancelAbsent, occurrence: 2, thorough: true },
+  ],
+  record_cancel_lookup: [
+    { ...cancel, title: 'cancel whose answer is lost', faults: [lost('event', 'lost_after_commit')] },
+    cancelAbsent,
+  ],
+  conclude_cancellation: [
+    {
+      ...cancel,
+      title: 'cancel that is always lost',
+      ends: 'not canceled',
+      env: { ...SHORT, CANCELLATION_TIMEOUT_S: '4' },
+      faults: [
+        { ...lost('event', 'lost_before_commit'), ...many },
+        { on: 'event_lookup', kind: 'http_404_html', ...many },
+      ],
+    },
+  ],
+  delete_test_invoice: [
+    {
+      title: 'the end of a test invoice',
+      kind: 'retention',
+      ends: 'deleted',
+      asks: 'with a reference',
+      env: { ...SHORT, TEST_RETENTION_S: '10' },
+    },
+  ],
+  operate_company: [
+    { title: 'a moved number, the series first', kind: 'operate', ends: 'issued', occurrence: 1 },
+    { title: 'a moved number, then the company', kind: 'operate', ends: 'issued', occurrence: 2 },
+  ],
+  audit_certificate: [issue],
+} as const satisfies Record<AppendSite, readonly Scenario[]>;
+
+const SLOW_MS = 3_000;
+
+export const sendScenarios = {
+  sendDps: [
+    { ...issue, title: 'issue answered slowly', faults: [{ on: 'issue', kind: 'slow', delay_ms: 300 }] },
+    { ...absent, title: 'issue sent again', occurrence: 2, thorough: true },
+    {
+      ...issue,
+      title: 'issue that commits after its absence was proven',
+      faults: [{ on: 'issue', kind: 'late_commit', delay_ms: 4 * SLOW_MS }],
+      thorough: true,
+    },
+  ],
+  sendCancellation: [
+    { ...cancel, title: 'cancel answered slowly', faults: [{ on: 'event', kind: 'slow', delay_ms: 300 }] },
+    { ...cancelAbsent, title: 'cancel sent again', occurrence: 2, thorough: true },
+  ],
+} as const satisfies Record<SendSite, readonly Scenario[]>;
