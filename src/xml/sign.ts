@@ -28,9 +28,8 @@ export type SigningOptions = {
  * and whose child begins `<name Id="...">`. `digest` is the DigestValue. Throws when the text has another shape.
  */
 export const signDocument = (unsigned: string, options: SigningOptions): { bytes: Buffer; digest: string } => {
-  const canonicalization = CANONICALIZATION[options.algorithm];
   const digest = createHash('sha256').update(canonicalContent(unsigned, options)).digest('base64');
-  const signedInfo = signedInfoOf(options.id, digest, canonicalization);
+  const signedInfo = signedInfoOf(options.id, digest, SIGNED_INFO[options.algorithm]);
   const signature = sign('sha256', Buffer.from(signedInfo), privateKey(options.privateKeyPem)).toString('base64');
   // Inside Signature the namespace is inherited; only the digested form of SignedInfo carries it.
   const inner = signedInfo.replace(` xmlns="${DSIG_NAMESPACE}"`, '');
@@ -72,17 +71,26 @@ const computed = (unsigned: string, { signedElementName, id, algorithm }: Signin
 const shapeError = (signedElementName: string): Error =>
   new Error(`the document has no element ${signedElementName} of that Id below its root`);
 
-const signedInfoOf = (id: string, digest: string, canonicalization: string): string => {
-  const algorithm = (name: string, uri: string): string => `<${name} Algorithm="${uri}"></${name}>`;
-  const transforms = algorithm('Transform', ENVELOPED) + algorithm('Transform', canonicalization);
-  const reference =
-    `<Transforms>${transforms}</Transforms>${algorithm('DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha256')}` +
-    `<DigestValue>${digest}</DigestValue>`;
-  return (
+const signedInfoOf = (id: string, digest: string, { opening, transforms }: SignedInfoFrame): string =>
+  `${opening}<Reference URI="#${id}">${transforms}<DigestValue>${digest}</DigestValue></Reference></SignedInfo>`;
+
+type SignedInfoFrame = { opening: string; transforms: string };
+
+const algorithm = (name: string, uri: string): string => `<${name} Algorithm="${uri}"></${name}>`;
+
+/** What is the same in every document of one kind, written once. */
+const signedInfoFrame = (canonicalization: string): SignedInfoFrame => ({
+  opening:
     `<SignedInfo xmlns="${DSIG_NAMESPACE}">${algorithm('CanonicalizationMethod', canonicalization)}` +
-    `${algorithm('SignatureMethod', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256')}` +
-    `<Reference URI="#${id}">${reference}</Reference></SignedInfo>`
-  );
+    algorithm('SignatureMethod', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'),
+  transforms:
+    `<Transforms>${algorithm('Transform', ENVELOPED)}${algorithm('Transform', canonicalization)}</Transforms>` +
+    algorithm('DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha256'),
+});
+
+const SIGNED_INFO: Readonly<Record<SigningAlgorithm, SignedInfoFrame>> = {
+  c14n: signedInfoFrame(CANONICALIZATION.c14n),
+  'exc-c14n-with-comments': signedInfoFrame(CANONICALIZATION['exc-c14n-with-comments']),
 };
 
 const leafBase64 = (pem: string): string =>
@@ -101,8 +109,9 @@ const leaves = new Map<string, string>();
 const MAX_REMEMBERED = 256;
 
 const remembered = <T>(memory: Map<string, T>, pem: string, make: () => T): T => {
-  const value = memory.get(pem) ?? make();
-  memory.delete(pem);
+  const known = memory.get(pem);
+  if (known !== undefined) return known;
+  const value = make();
   memory.set(pem, value);
   const oldest = memory.keys().next().value;
   if (memory.size > MAX_REMEMBERED && oldest !== undefined) memory.delete(oldest);

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { checkEligibility, type Eligible } from '../../domain/company/eligibility.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { invoiceStream } from '../../domain/shared/ids.js';
 import { expandMarkers } from '../../domain/shared/markers.js';
 import { brasiliaDate } from '../../domain/shared/time.js';
 import type { Claim, IdempotencyKeys, KeyOwner } from '../../ports/guards.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
 import { fingerprintOf } from '../hashes.js';
-import { readInvoice } from '../read/read-invoice.js';
+import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, IssueCommand, Requester } from './accept-deps.js';
 import { type Candidate, reserveAndAppend } from './reserve.js';
 
@@ -40,9 +41,11 @@ export const acceptInvoice = async (
   const claimed = await deps.idempotency.claim(owner, idempotency.bodyHash, fresh, now);
   if (claimed.kind !== 'claimed') return await answerKnownKey(claimed, requester, deps);
   const { claim } = claimed;
-  return await settleClaim(owner, claim, deps, () =>
+  const result = await settleClaim(owner, claim, deps, () =>
     reserveAndAppend(candidateOf(command, eligible, requester, claim), requester, idempotency, deps),
   );
+  const resumed = claim.commandId !== fresh.commandId;
+  return resumed && 'accepted' in result ? await replay(result.accepted.facts.invoiceId, requester, deps) : result;
 };
 
 /** The key is done with its invoice, free again after a refusal, and left leased when nobody knows what was stored. */
@@ -63,7 +66,7 @@ const settleClaim = async (
 
 const answerKnownKey = async (
   known: Exclude<Awaited<ReturnType<IdempotencyKeys['peek']>>, { kind: 'free' }>,
-  { mode, companyId }: Requester,
+  requester: Requester,
   deps: AcceptDeps,
 ): Promise<AcceptResult> => {
   switch (known.kind) {
@@ -71,12 +74,17 @@ const answerKnownKey = async (
       return { refused: { code: 'idempotency_key_reuse' } };
     case 'in_use':
       return { refused: { code: 'idempotency_key_in_use', retryAfterSeconds: 1 } };
-    case 'done': {
-      const invoice = await readInvoice({ mode, companyId, invoiceId: known.invoiceId }, deps.store);
-      if (invoice === undefined) throw new Error('an idempotency key points at an invoice that is not there');
-      return { accepted: invoice };
-    }
+    case 'done':
+      return await replay(known.invoiceId, requester, deps);
   }
+};
+
+/** The first answer again, showing the invoice as it is now (reading 14). */
+const replay = async (invoiceId: string, { mode, companyId }: Requester, deps: AcceptDeps): Promise<AcceptResult> => {
+  const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
+  if (state.kind === 'invoice') return { accepted: state };
+  if (state.kind === 'deleted') return { refused: { code: 'not_found' } };
+  throw new Error('an idempotency key points at an invoice that the log does not have');
 };
 
 /** The registry's name wins for a CNPJ, the sent one is the fallback; what was used is recorded (reading 51). */

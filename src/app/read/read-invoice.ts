@@ -1,7 +1,7 @@
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
-import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
-import { type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
+import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
+import type { StreamName } from '../../domain/shared/ids.js';
 import type { DecodedEvent, StreamVersion } from '../event-store/codec.js';
 import type { EventStore } from '../event-store/event-store.js';
 
@@ -15,10 +15,4 @@ export type LoadedInvoice = {
 export const loadInvoice = async (stream: StreamName, store: EventStore): Promise<LoadedInvoice> => {
   const { events, version } = await store.load<InvoiceEvent>(stream);
   return { state: events.reduce<InvoiceState>(evolve, initialInvoice), version, events };
-};
-
-export const readInvoice = async (address: InvoiceAddress, store: EventStore): Promise<Invoice | undefined> => {
-  const { mode, companyId, invoiceId } = address;
-  const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), store);
-  return state.kind === 'invoice' ? state : undefined;
 };

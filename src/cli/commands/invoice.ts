@@ -41,8 +41,13 @@ export const timelineOf = async (id: string, session: Session): Promise<readonly
 
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>
   story
-    .map(({ at, event, who, evidence }) => `${at}  ${event.padEnd(27)} ${who.padEnd(18)} ${evidence}`.trimEnd())
+    .map(({ at, event, who, evidence }) =>
+      `${at}  ${event.padEnd(27)} ${shortActor(who).padEnd(20)} ${evidence}`.trimEnd(),
+    )
     .join('\n');
+
+/** The first block of a key's UUID tells keys apart for a reader; `--json` has the whole. */
+const shortActor = (who: string): string => who.replace(/^(apiKey:key_[0-9a-f]{8})-.*$/, '$1');
 
 /** One short line of facts; never a personal field, which is sealed here anyway. */
 const evidenceOf = (event: InvoiceEvent): string => {
