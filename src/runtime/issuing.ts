@@ -26,6 +26,7 @@ import type { Parts } from './service.js';
 
 const CONCURRENT_ISSUES = 16;
 const COMPANY_CACHE_MS = 1_000;
+const RELAY_PAUSE_MS = 500;
 
 /** A test invoice lives 7 days; the key of the day that sealed it is destroyed after 8 (design section 4). */
 const TEST_KEY_DAYS = 8;
@@ -62,20 +63,29 @@ export const startIssuing = async (parts: Parts, queue: WorkQueue): Promise<void
 };
 
 /** The in-process queue is new at each start: what is before this point is refilled from the open work of the read model. */
-const relayFrom = (
+const relayFrom = async (
   after: LogPosition | null,
   { engines, logger }: Parts,
   queue: WorkQueue,
   signal: AbortSignal,
-): Promise<void> =>
-  runRelay({
-    log: engines.log,
-    queue,
-    after,
-    signal,
-    onRelayed: async () => undefined,
-    onInterrupted: (error) => logger.warn({ msg: 'the relay lost the log and reconnects', ...faultFields(error) }),
-  });
+): Promise<void> => {
+  let relayed = after;
+  const onInterrupted = (error: unknown): void =>
+    logger.warn({ msg: 'the relay was interrupted and goes on', ...faultFields(error) });
+  while (!signal.aborted) {
+    await runRelay({
+      log: engines.log,
+      queue,
+      after: relayed,
+      signal,
+      onRelayed: async (position) => {
+        relayed = position;
+      },
+      onInterrupted,
+    }).catch(onInterrupted);
+    await pause(RELAY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+};
 
 const sweepForEver = async (
   sweeper: Sweeper,

@@ -24,7 +24,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
     packages: [anyNode, /^pg$/],
   },
   'src/cli': {
-    areas: ['src/domain', 'src/ports', 'src/app', 'src/cli', 'src/certificates'],
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/cli'],
     packages: [anyNode, /^valibot$/],
   },
   projections: { areas: ['src/domain', 'src/ports', 'projections'], packages: [] },
@@ -34,9 +34,8 @@ const allowances: Readonly<Record<string, Allowance>> = {
   },
   'src/tables': { areas: ['src/domain', 'src/tables'], packages: [anyNode] },
   'src/certificates': { areas: ['src/domain', 'src/certificates'], packages: [anyNode, /^node-forge$/] },
-  // A sealed table of CNAEs or municipalities is no business of the authorizer's stand-in: it has registries of its own.
   'src/simulator': {
-    areas: ['src/domain/shared', 'src/xml', 'src/certificates', 'src/tables', 'src/simulator'],
+    areas: ['src/domain/shared', 'src/xml', 'src/certificates', 'src/simulator'],
     packages: [anyNode],
   },
 };

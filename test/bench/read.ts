@@ -10,7 +10,7 @@ import { atLeast, perSecond, type Row } from './report.js';
 import { interleave } from './rounds.js';
 import { onStage, type Stage } from './stage.js';
 
-const INVOICES = 300;
+const INVOICES = 100;
 const IN_FLIGHT = 32;
 const ROUND_MS = 2_000;
 const ROUNDS = 5;

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createCarefulClient, type SeenInvoice, waitFor } from '../support/crash-client.js';
 import { type Program, runProgram, startProgram } from '../support/crash-processes.js';
@@ -8,7 +9,7 @@ import type { Stage } from '../support/crash-stage.js';
 import type { KillPoint } from './kill-point.js';
 import type { Scenario } from './scenarios.js';
 
-export const CHILD = 'test/crash/child.ts';
+const CHILD = 'test/crash/child.ts';
 
 /** Everything that one crash is made of. */
 export type Crash = {
@@ -57,11 +58,7 @@ const killOrder = (crash: Crash): Record<string, string> => ({
 
 /** The process ended by SIGKILL, and at this very point. */
 export const expectDeath = async (crash: Crash, program: Program): Promise<void> => {
-  let death: Awaited<Program['ended']> | undefined;
-  void program.ended.then((ended) => {
-    death = ended;
-  });
-  const seen = await waitFor(`the death ${crash.point}: ${program.complaint()}`, DIES_WITHIN_MS, async () => death);
+  const seen = await Promise.race([program.ended, pause(DIES_WITHIN_MS, 'lives', { ref: false })]);
   expect(seen, program.complaint()).toEqual({ code: null, signal: 'SIGKILL' });
   const file = marker(crash);
   expect(existsSync(file) ? readFileSync(file, 'utf8') : 'nowhere').toBe(crash.point);
@@ -76,29 +73,40 @@ const bodyOf = ({ amountInCents, scenario }: Crash) => ({
 
 const referenceOf = ({ amountInCents }: Pick<Crash, 'amountInCents'>): string => `pedido-${amountInCents}`;
 
-/** One try. Undefined: the connection broke, and the client knows nothing. */
-export const issueOnce = async (crash: Crash, { client }: Running): Promise<string | undefined> => {
-  const key = crash.scenario.asks === 'with a reference' ? undefined : `key-${crash.amountInCents}`;
-  const answer = await client.issue(bodyOf(crash), key).catch(() => undefined);
-  if (answer === undefined) return undefined;
-  expect(answer).toMatchObject({ status: 202, body: { amount_in_cents: crash.amountInCents } });
-  return answer.body.id;
+/**
+ * As a careful client asks: a 503 or a key in use means the same request again, with a reference only when it is not
+ * found. Undefined: the connection broke, and the client knows nothing.
+ */
+export const issue = async (crash: Crash, running: Running): Promise<string | undefined> => {
+  const heard = await waitFor('an answer to the request', LEASE_WITHIN_MS, () =>
+    tryToIssue(crash, running).catch((error: unknown) => {
+      if (error instanceof TypeError) return BROKEN;
+      throw error;
+    }),
+  );
+  return heard === BROKEN ? undefined : heard;
 };
 
-/** The same request again, as a careful client makes it: the same key and body, or the search for its reference first. */
+/** The same request after the restart, which has to find what the first one left. */
 export const issueAgain = async (crash: Crash, running: Running): Promise<string> => {
-  const { client } = running;
-  if (crash.scenario.asks === 'with a reference') {
-    const id = (await client.findByReference(referenceOf(crash)))?.id ?? (await issueOnce(crash, running));
-    if (id === undefined) throw new Error('the restarted service broke the connection');
-    return id;
+  const id = await issue(crash, running);
+  if (id === undefined) throw new Error('the restarted service broke the connection');
+  return id;
+};
+
+/** What `fetch` throws for a connection that is refused or breaks is a TypeError. */
+const BROKEN = 'broken';
+
+const tryToIssue = async (crash: Crash, { client }: Running): Promise<string | undefined> => {
+  const hasKey = crash.scenario.asks !== 'with a reference';
+  if (!hasKey) {
+    const found = await client.findByReference(referenceOf(crash));
+    if (found !== undefined) return found.id;
   }
-  return await waitFor('the replay of the request', LEASE_WITHIN_MS, async () => {
-    const { status, body } = await client.issue(bodyOf(crash), `key-${crash.amountInCents}`);
-    if (status === 409) expect(body.error?.code).toBe('idempotency_key_in_use');
-    else expect({ status, body }).toMatchObject({ status: 202 });
-    return status === 202 ? body.id : undefined;
-  });
+  const answer = await client.issue(bodyOf(crash), hasKey ? `key-${crash.amountInCents}` : undefined);
+  if (answer.status === 503 || answer.body.error?.code === 'idempotency_key_in_use') return undefined;
+  expect(answer).toMatchObject({ status: 202, body: { amount_in_cents: crash.amountInCents } });
+  return answer.body.id;
 };
 
 export const untilSettled = ({ client }: Running, id: string): Promise<SeenInvoice> =>
@@ -110,12 +118,12 @@ export const untilIssued = async (running: Running, id: string | undefined): Pro
   return invoice.id;
 };
 
-/** Asks for the cancellation unless it shows already, and waits for its end. */
+/** Asks for the cancellation until it shows, and waits for its end. */
 export const cancelAgain = async ({ client }: Running, id: string): Promise<SeenInvoice> => {
-  const before = await client.get(id);
-  if (before?.cancellation === undefined) {
-    const answer = await client.cancel(id);
-    expect(answer).toMatchObject({ status: 202 });
-  }
+  await waitFor('the cancellation to show', ENDS_WITHIN_MS, async () => {
+    if ((await client.get(id)).cancellation !== undefined) return true;
+    expect([202, 503]).toContain((await client.cancel(id)).status);
+    return undefined;
+  });
   return await client.pollUntil(id, ENDS_WITHIN_MS, ({ cancellation }) => cancellation?.status !== 'pending');
 };

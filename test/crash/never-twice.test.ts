@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { appendSites, sendSites } from '../../src/app/sites.js';
 import { type ExternalSimulator, startExternalSimulator } from '../support/crash-simulator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -8,6 +8,9 @@ import { runCrash, type Turn } from './run.js';
 import { appendScenarios, type Scenario, sendScenarios } from './scenarios.js';
 
 const PATIENCE_MS = 240_000;
+
+// A crash is mostly waiting for deadlines and leases: many share two cores well.
+vi.setConfig({ maxConcurrency: 8 });
 
 /** Every place that appends or sends, on each of its sides, in each of its scenarios. */
 const turns: readonly Turn[] = [

@@ -9,8 +9,8 @@ import {
   type Crash,
   cancelAgain,
   expectDeath,
+  issue,
   issueAgain,
-  issueOnce,
   operate,
   type Running,
   serve,
@@ -51,7 +51,7 @@ type Start = (fate: 'doomed' | 'lives', of?: Crash) => Promise<Running>;
 
 const playIssue = async (crash: Crash, start: Start): Promise<void> => {
   const doomed = await start('doomed');
-  const promised = await issueOnce(crash, doomed);
+  const promised = await issue(crash, doomed);
   await expectDeath(crash, doomed.program);
   const restarted = await start('lives');
   const id = await issueAgain(crash, restarted);
@@ -61,7 +61,7 @@ const playIssue = async (crash: Crash, start: Start): Promise<void> => {
 
 const playCancel = async (crash: Crash, start: Start): Promise<void> => {
   const doomed = await start('doomed');
-  const id = await untilIssued(doomed, await issueOnce(crash, doomed));
+  const id = await untilIssued(doomed, await issue(crash, doomed));
   // The process may die before it answers; what became of the request is asked for after the restart.
   await doomed.client.cancel(id).catch(() => undefined);
   await expectDeath(crash, doomed.program);
@@ -70,15 +70,18 @@ const playCancel = async (crash: Crash, start: Start): Promise<void> => {
 
 const playRetention = async (crash: Crash, start: Start): Promise<void> => {
   const doomed = await start('doomed');
-  const id = await untilIssued(doomed, await issueOnce(crash, doomed));
+  const id = await untilIssued(doomed, await issue(crash, doomed));
   await expectDeath(crash, doomed.program);
   const restarted = await start('lives');
   await waitFor('the end of the test invoice', GONE_WITHIN_MS, async () =>
-    (await restarted.client.get(id)) === undefined ? true : undefined,
+    (await restarted.client.find(id)) === undefined ? true : undefined,
   );
-  await waitFor('the cut of its events', GONE_WITHIN_MS, async () =>
-    (await wholeLog(crash.stage, 'nfse')).every(({ type }) => type === 'TestInvoiceDeleted') ? true : undefined,
-  );
+  await waitFor('the end of its events', GONE_WITHIN_MS, async () => {
+    const types = (await wholeLog(crash.stage, 'nfse')).map(({ type }) => type);
+    // Dead between the append and the cut: what is left is sealed, and is erased with the day's key.
+    const left = crash.point.startsWith('after') ? types.slice(-1) : types;
+    return left.length === 1 && left[0] === 'TestInvoiceDeleted' ? true : undefined;
+  });
   expect(await restarted.client.issue({ ...NEXT_BODY, reference: `pedido-${crash.amountInCents}` })).toMatchObject({
     status: 409,
     body: { error: { code: 'nfse.reference_in_use' } },
@@ -92,7 +95,7 @@ const NEXT_BODY = { amount_in_cents: 999_999, description: 'Outro serviço', cus
 const playConflict = async (crash: Crash, start: Start): Promise<void> => {
   await leaveForeignNote(crash, start);
   const doomed = await start('doomed');
-  const promised = await issueOnce(crash, doomed);
+  const promised = await issue(crash, doomed);
   await expectDeath(crash, doomed.program);
   const restarted = await start('lives');
   const id = await issueAgain(crash, restarted);
@@ -108,7 +111,7 @@ const leaveForeignNote = async (crash: Crash, start: Start): Promise<void> => {
   const foreign = { ...crash, stage: elsewhere, amountInCents: crash.amountInCents + 1 };
   try {
     const other = await start('lives', foreign);
-    await untilIssued(other, await issueOnce(foreign, other));
+    await untilIssued(other, await issue(foreign, other));
     await other.program.kill();
   } finally {
     await elsewhere.close();
@@ -125,11 +128,11 @@ const untilConflictIsKnown = async ({ engines }: Stage, id: string): Promise<voi
 /** The operator's process dies beside a living service; the same command again is done, and the numbers go on from there. */
 const playOperate = async (crash: Crash, start: Start): Promise<void> => {
   const service = await start('lives');
-  const id = await untilIssued(service, await issueOnce(crash, service));
+  const id = await untilIssued(service, await issue(crash, service));
   await expectDeath(crash, await operate(crash, MOVED_TO, 'doomed'));
   expect(await (await operate(crash, MOVED_TO, 'lives')).ended).toEqual({ code: 0, signal: null });
   const next = { ...crash, amountInCents: crash.amountInCents + 1 };
-  const nextId = await untilIssued(service, await issueOnce(next, service));
+  const nextId = await untilIssued(service, await issue(next, service));
   await expectEnd(crash, await untilSettled(service, id));
   await expectEnd(next, await untilSettled(service, nextId));
   const allocated = (await wholeLog(crash.stage, 'dps')).filter(({ type }) => type === 'DpsNumberAllocated');

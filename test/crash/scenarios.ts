@@ -101,7 +101,7 @@ export const appendScenarios = {
     {
       ...cancel,
       title: 'cancel refused',
-      faults: [{ on: 'event', kind: 'reject', code: 'E0842' }],
+      faults: [{ on: 'event', kind: 'reject', code: 'E0822' }],
       ends: 'not canceled',
       only: 'after',
     },

@@ -12,6 +12,7 @@ export type SeenInvoice = {
 export type Answer = { status: number; body: { error?: { code: string } } & Partial<SeenInvoice> };
 
 const POLL_MS = 100;
+const READS_WITHIN_MS = 30_000;
 
 /** Looks until there is something to return; the bound is for a service that never gets there. */
 export const waitFor = async <T>(what: string, withinMs: number, look: () => Promise<T | undefined>): Promise<T> => {
@@ -38,25 +39,37 @@ export const createCarefulClient = (origin: string, key: string) => {
     });
     return { status: response.status, body: (await response.json()) as Answer['body'] };
   };
-  const get = async (id: string): Promise<SeenInvoice | undefined> => {
-    const { status, body } = await call('GET', `/v1/nfse/${id}`);
-    if (status === 404) return undefined;
-    if (status !== 200) throw new Error(`GET ${id} answered ${status} ${body.error?.code ?? ''}`);
-    return body as SeenInvoice;
+  /** Reading may be repeated for as long as the service says so. */
+  const read = (path: string): Promise<Answer> =>
+    waitFor(`GET ${path}`, READS_WITHIN_MS, async () => {
+      const answer = await call('GET', path);
+      if (answer.status === 503) return undefined;
+      if (answer.status !== 200 && answer.status !== 404) throw new Error(`GET ${path} answered ${answer.status}`);
+      return answer;
+    });
+  /** Undefined: not found. */
+  const find = async (id: string): Promise<SeenInvoice | undefined> => {
+    const { status, body } = await read(`/v1/nfse/${id}`);
+    return status === 404 ? undefined : (body as SeenInvoice);
+  };
+  const get = async (id: string): Promise<SeenInvoice> => {
+    const found = await find(id);
+    if (found === undefined) throw new Error(`${id} is not found`);
+    return found;
   };
   return {
+    find,
     get,
     issue: (body: unknown, idempotencyKey?: string) => call('POST', '/v1/nfse', body, idempotencyKey),
     cancel: (id: string) => call('POST', `/v1/nfse/${id}/cancel`, { reason: 'other' }),
     findByReference: async (reference: string): Promise<SeenInvoice | undefined> => {
-      const { status, body } = await call('GET', `/v1/nfse?reference=${encodeURIComponent(reference)}`);
-      if (status !== 200) throw new Error(`the search answered ${status}`);
+      const { body } = await read(`/v1/nfse?reference=${encodeURIComponent(reference)}`);
       return (body as { data?: readonly SeenInvoice[] }).data?.[0];
     },
     pollUntil: (id: string, withinMs: number, ended: (invoice: SeenInvoice) => boolean): Promise<SeenInvoice> =>
       waitFor(`the end of ${id}`, withinMs, async () => {
         const invoice = await get(id);
-        return invoice !== undefined && ended(invoice) ? invoice : undefined;
+        return ended(invoice) ? invoice : undefined;
       }),
   };
 };

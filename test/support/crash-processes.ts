@@ -50,7 +50,15 @@ const spawnNode = (args: readonly string[], env: Readonly<Record<string, string>
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 
+/** A run that is broken off must not leave services behind. */
+const living = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
 const watch = (child: ChildProcess): Program => {
+  living.add(child);
+  child.once('exit', () => living.delete(child));
   const said: string[] = [];
   child.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
   child.stdin?.on('error', () => undefined);

@@ -1,5 +1,4 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
-import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
+import { gunzipSync } from 'node:zlib';
 import { type CancelSend, type CancelStep, nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
 import { completesAbsence, type LookupProgress } from '../../domain/invoice/next-issue-step.js';
 import {
@@ -10,11 +9,11 @@ import {
   recordConfirmation,
 } from '../../domain/invoice/record-cancellation.js';
 import { type Cancellation, type Invoice, lastOf } from '../../domain/invoice/state.js';
-import { buildCancellation } from '../../domain/ped-reg-evento/build-cancellation.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import { newRequest, storedRequest } from './cancel-document.js';
 import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
 import { confirmationFrom, isOurs, recordCancelAnswer } from './record-cancel-answer.js';
@@ -59,13 +58,21 @@ export const concludeCancellationIfDue = async (stream: StreamName, deps: Issuer
   if (pending !== undefined && step.do === 'conclude') await concludeNow(stream, pending, step, deps);
 };
 
-type Pending = { invoice: Invoice; cancellation: Cancellation; accessKey: string };
+type Pending = {
+  invoice: Invoice;
+  cancellation: Cancellation;
+  accessKey: string;
+  /** Whatever this invoice ever sent, earlier requests included: a late commit of one of them is our event too. */
+  sent: readonly { requestId: string; digest: string }[];
+};
 
-const pendingOf = ({ state }: LoadedInvoice): Pending | undefined => {
+const pendingOf = ({ state, events }: LoadedInvoice): Pending | undefined => {
   if (state.kind !== 'invoice' || state.cancellation?.status !== 'pending' || state.outcome.status !== 'issued')
     return undefined;
   const { accessKey } = state.outcome;
-  return accessKey === undefined ? undefined : { invoice: state, cancellation: state.cancellation, accessKey };
+  if (accessKey === undefined) return undefined;
+  const sent = events.flatMap((event) => (event.type === 'CancellationAttempted' ? [event.data] : []));
+  return { invoice: state, cancellation: state.cancellation, accessKey, sent };
 };
 
 const concludeNow = async (
@@ -91,8 +98,6 @@ const progressOf = async (
   if (last === undefined || (last.resolution !== 'open' && last.resolution !== 'unknown')) return { asked: 0 };
   return (await deps.lookups.get(stream, lookupKey(cancellation, last))) ?? { asked: 0 };
 };
-
-type Document = Pick<InvoiceEventData<'CancellationAttempted'>, 'requestId' | 'digest' | 'signedRequestGzip'>;
 
 const OBSTACLE_PAUSE_SECONDS = 30;
 
@@ -130,13 +135,14 @@ const send = async (
 
 const lookUp = async (
   stream: StreamName,
-  { invoice, cancellation, accessKey }: Pending,
+  { invoice, cancellation, accessKey, sent }: Pending,
   send: CancelSend,
   deps: IssuerDeps,
 ): Promise<'found' | 'not found'> => {
   const askedAt = deps.clock.now();
   const result = await deps.authorizer.findCancellation(invoice.facts, accessKey);
-  if (result.kind === 'found' && isOurs(result.found, send)) {
+  const { kind } = result;
+  if (kind === 'found' && sent.some((one) => isOurs(result.found, one))) {
     const data = confirmationFrom(result.found, cancellation.request, 'lookup', deps.clock.now());
     await recordDecision(stream, 'record_cancel_lookup', deps, (state) => recordConfirmation(state, data));
     return 'found';
@@ -163,37 +169,4 @@ const lookUp = async (
     ...(firstAbsentAt === undefined ? {} : { firstAbsentAt }),
   });
   return 'not found';
-};
-
-const storedRequest = (events: readonly InvoiceEvent[], request: number, attempt: number): Document => {
-  const sent = events.find(
-    ({ type, data }) => type === 'CancellationAttempted' && data.request === request && data.attempt === attempt,
-  );
-  if (sent?.type !== 'CancellationAttempted')
-    throw new Error('a cancellation attempt is known of whose event is not in the stream');
-  const { requestId, digest, signedRequestGzip } = sent.data;
-  return { requestId, digest, signedRequestGzip };
-};
-
-const newRequest = async (
-  { facts }: Invoice,
-  { request, reason, requestedAt }: Cancellation,
-  accessKey: string,
-  events: readonly InvoiceEvent[],
-  deps: IssuerDeps,
-): Promise<Document | undefined> => {
-  const asked = events.find(({ type, data }) => type === 'CancellationRequested' && data.request === request);
-  const identity = await deps.identityOf(facts);
-  if (identity === undefined || asked?.type !== 'CancellationRequested') return undefined;
-  const { description } = asked.data;
-  const built = buildCancellation({
-    mode: facts.mode,
-    companyId: facts.companyId,
-    accessKey,
-    reason,
-    description,
-    requestedAt,
-  });
-  const signed = deps.signer.signPedRegEvento(built.xml, identity);
-  return { requestId: built.id, digest: signed.digest, signedRequestGzip: gzipSync(signed.bytes).toString('base64') };
 };

@@ -82,8 +82,23 @@ describe('canceling', () => {
       data: { reason: 'refused', codes: ['E0840'] },
     });
     expect(await world.status()).toBe('issued');
-    expect(world.authorizer.sends).toHaveLength(1);
+    expect(world.authorizer.calls).toEqual(['sendCancellation', 'findCancellation']);
     expect(world.authorizer.events).toHaveLength(0);
+  });
+
+  it('takes an event that is not its own for no confirmation', async () => {
+    const world = await requested([]);
+    const { accessKey } = world.authorizer.notes[0] ?? { accessKey: '' };
+    world.authorizer.events.push({
+      xml: Buffer.from('<evento/>'),
+      registeredAt: world.clock.now(),
+      requestId: `PRE${accessKey}101101`,
+      requestDigest: 'of somebody else',
+    });
+    await world.cancelToTheEnd();
+    expect(await cancellation(world)).toMatchObject({ status: 'failed' });
+    expect(await world.types()).not.toContain('CancellationConfirmed');
+    expect(world.authorizer.sends).toHaveLength(1);
   });
 
   it('is refused at once by a final refusal of the first send', async () => {
@@ -152,5 +167,19 @@ describe('canceling', () => {
       event.type === 'CancellationAttempted' ? [event.data.requestId] : [],
     );
     expect(new Set(ids).size).toBe(1);
+  });
+
+  it('is confirmed in test by the late event of an earlier request of ours', async () => {
+    const world = await requested(['lost_answer'], 'test');
+    world.authorizer.mute = true;
+    await world.cancel();
+    world.clock.pass(3600);
+    await world.cancelToTheEnd();
+    expect(await cancellation(world)).toMatchObject({ request: 1, status: 'failed' });
+    world.authorizer.mute = false;
+    await request(world, 2);
+    await world.cancelToTheEnd();
+    expect(await cancellation(world)).toMatchObject({ request: 2, status: 'succeeded' });
+    expect(world.authorizer.events).toHaveLength(1);
   });
 });

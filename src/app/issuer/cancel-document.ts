@@ -1,0 +1,43 @@
+import { gzipSync } from 'node:zlib';
+import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
+import type { Cancellation, Invoice } from '../../domain/invoice/state.js';
+import { buildCancellation } from '../../domain/ped-reg-evento/build-cancellation.js';
+import type { IssuerDeps } from './deps.js';
+
+/** The signed request for the cancellation event, as an attempt records it. */
+export type Document = Pick<InvoiceEventData<'CancellationAttempted'>, 'requestId' | 'digest' | 'signedRequestGzip'>;
+
+/** The same bytes as before, under the same event id. */
+export const storedRequest = (events: readonly InvoiceEvent[], request: number, attempt: number): Document => {
+  const sent = events.find(
+    ({ type, data }) => type === 'CancellationAttempted' && data.request === request && data.attempt === attempt,
+  );
+  if (sent?.type !== 'CancellationAttempted')
+    throw new Error('a cancellation attempt is known of whose event is not in the stream');
+  const { requestId, digest, signedRequestGzip } = sent.data;
+  return { requestId, digest, signedRequestGzip };
+};
+
+/** Undefined without a certificate to sign with. */
+export const newRequest = async (
+  { facts }: Invoice,
+  { request, reason, requestedAt }: Cancellation,
+  accessKey: string,
+  events: readonly InvoiceEvent[],
+  deps: IssuerDeps,
+): Promise<Document | undefined> => {
+  const asked = events.find(({ type, data }) => type === 'CancellationRequested' && data.request === request);
+  const identity = await deps.identityOf(facts);
+  if (identity === undefined || asked?.type !== 'CancellationRequested') return undefined;
+  const { description } = asked.data;
+  const built = buildCancellation({
+    mode: facts.mode,
+    companyId: facts.companyId,
+    accessKey,
+    reason,
+    description,
+    requestedAt,
+  });
+  const signed = deps.signer.signPedRegEvento(built.xml, identity);
+  return { requestId: built.id, digest: signed.digest, signedRequestGzip: gzipSync(signed.bytes).toString('base64') };
+};

@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Delivery, Tap, Verdict, WorkQueue } from '../../src/ports/work-queue.js';
+
+export type WorkQueueEngine = { queue: WorkQueue; close(): Promise<void> };
+
+type Handle = (delivery: Delivery) => Promise<Verdict>;
+
+const ack: Verdict = { kind: 'ack' };
+const bound = { timeout: 10_000, interval: 5 };
+
+const deferred = <T = void>() => {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+};
+
+/** The promises that every work queue keeps; a lost tap is no promise, because the sweeper taps again. */
+export const workQueueContract = (engineName: string, open: () => Promise<WorkQueueEngine>) =>
+  describe(`work queue contract: ${engineName}`, () => {
+    let engine: WorkQueueEngine;
+    let workers: { abort: AbortController; ended: Promise<void> }[];
+
+    beforeEach(async () => {
+      engine = await open();
+      workers = [];
+    });
+
+    afterEach(async () => {
+      for (const { abort } of workers) abort.abort();
+      await Promise.all(workers.map(({ ended }) => ended));
+      await engine.close();
+    });
+
+    const put = (stream: string, kind: Tap['kind'] = 'issue', messageId = `${kind}/${stream}`): Promise<void> =>
+      engine.queue.put({ kind, stream, messageId });
+
+    const work = (handle: Handle, { concurrency = 1, kinds = ['issue', 'cancel'] as readonly Tap['kind'][] } = {}) => {
+      const abort = new AbortController();
+      const ended = engine.queue.work({ kinds, concurrency, signal: abort.signal, handle });
+      workers.push({ abort, ended });
+      return { abort, ended };
+    };
+
+    /** Works with this verdict for every delivery and keeps what was delivered. */
+    const collect = (verdict: (delivery: Delivery) => Verdict = () => ack, options = {}): Delivery[] => {
+      const deliveries: Delivery[] = [];
+      work(async (delivery) => {
+        deliveries.push(delivery);
+        return verdict(delivery);
+      }, options);
+      return deliveries;
+    };
+
+    const emptied = (): Promise<void> => vi.waitFor(async () => expect(await engine.queue.depth()).toBe(0), bound);
+
+    it('delivers what was put before and after the work began', async () => {
+      await put('a');
+      const deliveries = collect();
+      await put('b');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
+      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']);
+      expect(deliveries[0]).toMatchObject({ kind: 'issue', messageId: 'issue/a', deliveries: 1 });
+      await emptied();
+    });
+
+    it('takes the same tap put twice for one', async () => {
+      await put('a');
+      await put('a');
+      const deliveries = collect();
+      await put('b');
+      await vi.waitFor(() => expect(deliveries.map(({ stream }) => stream)).toContain('b'), bound);
+      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']);
+    });
+
+    it('keeps kinds apart, and delivers only those that were asked for', async () => {
+      await put('a', 'cancel');
+      await put('a', 'issue');
+      const issues = collect(() => ack, { kinds: ['issue'] });
+      await vi.waitFor(() => expect(issues).toHaveLength(1), bound);
+      await vi.waitFor(async () => expect(await engine.queue.depth()).toBe(1), bound);
+      const cancels = collect(() => ack, { kinds: ['cancel'] });
+      await vi.waitFor(() => expect(cancels).toHaveLength(1), bound);
+      expect([issues[0]?.kind, cancels[0]?.kind]).toEqual(['issue', 'cancel']);
+    });
+
+    it('looks again when tapped during the work, and never twice at once', async () => {
+      const gate = deferred();
+      let under = 0;
+      let most = 0;
+      let looks = 0;
+      work(
+        async () => {
+          under += 1;
+          looks += 1;
+          most = Math.max(most, under);
+          await gate.promise;
+          under -= 1;
+          return ack;
+        },
+        { concurrency: 4 },
+      );
+      await put('a');
+      await vi.waitFor(() => expect(looks).toBe(1), bound);
+      await put('a', 'issue', 'issue/a/again');
+      gate.resolve();
+      await vi.waitFor(() => expect(looks).toBe(2), bound);
+      expect(most).toBe(1);
+      await emptied();
+    });
+
+    it('counts deliveries of what is retried', async () => {
+      const deliveries = collect((delivery) => (delivery.deliveries < 4 ? { kind: 'retry', afterMs: 1 } : ack));
+      await put('a');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(4), bound);
+      expect(deliveries.map((delivery) => delivery.deliveries)).toEqual([1, 2, 3, 4]);
+      await emptied();
+    });
+
+    it('does other work while a retry waits for its delay', async () => {
+      const seen: string[] = [];
+      work(async ({ stream, deliveries }) => {
+        seen.push(stream);
+        if (stream !== 'a' || deliveries > 1) return ack;
+        await put('b');
+        return { kind: 'retry', afterMs: 100 };
+      });
+      await put('a');
+      await vi.waitFor(() => expect(seen).toEqual(['a', 'b', 'a']), bound);
+    });
+
+    it('lets a new tap cut a long delay short', async () => {
+      const deliveries = collect((delivery) =>
+        delivery.messageId.endsWith('again') ? ack : { kind: 'retry', afterMs: 600_000 },
+      );
+      await put('a');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(1), bound);
+      await put('a', 'issue', 'issue/a/again');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
+    });
+
+    it('tries again what a handler threw at', async () => {
+      let looks = 0;
+      work(async () => {
+        looks += 1;
+        if (looks === 1) throw new Error('broken');
+        return ack;
+      });
+      await put('a');
+      await vi.waitFor(() => expect(looks).toBe(2), bound);
+      await emptied();
+    });
+
+    it('parks, shows why, and delivers again only when told to', async () => {
+      let parking = true;
+      const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
+      await put('a');
+      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
+      expect((await engine.queue.parked())[0]).toMatchObject({ kind: 'issue', stream: 'a', reason: 'poison' });
+      await put('b', 'cancel');
+      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(2), bound);
+      expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']);
+
+      parking = false;
+      expect(await engine.queue.retryParked('nobody')).toBe(false);
+      expect(await engine.queue.retryParked('a')).toBe(true);
+      await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);
+      expect(deliveries[2]).toMatchObject({ stream: 'a' });
+      expect((await engine.queue.parked()).map(({ stream }) => stream)).toEqual(['b']);
+      expect(await engine.queue.retryParked('a')).toBe(false);
+    });
+
+    it('handles as many at once as it was told, and no more', async () => {
+      const gate = deferred();
+      let under = 0;
+      let most = 0;
+      let finished = 0;
+      for (let index = 0; index < 12; index += 1) await put(`s${index}`);
+      work(
+        async () => {
+          under += 1;
+          most = Math.max(most, under);
+          await gate.promise;
+          under -= 1;
+          finished += 1;
+          return ack;
+        },
+        { concurrency: 3 },
+      );
+      await vi.waitFor(() => expect(under).toBe(3), bound);
+      expect(await engine.queue.depth()).toBe(12);
+      gate.resolve();
+      await vi.waitFor(() => expect(finished).toBe(12), bound);
+      expect(most).toBe(3);
+      await emptied();
+    });
+
+    it('ends when the work in hand is done, and takes nothing new', async () => {
+      const gate = deferred();
+      const started: string[] = [];
+      let ended = false;
+      await put('a');
+      await put('b');
+      const worker = work(async ({ stream }) => {
+        started.push(stream);
+        await gate.promise;
+        return ack;
+      });
+      const watched = worker.ended.then(() => {
+        ended = true;
+      });
+      await vi.waitFor(() => expect(started).toEqual(['a']), bound);
+      worker.abort.abort();
+      await put('c');
+      expect(ended).toBe(false);
+      gate.resolve();
+      await watched;
+      expect(started).toEqual(['a']);
+    });
+
+    it('ends at once when it is idle, and when it was told to before it began', async () => {
+      const idle = work(async () => ack);
+      idle.abort.abort();
+      await idle.ended;
+      const abort = AbortSignal.abort();
+      await engine.queue.work({ kinds: ['issue'], concurrency: 2, signal: abort, handle: async () => ack });
+    });
+  });

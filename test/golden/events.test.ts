@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { decodeEvent, eventHash } from '../../src/app/event-store/codec.js';
+import { eventTypeDefinitions } from '../../src/app/event-store/event-types.js';
+import type { JsonObject, LogPosition, RecordedEvent } from '../../src/ports/event-log.js';
+import { goldenKeys } from '../tools/golden-samples.js';
+
+type GoldenEvent = { event: Omit<RecordedEvent, 'position'>; opened: JsonObject };
+
+const folder = fileURLToPath(new URL('./events/', import.meta.url));
+const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+const textOf = (name: string): string => readFileSync(`${folder}${name}`, 'utf8');
+const goldenOf = (name: string) => JSON.parse(textOf(name)) as GoldenEvent;
+const recorded = (name: string): RecordedEvent => ({ ...goldenOf(name).event, position: 1n as LogPosition });
+
+const versions = [...eventTypeDefinitions].flatMap(([type, { version }]) =>
+  Array.from({ length: version }, (_, index) => `${type}.v${index + 1}.json`),
+);
+
+describe('golden events', () => {
+  it('hold every version of every event type that was ever written', () => {
+    expect(names.toSorted()).toEqual(versions.toSorted());
+  });
+
+  it('never change: a new version is a new file', () => {
+    const listed = readFileSync(`${folder}CHECKSUMS`, 'utf8').trimEnd().split('\n');
+    const actual = names.map((name) => `${createHash('sha256').update(textOf(name)).digest('hex')}  ${name}`);
+    expect(actual.toSorted()).toEqual(listed.toSorted());
+  });
+
+  it.each(names)('%s decodes to exactly what was meant', async (name) => {
+    const decoded = await decodeEvent(recorded(name), goldenKeys);
+    expect(decoded.data).toStrictEqual(goldenOf(name).opened);
+    expect(`${decoded.type}.v${decoded.metadata.schemaVersion}.json`).toBe(name);
+  });
+
+  it.each(names)('%s hashes to what it carries', (name) => {
+    const event = recorded(name);
+    expect(eventHash(event.stream, event.revision, event)).toBe(event.metadata.hash);
+  });
+
+  it.each(names)('%s shows no personal field without its key', (name) => {
+    const { event } = goldenOf(name);
+    for (const field of eventTypeDefinitions.get(event.type)?.personal ?? []) {
+      expect(event.data[field]).toMatch(/^sealed:1:golden:/);
+    }
+  });
+});

@@ -1,0 +1,185 @@
+import type { DomainEvent } from '../../src/app/event-store/event-types.js';
+import type { Registration } from '../../src/domain/company/events.js';
+import {
+  companyStream,
+  dpsStream,
+  invoiceStream,
+  type StreamName,
+  systemApiStream,
+} from '../../src/domain/shared/ids.js';
+import type { SealingKeys } from '../../src/ports/sealing-keys.js';
+
+/** The key under which every golden event was sealed; it protects nothing. */
+export const goldenKeys: SealingKeys = {
+  forSealing: async () => ({ generation: 'golden', key: GOLDEN_KEY }),
+  forOpening: async (generation) => (generation === 'golden' ? GOLDEN_KEY : undefined),
+};
+
+const GOLDEN_KEY = Buffer.alloc(32, 'golden');
+
+type DataOf<T extends DomainEvent['type']> = Extract<DomainEvent, { type: T }>['data'];
+
+const AT = '2026-11-21T12:00:00.000Z';
+const LATER = '2026-11-21T12:00:35.000Z';
+const COMPANY = '12345678000195';
+const INVOICE = '11111111-1111-4111-8111-111111111111';
+const ACCESS_KEY = '33045572212345678000195000000000014826082012345670';
+const DPS_ID = 'DPS330455721234567800019500001000000000000007';
+const XML = 'H4sIAAAAAAAAA7PxS/NLK7YDAEHDuG4GAAAA';
+const HASH = 'ab'.repeat(32);
+
+const address = {
+  street: 'Hauptstraße',
+  number: '1',
+  district: 'Mitte',
+  city: 'Köln',
+  state: 'NRW',
+  postalCode: '50667',
+  country: 'DE',
+};
+
+const registration: Registration = {
+  cnpj: COMPANY,
+  legalName: 'ESTÚDIO EXEMPLO LTDA',
+  city: 'Rio de Janeiro',
+  state: 'RJ',
+  taxRegime: 'simples',
+  simplesAssessment: 'all',
+  specialRegime: 0,
+  approximateTaxPercent: '6.00',
+  municipalRegistration: { live: '12345678' },
+  dps: { live: { series: '1', nextNumber: 1 }, test: { series: '900', nextNumber: 1 } },
+  activities: [
+    { cnae: '6201501', isMain: true },
+    { cnae: '6202300', isMain: false },
+  ],
+  automaticIssuance: true,
+  issuerConfigured: true,
+  issuerApproved: false,
+};
+
+const answer = { codes: ['E0120', 'E0004'], httpStatus: 400, texts: ['Texto do autorizador'] };
+const send = { attemptedAt: AT, deadlineAt: LATER };
+
+/** A full instance of every event as it is written now: every optional field is there. */
+export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } = {
+  InvoiceAccepted: {
+    mode: 'live',
+    companyId: COMPANY,
+    invoiceId: INVOICE,
+    amountInCents: 150_000,
+    description: 'Serviço de “programação” 😀\n2ª parcela',
+    competence: '2026-11-21',
+    customer: { type: 'foreign', name: 'Käufer GmbH', taxId: 'DE123', address },
+    foreignAmount: { currency: 'EUR', amountInCents: 25_000 },
+    reference: 'pedido-1',
+    line: { cnae: '6201501', serviceCode: '010101', nbs: '115021000', municipalCode: '001' },
+    issuer: {
+      municipality: '3304557',
+      taxRegime: 'simples',
+      simplesAssessment: 'all',
+      specialRegime: 0,
+      approximateTaxPercent: '6.00',
+      municipalRegistration: '12345678',
+    },
+    acceptedAt: AT,
+    idempotency: { keyHash: HASH, bodyHash: HASH },
+    fingerprint: HASH,
+  },
+  IssuanceAttempted: {
+    ...{ attempt: 1, series: '1', number: 7, dpsId: DPS_ID, digest: 'ZGlnZXN0', signedDpsGzip: XML },
+    ...send,
+  },
+  IssuanceNotSent: { attempt: 1, reason: 'ECONNREFUSED', codes: ['E1203'], at: AT },
+  IssuanceOutcomeUnknown: { attempt: 1, reason: 'timeout', ...answer, at: AT },
+  IssuanceProvenAbsent: { attempt: 1, dpsId: DPS_ID, firstAskedAt: AT, secondAskedAt: LATER, at: LATER },
+  Authorized: {
+    attempt: 1,
+    accessKey: ACCESS_KEY,
+    nfseNumber: '1467',
+    authorizedAt: AT,
+    nfseXmlGzip: XML,
+    nfseSha256: HASH,
+    evidence: 'lookup',
+    at: LATER,
+  },
+  IssuanceRejected: { attempt: 1, ...answer, at: AT },
+  IssuanceFailed: { failedAt: AT, reason: 'customer_name_missing', at: LATER },
+  NotProcessed: { failedAt: AT, at: LATER },
+  IssuanceInterrupted: { failedAt: AT, at: LATER },
+  NumberConflictFound: {
+    ...{ attempt: 1, dpsId: DPS_ID, accessKey: ACCESS_KEY, foundDigest: 'Zm9yZWlnbg==', sameContent: false },
+    at: AT,
+  },
+  CancellationRequested: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: AT },
+  CancellationAttempted: {
+    ...{ request: 1, attempt: 1, requestId: `PRE${ACCESS_KEY}101101`, digest: 'ZGlnZXN0', signedRequestGzip: XML },
+    ...send,
+  },
+  CancellationNotSent: { request: 1, attempt: 1, reason: 'ECONNREFUSED', codes: [], at: AT },
+  CancellationOutcomeUnknown: { request: 1, attempt: 1, reason: 'timeout', ...answer, at: AT },
+  CancellationProvenAbsent: { request: 1, attempt: 1, firstAskedAt: AT, secondAskedAt: LATER, at: LATER },
+  CancellationConfirmed: {
+    ...{ request: 1, eventXmlGzip: XML, eventSha256: HASH, canceledAt: AT, evidence: 'response' },
+    at: LATER,
+  },
+  CancellationNotConfirmed: { request: 1, reason: 'refused', ...answer, at: AT },
+  CancellationSettledBySupport: {
+    ...{ evidence: 'Consulta ao portal', eventXmlGzip: XML, eventSha256: HASH, canceledAt: AT },
+    at: LATER,
+  },
+  IndeterminateResolved: {
+    ...{ evidence: 'Consulta ao portal', as: 'issued', accessKey: ACCESS_KEY, nfseNumber: '1467' },
+    ...{ authorizedAt: AT, nfseXmlGzip: XML, nfseSha256: HASH, at: LATER },
+  },
+  ReconciliationDifferenceFound: { kind: 'unknown_note', accessKey: ACCESS_KEY, at: AT },
+  InvoiceImported: {
+    mode: 'live',
+    companyId: COMPANY,
+    invoiceId: INVOICE,
+    origin: 'legacy',
+    state: 'replaced',
+    amountInCents: 9_007_199_254_740_991,
+    description: 'Importada',
+    competence: '2025-01-31',
+    customer: { type: 'br', document: '11111111000191', name: 'CLIENTE LTDA' },
+    foreignAmount: { currency: 'USD', amountInCents: 1 },
+    reference: 'antiga-1',
+    serviceCode: '010101',
+    cnae: '6201501',
+    accessKey: ACCESS_KEY,
+    createdAt: AT,
+    issuedAt: AT,
+    canceledAt: LATER,
+    replacedBy: ACCESS_KEY,
+    nfseXmlGzip: XML,
+    nfseSha256: HASH,
+    importedAt: LATER,
+  },
+  ReferenceTaken: { invoiceId: INVOICE, takenAt: AT },
+  TestInvoiceDeleted: { lastHash: HASH, deletedAt: AT },
+  CompanyRegistered: { registration, at: AT },
+  CompanyChanged: { registration: { ...registration, issuerApproved: true }, at: AT },
+  CompanyEnabled: { at: AT },
+  CompanyDisabled: { at: AT },
+  ApiKeyCreated: {
+    ...{ keyId: 'key_1', companyId: COMPANY, mode: 'test', scopes: ['nfse:read', 'nfse:write'], keyHash: HASH },
+    at: AT,
+  },
+  ApiKeyRevoked: { keyId: 'key_1', at: AT },
+  CertificateStored: { certificateId: 'certificate-1', notBefore: AT, notAfter: LATER, fingerprint: HASH, at: AT },
+  CertificateOpened: { certificateId: 'certificate-1', at: AT },
+  DpsNumberAllocated: { number: 7, nextNumber: 8, invoiceId: INVOICE, at: AT },
+  DpsNumberMoved: { nextNumber: 100, at: AT },
+  DpsSeriesBlocked: { nextNumber: 8, number: 7, invoiceId: INVOICE, at: AT },
+  ApiSwitchedOff: { reason: 'manutenção', at: AT },
+  ApiSwitchedOn: { at: AT },
+};
+
+/** The kind of stream that the event is written to. */
+export const goldenStream = (type: string): StreamName => {
+  if (type.startsWith('Dps')) return dpsStream('live', COMPANY, '1');
+  if (type.startsWith('Api') && type.includes('Switched')) return systemApiStream;
+  if (/^(?:Company|ApiKey|Certificate)/.test(type)) return companyStream(COMPANY);
+  return invoiceStream(type === 'TestInvoiceDeleted' ? 'test' : 'live', COMPANY, INVOICE);
+};

@@ -1,0 +1,148 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
+import { invoiceStream } from '../../src/domain/shared/ids.js';
+import { SchemaViolation } from '../../src/ports/documents.js';
+import { EventLogUnavailable } from '../../src/ports/event-log.js';
+import type { Delivery, Verdict } from '../../src/ports/work-queue.js';
+import { runIssuer } from '../../src/workers/issuer.js';
+import { runRelay } from '../../src/workers/relay.js';
+import { type IssuerWorld, issuerWorld } from '../app/issuer/world.js';
+import { appendTo } from '../app/support.js';
+import { accepted } from '../domain/invoice/fixtures.js';
+import { collectingQueue } from './support.js';
+
+const workerOf = async (world: IssuerWorld) => {
+  const queue = collectingQueue();
+  const faults: unknown[] = [];
+  const { signal } = new AbortController();
+  await runIssuer({ queue, deps: world.deps, concurrency: 3, signal, onFault: (_stream, fault) => faults.push(fault) });
+  const deliver = (kind: Delivery['kind'] = 'issue'): Promise<Verdict> =>
+    queue.handler()({ kind, stream: world.stream, messageId: 'm', deliveries: 1 });
+  return { queue, faults, deliver };
+};
+
+const breakLog = (world: IssuerWorld): { mend(): void } => {
+  const { store } = world.deps;
+  world.deps.store = { ...store, load: () => Promise.reject(new EventLogUnavailable('down')) };
+  return {
+    mend: () => {
+      world.deps.store = store;
+    },
+  };
+};
+
+describe('the issuer', () => {
+  it('works on both kinds, as many at once as it may', async () => {
+    const { queue } = await workerOf(await issuerWorld());
+    expect(queue.options).toEqual([{ concurrency: 3, kinds: ['issue', 'cancel'] }]);
+  });
+
+  it('is done with an issued invoice, and with one that is not there', async () => {
+    const world = await issuerWorld();
+    const { deliver } = await workerOf(world);
+    expect(await deliver()).toEqual({ kind: 'ack' });
+    expect(await deliver('cancel')).toEqual({ kind: 'ack' });
+    expect(await world.status()).toBe('issued');
+    world.stream = invoiceStream('live', '12345678000195', '77777777-7777-4777-8777-777777777777');
+    expect(await deliver()).toEqual({ kind: 'ack' });
+  });
+
+  it('looks again when the protocol asks for it, but never later than in a minute', async () => {
+    const world = await issuerWorld();
+    world.authorizer.script = ['lost_request'];
+    const { deliver } = await workerOf(world);
+    expect(await deliver()).toEqual({ kind: 'retry', afterMs: 30_000 });
+    world.authorizer.script = [];
+    world.authorizer.mute = true;
+    for (let looks = 0; looks < 5; looks += 1) {
+      world.clock.pass(600);
+      const verdict = await deliver();
+      if (verdict.kind !== 'retry') throw new Error(verdict.kind);
+      expect(verdict.afterMs).toBeLessThanOrEqual(60_000);
+      expect(verdict.afterMs).toBeGreaterThan(0);
+    }
+  });
+
+  it('doubles its pause after every fault, up to a minute, and parks what never works', async () => {
+    const world = await issuerWorld();
+    breakLog(world);
+    const { deliver, faults } = await workerOf(world);
+    const pauses: number[] = [];
+    for (let count = 1; count <= 30; count += 1) {
+      const verdict = await deliver();
+      if (verdict.kind !== 'retry') throw new Error(verdict.kind);
+      pauses.push(verdict.afterMs);
+    }
+    expect(pauses.slice(0, 9)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    expect(await deliver()).toMatchObject({ kind: 'park' });
+    expect(faults).toHaveLength(31);
+    expect(await deliver()).toEqual({ kind: 'retry', afterMs: 500 });
+  });
+
+  it('forgets its faults once a look has worked', async () => {
+    const world = await issuerWorld();
+    const { mend } = breakLog(world);
+    const { deliver } = await workerOf(world);
+    await deliver();
+    await deliver();
+    mend();
+    world.authorizer.script = ['not_sent'];
+    expect(await deliver()).toEqual({ kind: 'retry', afterMs: 1_000 });
+    breakLog(world);
+    expect(await deliver()).toEqual({ kind: 'retry', afterMs: 500 });
+  });
+
+  it('parks an invoice whose document does not fit the schema, and the timers settle it', async () => {
+    const world = await issuerWorld('live', {
+      signer: {
+        signDps: () => {
+          throw new SchemaViolation('toma');
+        },
+        signPedRegEvento: () => {
+          throw new SchemaViolation('infPedReg');
+        },
+      },
+    });
+    const { deliver } = await workerOf(world);
+    expect(await deliver()).toMatchObject({ kind: 'park' });
+    expect(world.notices.map(({ notice }) => notice)).toEqual(['document_invalid']);
+    world.clock.pass(900);
+    expect(await deliver()).toEqual({ kind: 'ack' });
+    expect(await world.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
+    expect(world.authorizer.sends).toHaveLength(0);
+  });
+
+  it('issues every invoice once, with the relay, the queue and many lanes', async () => {
+    const world = await issuerWorld();
+    const queue = createMemoryQueue(world.clock);
+    const stop = new AbortController();
+    const { signal } = stop;
+    const relaying = runRelay({
+      ...{ log: world.log, queue, after: null, signal },
+      onRelayed: async () => undefined,
+      onInterrupted: () => undefined,
+    });
+    const workers = [1, 2].map(() =>
+      runIssuer({ queue, deps: world.deps, concurrency: 8, signal, onFault: () => undefined }),
+    );
+    const streams = Array.from({ length: 30 }, (_, index) => {
+      const invoiceId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+      return { invoiceId, stream: invoiceStream('live', '12345678000195', invoiceId) };
+    });
+    await Promise.all(
+      streams.map(({ invoiceId, stream }) =>
+        appendTo(world.store, stream, [accepted({ invoiceId, reference: invoiceId })], world.clock.now()),
+      ),
+    );
+    await vi.waitFor(() => expect(world.authorizer.notes).toHaveLength(31), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), { timeout: 10_000 });
+    stop.abort();
+    await Promise.all([relaying, ...workers]);
+    for (const { stream } of streams) {
+      const types = (await world.log.read(stream)).map(({ type }) => type);
+      expect(types).toEqual(['InvoiceAccepted', 'IssuanceAttempted', 'Authorized']);
+    }
+    expect(world.authorizer.sends).toHaveLength(31);
+    expect(new Set(world.authorizer.notes.map(({ dpsId }) => dpsId)).size).toBe(31);
+  });
+});

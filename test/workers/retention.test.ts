@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { verifyChain } from '../../src/app/audit/verify-chain.js';
+import { invoiceIdOfReference } from '../../src/app/hashes.js';
+import { createInvoiceReader } from '../../src/app/read/invoice-reader.js';
+import { invoiceStream, type Mode } from '../../src/domain/shared/ids.js';
+import { type Sweeper, sweep } from '../../src/workers/sweeper.js';
+import { acceptWorld, codeOf, idOf } from '../app/issue/world.js';
+import { type IssuerWorld, issuerWorld } from '../app/issuer/world.js';
+import { fixedKeys } from '../app/support.js';
+import { accepted, at, limits } from '../domain/invoice/fixtures.js';
+import { DEMO_CNPJ } from '../http/demo.js';
+import { scriptedReadModel } from './support.js';
+
+const WEEK = 604_800;
+
+const sweeperOf = ({ log, stream, deps }: Pick<IssuerWorld, 'log' | 'stream' | 'deps'>): Sweeper => ({
+  ...{ log, deps, queue: undefined },
+  readModel: scriptedReadModel({ expired: [stream] }).readModel,
+  onFault: (_stream, error) => {
+    throw error;
+  },
+});
+
+const typesIn = async ({ log, stream }: IssuerWorld): Promise<readonly string[]> =>
+  (await log.read(stream)).map(({ type }) => type);
+
+const readerOf = ({ store, clock }: Pick<IssuerWorld, 'store' | 'clock'>) =>
+  createInvoiceReader(() => store, {
+    ...{ keys: fixedKeys(), clock, testRetentionSeconds: limits.testRetentionSeconds },
+    readModel: scriptedReadModel({}).readModel,
+    lagSeconds: async () => Number.POSITIVE_INFINITY,
+  });
+
+describe('the life of a test invoice', () => {
+  it('ends after seven days with one event that stays, bound to what was cut', async () => {
+    const world = await issuerWorld('test');
+    await world.issueToTheEnd();
+    const last = (await world.log.read(world.stream)).at(-1);
+    world.clock.moveTo(at(WEEK));
+    await sweep(sweeperOf(world), 1);
+    await sweep(sweeperOf(world), 2);
+    const [end, ...others] = await world.log.read(world.stream);
+    expect(others).toEqual([]);
+    expect(end).toMatchObject({
+      type: 'TestInvoiceDeleted',
+      revision: (last?.revision ?? 0) + 1,
+      data: { lastHash: last?.metadata.hash, deletedAt: at(WEEK) },
+    });
+    expect(end?.metadata.prevHash).toBe(last?.metadata.hash);
+    expect((await verifyChain(world.log, ['nfse'])).findings).toEqual([]);
+  });
+
+  it('does not end a second early, and a live invoice never ends', async () => {
+    const test = await issuerWorld('test');
+    test.clock.moveTo(at(WEEK - 1));
+    await sweep(sweeperOf(test), 1);
+    expect(await typesIn(test)).toEqual(['InvoiceAccepted']);
+    const live = await issuerWorld('live');
+    live.clock.moveTo(at(WEEK * 100));
+    await sweep(sweeperOf(live), 1);
+    expect(await typesIn(live)).toEqual(['InvoiceAccepted']);
+  });
+
+  it('is cut by the next sweep when the process died before the cut', async () => {
+    const world = await issuerWorld('test');
+    world.clock.moveTo(at(WEEK));
+    const dying: Sweeper = {
+      ...sweeperOf(world),
+      log: { ...world.log, cut: () => Promise.reject(new Error('died')) },
+      onFault: () => undefined,
+    };
+    await sweep(dying, 1);
+    expect(await typesIn(world)).toEqual(['InvoiceAccepted', 'TestInvoiceDeleted']);
+    await sweep(sweeperOf(world), 2);
+    expect(await typesIn(world)).toEqual(['TestInvoiceDeleted']);
+  });
+
+  it('is over for readers at the instant, before and after the sweep', async () => {
+    const world = await issuerWorld('test');
+    const address = { mode: 'test' as Mode, companyId: DEMO_CNPJ, invoiceId: accepted1Id };
+    const reader = readerOf(world);
+    world.clock.moveTo(at(WEEK - 1));
+    expect(await reader.byId(address)).toBeDefined();
+    world.clock.moveTo(at(WEEK));
+    expect(await reader.byId(address)).toBeUndefined();
+    await sweep(sweeperOf(world), 1);
+    expect(await reader.byId(address)).toBeUndefined();
+  });
+
+  it('leaves nothing for the issuer to do', async () => {
+    const world = await issuerWorld('test');
+    world.clock.moveTo(at(WEEK));
+    await sweep(sweeperOf(world), 1);
+    expect(await world.issue()).toEqual({ kind: 'done' });
+    expect(await world.cancel()).toEqual({ kind: 'done' });
+    expect(world.authorizer.calls).toEqual([]);
+  });
+
+  it('forgets what the look-ups said', async () => {
+    const world = await issuerWorld('test');
+    await world.deps.lookups.put(world.stream, 'issue/1', { asked: 1, lastAskedAt: at(0) });
+    world.clock.moveTo(at(WEEK));
+    await sweep(sweeperOf(world), 1);
+    expect(await world.deps.lookups.get(world.stream, 'issue/1')).toBeUndefined();
+  });
+
+  it('leaves its reference taken for ever', async () => {
+    const world = acceptWorld();
+    const { deps } = await issuerWorld('test');
+    const by = { mode: 'test' as const };
+    const id = idOf(await world.post({ reference: 'r' }, undefined, by));
+    expect(id).toBe(invoiceIdOfReference('test', DEMO_CNPJ, 'r'));
+    world.clock.moveTo(at(WEEK));
+    const { log, clock } = world;
+    const { store } = world.deps;
+    const stream = invoiceStream('test', DEMO_CNPJ, id);
+    await sweep(sweeperOf({ log, stream, deps: { ...deps, store, clock } }), 1);
+    expect((await log.read(stream)).map(({ type }) => type)).toEqual(['TestInvoiceDeleted']);
+    expect(codeOf(await world.post({ reference: 'r' }, undefined, by))).toBe('nfse.reference_in_use');
+    expect(await readerOf({ store, clock }).byReference({ mode: 'test', companyId: DEMO_CNPJ }, 'r')).toBeUndefined();
+    expect((await log.read(stream)).map(({ type }) => type)).toEqual(['TestInvoiceDeleted']);
+  });
+});
+
+const acceptance = accepted();
+const accepted1Id = acceptance.type === 'InvoiceAccepted' ? acceptance.data.invoiceId : '';
