@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import pg from 'pg';
-import { serveParent } from './child.js';
+import { processorSeconds, serveParent } from './child.js';
 
 /** Bodies by id that `GET` answers with; `recordBytes` is the size of the row that a `POST` inserts. */
 export type BareArgument = { connectionString: string; recordBytes: number };
@@ -15,7 +15,7 @@ const TABLES = `
   create table if not exists bare_read (id text primary key, body json not null)`;
 
 /** What the service is compared with: the same router, driver and server, and one statement per request. */
-await serveParent<BareArgument, never>(async ({ connectionString, recordBytes }) => {
+await serveParent<BareArgument, 'processor seconds'>(async ({ connectionString, recordBytes }) => {
   const pool = new pg.Pool({ connectionString, max: 20 });
   await pool.query(TABLES);
   const record = 'x'.repeat(recordBytes);
@@ -37,6 +37,7 @@ await serveParent<BareArgument, never>(async ({ connectionString, recordBytes })
   const ready: BareReady = { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   return {
     ready,
+    answer: processorSeconds,
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -43,6 +43,12 @@ const nextMessage = (child: ChildProcess, script: string): Promise<unknown> =>
     });
   });
 
+/** Of this process so far, all threads together. */
+export const processorSeconds = async (): Promise<number> => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+};
+
 /** The child's side. Ends the process when it was told to, or when the parent is gone: nothing is left running. */
 export const serveParent = async <Argument, Question>(
   start: (argument: Argument) => Promise<{

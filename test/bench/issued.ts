@@ -11,7 +11,7 @@ export const postUntilIssued = async (stage: Stage, db: pg.Pool, count: number):
   const wanted = (await authorizations(db)) + count;
   const begun = performance.now();
   await stage.load({
-    target: stage.service,
+    target: stage.service.ready,
     what: { kind: 'post' },
     inFlight: IN_FLIGHT,
     until: { requests: count },

@@ -1,8 +1,10 @@
+const WARM_UPS = 2;
+
 export type Side<T> = () => Promise<T>;
 
 /**
- * Measures two sides in turn, A B A B, so that a slow moment of the machine meets both; the first round of each only
- * warms up. `ratio` is the median of the ratios of neighbours.
+ * Measures two sides in turn, A B A B, so that a slow moment of the machine meets both; the first two rounds of
+ * each only warm up. `ratio` is the median of the ratios of neighbours.
  */
 export const interleave = async <T>(
   rounds: number,
@@ -11,9 +13,9 @@ export const interleave = async <T>(
 ): Promise<{ ours: readonly T[]; bare: readonly T[]; ratio: number }> => {
   const ours: T[] = [];
   const bare: T[] = [];
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round < WARM_UPS + rounds; round += 1) {
     const [one, other] = [await sides.ours(), await sides.bare()];
-    if (round === 0) continue;
+    if (round < WARM_UPS) continue;
     ours.push(one);
     bare.push(other);
   }

@@ -4,14 +4,14 @@ import { type Role, readConfig } from '../../src/runtime/config.js';
 import { makeDemoCompany } from '../../src/runtime/first-start.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import { startService } from '../../src/runtime/service.js';
-import { serveParent } from './child.js';
+import { processorSeconds, serveParent } from './child.js';
 
 /** `certificatesFrom`: the data folder of the simulator whose authority issues the company's certificate. */
 export type ServiceArgument = { env: Record<string, string>; roles: readonly Role[]; certificatesFrom?: string };
 export type ServiceReady = { origin: string; key: string; connectionString: string };
 
 /** The service as `serve` starts it, with a company and a test key. */
-await serveParent<ServiceArgument, never>(async ({ env, roles, certificatesFrom }) => {
+await serveParent<ServiceArgument, 'processor seconds'>(async ({ env, roles, certificatesFrom }) => {
   const parsed = readConfig(env);
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const { config } = parsed;
@@ -26,5 +26,5 @@ await serveParent<ServiceArgument, never>(async ({ env, roles, certificatesFrom 
   const connectionString = await readEmbeddedConnection(config.dataDir);
   if (key === undefined || connectionString === undefined) throw new Error('the service has no key or no database');
   const ready: ServiceReady = { origin: service.url, key: key.key, connectionString };
-  return { ready, close: () => service.stop() };
+  return { ready, answer: processorSeconds, close: () => service.stop() };
 });

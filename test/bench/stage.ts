@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Role } from '../../src/runtime/config.js';
-import { startChild } from './child.js';
+import { type Child, startChild } from './child.js';
 import type { Load, LoadResult } from './load-process.js';
 import type { ServiceArgument, ServiceReady } from './service-process.js';
 
@@ -11,11 +11,13 @@ const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000
 
 export type Stage = {
   home: string;
-  service: ServiceReady;
+  service: Service;
   load(load: Load): Promise<LoadResult>;
   /** Stopped with the stage, last started first. */
   alsoStop(stop: () => Promise<unknown>): void;
 };
+
+type Service = Child<ServiceReady, 'processor seconds', number>;
 
 export type Surroundings = Pick<ServiceArgument, 'certificatesFrom'> & { env?: Record<string, string> };
 
@@ -37,11 +39,11 @@ export const onStage = async <T>(
       roles,
       ...rest,
     };
-    const service = await startChild<ServiceReady>('service-process.ts', argument);
+    const service: Service = await startChild('service-process.ts', argument);
     alsoStop(service.stop);
     const loader = await startChild<true, Load, LoadResult>('load-process.ts', null);
     alsoStop(loader.stop);
-    return await play({ home, service: service.ready, load: loader.ask, alsoStop });
+    return await play({ home, service, load: loader.ask, alsoStop });
   } finally {
     for (const stop of stops.reverse()) await stop();
     await rm(home, { recursive: true, force: true });

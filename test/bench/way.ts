@@ -9,8 +9,8 @@ import { median } from './rounds.js';
 import type { SimulatorReady } from './simulator-process.js';
 import { onStage, type Surroundings } from './stage.js';
 
-const WARM_UP = 300;
-const INVOICES = 800;
+const WARM_UP = 200;
+const INVOICES = 400;
 const ROUNDS = 3;
 
 /** From the first POST to the last authorization in the log, the simulator a process beside the service (design section 12: 100/s). */
@@ -18,7 +18,7 @@ export const benchWay = (): Promise<readonly Row[]> =>
   onStage(
     roles,
     async (stage) => {
-      const db = new pg.Pool({ connectionString: stage.service.connectionString, max: 1 });
+      const db = new pg.Pool({ connectionString: stage.service.ready.connectionString, max: 1 });
       stage.alsoStop(() => db.end());
       await postUntilIssued(stage, db, WARM_UP);
       const rates: number[] = [];

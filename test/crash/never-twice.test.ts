@@ -35,8 +35,7 @@ describeWithPostgres('a process killed at', () => {
     simulator = await startExternalSimulator();
   });
   afterAll(async () => {
-    await expectNoDoubles(simulator);
-    await simulator.close();
+    await expectNoDoubles(simulator).finally(() => simulator.close());
   });
 
   const crashes = (chosen: readonly Turn[]) => {

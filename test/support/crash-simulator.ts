@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/runtime/clock.js';
 import { demoCertificate } from '../../src/runtime/demo-certificate.js';
+import { demoCompany } from '../../src/runtime/demo-company.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
 import { type LedgerNote, readLedger } from './crash-ledger.js';
 import { startProgram } from './crash-processes.js';
@@ -23,7 +24,8 @@ export type ExternalSimulator = {
   order(fault: FaultOrder, amountInCents: number): Promise<void>;
   /** All, or those of this amount. */
   notes(amountInCents?: number): Promise<readonly LedgerNote[]>;
-  certificateFor(cnpj: string, name: string): ReturnType<typeof demoCertificate>;
+  /** The demo company's, which this simulator accepts. */
+  certificate: Awaited<ReturnType<typeof demoCertificate>>;
   close(): Promise<void>;
 };
 
@@ -35,9 +37,10 @@ export const startExternalSimulator = async (): Promise<ExternalSimulator> => {
     { DATA_DIR: home },
   );
   const folder = join(home, 'simulator');
-  const issue = (cnpj: string, name: string) => issueClientCertificate(folder, { cnpj, name, clock: systemClock });
+  const { cnpj, legalName: name } = demoCompany();
+  const issued = await issueClientCertificate(folder, { cnpj, name, clock: systemClock });
   const caFile = join(home, 'ca.pem');
-  await writeFile(caFile, (await issue('12345678000195', 'AC')).caPem);
+  await writeFile(caFile, issued.caPem);
   const controlUrl = ready.simulator_control_url;
   return {
     url: ready.simulator.test,
@@ -53,7 +56,7 @@ export const startExternalSimulator = async (): Promise<ExternalSimulator> => {
       (await readLedger(controlUrl)).filter(
         ({ amount_in_cents }) => amountInCents === undefined || amount_in_cents === amountInCents,
       ),
-    certificateFor: (cnpj, name) => demoCertificate(() => issue(cnpj, name)),
+    certificate: await demoCertificate(async () => issued),
     close: async () => {
       await kill();
       await rm(home, { recursive: true, force: true });

@@ -8,6 +8,7 @@ import {
   recordCertificate,
   setCompanyEnabled,
 } from '../../src/app/company/company-commands.js';
+import { createKeyedLock } from '../../src/app/keyed-lock.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { readConfig } from '../../src/runtime/config.js';
 import { demoCompany } from '../../src/runtime/demo-company.js';
@@ -46,7 +47,13 @@ const PROMPT = {
   LOG_LEVEL: 'warn',
 };
 
-export const openStage = async (simulator: ExternalSimulator, series: string): Promise<Stage> => {
+/** One is set up at a time: a process busy with many at once lets its own connections time out. */
+export const openStage = (simulator: ExternalSimulator, series: string): Promise<Stage> =>
+  oneAtATime('stage', () => setUp(simulator, series));
+
+const oneAtATime = createKeyedLock();
+
+const setUp = async (simulator: ExternalSimulator, series: string): Promise<Stage> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-crash-'));
   const masterKeyFile = join(folder, 'master.key');
   await writeFile(masterKeyFile, randomBytes(32).toString('base64'), { mode: 0o600 });
@@ -74,9 +81,9 @@ export const openStage = async (simulator: ExternalSimulator, series: string): P
     const company = demoCompany();
     return { ...company, dps: { ...company.dps, test: { series, nextNumber } } };
   };
-  const { cnpj, legalName } = registration(1);
+  const { cnpj } = registration(1);
   must(await putCompanyFile(registration(1), deps));
-  const certificate = { ...(await simulator.certificateFor(cnpj, legalName)), certificateId: randomUUID() };
+  const certificate = { ...simulator.certificate, certificateId: randomUUID() };
   await session.vault.put(cnpj, certificate);
   const { certificateId, notBefore, notAfter, fingerprint } = certificate;
   must(await recordCertificate(cnpj, { certificateId, notBefore, notAfter, fingerprint }, deps));

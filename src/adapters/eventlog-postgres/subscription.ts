@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EventBatch, LogPosition, Subscription } from '../../ports/event-log.js';
 import { START, type Stretch } from './reader.js';
 import type { WakeSignal } from './wake-signal.js';
@@ -6,6 +7,8 @@ export type ReadNext = (prefixes: readonly string[], after: LogPosition) => Prom
 
 /** Between two looks at a quiet log; every look without news doubles it. */
 const POLL_MS = { first: 25, longest: 250 };
+/** At most this much later is an append seen; whatever is appended meanwhile is handed out, and written, in one go. */
+const GATHER_MS = 25;
 /** Between two tries at a lost server; doubles, with jitter. */
 const RETRY_MS = { first: 50, longest: 2_000 };
 
@@ -35,12 +38,20 @@ export async function* subscription(
     if (events.length > 0) {
       poll = POLL_MS.first;
       yield events;
-    } else if (ended) {
+    }
+    if (ended) {
       await news.sleep(seen, poll, signal);
-      poll = news.count() === seen ? Math.min(poll * 2, POLL_MS.longest) : POLL_MS.first;
+      if (news.count() === seen) {
+        poll = Math.min(poll * 2, POLL_MS.longest);
+      } else {
+        poll = POLL_MS.first;
+        await gather(signal);
+      }
     }
   }
 }
+
+const gather = (signal: AbortSignal): Promise<void> => pause(GATHER_MS, undefined, { signal }).catch(() => undefined);
 
 type Look = { kind: 'read'; stretch: Stretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
 

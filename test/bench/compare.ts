@@ -1,0 +1,62 @@
+import type { BareArgument, BareReady } from './bare-process.js';
+import { type Child, startChild } from './child.js';
+import type { Load, LoadResult, Target } from './load-process.js';
+import { atLeast, perSecond, type Row } from './report.js';
+import { interleave, median } from './rounds.js';
+import type { Stage } from './stage.js';
+
+const IN_FLIGHT = 32;
+const ROUND_MS = 2_000;
+const ROUNDS = 5;
+
+export type Comparison = { name: string; aim: number; what: Load['what'] };
+
+export type BareServer = Child<BareReady, 'processor seconds', number>;
+
+/** The server that the service is compared with, on the service's own database. */
+export const startBare = async ({ service, alsoStop }: Stage, recordBytes: number): Promise<BareServer> => {
+  const argument: BareArgument = { connectionString: service.ready.connectionString, recordBytes };
+  const bare: BareServer = await startChild('bare-process.ts', argument);
+  alsoStop(bare.stop);
+  return bare;
+};
+
+/** The same requests to the service and to the bare server in turn. */
+export const compareServers = async (
+  { service, load }: Stage,
+  bare: BareServer,
+  { name, aim, what }: Comparison,
+): Promise<Row> => {
+  const side = (target: Target, server: { ask: BareServer['ask'] }) => async (): Promise<Measured> => {
+    const before = await server.ask('processor seconds');
+    const result = await load({ target, what, inFlight: IN_FLIGHT, until: { milliseconds: ROUND_MS } });
+    const used = (await server.ask('processor seconds')) - before;
+    return { ...result, processorMicros: (used / result.requests) * 1_000_000 };
+  };
+  const sides = {
+    ours: side(service.ready, service),
+    bare: side({ origin: bare.ready.origin, key: '' }, bare),
+  };
+  const measured = await interleave(ROUNDS, sides, (result) => result.perSecond);
+  const { ratio } = measured;
+  const ours = mediansOf(measured.ours);
+  const theirs = mediansOf(measured.bare);
+  const detail =
+    `bare ${perSecond(theirs.perSecond, 'requests')}; ${IN_FLIGHT} in flight; ` +
+    `p50 ${ours.p50Ms.toFixed(1)} ms against ${theirs.p50Ms.toFixed(1)}, p99 ${ours.p99Ms.toFixed(1)} against ${theirs.p99Ms.toFixed(1)}; ` +
+    `${ours.processorMicros.toFixed(0)} µs of the server process a request against ${theirs.processorMicros.toFixed(0)}`;
+  return { name, figure: perSecond(ours.perSecond, 'requests'), ratio, aim: atLeast(aim, ratio), detail };
+};
+
+/** Processor time of the process, which tells more than a rate where other work shares the machine. */
+type Measured = LoadResult & { processorMicros: number };
+
+const mediansOf = (results: readonly Measured[]) => {
+  const of = (field: keyof Measured): number => median(results.map((result) => result[field]));
+  return {
+    perSecond: of('perSecond'),
+    p50Ms: of('p50Ms'),
+    p99Ms: of('p99Ms'),
+    processorMicros: of('processorMicros'),
+  };
+};
