@@ -1,12 +1,18 @@
+import { catalogEventTypes } from '../src/domain/catalog/events.js';
 import { companyEventTypes } from '../src/domain/company/events.js';
 import { dpsNumberEventTypes } from '../src/domain/dps-number/dps-number.js';
 import { invoiceEventTypes } from '../src/domain/invoice/personal-fields.js';
+import { municipalityEventTypes } from '../src/domain/municipality/demands.js';
+import { registryEventTypes } from '../src/domain/registry/entry.js';
 import { systemPersonalFields } from '../src/domain/system/events.js';
+import { catalogLines } from './catalog-lines/index.js';
 import { companies } from './companies/index.js';
 import { credentials } from './credentials/index.js';
 import { deadlines } from './deadlines/index.js';
 import { invoices } from './invoices/index.js';
+import { municipalities } from './municipalities/index.js';
 import { system } from './system/index.js';
+import { taxRegistry } from './tax-registry/index.js';
 import type { Projection } from './types.js';
 
 export type Registry = {
@@ -17,18 +23,28 @@ export type Registry = {
 
 /** Allocation reads the last event of its own stream; no read model is needed. */
 export const registry: Registry = {
-  projections: [invoices, deadlines, companies, credentials, system],
+  projections: [invoices, deadlines, companies, credentials, system, catalogLines, municipalities, taxRegistry],
   ignored: dpsNumberEventTypes,
 };
 
-/** Of these, a revocation or a switch must hold at once: operator commands apply their rows themselves (design section 7). */
-export const operatorProjections: readonly Projection[] = [companies, credentials, system];
+/** What operators change must hold at once: their commands apply these rows themselves (design section 7). */
+export const operatorProjections: readonly Projection[] = [
+  companies,
+  credentials,
+  system,
+  catalogLines,
+  municipalities,
+  taxRegistry,
+];
 
 const ALL_EVENT_TYPES: readonly string[] = [
   ...invoiceEventTypes,
   ...companyEventTypes,
   ...dpsNumberEventTypes,
   ...Object.keys(systemPersonalFields),
+  ...catalogEventTypes,
+  ...municipalityEventTypes,
+  ...registryEventTypes,
 ];
 
 /** Thrown at start-up, with everything that is wrong in one line. */

@@ -11,7 +11,8 @@ export const credentials = defineProjection<CredentialRow, CompanyEvent>({
   eventTypes: companyEventTypes,
   keyColumn: 'key_id',
   columns,
-  indexes: [{ columns: ['key_hash'], unique: true }],
+  // Not unique: a command and the projector may insert the same key's row at once, and the key's id already decides.
+  indexes: [{ columns: ['key_hash'] }],
   keyOf: ({ data }) => ('keyId' in data ? data.keyId : undefined),
   handlers,
 });

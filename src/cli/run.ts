@@ -22,9 +22,15 @@ export const runCommand = async (
 ): Promise<number> => {
   const command = findCommand(argv, commands);
   if (command === undefined) {
-    const asked = argv.length === 0 || argv[0] === '--help' || argv[0] === 'help';
-    terminal[asked ? 'out' : 'err'](overview(commands));
-    return asked ? 0 : 2;
+    if (argv.length === 0 || argv[0] === '--help' || argv[0] === 'help') {
+      terminal.out(overview(commands));
+      return 0;
+    }
+    const words = argv
+      .filter((word) => !word.startsWith('-'))
+      .slice(0, 2)
+      .join(' ');
+    return print(badUsage(`there is no command ${words}: nfse --help lists them`), argv.includes('--json'), terminal);
   }
   const options = { ...command.options, ...COMMON, ...(command.changes ? { actor: ACTOR } : {}) };
   const rest = argv.slice(command.name.split(' ').length);

@@ -45,3 +45,10 @@ export type LookupMemos = {
   put(stream: StreamName, work: string, memo: LookupMemo): Promise<void>;
   forget(stream: StreamName): Promise<void>;
 };
+
+/** Streams whose old events are about to be cut: a sweeper that dies in between leaves word for the next one. */
+export type PendingCuts = {
+  add(stream: StreamName): Promise<void>;
+  done(stream: StreamName): Promise<void>;
+  list(limit: number): Promise<readonly StreamName[]>;
+};

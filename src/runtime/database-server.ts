@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { readEmbeddedConnection } from '../adapters/embedded-postgres/connection-file.js';
+import { prepareDataDir } from '../adapters/embedded-postgres/data-dir.js';
 import { type DataDirLock, lockDataDir } from '../adapters/embedded-postgres/data-dir-lock.js';
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
+import { chooseOsUser } from '../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/start.js';
 import type { EngineOptions } from './engines.js';
 
@@ -13,6 +15,8 @@ const LOCK_WAIT_MS = 10_000;
 export const openDatabaseServer = async (options: EngineOptions): Promise<string> => {
   const { config, patience } = options;
   if (config.databaseUrl !== undefined) return config.databaseUrl;
+  // Before the lock, which would leave a folder behind that cannot be used.
+  await prepareDataDir(config.dataDir, chooseOsUser());
   if (patience === 'serve') return await startOwn(options, await lockDataDir(config.dataDir, { waitMs: LOCK_WAIT_MS }));
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {

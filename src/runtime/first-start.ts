@@ -6,6 +6,7 @@ import {
   recordCertificate,
   setCompanyEnabled,
 } from '../app/company/company-commands.js';
+import type { CompanyState } from '../domain/company/company.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { Clock } from '../ports/clock.js';
 import { simulatedModes } from './authorizers.js';
@@ -17,7 +18,7 @@ import { sessionOver } from './session.js';
 /** A first embedded start with the simulator gets the demo company and one test key, printed once and kept nowhere. */
 export const prepareFirstStart = async (service: Service, config: Config, clock: Clock): Promise<void> => {
   if (config.databaseUrl !== undefined || simulatedModes(config).length < 2) return;
-  if ((await service.engines.readModel.companies()).length > 0) return;
+  if (!isUnfinished(await service.engines.readModel.companies())) return;
   const [created] = await makeDemoCompany(service, config, clock, ['test']);
   if (created === undefined) return;
   process.stderr.write(
@@ -30,6 +31,13 @@ export const prepareFirstStart = async (service: Service, config: Config, clock:
       '',
     ].join('\n'),
   );
+};
+
+/** Nobody is registered, or a first start died before it had made the demo company's key. */
+const isUnfinished = (companies: readonly CompanyState[]): boolean => {
+  const [only, ...others] = companies;
+  if (only?.kind !== 'company') return true;
+  return others.length === 0 && only.registration.cnpj === demoCompany().cnpj && only.keys.length === 0;
 };
 
 /** Registered, certified by the simulator's authority, enabled, with a key per mode. */

@@ -43,6 +43,7 @@ export const startIssuing = async (parts: Parts, queue: WorkQueue): Promise<void
   const sweeper: Sweeper = {
     readModel: parts.engines.readModel,
     log: parts.engines.log,
+    cuts: parts.engines.guards.cuts,
     queue: roles.includes('issuer') ? queue : undefined,
     deps: { ...deps, actor: 'timer:sweeper' },
     onFault,

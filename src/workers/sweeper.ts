@@ -5,6 +5,7 @@ import { deleteTestInvoice } from '../app/retention/delete-test-invoice.js';
 import type { StreamName } from '../domain/shared/ids.js';
 import { addSeconds, epochMs } from '../domain/shared/time.js';
 import type { EventLog } from '../ports/event-log.js';
+import type { PendingCuts } from '../ports/guards.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { WorkQueue } from '../ports/work-queue.js';
 
@@ -17,6 +18,7 @@ export type Sweeper = {
   readModel: ReadModel;
   log: EventLog;
   queue: WorkQueue | undefined;
+  cuts: PendingCuts;
   deps: IssuerDeps;
   onFault(stream: StreamName, error: unknown): void;
 };
@@ -65,9 +67,10 @@ const tapQuietWork = async ({ readModel, queue, deps }: Sweeper, sweepNumber: nu
   }
 };
 
-const deleteExpired = async ({ readModel, log, deps, onFault }: Sweeper): Promise<void> => {
+const deleteExpired = async ({ readModel, log, cuts, deps, onFault }: Sweeper): Promise<void> => {
   const createdBefore = addSeconds(deps.clock.now(), -deps.limits.testRetentionSeconds);
-  for (const stream of await readModel.expiredTestInvoices(createdBefore, AT_ONCE)) {
-    await deleteTestInvoice(stream, { ...deps, log }).catch((error: unknown) => onFault(stream, error));
+  const expired = await readModel.expiredTestInvoices(createdBefore, AT_ONCE);
+  for (const stream of new Set([...(await cuts.list(AT_ONCE)), ...expired])) {
+    await deleteTestInvoice(stream, { ...deps, log, cuts }).catch((error: unknown) => onFault(stream, error));
   }
 };

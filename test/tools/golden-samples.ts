@@ -1,5 +1,8 @@
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
+import { catalogStream } from '../../src/domain/catalog/events.js';
 import type { Registration } from '../../src/domain/company/events.js';
+import { municipalityStream } from '../../src/domain/municipality/demands.js';
+import { registryStream } from '../../src/domain/registry/entry.js';
 import {
   companyStream,
   dpsStream,
@@ -174,12 +177,36 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
   DpsSeriesBlocked: { nextNumber: 8, number: 7, invoiceId: INVOICE, at: AT },
   ApiSwitchedOff: { reason: 'manutenção', at: AT },
   ApiSwitchedOn: { at: AT },
+  CatalogLinesReplaced: {
+    cnae: '6201501',
+    lines: [
+      {
+        ...{ cnae: '6201501', serviceCode: '010101', nbs: '115021000', description: 'Análise de sistemas' },
+        ...{ isDefault: true, isBlocked: false, municipalCode: '001', incidence: 'prestador' },
+      },
+      { cnae: '6201501', serviceCode: '010201', description: 'Programação', isDefault: false, isBlocked: true },
+    ],
+    at: AT,
+  },
+  MunicipalityDemandsSet: { ibge: '3304557', requiresCustomer: true, requiresRegistration: false, at: AT },
+  RegistryEntryPut: {
+    cnpj: '11222333000181',
+    legalName: 'MARIA DE SOUZA 52998224725',
+    address: {
+      ...{ street: 'Rua do Ouvidor', number: '50', complement: 'sala 2', district: 'Centro' },
+      ...{ city: 'Rio de Janeiro', state: 'RJ', postalCode: '20040030' },
+    },
+    at: AT,
+  },
 };
 
 /** The kind of stream that the event is written to. */
 export const goldenStream = (type: string): StreamName => {
   if (type.startsWith('Dps')) return dpsStream('live', COMPANY, '1');
   if (type.startsWith('Api') && type.includes('Switched')) return systemApiStream;
+  if (type.startsWith('Catalog')) return catalogStream('6201501');
+  if (type.startsWith('Municipality')) return municipalityStream('3304557');
+  if (type.startsWith('Registry')) return registryStream('11222333000181');
   if (/^(?:Company|ApiKey|Certificate)/.test(type)) return companyStream(COMPANY);
   return invoiceStream(type === 'TestInvoiceDeleted' ? 'test' : 'live', COMPANY, INVOICE);
 };

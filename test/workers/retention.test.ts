@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { verifyChain } from '../../src/app/audit/verify-chain.js';
 import { invoiceIdOfReference } from '../../src/app/hashes.js';
 import { createInvoiceReader } from '../../src/app/read/invoice-reader.js';
@@ -14,7 +15,7 @@ import { scriptedReadModel } from './support.js';
 const WEEK = 604_800;
 
 const sweeperOf = ({ log, stream, deps }: Pick<IssuerWorld, 'log' | 'stream' | 'deps'>): Sweeper => ({
-  ...{ log, deps, queue: undefined },
+  ...{ log, deps, queue: undefined, cuts: createMemoryGuards().cuts },
   readModel: scriptedReadModel({ expired: [stream] }).readModel,
   onFault: (_stream, error) => {
     throw error;
@@ -119,6 +120,19 @@ describe('the life of a test invoice', () => {
     expect(codeOf(await world.post({ reference: 'r' }, undefined, by))).toBe('nfse.reference_in_use');
     expect(await readerOf({ store, clock }).byReference({ mode: 'test', companyId: DEMO_CNPJ }, 'r')).toBeUndefined();
     expect((await log.read(stream)).map(({ type }) => type)).toEqual(['TestInvoiceDeleted']);
+  });
+
+  it('is cut by the next sweep when the one that ended it died before the cut', async () => {
+    const world = await issuerWorld('test');
+    await world.issueToTheEnd();
+    world.clock.moveTo(at(WEEK));
+    const { cuts } = createMemoryGuards();
+    const dying = { ...world.log, cut: () => Promise.reject(new Error('the process died')) };
+    await expect(sweep({ ...sweeperOf(world), cuts, log: dying }, 1)).rejects.toThrow('the process died');
+    expect((await typesIn(world)).length).toBeGreaterThan(1);
+    await sweep({ ...sweeperOf(world), cuts, readModel: scriptedReadModel({}).readModel }, 2);
+    expect(await typesIn(world)).toEqual(['TestInvoiceDeleted']);
+    expect(await cuts.list(10)).toEqual([]);
   });
 });
 

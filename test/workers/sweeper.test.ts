@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import type { Mode } from '../../src/domain/shared/ids.js';
 import type { Deadline } from '../../src/ports/read-model.js';
 import { refill, type Sweeper, sweep } from '../../src/workers/sweeper.js';
@@ -15,7 +16,7 @@ const sweeperOf = (world: IssuerWorld, rows: Parameters<typeof scriptedReadModel
   const faults: string[] = [];
   const { readModel, asked } = scriptedReadModel(rows);
   const sweeper: Sweeper = {
-    ...{ readModel, log: world.log, queue },
+    ...{ readModel, log: world.log, queue, cuts: createMemoryGuards().cuts },
     deps: { ...world.deps, actor: 'timer:sweeper' },
     onFault: (stream) => faults.push(stream),
   };

@@ -9,15 +9,22 @@ import type {
   KeyState,
   LookupMemo,
   LookupMemos,
+  PendingCuts,
 } from '../../ports/guards.js';
 
-export type MemoryGuards = { idempotency: IdempotencyKeys; duplicates: DuplicateWindow; lookups: LookupMemos };
+export type MemoryGuards = {
+  idempotency: IdempotencyKeys;
+  duplicates: DuplicateWindow;
+  lookups: LookupMemos;
+  cuts: PendingCuts;
+};
 
 /** The guards of unit tests: the same promises as the durable ones, for one process. */
 export const createMemoryGuards = ({ idempotencyTtlSeconds = 86_400, leaseSeconds = 15 } = {}): MemoryGuards => ({
   idempotency: memoryKeys(idempotencyTtlSeconds, leaseSeconds),
   duplicates: memoryWindow(),
   lookups: memoryMemos(),
+  cuts: memoryCuts(),
 });
 
 type KeyRow = Claim & { bodyHash: string; leasedUntil: Instant; invoiceId?: string };
@@ -95,3 +102,12 @@ const memoryMemos = (): LookupMemos => {
 };
 
 const keyOf = ({ mode, companyId, keyHash }: KeyOwner): string => `${mode}/${companyId}/${keyHash}`;
+
+const memoryCuts = (): PendingCuts => {
+  const streams = new Set<string>();
+  return {
+    add: async (stream) => void streams.add(stream),
+    done: async (stream) => void streams.delete(stream),
+    list: async (limit) => [...streams].sort().slice(0, limit),
+  };
+};

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { addSeconds, type Instant } from '../../domain/shared/time.js';
-import type { DuplicateWindow, IdempotencyKeys, LookupMemos } from '../../ports/guards.js';
+import type { DuplicateWindow, IdempotencyKeys, LookupMemos, PendingCuts } from '../../ports/guards.js';
 import { duplicateWindow } from './duplicate-window.js';
 import { idempotencyKeys } from './idempotency-keys.js';
 import { lookupMemos } from './lookup-memos.js';
+import { pendingCuts } from './pending-cuts.js';
 
 export type GuardOptions = {
   /** How long a key is kept, from its acceptance instant. */
@@ -12,13 +13,19 @@ export type GuardOptions = {
   leaseSeconds: number;
 };
 
-export type PostgresGuards = { idempotency: IdempotencyKeys; duplicates: DuplicateWindow; lookups: LookupMemos };
+export type PostgresGuards = {
+  idempotency: IdempotencyKeys;
+  duplicates: DuplicateWindow;
+  lookups: LookupMemos;
+  cuts: PendingCuts;
+};
 
 /** The guards of R: one statement per decision, so that a row's lock decides every race. Needs the migration `guards`. */
 export const createPostgresGuards = (db: pg.Pool, options: GuardOptions): PostgresGuards => ({
   idempotency: idempotencyKeys(db, options),
   duplicates: duplicateWindow(db),
   lookups: lookupMemos(db),
+  cuts: pendingCuts(db),
 });
 
 /** A mark this old is outside of any window that the configuration may name. */

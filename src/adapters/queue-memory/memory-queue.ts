@@ -33,7 +33,10 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     }
     const dueMs = Date.now() + delayMs;
     const known = waiting.get(key);
-    waiting.set(key, known === undefined ? { tap, deliveries, dueMs } : { ...known, dueMs: Math.min(known.dueMs, dueMs) });
+    waiting.set(
+      key,
+      known === undefined ? { tap, deliveries, dueMs } : { ...known, dueMs: Math.min(known.dueMs, dueMs) },
+    );
     wake();
   };
 
@@ -53,11 +56,17 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     return due.length === 0 ? 60_000 : Math.max(1, Math.min(60_000, Math.min(...due) - Date.now()));
   };
 
-  const finish = async (entry: Entry, handle: (delivery: Delivery) => ReturnType<Parameters<WorkQueue['work']>[0]['handle']>) => {
+  const finish = async (
+    entry: Entry,
+    handle: (delivery: Delivery) => ReturnType<Parameters<WorkQueue['work']>[0]['handle']>,
+  ) => {
     const { tap } = entry;
     const key = keyOf(tap);
     const deliveries = entry.deliveries + 1;
-    const verdict = await handle({ ...tap, deliveries }).catch(() => ({ kind: 'retry' as const, afterMs: RETRY_AFTER_FAULT_MS }));
+    const verdict = await handle({ ...tap, deliveries }).catch(() => ({
+      kind: 'retry' as const,
+      afterMs: RETRY_AFTER_FAULT_MS,
+    }));
     const again = handling.get(key)?.again;
     handling.delete(key);
     if (verdict.kind === 'park') parked.set(key, { ...tap, reason: verdict.reason, parkedAt: clock.now() });

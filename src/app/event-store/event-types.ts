@@ -1,12 +1,22 @@
+import { type CatalogEvent, catalogPersonalFields } from '../../domain/catalog/events.js';
 import { type CompanyEvent, companyPersonalFields } from '../../domain/company/events.js';
 import { type DpsNumberEvent, dpsNumberPersonalFields } from '../../domain/dps-number/dps-number.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { invoicePersonalFields } from '../../domain/invoice/personal-fields.js';
+import { type MunicipalityEvent, municipalityPersonalFields } from '../../domain/municipality/demands.js';
+import { type RegistryEvent, registryPersonalFields } from '../../domain/registry/entry.js';
 import { type SystemEvent, systemPersonalFields } from '../../domain/system/events.js';
 import type { JsonObject } from '../../ports/event-log.js';
 
 /** Every event that this version writes. */
-export type DomainEvent = InvoiceEvent | CompanyEvent | DpsNumberEvent | SystemEvent;
+export type DomainEvent =
+  | InvoiceEvent
+  | CompanyEvent
+  | DpsNumberEvent
+  | SystemEvent
+  | CatalogEvent
+  | MunicipalityEvent
+  | RegistryEvent;
 
 export type EventTypeDefinition = {
   /** Version written now; a log may hold older ones, which `upcasts` lift one step each. */
@@ -21,6 +31,9 @@ const personalFields: Record<DomainEvent['type'], readonly string[]> = {
   ...companyPersonalFields,
   ...dpsNumberPersonalFields,
   ...systemPersonalFields,
+  ...catalogPersonalFields,
+  ...municipalityPersonalFields,
+  ...registryPersonalFields,
 };
 
 const upcasts: Partial<Record<DomainEvent['type'], EventTypeDefinition['upcasts']>> = {};

@@ -147,17 +147,16 @@ const lookUp = async (
     await recordDecision(stream, 'record_cancel_lookup', deps, (state) => recordConfirmation(state, data));
     return 'found';
   }
-  if (result.kind === 'inconclusive') deps.notify({ notice: 'lookup_inconclusive', stream, detail: result.reason });
+  if (kind === 'inconclusive') deps.notify({ notice: 'lookup_inconclusive', stream, detail: result.reason });
   const memo: LookupProgress = (await deps.lookups.get(stream, lookupKey(cancellation, send))) ?? { asked: 0 };
   const existsElsewhere = cancellation.sends.some((one) => one.codes.includes(EVENT_EXISTS));
-  const counts = result.kind === 'absent' && (existsElsewhere || !isBefore(askedAt, send.deadlineAt));
-  const firstAbsentAt = memo.firstAbsentAt ?? (counts ? askedAt : undefined);
-  if (
-    counts &&
-    firstAbsentAt !== undefined &&
-    (existsElsewhere || completesAbsence(send, firstAbsentAt, askedAt, deps.limits))
-  ) {
-    const proof = { request: cancellation.request, attempt: send.attempt, firstAbsentAt, now: askedAt };
+  const absent = kind === 'absent';
+  const firstAbsentAt = memo.firstAbsentAt ?? (absent && !isBefore(askedAt, send.deadlineAt) ? askedAt : undefined);
+  if (absent && (existsElsewhere || completesAbsence(send, firstAbsentAt, askedAt, deps.limits))) {
+    const proof = {
+      ...{ request: cancellation.request, attempt: send.attempt, now: askedAt },
+      firstAbsentAt: firstAbsentAt ?? askedAt,
+    };
     const settled = await recordDecision(stream, 'record_cancel_lookup', deps, (state) =>
       recordCancelAbsence(state, proof, deps.limits),
     );

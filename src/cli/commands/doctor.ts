@@ -31,7 +31,7 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
   detail:
     simulatedModes.length === 0
       ? 'both modes use the configured national system'
-      : `SIMULADO: ${simulatedModes.join(' and ')} mode is served by the simulator, its notes are no fiscal documents`,
+      : `SIMULADO: the simulator serves ${simulatedModes.join(' and ')} mode, its notes are no fiscal documents`,
 });
 
 const certificateChecks = async ({ readModel, clock }: Session): Promise<readonly Check[]> => {

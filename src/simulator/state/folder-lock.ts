@@ -30,7 +30,7 @@ export const lockFolder = async (folder: string): Promise<{ release(): Promise<v
     if (other === name || !other.endsWith('.lock')) continue;
     if (await isAlive(join(sockets, other))) {
       await release();
-      throw new FolderInUse('another simulator is running on this folder');
+      throw new FolderInUse(`another simulator is running on ${folder}: stop it, or give this one another DATA_DIR`);
     }
     await rm(join(sockets, other), { force: true });
   }

@@ -7,6 +7,7 @@ import {
 import { guardsMigration } from '../../../src/adapters/sql/migrations/0010-guards.js';
 import { guardsContract } from '../../contracts/guards.js';
 import { lookupMemosContract } from '../../contracts/lookup-memos.js';
+import { pendingCutsContract } from '../../contracts/pending-cuts.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 describeWithPostgres('guards in PostgreSQL', () => {
@@ -21,6 +22,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
 
   guardsContract(() => guards);
   lookupMemosContract(() => guards.lookups);
+  pendingCutsContract(() => guards.cuts);
 
   it('prunes keys and marks that have no say any more, and no others', async () => {
     await database.pool.query('truncate idempotency_keys, duplicate_marks');

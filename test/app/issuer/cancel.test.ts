@@ -182,4 +182,13 @@ describe('canceling', () => {
     expect(await cancellation(world)).toMatchObject({ request: 2, status: 'succeeded' });
     expect(world.authorizer.events).toHaveLength(1);
   });
+
+  it('ends as refused, not by the time-out, when another event blocks a note that an earlier send may have reached', async () => {
+    const world = await requested([{ unknown: [] }, { unknown: ['E0840'] }]);
+    await world.cancelToTheEnd();
+    expect((await world.events()).at(-1)).toMatchObject({
+      type: 'CancellationNotConfirmed',
+      data: { reason: 'refused', codes: ['E0840'] },
+    });
+  });
 });

@@ -3,6 +3,13 @@ import { eventLogMigration } from './0001-event-log.js';
 import { guardsMigration } from './0010-guards.js';
 import { vaultMigration } from './0011-vault.js';
 import { projectionsMigration } from './0012-projections.js';
+import { pendingCutsMigration } from './0013-pending-cuts.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
-export const migrations: readonly Migration[] = [eventLogMigration, guardsMigration, vaultMigration, projectionsMigration];
+export const migrations: readonly Migration[] = [
+  eventLogMigration,
+  guardsMigration,
+  vaultMigration,
+  projectionsMigration,
+  pendingCutsMigration,
+];
