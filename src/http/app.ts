@@ -3,6 +3,7 @@ import { createKeyGate, READ, WRITE, withKey } from './access/gate.js';
 import { createRateLimiter } from './access/rate-limiter.js';
 import { refuse } from './answer.js';
 import type { HttpDeps } from './deps.js';
+import { addDocs } from './docs/routes.js';
 import { endpoint, type Handler, routeNotFound } from './endpoint.js';
 import { activitiesRoute } from './routes/activities.js';
 import { cancelRoute } from './routes/cancel.js';
@@ -30,6 +31,7 @@ export const createApp = (deps: HttpDeps): Hono => {
   get('/v1/nfse/:id/pdf', downloadRoute(deps, gate, pdf));
   get('/v1/nfse/:id/xml', downloadRoute(deps, gate, xml));
   get('/v1/activities', withKey(gate, READ, activitiesRoute(deps)));
+  addDocs(app, deps);
   app.notFound(routeNotFound(deps));
   // Only a failing hook of ours comes here; the envelope holds all the same.
   app.onError(() => refuse({ requestId: deps.newRequestId() }, { code: 'internal_error' }));

@@ -17,8 +17,6 @@ export type ClaimResult = { kind: 'claimed'; claim: Claim } | Exclude<KeyState, 
 
 /** Time-boxed promises; losing them can refuse or delay, never allow a second fiscal document (design section 5). */
 export type IdempotencyKeys = {
-  /** What the key says of this body now, without claiming anything. */
-  peek(owner: KeyOwner, bodyHash: string, now: Instant): Promise<KeyState>;
   /** `fresh` is used unless an expired lease of the same body is taken over. */
   claim(owner: KeyOwner, bodyHash: string, fresh: Claim, now: Instant): Promise<ClaimResult>;
   /** Only under the lease token that the process holds; false when it was lost. */

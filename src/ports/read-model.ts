@@ -1,6 +1,9 @@
+import type { ImportedLines } from '../domain/catalog/catalog.js';
 import type { CompanyState } from '../domain/company/company.js';
 import type { Scope } from '../domain/company/events.js';
 import type { InvoiceState } from '../domain/invoice/state.js';
+import type { MunicipalityDemands } from '../domain/municipality/demands.js';
+import type { LocalEntry } from '../domain/registry/entry.js';
 import type { CompanyId, Mode, StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 import type { Revision } from './event-log.js';
@@ -36,6 +39,14 @@ export type ReadModel = {
   credential(keyHash: string): Promise<Credential | undefined>;
   credentialById(keyId: string): Promise<Credential | undefined>;
   apiSwitchedOff(): Promise<boolean>;
+  /** What operators imported for these CNAEs, or for all; a CNAE that nobody imported is not in it. */
+  catalogLines(cnaes: readonly string[] | 'all'): Promise<ImportedLines>;
+  /** By 7-digit IBGE code; undefined while no operator has said anything. */
+  municipalityDemands(ibge: string): Promise<MunicipalityDemands | undefined>;
+  /** Name and address may still be sealed. */
+  registryEntry(cnpj: string): Promise<LocalEntry | undefined>;
+  /** Which invoices hold one of these access keys. */
+  byAccessKeys(accessKeys: readonly string[]): Promise<readonly { accessKey: string; stream: StreamName }[]>;
   /** Open work whose last event is not after the given instants, oldest first; `null` asks for all of it. */
   openWork(olderThan: { queued: Instant; started: Instant } | null, limit: number): Promise<readonly Deadline[]>;
   /** Streams for which a verdict by time may be due: their work began at or before the instant. */

@@ -4,29 +4,35 @@ import { PdfBusy } from '../adapters/pdf/errors.js';
 import { sqlFault } from '../adapters/sql/errors.js';
 import { deriveSecret } from '../adapters/vault/master-key.js';
 import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
+import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
 import { createDownloadTokens } from '../app/download/download-token.js';
 import { StoreUnavailable } from '../app/event-store/event-store.js';
+import { completingImported } from '../app/import/complete-imported.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
 import { acceptInvoice } from '../app/issue/accept-invoice.js';
 import { shortCache } from '../app/short-cache.js';
+import { overlaidCatalogue } from '../domain/catalog/catalog.js';
 import { issuableActivities } from '../domain/company/activities.js';
 import type { Company } from '../domain/company/company.js';
+import type { Catalogue } from '../domain/company/line-selection.js';
 import { createApp } from '../http/app.js';
 import type { HttpDeps } from '../http/deps.js';
 import { listen } from '../http/server.js';
+import type { Authorizer } from '../ports/authorizer.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
 import type { PdfRenderer } from '../ports/pdf.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
 import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-trade.js';
 import { municipalityByName } from '../tables/municipalities.js';
-import { simulatedModes } from './authorizers.js';
+import { openAuthorizer, simulatedModes } from './authorizers.js';
 import { companyOf } from './issuing.js';
 import { faultFields } from './logger.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
 
-const CREDENTIAL_CACHE_MS = 1_000;
+/** Everything that an operator may change holds for new requests within 2 s; the read model is asked at most this often. */
+const OPERATOR_CACHE_MS = 1_000;
 const DRAIN_MS = 20_000;
 const PROJECTION_WAIT_MS = 300;
 const PROJECTION_POLL_MS = 10;
@@ -35,30 +41,39 @@ const PROJECTION_POLL_MS = 10;
 export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> => {
   const { config, runner } = parts;
   const address = { baseUrl: config.api.baseUrl ?? '' };
-  const server = await listen(createApp(httpDeps(parts, pdf, address)), config.api);
+  const company = companyOf(parts.engines, parts.clock);
+  const authorizer = await openApiAuthorizer(parts, company);
+  const server = await listen(createApp(httpDeps(parts, { pdf, authorizer, company, address })), config.api);
   address.baseUrl ||= server.url;
   runner.onStop('public api', () => server.close(DRAIN_MS));
   return server.url;
 };
 
-/** `BASE_URL` defaults to the address that the server gets, which is known only once it listens. */
-const httpDeps = (parts: Parts, pdf: PdfRenderer, address: { baseUrl: string }): HttpDeps => {
+type ApiParts = {
+  pdf: PdfRenderer;
+  authorizer: Authorizer;
+  company: AcceptDeps['company'];
+  /** `BASE_URL` defaults to the address that the server gets, which is known only once it listens. */
+  address: { baseUrl: string };
+};
+
+const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts): HttpDeps => {
   const { clock, config, engines, logger, reader } = parts;
   const { store, readModel } = engines;
   const { testRetentionSeconds } = config.limits;
-  const company = companyOf(engines, clock);
   const simulated = simulatedModes(config);
   const downloads = {
-    store,
+    store: completingImported(store, authorizer),
     clock,
     pdf,
     testRetentionSeconds,
     isSimulated: (mode: 'live' | 'test') => simulated.includes(mode),
   };
-  const accepting = acceptDeps(parts, company);
+  const catalogueOf = companyCatalogue(parts);
+  const accepting = acceptDeps(parts, company, catalogueOf);
   const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
-  const credential = shortCache(CREDENTIAL_CACHE_MS, clock, (keyHash) => readModel.credential(keyHash));
-  const switchedOff = shortCache(CREDENTIAL_CACHE_MS, clock, () => readModel.apiSwitchedOff());
+  const credential = shortCache(OPERATOR_CACHE_MS, clock, (keyHash) => readModel.credential(keyHash));
+  const switchedOff = shortCache(OPERATOR_CACHE_MS, clock, () => readModel.apiSwitchedOff());
   const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
   return {
     clock,
@@ -75,7 +90,7 @@ const httpDeps = (parts: Parts, pdf: PdfRenderer, address: { baseUrl: string }):
     byReference: (owner, reference) => reader.byReference(owner, reference),
     activities: async ({ mode, companyId }) => {
       const found = await company(companyId);
-      return found === undefined ? [] : issuableActivities(found.registration, mode, shippedCatalogue);
+      return found === undefined ? [] : issuableActivities(found.registration, mode, await catalogueOf(found));
     },
     downloadXml: (invoice) => downloadXml(invoice, downloads),
     downloadPdf: (invoice) => downloadPdf(invoice, downloads),
@@ -94,28 +109,57 @@ const httpDeps = (parts: Parts, pdf: PdfRenderer, address: { baseUrl: string }):
   };
 };
 
-const acceptDeps = ({ engines, clock, config }: Parts, company: AcceptDeps['company']): AcceptDeps => ({
+/** Only asked for the XML of imported invoices; a mode that this process cannot reach has none. */
+const openApiAuthorizer = (parts: Parts, company: AcceptDeps['company']): Promise<Authorizer> => {
+  const { engines, clock } = parts;
+  const { vault, store } = engines;
+  const certificateOf = createCertificateOpener({ vault, store, clock, company, actor: 'worker:api' });
+  return openAuthorizer({ ...parts, certificateOf });
+};
+
+/** The shipped catalogue under what operators imported for the company's CNAEs. */
+const companyCatalogue = ({ engines, clock }: Pick<Parts, 'engines' | 'clock'>) => {
+  const imported = shortCache(OPERATOR_CACHE_MS, clock, async (cnaes) =>
+    overlaidCatalogue(shippedCatalogue, await engines.readModel.catalogLines(cnaes.split(','))),
+  );
+  return ({ registration }: Company): Promise<Catalogue> =>
+    imported(registration.activities.map(({ cnae }) => cnae).join());
+};
+
+const acceptDeps = (
+  { engines, clock, config }: Parts,
+  company: AcceptDeps['company'],
+  catalogueOf: (company: Company) => Promise<Catalogue>,
+): AcceptDeps => ({
   store: engines.store,
   idempotency: engines.guards.idempotency,
   duplicates: engines.guards.duplicates,
-  taxRegistry: openTaxRegistry(config, engines.pool),
+  taxRegistry: openTaxRegistry(config, engines, clock),
   clock,
   company,
-  eligibilityFacts: async (known: Company) => {
-    const municipality = municipalityByName(known.registration.city, known.registration.state);
-    return {
-      municipality:
-        municipality === undefined
-          ? undefined
-          : { ibge: municipality.ibge, requiresCustomer: false, requiresRegistration: false },
-      catalogue: shippedCatalogue,
-      isCountry: isCustomerCountry,
-      isCurrency,
-      currencies: currencyCodes(),
-    };
-  },
+  eligibilityFacts: eligibilityFacts({ engines, clock }, catalogueOf),
   windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
 });
+
+/** Demands are the operator's; a municipality of which nobody said anything demands nothing. */
+const eligibilityFacts = (
+  { engines, clock }: Pick<Parts, 'engines' | 'clock'>,
+  catalogueOf: (company: Company) => Promise<Catalogue>,
+): AcceptDeps['eligibilityFacts'] => {
+  const demandsOf = shortCache(OPERATOR_CACHE_MS, clock, async (ibge) => {
+    const { requiresCustomer = false, requiresRegistration = false } =
+      (await engines.readModel.municipalityDemands(ibge)) ?? {};
+    return { ibge, requiresCustomer, requiresRegistration };
+  });
+  return async (known) => {
+    const found = municipalityByName(known.registration.city, known.registration.state);
+    const [municipality, catalogue] = await Promise.all([
+      found === undefined ? undefined : demandsOf(found.ibge),
+      catalogueOf(known),
+    ]);
+    return { municipality, catalogue, isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() };
+  };
+};
 
 const isUnavailable = (error: unknown): boolean =>
   error instanceof StoreUnavailable ||

@@ -56,8 +56,12 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const onIdleError = (): void => {
     if (!runner.isStopping()) logger.warn({ msg: 'a database connection was lost' });
   };
-  const pool = openPool({ connectionString, max: 20, applicationName: 'nfse', onIdleError });
+  const server = { connectionString, onIdleError };
+  const pool = openPool({ ...server, max: 20, applicationName: 'nfse' });
   runner.onStop('database pool', () => pool.end());
+  // A lost row of a guard delays or refuses and never issues twice, so these commits do not wait for the disk.
+  const guardPool = openPool({ ...server, max: 8, applicationName: 'nfse-guards', synchronousCommit: false });
+  runner.onStop('guard pool', () => guardPool.end());
   await migrate(pool, migrations);
   const masterKey = await loadMasterKey(config.masterKeyFile, { createIfMissing: config.masterKeyMayBeMade });
   const masterKeys = [{ generation: MASTER_KEY_GENERATION, key: masterKey }] as const;
@@ -70,7 +74,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
     pool,
     log,
     store: decorateStore(createEventStore(log, sealingKeys, options.onAppended)),
-    guards: createPostgresGuards(pool, {
+    guards: createPostgresGuards(guardPool, {
       idempotencyTtlSeconds: config.idempotencySeconds,
       leaseSeconds: IDEMPOTENCY_LEASE_SECONDS,
     }),

@@ -1,13 +1,23 @@
+import { readNote } from '../adapters/authorizer/documents.js';
 import type { Command } from '../cli/command.js';
+import { apiCommands } from '../cli/commands/api.js';
 import { auditCommands } from '../cli/commands/audit.js';
+import { catalogCommands } from '../cli/commands/catalog.js';
 import { certificateCommands } from '../cli/commands/certificate.js';
 import { companyCommands } from '../cli/commands/company.js';
 import { doctorCommands } from '../cli/commands/doctor.js';
 import { eventCommands } from '../cli/commands/events.js';
+import { importCommands } from '../cli/commands/import.js';
 import { invoiceCommands } from '../cli/commands/invoice.js';
 import { keyCommands } from '../cli/commands/key.js';
+import { municipalityCommands } from '../cli/commands/municipality.js';
+import { registryCommands } from '../cli/commands/registry.js';
 import { runCommand } from '../cli/run.js';
 import type { Session } from '../cli/session.js';
+import { shippedCatalogue } from '../tables/catalogue.js';
+import { municipalityByCode } from '../tables/municipalities.js';
+import { readTable } from '../tables/tsv.js';
+import { gzipBase64 } from '../xml/transport.js';
 import { systemClock } from './clock.js';
 import { demoCommand } from './commands/demo.js';
 import { serveCommand } from './commands/serve.js';
@@ -18,7 +28,26 @@ import { createRunner } from './runner.js';
 import { openSession } from './session.js';
 import { startupFault } from './startup-fault.js';
 
+const shippedCnaes = (): readonly string[] => [
+  ...new Set(readTable('catalogue.tsv', ['cnae']).map(({ cnae }) => cnae)),
+];
+
+/** Those about what operators enter, with the national tables that their input is checked against. */
+export const referenceCommands: readonly Command[] = [
+  ...catalogCommands({
+    ...shippedCatalogue,
+    get cnaes() {
+      return shippedCnaes();
+    },
+  }),
+  ...municipalityCommands(municipalityByCode),
+  ...registryCommands,
+  ...apiCommands,
+  ...importCommands((xml) => readNote(gzipBase64(xml))),
+];
+
 const operatorCommands: readonly Command[] = [
+  ...referenceCommands,
   ...companyCommands,
   ...certificateCommands,
   ...keyCommands,

@@ -4,6 +4,7 @@ import { readPkcs12 } from '../certificates/read-pkcs12.js';
 import type { Check, Session } from '../cli/session.js';
 import type { Clock } from '../ports/clock.js';
 import { issueClientCertificate } from '../simulator/start.js';
+import { shippedCatalogue } from '../tables/catalogue.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
 import { applyStreamNow } from '../workers/projection-now.js';
 import { simulatedModes, simulatorFolder } from './authorizers.js';
@@ -42,7 +43,7 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
 
 const LAG_LIMIT_SECONDS = 30;
 
-const engineChecks = async ({ pool, log }: Engines, clock: Clock): Promise<readonly Check[]> => {
+const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clock): Promise<readonly Check[]> => {
   const { rows } = await pool.query<{ server_version: string }>('show server_version');
   const checks: Check[] = [
     { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'}` },
@@ -63,5 +64,21 @@ const engineChecks = async ({ pool, log }: Engines, clock: Clock): Promise<reado
       ...(ok ? {} : { cure }),
     });
   }
+  checks.push(await catalogueCheck(readModel));
   return checks;
+};
+
+/** Not a fault, but an operator should look at each shipped default before it is used in live mode. */
+const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> => {
+  const companies = await readModel.companies();
+  const cnaes = new Set(
+    companies.flatMap((company) =>
+      company.kind === 'company' ? company.registration.activities.map(({ cnae }) => cnae) : [],
+    ),
+  );
+  const imported = await readModel.catalogLines([...cnaes]);
+  const unreviewed = [...cnaes].filter((cnae) => !imported.has(cnae)).flatMap((cnae) => shippedCatalogue.linesOf(cnae));
+  const detail = `${unreviewed.length} shipped lines of registered companies' activities not reviewed by an operator`;
+  const cure = 'nfse catalog export > FILE.tsv, look at the lines, then nfse catalog import FILE.tsv';
+  return { name: 'catalogue', ok: true, detail, ...(unreviewed.length === 0 ? {} : { cure }) };
 };

@@ -1,28 +1,57 @@
-import type pg from 'pg';
 import * as v from 'valibot';
-import type { TaxRegistry } from '../ports/tax-registry.js';
+import { openCarried } from '../app/event-store/codec.js';
+import { shortCache } from '../app/short-cache.js';
+import { type LocalEntry, registryStream } from '../domain/registry/entry.js';
+import type { Clock } from '../ports/clock.js';
+import type { RegistryEntry, TaxRegistry } from '../ports/tax-registry.js';
 import type { Config } from './config.js';
+import type { Engines } from './engines.js';
 
 /** The registry is asked during the POST: it gets this long and no longer (design section 5). */
 const PATIENCE_MS = 500;
 
+/** An entry that an operator puts holds for new requests within 2 s. */
+const LOCAL_CACHE_MS = 1_000;
+
 const answer = v.object({ legal_name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300)) });
 
-/** Companies that this service serves are known to it; `TAX_REGISTRY_URL` is asked for the others. */
-export const openTaxRegistry = (config: Config, pool: pg.Pool): TaxRegistry => ({
-  lookup: async (cnpj) => {
-    const { rows } = await pool.query<{ state: string }>('select state from read.companies where company_id = $1', [
-      cnpj,
-    ]);
-    const known = rows[0] === undefined ? undefined : legalNameIn(rows[0].state);
-    if (known !== undefined) return { cnpj, legalName: known };
-    return config.taxRegistryUrl === undefined ? undefined : await askRegistry(config.taxRegistryUrl, cnpj);
-  },
-});
+type LocalSources = Pick<Engines, 'readModel' | 'sealingKeys'>;
 
-const legalNameIn = (state: string): string | undefined => {
-  const parsed = v.safeParse(v.object({ registration: v.object({ legalName: v.string() }) }), JSON.parse(state));
-  return parsed.success ? parsed.output.registration.legalName : undefined;
+/** What operators entered comes first, then the companies of this service; `TAX_REGISTRY_URL` is asked for the others. */
+export const openTaxRegistry = (config: Config, sources: LocalSources, clock: Clock): TaxRegistry => {
+  const known = shortCache(LOCAL_CACHE_MS, clock, async (cnpj) => {
+    const entry = await sources.readModel.registryEntry(cnpj);
+    return (entry && (await opened(cnpj, entry, sources))) ?? (await servedCompany(cnpj, sources));
+  });
+  return {
+    lookup: async (cnpj) => {
+      const local = await known(cnpj);
+      if (local !== undefined || config.taxRegistryUrl === undefined) return local;
+      return await askRegistry(config.taxRegistryUrl, cnpj);
+    },
+  };
+};
+
+/** Undefined when the key of the entry is gone. */
+const opened = async (
+  cnpj: string,
+  entry: LocalEntry,
+  { sealingKeys }: LocalSources,
+): Promise<RegistryEntry | undefined> => {
+  const stream = registryStream(cnpj);
+  const legalName = await openCarried(entry.legalName, stream, 'legalName', sealingKeys);
+  const address = await openCarried(entry.address, stream, 'address', sealingKeys);
+  if (typeof legalName !== 'string') return undefined;
+  return {
+    cnpj,
+    legalName,
+    ...(address === undefined ? {} : { address: address as NonNullable<LocalEntry['address']> }),
+  };
+};
+
+const servedCompany = async (cnpj: string, { readModel }: LocalSources): Promise<RegistryEntry | undefined> => {
+  const found = (await readModel.company(cnpj))?.state;
+  return found?.kind === 'company' ? { cnpj, legalName: found.registration.legalName } : undefined;
 };
 
 const askRegistry = async (url: string, cnpj: string) => {

@@ -14,7 +14,7 @@ export const isCustomerCountry = (code: string): boolean => countries().has(code
 
 export const isCurrency = (code: string): boolean => currencies().has(code);
 
-export const currencyCodes = (): readonly string[] => [...currencies().keys()].sort();
+export const currencyCodes = once((): readonly string[] => [...currencies().keys()].sort());
 
 /** `tpMoeda`: the central bank's three digits, not the ISO number (domain.md section 10). */
 export const centralBankCode = (currency: string): string | undefined => currencies().get(currency);

@@ -17,6 +17,10 @@ export const scriptedReadModel = (rows: {
     credential: async () => undefined,
     credentialById: async () => undefined,
     apiSwitchedOff: async () => false,
+    catalogLines: async () => new Map(),
+    municipalityDemands: async () => undefined,
+    registryEntry: async () => undefined,
+    byAccessKeys: async () => [],
     openWork: async (...args) => {
       asked.openWork.push(args);
       return rows.openWork ?? [];

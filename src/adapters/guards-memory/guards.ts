@@ -44,7 +44,6 @@ const memoryKeys = (ttlSeconds: number, leaseSeconds: number): IdempotencyKeys =
   };
 
   return {
-    peek: async (owner, bodyHash, now) => stateOf(rows.get(keyOf(owner)), bodyHash, now),
     claim: async (owner, bodyHash, fresh, now) => {
       const row = rows.get(keyOf(owner));
       const state = stateOf(row, bodyHash, now);

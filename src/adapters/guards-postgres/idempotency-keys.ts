@@ -26,11 +26,6 @@ export const idempotencyKeys = (
   };
 
   return {
-    peek: async (owner, bodyHash, now) => {
-      const { rows } = await db.query<KeyRow>({ name: 'key-peek', text: PEEK, values: idOf(owner) });
-      const row = rows[0];
-      return row === undefined ? { kind: 'free' } : stateOf(row, bodyHash, now);
-    },
     claim: async (owner, bodyHash, fresh, now) => {
       const values = [
         ...idOf(owner),
@@ -66,9 +61,6 @@ export const idempotencyKeys = (
 const idOf = ({ mode, companyId, keyHash }: KeyOwner): string[] => [mode, companyId, keyHash];
 
 const OWNED = 'mode = $1 and company_id = $2 and key_hash = $3';
-
-const PEEK = `select body_hash, lease_token, leased_until, command_id, accepted_at, invoice_id
-  from idempotency_keys where ${OWNED}`;
 
 /** Nobody works on it, and it is past its time. $9: now, $10: now minus the time to live. */
 const OVER = '((k.invoice_id is not null or k.leased_until <= $9) and k.accepted_at <= $10)';

@@ -5,6 +5,7 @@ import type { ReadModel } from '../../ports/read-model.js';
 import { openDatabase } from '../sql/database.js';
 import { credentialReads } from './credentials.js';
 import { deadlineReads } from './deadlines.js';
+import { referenceReads } from './reference-data.js';
 import type { ReadSchema } from './schema.js';
 
 /** Reads the views of schema `read`, which point at the active version of each projection; the hottest path is a prepared statement. */
@@ -14,6 +15,7 @@ export const createReadModel = (pool: pg.Pool): ReadModel => {
   return {
     ...credentialReads(pool, db),
     ...deadlineReads(db),
+    ...referenceReads(db),
     invoice: async (stream) => {
       const { rows } = await pool.query<{ state: string; revision: number }>({
         name: 'invoice-by-stream',

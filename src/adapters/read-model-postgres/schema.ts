@@ -23,6 +23,18 @@ export type ReadSchema = {
     began_at: string | null;
     retention_since: string | null;
   };
+  'read.catalog_lines': {
+    cnae: string;
+    /** JSON list. */
+    lines: string;
+  };
+  'read.municipalities': { ibge: string; requires_customer: boolean | null; requires_registration: boolean | null };
+  'read.registry': {
+    cnpj: string;
+    /** JSON; name and address in it are sealed. */
+    entry: string;
+  };
+  'read.invoices': { stream: string; access_key: string | null };
   'read.system': { key: string; switched_off: boolean };
 };
 

@@ -14,6 +14,8 @@ export type PoolOptions = {
   connectTimeoutMs?: number;
   /** This side gives up a silent server after this and drops the connection; default never. */
   answerTimeoutMs?: number;
+  /** False: a commit does not wait for the disk; only for rows that may be lost. Default true. */
+  synchronousCommit?: boolean;
   /** Told of connections lost while idle; the pool replaces them by itself. */
   onIdleError?: (error: Error) => void;
 };
@@ -31,6 +33,7 @@ export const openPool = (options: PoolOptions): pg.Pool => {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    ...(options.synchronousCommit === false ? { options: '-c synchronous_commit=off' } : {}),
   });
   // An 'error' event without a listener ends the process.
   pool.on('error', (error) => options.onIdleError?.(error));

@@ -4,7 +4,7 @@ import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { invoiceStream } from '../../domain/shared/ids.js';
 import { expandMarkers } from '../../domain/shared/markers.js';
 import { brasiliaDate } from '../../domain/shared/time.js';
-import type { Claim, IdempotencyKeys, KeyOwner } from '../../ports/guards.js';
+import type { Claim, ClaimResult, FingerprintMark } from '../../ports/guards.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
 import { fingerprintOf } from '../hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
@@ -12,60 +12,68 @@ import type { AcceptDeps, AcceptResult, IssueCommand, Requester } from './accept
 import { type Candidate, reserveAndAppend } from './reserve.js';
 
 /**
- * `POST /v1/nfse` after its schema (design section 5): a replay first, then the 422 rules, then the claims, then one
- * conditional append that is reservation and acceptance in one. Throws when something could not be recorded (503).
+ * `POST /v1/nfse` after its schema (design section 5): the key first, so that a replay never becomes a 422 because a
+ * certificate expired since; then the 422 rules, then one conditional append that is reservation and acceptance in
+ * one. Throws when something could not be recorded (503).
  */
 export const acceptInvoice = async (
   command: IssueCommand,
   requester: Requester,
   deps: AcceptDeps,
 ): Promise<AcceptResult> => {
-  const { mode, companyId } = requester;
-  const { idempotency } = command;
   const now = deps.clock.now();
-  const owner = idempotency === undefined ? undefined : { mode, companyId, keyHash: idempotency.keyHash };
-  if (owner !== undefined && idempotency !== undefined) {
-    const known = await deps.idempotency.peek(owner, idempotency.bodyHash, now);
-    if (known.kind !== 'free') return await answerKnownKey(known, requester, deps);
-  }
-  const company = await deps.company(companyId);
-  if (company === undefined) return { refused: { code: 'company.issuer_not_configured' } };
-  const checked = checkEligibility(command.request, { ...(await deps.eligibilityFacts(company)), mode, now, company });
-  if ('refused' in checked) return checked;
-  const eligible = await withRegistryName(checked.eligible, deps.taxRegistry);
-
   const fresh: Claim = { leaseToken: randomUUID(), commandId: randomUUID(), acceptedAt: now };
-  if (owner === undefined || idempotency === undefined) {
-    return await reserveAndAppend(candidateOf(command, eligible, requester, fresh), requester, undefined, deps);
-  }
+  const { idempotency } = command;
+  if (idempotency === undefined) return await checkAndReserve(command, requester, fresh, deps);
+
+  const { mode, companyId } = requester;
+  const owner = { mode, companyId, keyHash: idempotency.keyHash };
   const claimed = await deps.idempotency.claim(owner, idempotency.bodyHash, fresh, now);
   if (claimed.kind !== 'claimed') return await answerKnownKey(claimed, requester, deps);
   const { claim } = claimed;
-  const result = await settleClaim(owner, claim, deps, () =>
-    reserveAndAppend(candidateOf(command, eligible, requester, claim), requester, idempotency, deps),
-  );
+  const result = await checkAndReserve(command, requester, claim, deps);
+  if ('refused' in result) {
+    await deps.idempotency.release(owner, claim.leaseToken);
+    return result;
+  }
+  const { invoiceId } = result.accepted.facts;
+  await Promise.all([
+    deps.idempotency.markDone(owner, claim.leaseToken, invoiceId),
+    leaveMark(command, requester, { stream: invoiceStream(mode, companyId, invoiceId), at: claim.acceptedAt }, deps),
+  ]);
   const resumed = claim.commandId !== fresh.commandId;
-  return resumed && 'accepted' in result ? await replay(result.accepted.facts.invoiceId, requester, deps) : result;
+  return resumed ? await replay(invoiceId, requester, deps) : result;
 };
 
-/** The key is done with its invoice, free again after a refusal, and left leased when nobody knows what was stored. */
-const settleClaim = async (
-  owner: KeyOwner,
+/** A keyed request is never refused by the duplicate window, but counts in it once it is accepted (reading 16). */
+const leaveMark = async (
+  { request }: IssueCommand,
+  { mode, companyId }: Requester,
+  mark: FingerprintMark,
+  deps: AcceptDeps,
+): Promise<void> => {
+  const fingerprint = fingerprintOf(mode, companyId, request.amountInCents, request.description);
+  await deps.duplicates.place(fingerprint, mark, null);
+};
+
+/** The key stays leased when this throws: nobody knows then what was stored, and the retry goes on with the same command. */
+const checkAndReserve = async (
+  command: IssueCommand,
+  requester: Requester,
   claim: Claim,
   deps: AcceptDeps,
-  run: () => Promise<AcceptResult>,
 ): Promise<AcceptResult> => {
-  const result = await run();
-  if ('accepted' in result) {
-    await deps.idempotency.markDone(owner, claim.leaseToken, result.accepted.facts.invoiceId);
-  } else {
-    await deps.idempotency.release(owner, claim.leaseToken);
-  }
-  return result;
+  const company = await deps.company(requester.companyId);
+  if (company === undefined) return { refused: { code: 'company.issuer_not_configured' } };
+  const facts = { ...(await deps.eligibilityFacts(company)), mode: requester.mode, now: deps.clock.now(), company };
+  const checked = checkEligibility(command.request, facts);
+  if ('refused' in checked) return checked;
+  const eligible = await withRegistryName(checked.eligible, deps.taxRegistry);
+  return await reserveAndAppend(candidateOf(command, eligible, requester, claim), requester, command.idempotency, deps);
 };
 
 const answerKnownKey = async (
-  known: Exclude<Awaited<ReturnType<IdempotencyKeys['peek']>>, { kind: 'free' }>,
+  known: Exclude<ClaimResult, { kind: 'claimed' }>,
   requester: Requester,
   deps: AcceptDeps,
 ): Promise<AcceptResult> => {

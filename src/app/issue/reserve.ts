@@ -44,10 +44,7 @@ export const reserveAndAppend = async (
     if (placed === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
     const event = candidate.eventFor(invoiceId);
     const { ok } = await deps.store.append(stream, NO_STREAM, [event], contextOf(claim, requester));
-    if (ok) {
-      if (idempotency !== undefined) await deps.duplicates.place(candidate.fingerprint, mark, null);
-      return { accepted: acceptedInvoice(event) };
-    }
+    if (ok) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
     const standing = standingAnswer(state, invoiceId, idempotency, candidate, deps);
     if (standing === 'next_generation') continue;

@@ -15,6 +15,7 @@ import { loadInvoice } from './read-invoice.js';
 
 const MAX_LAG_SECONDS = 1;
 const REMEMBERED_WRITES = 50_000;
+const REMEMBERED_STATES = 5_000;
 const FOLDS_AT_ONCE = 32;
 
 export type InvoiceReader = {
@@ -38,12 +39,19 @@ export type ReaderDeps = {
 export const createInvoiceReader = (store: () => EventStore, deps: ReaderDeps): InvoiceReader => {
   const written = lru<StreamName, Revision>(REMEMBERED_WRITES);
   const folds = createGate(FOLDS_AT_ONCE);
+  const openedStates = lru<StreamName, { revision: Revision; state: InvoiceState }>(REMEMBERED_STATES);
 
   const stateOf = async (stream: StreamName): Promise<InvoiceState> => {
     if ((await deps.lagSeconds()) < MAX_LAG_SECONDS) {
       const row = await deps.readModel.invoice(stream);
       const behind = row === undefined || row.revision < (written.get(stream) ?? -1);
-      if (!behind) return await opened(row.state, stream, deps.keys);
+      if (!behind) {
+        const known = openedStates.get(stream);
+        if (known?.revision === row.revision) return known.state;
+        const state = await opened(row.state, stream, deps.keys);
+        openedStates.set(stream, { revision: row.revision, state });
+        return state;
+      }
     }
     return (await folds(() => loadInvoice(stream, store()))).state;
   };

@@ -50,19 +50,22 @@ export const brasiliaWallClock = (at: Instant): WallClock => {
 
 const QUARTER_MS = 900_000;
 
-let latestOffset = { quarter: Number.NaN, ms: 0 };
+const OFFSETS_KEPT = 1_000;
+const offsets = new Map<number, number>();
 
 /**
  * How far the wall clock is ahead of UTC. The zone changes at whole quarters of an hour only, and asking for it costs more
- * than the rest of a DPS' text, so the latest answer is kept.
+ * than everything else that a read or a DPS does with time, so the answers are kept.
  */
 const offsetMs = (ms: number): number => {
   const quarter = Math.floor(ms / QUARTER_MS);
-  if (latestOffset.quarter !== quarter) {
-    const start = quarter * QUARTER_MS;
-    latestOffset = { quarter, ms: shownAsUtc(start) - start };
-  }
-  return latestOffset.ms;
+  const known = offsets.get(quarter);
+  if (known !== undefined) return known;
+  if (offsets.size >= OFFSETS_KEPT) offsets.clear();
+  const start = quarter * QUARTER_MS;
+  const offset = shownAsUtc(start) - start;
+  offsets.set(quarter, offset);
+  return offset;
 };
 
 const shownAsUtc = (ms: number): number => {

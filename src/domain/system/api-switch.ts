@@ -1,5 +1,5 @@
-import { unreachable } from '../shared/unreachable.js';
 import type { Instant } from '../shared/time.js';
+import { unreachable } from '../shared/unreachable.js';
 import type { SystemEvent } from './events.js';
 
 /** The kill switch of the whole API; it is on until an operator says otherwise. */

@@ -1,0 +1,12 @@
+/** Runs the work on each item, at most `size` at once, a group after the other; results in the order of the items. */
+export const inGroups = async <T, R>(
+  size: number,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> => {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += size) {
+    results.push(...(await Promise.all(items.slice(start, start + size).map(work))));
+  }
+  return results;
+};

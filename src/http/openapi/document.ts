@@ -1,0 +1,147 @@
+import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { cancelBody } from '../body/cancel-schema.js';
+import { issueBody } from '../body/issue-schema.js';
+import { MAX_REFERENCE } from '../body/reference.js';
+import { cancelExamples, EXAMPLE_ID, errorExample, issueExamples } from './examples.js';
+import { requestIdHeader, responseHeaders } from './headers.js';
+import { jsonSchemaOf } from './json-schema.js';
+import { commonCodes, type Operation, operations } from './operations.js';
+import { activityListResponse, errorResponse, invoiceListResponse, invoiceResponse } from './responses.js';
+import { ref, successResponse } from './success.js';
+
+/**
+ * The API as OpenAPI 3.1.0 (spec "Versioning" 1), from the schemas and the catalogue that the handlers use. `baseUrl` is
+ * the service's origin, without a trailing slash.
+ */
+export const openApiDocument = (baseUrl: string): object => ({
+  openapi: '3.1.0',
+  info: { title: 'Emissão de NFS-e', version: '1.0.0', description: OVERVIEW },
+  servers: [{ url: baseUrl }],
+  security: [{ chave: [] }],
+  paths: pathsOf(baseUrl),
+  components: {
+    schemas: {
+      IssueRequest: jsonSchemaOf(issueBody),
+      CancelRequest: jsonSchemaOf(cancelBody),
+      Invoice: jsonSchemaOf(invoiceResponse),
+      InvoiceList: jsonSchemaOf(invoiceListResponse),
+      ActivityList: jsonSchemaOf(activityListResponse),
+      Error: jsonSchemaOf(errorResponse),
+    },
+    responses: {
+      RouteNotFound: {
+        description: 'Todo caminho ou método que não está neste documento.',
+        headers: requestIdHeader,
+        content: errorContent(['route_not_found']),
+      },
+    },
+    securitySchemes: {
+      chave: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'Authorization: Bearer svc_sk_test_... (teste) ou svc_sk_live_... (produção).',
+      },
+      link: { type: 'apiKey', in: 'query', name: 't', description: 'Token de links.pdf e links.xml: 15 minutos.' },
+    },
+  },
+});
+
+const OVERVIEW = [
+  'Emite, consulta, cancela e baixa notas fiscais de serviço (NFS-e) pelo sistema nacional.',
+  'A chave decide o modo: svc_sk_test_ emite em produção restrita, sem valor fiscal; svc_sk_live_ emite de verdade.',
+  'Valores são inteiros em centavos; instantes são ISO 8601 em UTC; campos que não se aplicam ficam ausentes.',
+  'Toda falha usa o mesmo envelope; cada código tem a sua página em [/docs/errors](/docs/errors).',
+].join('\n\n');
+
+const pathsOf = (baseUrl: string): object => {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations)
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation, baseUrl) };
+  return paths;
+};
+
+const operationObject = (operation: Operation, baseUrl: string): object => ({
+  operationId: operation.operationId,
+  summary: operation.summary,
+  description: operation.description,
+  ...(operation.opensWithToken ? { security: [{ chave: [] }, { link: [] }] } : {}),
+  ...present('parameters', parametersOf(operation)),
+  ...(operation.body === undefined ? {} : { requestBody: requestBodies[operation.body] }),
+  responses: {
+    ...successResponse(operation, baseUrl),
+    ...errorResponses(operation),
+  },
+});
+
+const present = (name: string, list: readonly object[]): object => (list.length === 0 ? {} : { [name]: list });
+
+const requestBodies = {
+  issue: {
+    required: true,
+    content: { 'application/json': { schema: ref('IssueRequest'), examples: issueExamples } },
+  },
+  cancel: {
+    required: true,
+    content: { 'application/json': { schema: ref('CancelRequest'), examples: cancelExamples } },
+  },
+};
+
+const idParameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'nfse_<uuid>, ou só o UUID.',
+  schema: { type: 'string' },
+  example: EXAMPLE_ID,
+};
+
+const referenceParameter = {
+  name: 'reference',
+  in: 'query',
+  required: true,
+  description: 'A reference enviada na emissão.',
+  schema: { type: 'string', minLength: 1, maxLength: MAX_REFERENCE },
+};
+
+const idempotencyKeyParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Um valor novo por nota: 1 a 255 caracteres ASCII visíveis. Vale por 24 horas.',
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+};
+
+const parametersOf = ({ path, operationId }: Operation): readonly object[] => [
+  ...(path.includes('{id}') ? [idParameter] : []),
+  ...(operationId === 'find_nfse' ? [referenceParameter] : []),
+  ...(operationId === 'issue_nfse' ? [idempotencyKeyParameter] : []),
+];
+
+const errorResponses = (operation: Operation): object => {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of [...operation.codes, ...commonCodes]) {
+    const { status } = errorCatalogue[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `[\`${code}\`](/docs/errors/${code})`).join(', '),
+        headers: responseHeaders(status, operation),
+        content: errorContent(codes),
+      },
+    ]),
+  );
+};
+
+/** The codes of this route and status; for clients the set stays open (spec "Versioning" 2). */
+function errorContent(codes: readonly ErrorCode[]): object {
+  const narrowed = { type: 'object', properties: { error: { type: 'object', properties: { code: { enum: codes } } } } };
+  return {
+    'application/json': {
+      schema: { allOf: [ref('Error'), narrowed] },
+      examples: Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }])),
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
+
+export type Operation = {
+  method: 'get' | 'post';
+  /** As OpenAPI writes it. */
+  path: string;
+  operationId: string;
+  summary: string;
+  description: string;
+  /** A download also opens with the token of a link, and then shows no quota (reading 55). */
+  opensWithToken: boolean;
+  body?: 'issue' | 'cancel';
+  success: 'accepted' | 'pending' | 'invoice' | 'invoices' | 'activities' | 'pdf' | 'xml';
+  /** What this route refuses with besides `commonCodes`. */
+  codes: readonly ErrorCode[];
+};
+
+/** Every route answers with these. */
+export const commonCodes: readonly ErrorCode[] = [
+  'unauthorized',
+  'feature_not_enabled',
+  'insufficient_scope',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+];
+
+const bodyCodes: readonly ErrorCode[] = [
+  'invalid_request',
+  'malformed_json',
+  'payload_too_large',
+  'unsupported_media_type',
+];
+
+/** The 422 of the catalogue belong to the issue route, all but the one of the cancel window. */
+const eligibilityCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+  (code) => errorCatalogue[code].status === 422 && code !== 'nfse.cancel_window_closed',
+);
+
+const download = (extension: 'pdf' | 'xml', summary: string, description: string): Operation => ({
+  method: 'get',
+  path: `/v1/nfse/{id}/${extension}`,
+  operationId: `download_${extension}`,
+  summary,
+  description: `${description} Abre com a chave (escopo nfse:read) ou com o token t de links, sem redirecionar.`,
+  opensWithToken: true,
+  success: extension,
+  codes: ['invalid_id', 'not_found', 'nfse.not_issued'],
+});
+
+const byKey = { opensWithToken: false } as const;
+
+/** The seven routes (spec "Endpoints"). */
+export const operations: readonly Operation[] = [
+  {
+    ...byKey,
+    method: 'post',
+    path: '/v1/nfse',
+    operationId: 'issue_nfse',
+    summary: 'Emitir',
+    description:
+      'Aceita a nota para emissão: 202 quer dizer aceita, não autorizada. Consulte a nota até o status final. ' +
+      'Com Idempotency-Key, o mesmo pedido repetido em 24 horas devolve a mesma nota.',
+    body: 'issue',
+    success: 'accepted',
+    codes: [
+      ...bodyCodes,
+      'nfse.customer_document_invalid',
+      'nfse.reference_in_use',
+      'duplicate_suspected',
+      'idempotency_key_in_use',
+      'idempotency_key_reuse',
+      ...eligibilityCodes,
+    ],
+  },
+  {
+    ...byKey,
+    method: 'get',
+    path: '/v1/nfse',
+    operationId: 'find_nfse',
+    summary: 'Buscar por reference',
+    description: 'Lista com no máximo uma nota; sem correspondência, data vem vazia.',
+    success: 'invoices',
+    codes: ['invalid_request'],
+  },
+  {
+    ...byKey,
+    method: 'get',
+    path: '/v1/nfse/{id}',
+    operationId: 'get_nfse',
+    summary: 'Consultar',
+    description: 'A nota como está agora. De outra empresa, de outro modo ou inexistente: o mesmo 404.',
+    success: 'invoice',
+    codes: ['invalid_id', 'not_found'],
+  },
+  {
+    ...byKey,
+    method: 'post',
+    path: '/v1/nfse/{id}/cancel',
+    operationId: 'cancel_nfse',
+    summary: 'Cancelar',
+    description:
+      'Pede o cancelamento de uma nota emitida no mês corrente (horário de Brasília). Consulte a nota até ' +
+      'cancellation.status ser succeeded ou failed.',
+    body: 'cancel',
+    success: 'pending',
+    codes: [
+      ...bodyCodes,
+      'invalid_id',
+      'not_found',
+      'nfse.not_cancelable',
+      'nfse.already_canceled',
+      'nfse.cancel_in_progress',
+      'nfse.cancel_window_closed',
+    ],
+  },
+  download('pdf', 'Baixar o PDF', 'O DANFSe da nota autorizada.'),
+  download('xml', 'Baixar o XML autorizado', 'O documento fiscal, byte a byte como foi autorizado.'),
+  {
+    ...byKey,
+    method: 'get',
+    path: '/v1/activities',
+    operationId: 'list_activities',
+    summary: 'Listar atividades',
+    description: 'As linhas que podem ser emitidas. Sem nenhuma liberada, data vem vazia.',
+    success: 'activities',
+    codes: [],
+  },
+];

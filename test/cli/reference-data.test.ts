@@ -1,0 +1,228 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openCarried } from '../../src/app/event-store/codec.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { eventCommands } from '../../src/cli/commands/events.js';
+import { runCommand } from '../../src/cli/run.js';
+import type { Session } from '../../src/cli/session.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { readConfig } from '../../src/runtime/config.js';
+import { createLogger } from '../../src/runtime/logger.js';
+import { referenceCommands } from '../../src/runtime/main.js';
+import { createRunner } from '../../src/runtime/runner.js';
+import { openSession } from '../../src/runtime/session.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+
+const commands = [...referenceCommands, ...companyCommands, ...eventCommands, ...doctorCommands];
+const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default';
+const RIO = '3304557';
+const CUSTOMER = '11222333000181';
+
+describeWithPostgres('the operator command over reference data', () => {
+  const runner = createRunner(() => undefined);
+  let folder: string;
+  let database: FreshDatabase;
+  let session: Session;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nfse-reference-'));
+    database = await freshDatabase();
+    const parsed = readConfig({
+      DATA_DIR: folder,
+      DATABASE_URL: database.connectionString,
+      MASTER_KEY_FILE: join(folder, 'master.key'),
+    });
+    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+    const config = { ...parsed.config, masterKeyMayBeMade: true };
+    session = await openSession(config, systemClock, createLogger('silent', 'stderr'), runner);
+  });
+  afterAll(async () => {
+    await runner.stop();
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = async (...argv: string[]) => {
+    const out: string[] = [];
+    const err: string[] = [];
+    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
+    const exit = await runCommand(argv, commands, async () => session, terminal);
+    return { exit, out: out.join('\n'), err: err.join('\n') };
+  };
+  const runJson = async (...argv: string[]) => {
+    const { exit, out } = await run(...argv, '--json');
+    return { exit, json: JSON.parse(out) as Record<string, unknown> };
+  };
+  const fileOf = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text);
+    return join(folder, name);
+  };
+  const importLines = async (...rows: string[]) =>
+    await run('catalog', 'import', await fileOf('lines.tsv', [HEADER, ...rows].join('\n')));
+  const eventsOf = async (stream: string) =>
+    ((await runJson('events', 'show', stream)).json as { events: { type: string; data: object }[] }).events;
+
+  it('catalog import replaces the lines of the CNAEs it names, and export shows them over the shipped ones', async () => {
+    const before = (await run('catalog', 'export')).out.split('\n');
+    const imported = await importLines(
+      '6201501\t010101\t\tConfirmada\ttrue',
+      '6201501\t010201\t115021000\tOutra\tfalse',
+    );
+    expect(imported).toMatchObject({ exit: 0, out: '2 lines of 1 CNAEs on record, 1 CNAEs changed' });
+    const after = (await run('catalog', 'export')).out.split('\n');
+    expect(after.filter((line) => line.startsWith('6201501'))).toEqual([
+      '6201501\t010101\t\tConfirmada\ttrue\tfalse\t\t',
+      '6201501\t010201\t115021000\tOutra\tfalse\tfalse\t\t',
+    ]);
+    const others = (lines: string[]) => lines.filter((line) => !line.startsWith('6201501'));
+    expect(others(after)).toEqual(others(before));
+    expect(others(after).length).toBeGreaterThan(3_000);
+  });
+
+  it('catalog import of the same file again is no news', async () => {
+    const row = '6202300\t010101\t115021000\tA\ttrue';
+    await importLines(row);
+    expect(await importLines(row)).toMatchObject({ exit: 0, out: '1 lines of 1 CNAEs on record, 0 CNAEs changed' });
+    expect(await eventsOf('catalog-6202300')).toHaveLength(1);
+  });
+
+  it('catalog import names every bad row with its line number, and imports nothing', async () => {
+    const refused = await importLines(
+      '9602501\t060101\t\tBoa\ttrue',
+      '96025\t060101\t\tCurta\ttrue',
+      '9602501\t999999\t\tSem tabela\tfalse',
+      '9602501\t060102\t12\t\tsim',
+      '9602501\t060103\t\tSegunda\ttrue',
+    );
+    expect(refused.exit).toBe(1);
+    expect(
+      refused.err
+        .split('\n')
+        .slice(1)
+        .map((line) => line.trim()),
+    ).toEqual([
+      'line 3: cnae must be 7 digits',
+      'line 4: service_code 999999 is not in the national list',
+      'line 5: nbs must be 9 digits or empty',
+      'line 5: description must not be empty',
+      'line 5: is_default must be true or false',
+      expect.stringMatching(/^line 6: /),
+    ]);
+    expect(await session.readModel.catalogLines(['9602501'])).toEqual(new Map());
+  });
+
+  it('what catalog export printed can be imported', async () => {
+    const exported = (await run('catalog', 'export')).out;
+    const rows = exported.split('\n').filter((line, index) => index === 0 || line.startsWith('0121101'));
+    expect(await run('catalog', 'import', await fileOf('again.tsv', rows.join('\n')))).toMatchObject({ exit: 0 });
+    expect((await run('catalog', 'export')).out).toBe(exported);
+  });
+
+  it('municipality set keeps what it does not name', async () => {
+    expect(await run('municipality', 'set', RIO, '--requires-customer', 'on')).toMatchObject({ exit: 0 });
+    expect((await runJson('municipality', 'show', RIO)).json).toEqual({
+      ibge: RIO,
+      name: 'Rio de Janeiro',
+      state: 'RJ',
+      requires_customer: true,
+      requires_registration: false,
+      set_by_operator: ['requires_customer'],
+    });
+    await run('municipality', 'set', RIO, '--requires-registration', 'on');
+    await run('municipality', 'set', RIO, '--requires-customer', 'off');
+    expect(await session.readModel.municipalityDemands(RIO)).toEqual({
+      requiresCustomer: false,
+      requiresRegistration: true,
+    });
+    await run('municipality', 'set', RIO, '--requires-customer', 'off');
+    expect(await eventsOf(`municipality-${RIO}`)).toHaveLength(3);
+  });
+
+  it('registry put seals names and addresses, in the log and in the read model', async () => {
+    const address = {
+      street: 'Rua A',
+      number: '1',
+      district: 'Centro',
+      city: 'Rio',
+      state: 'RJ',
+      postal_code: '20040030',
+    };
+    const entry = { cnpj: CUSTOMER, legal_name: 'MARIA SEGREDO 52998224725', address };
+    expect(await run('registry', 'put', await fileOf('entry.json', JSON.stringify(entry)))).toMatchObject({ exit: 0 });
+    expect(JSON.stringify(await eventsOf(`registry-${CUSTOMER}`))).not.toContain('SEGREDO');
+    const row = await session.readModel.registryEntry(CUSTOMER);
+    expect(JSON.stringify(row)).not.toMatch(/SEGREDO|Rua A/);
+    const stream = `registry-${CUSTOMER}`;
+    expect(await openCarried(row?.legalName, stream, 'legalName', session.sealingKeys)).toBe(entry.legal_name);
+    expect(await openCarried(row?.address, stream, 'address', session.sealingKeys)).toMatchObject({
+      postalCode: '20040030',
+    });
+  });
+
+  it('registry put takes a list, and refuses all of it for one bad entry without quoting it', async () => {
+    const list = [
+      { cnpj: '22333444000199', legal_name: 'BOA LTDA' },
+      { cnpj: '1', name: 'SECRETA', address: {} },
+    ];
+    const refused = await run('registry', 'put', await fileOf('list.json', JSON.stringify(list)));
+    expect(refused.exit).toBe(1);
+    expect(refused.err).toContain('entry 2: cnpj must be');
+    expect(refused.err).toContain('entry 2: legal_name is missing');
+    expect(refused.err).not.toContain('SECRETA');
+    expect(await session.readModel.registryEntry('22333444000199')).toBeUndefined();
+    const good = await fileOf('list.json', JSON.stringify(list.slice(0, 1)));
+    expect((await runJson('registry', 'put', good)).json).toEqual({ entries: 1, changed: 1 });
+  });
+
+  it('api off and on hold at once in the read model, with reason and actor on record', async () => {
+    await run('api', 'off', '--reason', 'manutenção', '--actor', 'maria');
+    expect(await session.readModel.apiSwitchedOff()).toBe(true);
+    expect((await runJson('api', 'off')).json).toEqual({ api: 'off', changed: false });
+    await run('api', 'on');
+    expect(await session.readModel.apiSwitchedOff()).toBe(false);
+    expect(await eventsOf('system-api')).toMatchObject([
+      { type: 'ApiSwitchedOff', data: { reason: 'manutenção' }, meta: { actor: 'support:maria' } },
+      { type: 'ApiSwitchedOn' },
+    ]);
+  });
+
+  it.each([
+    [['municipality', 'set', '9999999', '--requires-customer', 'on'], 1],
+    [['municipality', 'show', '9999999'], 1],
+    [['municipality', 'set', RIO], 2],
+    [['municipality', 'set', RIO, '--requires-customer', 'yes'], 2],
+    [['catalog', 'import', '/nowhere.tsv'], 2],
+    [['catalog', 'import'], 2],
+    [['registry', 'put', '/nowhere.json'], 2],
+    [['invoice', 'import', '/nowhere.ndjson'], 2],
+    [['api', 'off', '--reason', 'a\nb'], 2],
+    [['api', 'off', '--help'], 0],
+  ])('%j exits with %i and says why', async (argv, exit) => {
+    const result = await run(...argv);
+    expect(result.exit).toBe(exit);
+    expect((exit === 0 ? result.out : result.err).length).toBeGreaterThan(10);
+  });
+
+  it('doctor counts the lines of registered activities that no operator has confirmed, which is no problem', async () => {
+    const company = {
+      ...{ cnpj: '12345678000195', legal_name: 'A', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      activities: [
+        { cnae: '6201501', is_main: true },
+        { cnae: '9602501', is_main: false },
+      ],
+      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+    };
+    await run('company', 'put', await fileOf('company.json', JSON.stringify(company)));
+    const catalogueCheck = async () =>
+      ((await runJson('doctor')).json as { checks: { name: string; ok: boolean; detail: string }[] }).checks.find(
+        ({ name }) => name === 'catalogue',
+      );
+    expect(await catalogueCheck()).toMatchObject({ ok: true, detail: expect.stringMatching(/^[1-9]\d* shipped/) });
+    await importLines('9602501\t060101\t126022000\tCabeleireiros\ttrue');
+    await importLines('6201501\t010101\t115021000\tConfirmada\ttrue');
+    expect(await catalogueCheck()).toMatchObject({ ok: true, detail: expect.stringMatching(/^0 shipped/) });
+  });
+});
