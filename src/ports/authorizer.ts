@@ -48,14 +48,19 @@ export type RegisteredEvent = {
 
 /** Sefin Nacional or its simulator. No method retries; each ends by its own deadline and never throws for what the other side did. */
 export type Authorizer = {
-  /** `POST /nfse` with these signed bytes, once. */
-  sendDps(caller: Caller, signedDps: Buffer): Promise<SendResult<AuthorizedNote>>;
+  /** `POST /nfse` with these signed bytes, once; over at `deadlineAt`, and not begun when that has passed. */
+  sendDps(caller: Caller, signedDps: Buffer, deadlineAt: Instant): Promise<SendResult<AuthorizedNote>>;
   /** `GET /dps/{id}`, then `GET /nfse/{key}`. */
   findByDps(caller: Caller, dpsId: string): Promise<LookupResult<AuthorizedNote>>;
   /** `GET /nfse/{key}`. */
   findByAccessKey(caller: Caller, accessKey: string): Promise<LookupResult<AuthorizedNote>>;
-  /** `POST /nfse/{key}/eventos`, once. */
-  sendCancellation(caller: Caller, accessKey: string, signedRequest: Buffer): Promise<SendResult<RegisteredEvent>>;
+  /** `POST /nfse/{key}/eventos`, once; over at `deadlineAt`, and not begun when that has passed. */
+  sendCancellation(
+    caller: Caller,
+    accessKey: string,
+    signedRequest: Buffer,
+    deadlineAt: Instant,
+  ): Promise<SendResult<RegisteredEvent>>;
   /** `GET /nfse/{key}/eventos/101101/1`. */
   findCancellation(caller: Caller, accessKey: string): Promise<LookupResult<RegisteredEvent>>;
 };

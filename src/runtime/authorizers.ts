@@ -72,11 +72,12 @@ export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer
   runner.onStop('authorizer connections', () => client.close());
   const reachable = (caller: Caller): boolean => addressOf(caller.mode) !== undefined;
   return {
-    sendDps: async (caller, bytes) => (reachable(caller) ? await client.sendDps(caller, bytes) : notReached),
+    sendDps: async (caller, bytes, deadlineAt) =>
+      reachable(caller) ? await client.sendDps(caller, bytes, deadlineAt) : notReached,
     findByDps: async (caller, id) => (reachable(caller) ? await client.findByDps(caller, id) : notAsked),
     findByAccessKey: async (caller, key) => (reachable(caller) ? await client.findByAccessKey(caller, key) : notAsked),
-    sendCancellation: async (caller, key, bytes) =>
-      reachable(caller) ? await client.sendCancellation(caller, key, bytes) : notReached,
+    sendCancellation: async (caller, key, bytes, deadlineAt) =>
+      reachable(caller) ? await client.sendCancellation(caller, key, bytes, deadlineAt) : notReached,
     findCancellation: async (caller, key) =>
       reachable(caller) ? await client.findCancellation(caller, key) : notAsked,
   };

@@ -87,7 +87,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const ops = await startOpsServer(config.ops, async () => {
     const lag = await lagSeconds();
     const ready = serving && halted === undefined && lag < READY_LAG_SECONDS;
-    return { ready, checks: { serving, database: true, lag_s: lag, ...(halted === undefined ? {} : { halted }) } };
+    return { ready, checks: { serving, lag_s: lag, ...(halted === undefined ? {} : { halted }) } };
   });
   runner.onStop('operations server', () => ops.close());
   if (roles.includes('projector')) {

@@ -94,8 +94,8 @@ describeWithPostgres('the operator command over reference data', () => {
       '9602501\t060101\t\tBoa\ttrue',
       '96025\t060101\t\tCurta\ttrue',
       '9602501\t999999\t\tSem tabela\tfalse',
-      '9602501\t060102\t12\t\tsim',
-      '9602501\t060103\t\tSegunda\ttrue',
+      '9602501\t060201\t12\t\tsim',
+      '9602501\t060301\t\tSegunda\ttrue',
     );
     expect(refused.exit).toBe(1);
     expect(
@@ -109,7 +109,7 @@ describeWithPostgres('the operator command over reference data', () => {
       'line 5: nbs must be 9 digits or empty',
       'line 5: description must not be empty',
       'line 5: is_default must be true or false',
-      expect.stringMatching(/^line 6: /),
+      'line 6: a second default line of CNAE 9602501',
     ]);
     expect(await session.readModel.catalogLines(['9602501'])).toEqual(new Map());
   });

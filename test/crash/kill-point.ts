@@ -69,9 +69,8 @@ export const killing = (order: KillOrder | undefined) => {
     }),
     decorateAuthorizer: (authorizer: Authorizer): Authorizer => ({
       ...authorizer,
-      sendDps: (caller, bytes) => send('sendDps', () => authorizer.sendDps(caller, bytes)),
-      sendCancellation: (caller, accessKey, bytes) =>
-        send('sendCancellation', () => authorizer.sendCancellation(caller, accessKey, bytes)),
+      sendDps: (...args) => send('sendDps', () => authorizer.sendDps(...args)),
+      sendCancellation: (...args) => send('sendCancellation', () => authorizer.sendCancellation(...args)),
     }),
   };
 };

@@ -20,10 +20,12 @@ import { invoiceStream, type Mode } from '../../src/domain/shared/ids.js';
 import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
 import { createApp } from '../../src/http/app.js';
 import type { Authenticated, HttpDeps, RequestSummary } from '../../src/http/deps.js';
+import type { EventLog } from '../../src/ports/event-log.js';
 import type { IdempotencyKeys } from '../../src/ports/guards.js';
 import type { ReadModel } from '../../src/ports/read-model.js';
 import type { SealingKeys } from '../../src/ports/sealing-keys.js';
 import { catalogue, DEMO_CNPJ, demoCompany, issueBodyOf, OTHER_CNPJ } from './demo.js';
+import { checkAnswer } from './openapi/check-answer.js';
 
 export const BASE_URL = 'https://nfse.example';
 export const START: Instant = '2026-11-21T12:00:00.000Z';
@@ -35,6 +37,7 @@ export class EngineDown extends Error {}
 
 export type Harness = {
   app: Hono;
+  log: EventLog;
   store: EventStore;
   summaries: RequestSummary[];
   faults: unknown[];
@@ -49,6 +52,7 @@ export type Harness = {
   };
   idempotency: IdempotencyKeys;
   keys: Record<KeyName, string>;
+  /** Throws when the answer is not one that the OpenAPI document gives for the route. */
   call(path: string, options?: CallOptions): Promise<Response>;
   pass(seconds: number): void;
   /** Records events of the invoice in the mode of the key, as the issuer would. */
@@ -147,6 +151,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
 
   return {
     app,
+    log,
     store,
     summaries,
     faults,
@@ -154,7 +159,12 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     world,
     idempotency: guards.idempotency,
     keys,
-    call: async (path, options = {}) => await app.request(path, requestInit(options, keys)),
+    call: async (path, options = {}) => {
+      const init = requestInit(options, keys);
+      const response = await app.request(path, init);
+      await checkAnswer(path, init.method ?? 'GET', response);
+      return response;
+    },
     pass: (seconds) => {
       world.now = addSeconds(world.now, seconds);
     },

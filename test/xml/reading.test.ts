@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { element, elementWith, field, text } from '../../src/xml/element.js';
 import { attributeAt, nodesAt, parseXml, textAt } from '../../src/xml/parse.js';
 import { gunzipBase64, gzipBase64 } from '../../src/xml/transport.js';
-import { sample } from './support.js';
+import { noteAround, unsignedDps } from './documents.js';
 
 /** Any character, with those that escaping is about made common. */
 const unit = fc.oneof(
@@ -19,7 +19,7 @@ const parsed = (xml: string | Buffer) => {
 
 describe('parseXml', () => {
   it('keeps keys and numbers as text', () => {
-    const note = parsed(sample('nfse-07-producao-me-epp-cpf.xml'));
+    const note = parsed(noteAround(unsignedDps));
     expect(attributeAt(note, 'NFSe/infNFSe', 'Id')).toMatch(/^NFS[0-9]{50}$/);
     expect(textAt(note, 'NFSe/infNFSe/nNFSe')).toBe('1467');
     expect(textAt(note, 'NFSe/infNFSe/DPS/infDPS/cLocEmi')).toBe('2111300');

@@ -5,7 +5,9 @@ import { issueCertificate, type KeyAndCertificate } from '../../src/certificates
 import { openSchemas } from '../../src/xml/schema.js';
 import { type SigningOptions, signDocument } from '../../src/xml/sign.js';
 import { verifySignature } from '../../src/xml/verify.js';
-import { itWith, sample, unsignedSample, xmlsecVerifies } from './support.js';
+import { sample, unsignedSample } from '../support/samples.js';
+import { dpsId, signedDocuments, unsignedDps } from './documents.js';
+import { itWith, xmlsecVerifies } from './support.js';
 
 const signedSamples = [
   ['dps-01-me-epp-tomador-pj.xml', 'infDPS'],
@@ -16,14 +18,20 @@ const signedSamples = [
   ['evento-12-cancelamento-e101101.xml', 'infEvento'],
 ] as const;
 
-const dps = 'dps-01-me-epp-tomador-pj.xml';
-const dpsId = 'DPS211130021234567800019500001000000000000001';
+const signedKinds = [
+  ['DPS', 'infDPS'],
+  ['NFSe', 'infNFSe'],
+  ['pedRegEvento', 'infPedReg'],
+  ['evento', 'infEvento'],
+] as const;
 
 let identity: KeyAndCertificate;
 let options: SigningOptions;
+let documents: ReturnType<typeof signedDocuments>;
 beforeAll(() => {
   identity = issueCertificate({ subjectName: 'Teste', validDays: 1, now: '2026-11-21T12:00:00.000Z' });
   options = { signedElementName: 'infDPS', id: dpsId, algorithm: 'c14n', ...identity };
+  documents = signedDocuments(identity);
 });
 
 const xmlCryptoVerifies = (xml: Buffer, publicCert: string): boolean => {
@@ -37,12 +45,25 @@ const xmlCryptoVerifies = (xml: Buffer, publicCert: string): boolean => {
 const replaced = (xml: Buffer, from: string | RegExp, to: string): Buffer =>
   Buffer.from(xml.toString('utf8').replace(from, to), 'utf8');
 
+/** Starts with another letter than before, whatever it was: our signatures differ from run to run. */
+const otherSignatureValue = (xml: Buffer): Buffer =>
+  Buffer.from(
+    xml.toString('utf8').replace(/(?<=<SignatureValue>)./, (first) => (first === 'A' ? 'B' : 'A')),
+    'utf8',
+  );
+
 describe('verifySignature', () => {
-  it.each(signedSamples)('accepts %s', (name, signed) => {
-    expect(verifySignature(sample(name), signed)).toMatchObject({ ok: true });
+  it.each(signedKinds)('accepts a %s', (kind, signed) => {
+    expect(verifySignature(documents[kind], signed)).toMatchObject({ ok: true });
   });
 
-  it('accepts rsa-sha1 with sha1, as production documents carry it', () => {
+  for (const [name, signed] of signedSamples) {
+    itWith('samples', `accepts ${name}`, () => {
+      expect(verifySignature(sample(name), signed)).toMatchObject({ ok: true });
+    });
+  }
+
+  itWith('samples', 'accepts rsa-sha1 with sha1, as production documents carry it', () => {
     const note = sample('nfse-07-producao-me-epp-cpf.xml').toString('utf8');
     const embedded = note.slice(note.indexOf('<DPS '), note.indexOf('</DPS>') + '</DPS>'.length);
     expect(embedded).toContain('rsa-sha1');
@@ -51,7 +72,6 @@ describe('verifySignature', () => {
 
   it.each([
     ['a changed amount', /<vServ>1500/, '<vServ>1501', 'digest'],
-    ['a changed signature value', /<SignatureValue>../, '<SignatureValue>AA', 'signature_value'],
     ['a reference to another id', /URI="#DPS/, 'URI="#XPS', 'reference'],
     ['an empty reference', /URI="#[^"]+"/, 'URI=""', 'reference'],
     ['an algorithm outside the list', /rsa-sha256/, 'rsa-sha512', 'algorithm'],
@@ -68,18 +88,23 @@ describe('verifySignature', () => {
     ['a document type', /<DPS /, '<!DOCTYPE DPS><DPS ', 'malformed'],
     ['an open tag', /<\/DPS>/, '', 'malformed'],
   ] as const)('refuses %s', (_title, from, to, reason) => {
-    expect(verifySignature(replaced(sample(dps), from, to), 'infDPS')).toEqual({ ok: false, reason });
+    expect(verifySignature(replaced(documents.DPS, from, to), 'infDPS')).toEqual({ ok: false, reason });
+  });
+
+  it('refuses a changed signature value', () => {
+    const changed = otherSignatureValue(documents.DPS);
+    expect(verifySignature(changed, 'infDPS')).toEqual({ ok: false, reason: 'signature_value' });
   });
 });
 
 describe('signDocument', () => {
-  it('makes the digest of the sample from the same text', () => {
-    const { digest } = signDocument(unsignedSample(dps), options);
+  itWith('samples', 'makes the digest of the sample from the same text', () => {
+    const { digest } = signDocument(unsignedSample('dps-01-me-epp-tomador-pj.xml'), options);
     expect(digest).toBe('ByoFgXKny7aEEfOSAg0SlctL9IeM+ktIOPv+gfidTqE=');
   });
 
   it('signs what verifySignature and xml-crypto accept, and tells the certificate', () => {
-    const { bytes, digest } = signDocument(unsignedSample(dps), options);
+    const { bytes, digest } = signDocument(unsignedDps, options);
     const certificateDer = new X509Certificate(identity.certificatePem).raw;
     expect(verifySignature(bytes, 'infDPS')).toEqual({ ok: true, certificateDer, digest, reference: dpsId });
     expect(xmlCryptoVerifies(bytes, identity.certificatePem)).toBe(true);
@@ -87,8 +112,7 @@ describe('signDocument', () => {
     expect(bytes.toString('utf8').startsWith('<?xml version="1.0" encoding="UTF-8"?><DPS ')).toBe(true);
   });
 
-  it.each(signedSamples)('signs %s again in the way of the Sefin', (name, signedElementName) => {
-    const unsigned = unsignedSample(name);
+  const signsAsSefin = (unsigned: string, signedElementName: string): void => {
     const id = /Id="([^"]+)"/.exec(unsigned)?.[1] ?? '';
     const sefin = {
       ...options,
@@ -101,24 +125,32 @@ describe('signDocument', () => {
     expect(verifySignature(bytes, signedElementName)).toMatchObject({ ok: true, reference: id });
     expect(xmlCryptoVerifies(bytes, identity.certificatePem)).toBe(true);
     expect(bytes.toString('utf8').startsWith('<?xml version="1.0" encoding="utf-8"?>')).toBe(true);
-  });
+  };
+
+  it('signs in the way of the Sefin', () => signsAsSefin(unsignedDps, 'infDPS'));
+
+  for (const [name, signedElementName] of signedSamples) {
+    itWith('samples', `signs ${name} again in the way of the Sefin`, () => {
+      signsAsSefin(unsignedSample(name), signedElementName);
+    });
+  }
 
   it('keeps accents, escapes and characters beyond the basic plane verifiable', () => {
-    const unsigned = unsignedSample(dps).replace(/(<xDescServ>)[^<]*/, '$1a &amp; b &lt;c&gt; ção\n𝒳 "q"&#xD;');
+    const unsigned = unsignedDps.replace(/(<xDescServ>)[^<]*/, '$1a &amp; b &lt;c&gt; ção\n𝒳 "q"&#xD;');
     const { bytes } = signDocument(unsigned, options);
     expect(verifySignature(bytes, 'infDPS')).toMatchObject({ ok: true });
     expect(xmlCryptoVerifies(bytes, identity.certificatePem)).toBe(true);
   });
 
   it('throws for an id that the document does not have', () => {
-    expect(() => signDocument(unsignedSample(dps), { ...options, id: 'DPS0' })).toThrow('infDPS');
+    expect(() => signDocument(unsignedDps, { ...options, id: 'DPS0' })).toThrow('infDPS');
     const sefin = { ...options, id: 'DPS0', algorithm: 'exc-c14n-with-comments' } as const;
-    expect(() => signDocument(unsignedSample(dps), sefin)).toThrow('infDPS');
+    expect(() => signDocument(unsignedDps, sefin)).toThrow('infDPS');
   });
 
   itWith('xmlsec1', 'is verified by xmlsec1 in both algorithms', () => {
     for (const algorithm of ['c14n', 'exc-c14n-with-comments'] as const) {
-      const { bytes } = signDocument(unsignedSample(dps), { ...options, algorithm });
+      const { bytes } = signDocument(unsignedDps, { ...options, algorithm });
       expect(xmlsecVerifies(bytes, 'infDPS')).toBe(true);
       expect(xmlsecVerifies(replaced(bytes, '<vServ>1500', '<vServ>1501'), 'infDPS')).toBe(false);
     }

@@ -1,6 +1,6 @@
 import { CANCELLATION_EVENT, cancellationRequestId, isAccessKey } from '../../domain/shared/access-key.js';
 import type { Mode } from '../../domain/shared/ids.js';
-import { type Instant, isBefore } from '../../domain/shared/time.js';
+import { epochMs, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { AuthorizedNote, Authorizer, Caller, LookupResult } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { gzipBase64 } from '../../xml/transport.js';
@@ -25,16 +25,23 @@ export type AuthorizerOptions = {
 export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { close(): void } => {
   const agents = createAgents(options.trustRootsPem);
 
-  const call = async (caller: Caller, method: 'GET' | 'POST', path: string, body?: object): Promise<Exchange> => {
+  const call = async (
+    caller: Caller,
+    method: 'GET' | 'POST',
+    path: string,
+    send?: { body: object; deadlineAt: Instant },
+  ): Promise<Exchange> => {
     const certificate = await options.certificateOf(caller).catch(() => undefined);
     if (certificate === undefined) return { kind: 'not_handed', reason: 'certificate_missing' };
     if (!isBefore(options.now(), certificate.notAfter)) return { kind: 'not_handed', reason: 'certificate_expired' };
+    const leftMs = send === undefined ? options.timeoutMs : epochMs(send.deadlineAt) - epochMs(options.now());
+    if (leftMs <= 0) return { kind: 'not_handed', reason: 'deadline_passed' };
     return exchange({
       agent: agents.agentOf(certificate),
       method,
       url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${path}`),
-      timeoutMs: options.timeoutMs,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      timeoutMs: Math.min(options.timeoutMs, leftMs),
+      ...(send === undefined ? {} : { body: JSON.stringify(send.body) }),
     });
   };
 
@@ -50,12 +57,13 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
   };
 
   return {
-    sendDps: async (caller, signedDps) => {
+    sendDps: async (caller, signedDps, deadlineAt) => {
       const { id, digest } = identityOf(signedDps, 'DPS', 'infDPS');
-      const answer = await call(caller, 'POST', '/nfse', { dpsXmlGZipB64: gzipBase64(signedDps) });
-      return classifySend('dps', answer, (body) => {
+      const body = { dpsXmlGZipB64: gzipBase64(signedDps) };
+      const answer = await call(caller, 'POST', '/nfse', { body, deadlineAt });
+      return classifySend('dps', answer, (success) => {
         // `idDps` of this answer holds the access key (deviation 4): only the document itself is believed.
-        const note = readNote(textOf(body, 'nfseXmlGZipB64'));
+        const note = readNote(textOf(success, 'nfseXmlGZipB64'));
         return note?.dpsId === id && note.dpsDigest === digest ? note : undefined;
       });
     },
@@ -71,10 +79,10 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
 
     findByAccessKey: (caller, accessKey) => fetchNote(caller, accessKey, ['E2401']),
 
-    sendCancellation: async (caller, accessKey, signedRequest) => {
+    sendCancellation: async (caller, accessKey, signedRequest, deadlineAt) => {
       const { id, digest } = identityOf(signedRequest, 'pedRegEvento', 'infPedReg');
       const body = { pedidoRegistroEventoXmlGZipB64: gzipBase64(signedRequest) };
-      const answer = await call(caller, 'POST', `/nfse/${accessKey}/eventos`, body);
+      const answer = await call(caller, 'POST', `/nfse/${accessKey}/eventos`, { body, deadlineAt });
       return classifySend('event', answer, (success) => {
         const event = readEvent(packedEventOf(success, CANCELLATION_EVENT));
         return event?.requestId === id && event.requestDigest === digest ? event : undefined;

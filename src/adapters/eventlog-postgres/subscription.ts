@@ -18,13 +18,12 @@ export async function* subscription(
   readNext: ReadNext,
   news: WakeSignal,
 ): AsyncGenerator<EventBatch, void> {
-  const aborted = whenAborted(signal);
   let cursor = after ?? START;
   let poll = POLL_MS.first;
   let retry = RETRY_MS.first;
   while (!signal.aborted) {
     const seen = news.count();
-    const look = await Promise.race([attempt(readNext(prefixes, cursor)), aborted]);
+    const look = await attempt(readNext(prefixes, cursor), signal);
     if (look.kind === 'aborted') return;
     if (look.kind === 'failed') {
       onInterrupted?.(look.error);
@@ -55,14 +54,23 @@ const gather = (signal: AbortSignal): Promise<void> => pause(GATHER_MS, undefine
 
 type Look = { kind: 'read'; stretch: Stretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
 
-const attempt = (reading: Promise<Stretch>): Promise<Look> =>
-  reading.then(
-    (stretch) => ({ kind: 'read', stretch }),
-    (error: unknown) => ({ kind: 'failed', error }),
-  );
-
-const whenAborted = (signal: AbortSignal): Promise<Look> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true }));
+/**
+ * An abort does not wait for a slow server. A race against one promise that lives as long as the subscription would
+ * keep every batch that was ever read, so each look has a listener of its own.
+ */
+const attempt = (reading: Promise<Stretch>, signal: AbortSignal): Promise<Look> =>
+  new Promise((resolve) => {
+    const end = (look: Look): void => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(look);
+    };
+    const onAbort = (): void => end({ kind: 'aborted' });
+    signal.addEventListener('abort', onAbort, { once: true });
+    reading.then(
+      (stretch) => end({ kind: 'read', stretch }),
+      (error: unknown) => end({ kind: 'failed', error }),
+    );
+  });
 
 /** Half to full: many subscribers of a server that comes back do not arrive at once. */
 const jitter = (ms: number): number => ms * (0.5 + Math.random() / 2);

@@ -1,4 +1,4 @@
-import type { StreamName } from '../../domain/shared/ids.js';
+import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import type { EventLog, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import { eventHash } from '../event-store/codec.js';
 
@@ -40,7 +40,10 @@ const checkEvent = (
   if (eventHash(stream, revision, event) !== metadata.hash) {
     return [{ kind: 'hash_mismatch', ...at, detail: 'the stored hash is not the hash of the stored event' }];
   }
-  const pruned = event.type === 'TestInvoiceDeleted';
+  const pruned = stream.startsWith(invoicePrefix.test) && event.type === 'TestInvoiceDeleted';
+  if (pruned && event.data.lastHash !== metadata.prevHash) {
+    return [{ kind: 'broken_link', ...at, detail: 'the event that ends a test invoice names another last hash' }];
+  }
   if (head === undefined) {
     const begins = revision === 0 && metadata.prevHash === '';
     return begins || pruned

@@ -4,12 +4,13 @@ import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { invoiceStream } from '../../domain/shared/ids.js';
 import { expandMarkers } from '../../domain/shared/markers.js';
 import { brasiliaDate } from '../../domain/shared/time.js';
+import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim, ClaimResult, FingerprintMark } from '../../ports/guards.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
 import { fingerprintOf } from '../hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, IssueCommand, Requester } from './accept-deps.js';
-import { type Candidate, reserveAndAppend } from './reserve.js';
+import { type Candidate, findOwnInvoice, reserveAndAppend } from './reserve.js';
 
 /**
  * `POST /v1/nfse` after its schema (design section 5): the key first, so that a replay never becomes a 422 because a
@@ -31,9 +32,17 @@ export const acceptInvoice = async (
   const claimed = await deps.idempotency.claim(owner, idempotency.bodyHash, fresh, now);
   if (claimed.kind !== 'claimed') return await answerKnownKey(claimed, requester, deps);
   const { claim } = claimed;
-  const result = await checkAndReserve(command, requester, claim, deps);
+  const resumed = claim.commandId !== fresh.commandId;
+  const left = resumed
+    ? await findOwnInvoice(command.request.reference, requester, idempotency, claim, deps)
+    : undefined;
+  const release = () => deps.idempotency.release(owner, claim.leaseToken);
+  const result =
+    left === undefined
+      ? await checkAndReserve(command, requester, claim, deps).catch(releaseIfNotStored(release))
+      : { accepted: left };
   if ('refused' in result) {
-    await deps.idempotency.release(owner, claim.leaseToken);
+    await release();
     return result;
   }
   const { invoiceId } = result.accepted.facts;
@@ -41,9 +50,16 @@ export const acceptInvoice = async (
     deps.idempotency.markDone(owner, claim.leaseToken, invoiceId),
     leaveMark(command, requester, { stream: invoiceStream(mode, companyId, invoiceId), at: claim.acceptedAt }, deps),
   ]);
-  const resumed = claim.commandId !== fresh.commandId;
-  return resumed ? await replay(invoiceId, requester, deps) : result;
+  return result;
 };
+
+/** What was certainly not stored frees the key; after anything else it stays leased, and the retry goes on with the same command. */
+const releaseIfNotStored =
+  (release: () => Promise<void>) =>
+  async (error: unknown): Promise<never> => {
+    if (error instanceof EventLogUnavailable) await release().catch(() => undefined);
+    throw error;
+  };
 
 /** A keyed request is never refused by the duplicate window, but counts in it once it is accepted (reading 16). */
 const leaveMark = async (
@@ -56,7 +72,6 @@ const leaveMark = async (
   await deps.duplicates.place(fingerprint, mark, null);
 };
 
-/** The key stays leased when this throws: nobody knows then what was stored, and the retry goes on with the same command. */
 const checkAndReserve = async (
   command: IssueCommand,
   requester: Requester,

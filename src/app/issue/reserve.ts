@@ -4,6 +4,7 @@ import { evolve } from '../../domain/invoice/evolve.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim, FingerprintMark } from '../../ports/guards.js';
 import type { CommandContext } from '../event-store/codec.js';
 import { NO_STREAM } from '../event-store/event-store.js';
@@ -19,8 +20,11 @@ export type Candidate = {
   eventFor(invoiceId: InvoiceId): InvoiceEvent;
 };
 
-/** A mark of the duplicate window whose invoice never came is given up after this long. */
-const ORPHANED_MARK_SECONDS = 5;
+/**
+ * A mark of the duplicate window whose invoice never came is given up after this long: more than the registry's
+ * patience, an append's deadline and the time that a server goes on with it after we hung up.
+ */
+const ORPHANED_MARK_SECONDS = 20;
 
 /** Tries the id that the request is reserved by; "expected none" decides who was first (design section 5). */
 export const reserveAndAppend = async (
@@ -30,26 +34,62 @@ export const reserveAndAppend = async (
   deps: AcceptDeps,
 ): Promise<AcceptResult> => {
   const { mode, companyId } = requester;
-  const { reference, claim } = candidate;
+  const { reference, claim, fingerprint } = candidate;
   for (let generation = 0; ; generation++) {
-    const invoiceId =
-      reference !== undefined
-        ? invoiceIdOfReference(mode, companyId, reference)
-        : idempotency !== undefined
-          ? invoiceIdOfKey(mode, companyId, idempotency.keyHash, generation)
-          : randomUUID();
+    const invoiceId = reservedId({ mode, companyId }, reference, idempotency, generation) ?? randomUUID();
     const stream = invoiceStream(mode, companyId, invoiceId);
     const mark = { stream, at: claim.acceptedAt };
-    const placed = idempotency === undefined ? await placeMark(mark, candidate.fingerprint, deps) : 'not_mine';
+    const placed = idempotency === undefined ? await placeMark(mark, fingerprint, deps) : 'not_mine';
     if (placed === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
+    const unmark = async (): Promise<void> => {
+      if (placed === 'placed') await deps.duplicates.remove(fingerprint, stream);
+    };
     const event = candidate.eventFor(invoiceId);
-    const { ok } = await deps.store.append(stream, NO_STREAM, [event], contextOf(claim, requester));
-    if (ok) return { accepted: acceptedInvoice(event) };
+    const append = deps.store.append(stream, NO_STREAM, [event], contextOf(claim, requester));
+    if ((await unlessUnavailable(append, unmark)).ok) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
-    const standing = standingAnswer(state, invoiceId, idempotency, candidate, deps);
+    const standing = standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
     if (standing === 'next_generation') continue;
-    if (placed === 'placed') await deps.duplicates.remove(candidate.fingerprint, stream);
+    await unmark();
     return standing;
+  }
+};
+
+/** The invoice that an earlier try of this very request left behind, whatever the rules would say of it today. */
+export const findOwnInvoice = async (
+  reference: string | undefined,
+  { mode, companyId }: Requester,
+  idempotency: IdempotencyMark,
+  claim: Claim,
+  deps: AcceptDeps,
+): Promise<Invoice | undefined> => {
+  for (let generation = 0; ; generation++) {
+    const invoiceId = reservedId({ mode, companyId }, reference, idempotency, generation) ?? '';
+    const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
+    if (state.kind === 'none') return undefined;
+    const standing = standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
+    if (standing !== 'next_generation') return 'accepted' in standing ? standing.accepted : undefined;
+  }
+};
+
+/** By reference, else by key and generation; undefined when nothing reserves an id and a random one will do. */
+const reservedId = (
+  { mode, companyId }: Pick<Requester, 'mode' | 'companyId'>,
+  reference: string | undefined,
+  idempotency: IdempotencyMark | undefined,
+  generation: number,
+): InvoiceId | undefined => {
+  if (reference !== undefined) return invoiceIdOfReference(mode, companyId, reference);
+  return idempotency === undefined ? undefined : invoiceIdOfKey(mode, companyId, idempotency.keyHash, generation);
+};
+
+/** What was certainly not stored leaves no trace (reading 16). */
+const unlessUnavailable = async <T>(append: Promise<T>, unmark: () => Promise<void>): Promise<T> => {
+  try {
+    return await append;
+  } catch (error) {
+    if (error instanceof EventLogUnavailable) await unmark().catch(() => undefined);
+    throw error;
   }
 };
 
@@ -76,24 +116,25 @@ const standingAnswer = (
   state: InvoiceState,
   invoiceId: InvoiceId,
   idempotency: IdempotencyMark | undefined,
-  candidate: Candidate,
+  claim: Claim,
+  reference: string | undefined,
   deps: AcceptDeps,
 ): AcceptResult | 'next_generation' => {
   const standing = state.kind === 'invoice' ? state : undefined;
   const sameKey = idempotency !== undefined && standing?.facts.idempotency?.keyHash === idempotency.keyHash;
-  const keyAlive = standing !== undefined && isKeyAlive(standing, candidate, deps);
+  const keyAlive = standing !== undefined && isKeyAlive(standing, claim, deps);
   if (sameKey && keyAlive) {
     return standing.facts.idempotency?.bodyHash === idempotency.bodyHash
       ? { accepted: standing }
       : { refused: { code: 'idempotency_key_reuse' } };
   }
-  if (candidate.reference === undefined) return 'next_generation';
+  if (reference === undefined) return 'next_generation';
   const holder = publicInvoiceId(state.kind === 'reference_taken' ? state.invoiceId : invoiceId);
   const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${holder}. Use outra reference para uma nota nova.`;
   return { refused: { code: 'nfse.reference_in_use', message } };
 };
 
-const isKeyAlive = ({ facts }: Invoice, { claim }: Candidate, { windows }: AcceptDeps): boolean =>
+const isKeyAlive = ({ facts }: Invoice, claim: Claim, { windows }: AcceptDeps): boolean =>
   facts.createdAt !== undefined && isBefore(claim.acceptedAt, addSeconds(facts.createdAt, windows.idempotencySeconds));
 
 /** The invoice as the 202 shows it: folded from the very event that was stored. */

@@ -127,7 +127,7 @@ const send = async (
   const inTime = isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS));
   const bytes = gunzipSync(Buffer.from(document.signedRequestGzip, 'base64'));
   const result = inTime
-    ? await deps.authorizer.sendCancellation(invoice.facts, accessKey, bytes)
+    ? await deps.authorizer.sendCancellation(invoice.facts, accessKey, bytes, deadlineAt)
     : { kind: 'not_sent' as const, reason: 'the deadline was too near', codes: [], certificateRefused: false };
   await recordCancelAnswer(stream, sent, document, result, deps);
   return 'look again';

@@ -58,6 +58,7 @@ const concludeIssue = async (
   step: Extract<ReturnType<typeof nextIssueStep>, { do: 'conclude' }>,
   deps: IssuerDeps,
 ): Promise<void> => {
+  // A note that was found changes the state: whoever called looks at it again.
   if (step.lookUpFirst !== undefined && (await lookUp(stream, loaded, step.lookUpFirst, deps)) === 'found') return;
   const now = deps.clock.now();
   await recordDecision(stream, 'conclude_issue', deps, (state) => conclude(state, step.verdict, now, deps.limits));

@@ -12,7 +12,7 @@ import {
   recordUnknown,
 } from '../../domain/invoice/record-issuance.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { SchemaViolation } from '../../ports/documents.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
@@ -56,19 +56,19 @@ export const sendAttempt = async (
     await recordDecision(stream, 'record_issue_outcome', deps, (current) => recordNotSent(current, data));
     return 'look again';
   }
-  await sendAndRecord(stream, loaded, attempt, gunzipSync(Buffer.from(document.signedDpsGzip, 'base64')), deps);
+  const signedDps = gunzipSync(Buffer.from(document.signedDpsGzip, 'base64'));
+  await sendAndRecord(stream, loaded, { attempt, signedDps, deadlineAt }, deps);
   return 'look again';
 };
 
 const sendAndRecord = async (
   stream: StreamName,
   { state }: LoadedInvoice,
-  attempt: number,
-  signedDps: Buffer,
+  { attempt, signedDps, deadlineAt }: { attempt: number; signedDps: Buffer; deadlineAt: Instant },
   deps: IssuerDeps,
 ): Promise<void> => {
   if (state.kind !== 'invoice') return;
-  const result = await deps.authorizer.sendDps(state.facts, signedDps);
+  const result = await deps.authorizer.sendDps(state.facts, signedDps, deadlineAt);
   const at = deps.clock.now();
   const recorded = await recordDecision(stream, 'record_issue_outcome', deps, (current) => {
     switch (result.kind) {

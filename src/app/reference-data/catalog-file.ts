@@ -105,13 +105,19 @@ const textProblems = (column: string, text: string): readonly string[] => [
   ...(/[\p{Cc}\p{Cs}]/u.test(text) ? [`${column} has control characters`] : []),
 ];
 
-/** A second default, or the same service twice, would leave open which line an invoice takes. */
+/** A second default, or a line that differs in nothing that matters, would leave open which one an invoice takes. */
 const clashes = (line: OperatorLine, before: readonly OperatorLine[]): readonly string[] => [
   ...(line.isDefault && before.some((other) => other.isDefault) ? [`a second default line of CNAE ${line.cnae}`] : []),
-  ...(before.some((other) => other.serviceCode === line.serviceCode)
+  ...(before.some((other) => isSameLine(line, other))
     ? [`service_code ${line.serviceCode} is there twice for CNAE ${line.cnae}`]
     : []),
 ];
+
+const isSameLine = (a: OperatorLine, b: OperatorLine): boolean =>
+  a.serviceCode === b.serviceCode &&
+  a.nbs === b.nbs &&
+  a.municipalCode === b.municipalCode &&
+  a.isBlocked === b.isBlocked;
 
 const readBoolean = (text: string): boolean | undefined =>
   text === 'true' ? true : text === 'false' ? false : undefined;

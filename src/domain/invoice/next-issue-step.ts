@@ -36,7 +36,9 @@ export const nextIssueStep = (
   const verdict = dueVerdict(state, limits);
   const last = lastOf(state.attempts);
   if (!isBefore(now, verdict.failedAt)) {
-    return last === undefined ? { do: 'conclude', verdict } : { do: 'conclude', verdict, lookUpFirst: last };
+    // What a look-up would say of a foreign note is known already.
+    const known = last === undefined || last.resolution === 'foreign';
+    return known ? { do: 'conclude', verdict } : { do: 'conclude', verdict, lookUpFirst: last };
   }
   if (last === undefined) return { do: 'send', attempt: 1 };
   const mayStartUntil = addSeconds(state.attempts[0]?.attemptedAt ?? last.attemptedAt, limits.processingSeconds);

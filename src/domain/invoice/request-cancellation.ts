@@ -9,7 +9,7 @@ export type CancelRefusal = Extract<
 >;
 
 /** Used when the caller sends none: the layout demands 15 to 255 characters (domain.md section 13). */
-export const defaultCancelDescription: Record<CancelReason, string> = {
+const defaultCancelDescription: Record<CancelReason, string> = {
   issuance_error: 'Cancelamento por erro na emissão da nota.',
   service_not_provided: 'Cancelamento por serviço não prestado.',
   other: 'Cancelamento solicitado pelo prestador do serviço.',

@@ -18,6 +18,7 @@ export const openApiDocument = (baseUrl: string): object => ({
   info: { title: 'Emissão de NFS-e', version: '1.0.0', description: OVERVIEW },
   servers: [{ url: baseUrl }],
   security: [{ chave: [] }],
+  tags: [{ name: 'Notas' }, { name: 'Atividades' }],
   paths: pathsOf(baseUrl),
   components: {
     schemas: {
@@ -62,6 +63,7 @@ const pathsOf = (baseUrl: string): object => {
 
 const operationObject = (operation: Operation, baseUrl: string): object => ({
   operationId: operation.operationId,
+  tags: [operation.path.startsWith('/v1/nfse') ? 'Notas' : 'Atividades'],
   summary: operation.summary,
   description: operation.description,
   ...(operation.opensWithToken ? { security: [{ chave: [] }, { link: [] }] } : {}),

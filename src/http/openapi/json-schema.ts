@@ -11,7 +11,7 @@ export const jsonSchemaOf = (schema: v.GenericSchema): JsonSchema => {
     typeMode: 'input',
     ignoreActions: ['check', 'raw_check'],
     overrideAction: ({ valibotAction, jsonSchema: soFar }) =>
-      isMetadata(valibotAction) ? { ...soFar, ...keywordsOf(valibotAction.metadata) } : undefined,
+      isMetadata(valibotAction) ? keywordsOf({ ...soFar, ...valibotAction.metadata }) : undefined,
   });
   return jsonSchema;
 };
@@ -20,5 +20,6 @@ type Metadata = { type: 'metadata'; metadata: Readonly<Record<string, unknown>> 
 
 const isMetadata = (action: object): action is Metadata => 'type' in action && action.type === 'metadata';
 
-const keywordsOf = ({ integer, ...keywords }: Metadata['metadata']): JsonSchema =>
+/** `integer` is a word of ours, no keyword. */
+const keywordsOf = ({ integer, ...keywords }: Readonly<Record<string, unknown>>): JsonSchema =>
   integer === true ? { ...keywords, type: 'integer' } : keywords;

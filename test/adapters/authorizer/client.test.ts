@@ -2,6 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
+import { addSeconds } from '../../../src/domain/shared/time.js';
 import type { Caller } from '../../../src/ports/authorizer.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { gzipBase64 } from '../../../src/xml/transport.js';
@@ -9,6 +10,7 @@ import { type AuthorizerServer, html, json, startAuthorizerServer, unpacked } fr
 import { accessKey, certificateFor, eventAround, issued, noteAround, signedCancellation, signedDps } from './sefin.js';
 
 const now = new Date().toISOString();
+const inAMinute = addSeconds(now, 60);
 const caller: Caller = { mode: 'test', companyId: '12345678000195' };
 
 let authority: KeyAndCertificate;
@@ -54,7 +56,7 @@ describe('sendDps', () => {
   it('posts the packed bytes once under the company certificate and reads the note', async () => {
     const note = noteAround(dps.bytes);
     server.answer(json(201, issued(note)));
-    const result = await client.sendDps(caller, dps.bytes);
+    const result = await client.sendDps(caller, dps.bytes, inAMinute);
     expect(result).toMatchObject({
       kind: 'done',
       result: {
@@ -74,7 +76,7 @@ describe('sendDps', () => {
 
   it('reads PascalCase success bodies', async () => {
     server.answer(json(201, { NfseXmlGZipB64: gzipBase64(noteAround(dps.bytes)) }));
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'done' });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'done' });
   });
 
   it.each([
@@ -104,20 +106,23 @@ describe('sendDps', () => {
     ['a success with codes', 201, errors('E0316'), 'unknown', ['E0316']],
   ] as const)('answers to %s', async (_title, status, body, kind, codes) => {
     server.answer(json(status, body));
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind, codes, httpStatus: status });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind, codes, httpStatus: status });
     expect(server.received).toHaveLength(1);
   });
 
   it('keeps the wording, complement included', async () => {
     server.answer(json(400, { erros: [{ Codigo: 'E1235', Descricao: 'Falha', Complemento: 'The element' }] }));
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'rejected', texts: ['Falha The element'] });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({
+      kind: 'rejected',
+      texts: ['Falha The element'],
+    });
   });
 
   it.each(['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'])(
     'takes %s for a refused certificate',
     async (code) => {
       server.answer(json(403, errors(code)));
-      expect(await client.sendDps(caller, dps.bytes)).toEqual({
+      expect(await client.sendDps(caller, dps.bytes, inAMinute)).toEqual({
         kind: 'not_sent',
         reason: 'certificate_refused',
         codes: [code],
@@ -128,26 +133,30 @@ describe('sendDps', () => {
 
   it.each([404, 403, 429, 500, 502, 503, 504])('takes HTML with %i for nothing', async (status) => {
     server.answer(html(status));
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', codes: [], httpStatus: status });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({
+      kind: 'unknown',
+      codes: [],
+      httpStatus: status,
+    });
   });
 
   it('follows no redirect', async () => {
     server.answer((_call, response) => response.writeHead(307, { location: '/SefinNacional/other' }).end());
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', httpStatus: 307 });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown', httpStatus: 307 });
     expect(server.received).toHaveLength(1);
   });
 
   it('takes a note around another DPS for nothing', async () => {
     server.answer(json(201, issued(noteAround(signedDps(company, 2).bytes))));
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown' });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
     const otherDigest = dps.bytes.toString('utf8').replace(/<DigestValue>..../, '<DigestValue>AAAA');
     server.answer(json(201, issued(noteAround(Buffer.from(otherDigest)))));
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown' });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
   });
 
   it('does not know what a lost connection meant', async () => {
     server.answer((call) => call.socket.destroy());
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', codes: [] });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown', codes: [] });
     expect(server.received).toHaveLength(1);
   });
 
@@ -156,13 +165,17 @@ describe('sendDps', () => {
       response.writeHead(400, { 'content-type': 'application/json', 'content-length': 1000 });
       response.write(JSON.stringify(errors('E0316')), () => call.socket.destroy());
     });
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', codes: [] });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown', codes: [] });
   });
 
   it('does not know what silence meant', async () => {
     client = clientOf({ timeoutMs: 300 });
     server.answer(() => undefined);
-    expect(await client.sendDps(caller, dps.bytes)).toEqual({ kind: 'unknown', reason: 'timeout', codes: [] });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toEqual({
+      kind: 'unknown',
+      reason: 'timeout',
+      codes: [],
+    });
   });
 
   it('reads no answer without end', async () => {
@@ -170,22 +183,25 @@ describe('sendDps', () => {
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end(Buffer.alloc(3 * 1024 * 1024, 0x20));
     });
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown', reason: 'response_too_large' });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({
+      kind: 'unknown',
+      reason: 'response_too_large',
+    });
   });
 
   it('unpacks no bomb', async () => {
     server.answer(json(201, { nfseXmlGZipB64: gzipBase64(Buffer.alloc(50 * 1024 * 1024)) }));
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown' });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
   });
 
   it('keeps the connection, and does not call a dead kept one unsent', async () => {
     server.answer(json(400, errors('E0316')));
-    await client.sendDps(caller, dps.bytes);
-    await client.sendDps(caller, dps.bytes);
+    await client.sendDps(caller, dps.bytes, inAMinute);
+    await client.sendDps(caller, dps.bytes, inAMinute);
     const [first, second] = server.received;
     expect(second?.socket).toBe(first?.socket);
     server.answer((call) => call.socket.destroy());
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'unknown' });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
   });
 
   it('never uses the connection of another company', async () => {
@@ -194,9 +210,9 @@ describe('sendDps', () => {
       certificateOf: ({ companyId }) => Promise.resolve(companyId === caller.companyId ? company : other),
     });
     server.answer(json(400, errors('E0316')));
-    await client.sendDps(caller, dps.bytes);
-    await client.sendDps({ ...caller, companyId: other.cnpj }, dps.bytes);
-    await client.sendDps(caller, dps.bytes);
+    await client.sendDps(caller, dps.bytes, inAMinute);
+    await client.sendDps({ ...caller, companyId: other.cnpj }, dps.bytes, inAMinute);
+    await client.sendDps(caller, dps.bytes, inAMinute);
     const [first, second, third] = server.received.map(({ socket }) => socket);
     expect(second).not.toBe(first);
     expect(third).toBe(first);
@@ -204,7 +220,7 @@ describe('sendDps', () => {
 
   it('knows that nothing left when nobody listens', async () => {
     await server.close();
-    expect(await client.sendDps(caller, dps.bytes)).toEqual({
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toEqual({
       kind: 'not_sent',
       reason: 'ECONNREFUSED',
       codes: [],
@@ -217,7 +233,7 @@ describe('sendDps', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     client = clientOf({ addresses: { test: address, live: address }, timeoutMs: 300 });
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', reason: 'timeout' });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'not_sent', reason: 'timeout' });
     silent.close();
   });
 
@@ -226,13 +242,19 @@ describe('sendDps', () => {
     await new Promise<void>((resolve) => abrupt.listen(0, '127.0.0.1', resolve));
     const address = `https://127.0.0.1:${(abrupt.address() as AddressInfo).port}`;
     client = clientOf({ addresses: { test: address, live: address } });
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', certificateRefused: false });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({
+      kind: 'not_sent',
+      certificateRefused: false,
+    });
     abrupt.close();
   });
 
   it('sends nothing to a server that it does not trust', async () => {
     client = clientOf({ trustRootsPem: [] });
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', certificateRefused: false });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({
+      kind: 'not_sent',
+      certificateRefused: false,
+    });
     expect(server.received).toHaveLength(0);
   });
 
@@ -241,12 +263,33 @@ describe('sendDps', () => {
     ['certificate_missing', () => Promise.reject(new Error('vault'))],
   ])('sends nothing without a certificate: %s', async (reason, certificateOf) => {
     client = clientOf({ certificateOf });
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', reason });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'not_sent', reason });
+  });
+
+  it('begins nothing after the deadline of the attempt, however long the certificate took', async () => {
+    let clock = now;
+    const late = async () => {
+      clock = addSeconds(now, 60);
+      return company;
+    };
+    client = clientOf({ now: () => clock, certificateOf: late });
+    const result = await client.sendDps(caller, dps.bytes, inAMinute);
+    expect(result).toMatchObject({ kind: 'not_sent', reason: 'deadline_passed' });
+    expect(server.received).toHaveLength(0);
+  });
+
+  it('is over at the deadline of the attempt when that comes before its own', async () => {
+    server.answer(() => undefined);
+    const result = await client.sendDps(caller, dps.bytes, addSeconds(now, 0.3));
+    expect(result).toEqual({ kind: 'unknown', reason: 'timeout', codes: [] });
   });
 
   it('sends nothing with an expired certificate', async () => {
     client = clientOf({ now: () => company.notAfter });
-    expect(await client.sendDps(caller, dps.bytes)).toMatchObject({ kind: 'not_sent', reason: 'certificate_expired' });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({
+      kind: 'not_sent',
+      reason: 'certificate_expired',
+    });
     expect(server.received).toHaveLength(0);
   });
 });
@@ -325,7 +368,7 @@ describe('cancellation', () => {
 
   it('posts the request and reads the event', async () => {
     server.answer(json(201, { eventoXmlGZipB64: event() }));
-    const result = await client.sendCancellation(caller, accessKey, cancellation.bytes);
+    const result = await client.sendCancellation(caller, accessKey, cancellation.bytes, inAMinute);
     expect(result).toMatchObject({
       kind: 'done',
       result: {
@@ -347,14 +390,16 @@ describe('cancellation', () => {
     ['E1217', 'unknown'],
   ])('answers to %s with %s', async (code, kind) => {
     server.answer(json(400, { erro: [{ codigo: code, descricao: 'x' }] }));
-    const result = await client.sendCancellation(caller, accessKey, cancellation.bytes);
+    const result = await client.sendCancellation(caller, accessKey, cancellation.bytes, inAMinute);
     expect(result).toMatchObject({ kind, codes: [code] });
   });
 
   it('takes an event around another request for nothing', async () => {
     const other = cancellation.bytes.toString('utf8').replace(/<DigestValue>..../, '<DigestValue>AAAA');
     server.answer(json(201, { eventoXmlGZipB64: gzipBase64(eventAround(Buffer.from(other))) }));
-    expect(await client.sendCancellation(caller, accessKey, cancellation.bytes)).toMatchObject({ kind: 'unknown' });
+    expect(await client.sendCancellation(caller, accessKey, cancellation.bytes, inAMinute)).toMatchObject({
+      kind: 'unknown',
+    });
   });
 
   it.each([

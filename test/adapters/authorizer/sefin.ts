@@ -7,10 +7,9 @@ import { buildCancellation } from '../../../src/domain/ped-reg-evento/build-canc
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { gzipBase64 } from '../../../src/xml/transport.js';
 import { acceptedFacts } from '../../domain/dps/facts.js';
-import { sample } from '../../xml/support.js';
+import * as documents from '../../xml/documents.js';
 
-/** The key of sample nfse-07, whose embedded request and event are samples 11 and 12. */
-export const accessKey = '21113002212345678000195000000000146726037032711027';
+export const accessKey = documents.accessKey;
 
 export const certificateFor = (issuer: KeyAndCertificate, now: string, validDays = 1): CompanyCertificate => {
   const cnpj = '12345678000195';
@@ -50,24 +49,11 @@ export const signedCancellation = (certificate: CompanyCertificate): { id: strin
   return { id, ...signer.signPedRegEvento(xml, certificate) };
 };
 
-/** Sample nfse-07 with this DPS in place of its own; its signature is not looked at by the client. */
-export const noteAround = (dps: Buffer): Buffer => {
-  const embedded = dps.toString('utf8').replace(/^<\?xml[^>]*\?>/, '');
-  const note = sample('nfse-07-producao-me-epp-cpf.xml').toString('utf8');
-  return Buffer.from(
-    note.replace(/<DPS .*<\/DPS>/s, () => embedded),
-    'utf8',
-  );
-};
+/** A note with this DPS; its own signature is not looked at by the client. */
+export const noteAround = (dps: Buffer): Buffer => Buffer.from(documents.noteAround(dps.toString('utf8')), 'utf8');
 
-export const eventAround = (request: Buffer): Buffer => {
-  const embedded = request.toString('utf8').replace(/^<\?xml[^>]*\?>/, '');
-  const event = sample('evento-12-cancelamento-e101101.xml').toString('utf8');
-  return Buffer.from(
-    event.replace(/<pedRegEvento .*<\/pedRegEvento>/s, () => embedded),
-    'utf8',
-  );
-};
+export const eventAround = (request: Buffer): Buffer =>
+  Buffer.from(documents.eventAround(request.toString('utf8')), 'utf8');
 
 /** Success of `POST /nfse` as live servers shape it: `idDps` holds the access key (deviation 4). */
 export const issued = (note: Buffer) => ({

@@ -8,7 +8,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { cnpjOf } from '../../../src/certificates/holder.js';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 import { readPkcs12 } from '../../../src/certificates/read-pkcs12.js';
-import { itWith, sample } from '../../xml/support.js';
+import { itWith } from '../../support/needs.js';
+import { sample } from '../../support/samples.js';
 
 const now = '2026-11-21T12:00:00.000Z';
 const cnpj = '12345678000195';
@@ -88,6 +89,9 @@ describe('cnpjOf', () => {
 
   it('reads the extension of ICP-Brasil', () => {
     expect(cnpjOf(der(company))).toBe(cnpj);
+  });
+
+  itWith('samples', 'reads the extension in a sample', () => {
     const inSample = /<X509Certificate>([^<]+)/.exec(sample('dps-01-me-epp-tomador-pj.xml').toString('utf8'))?.[1];
     expect(cnpjOf(Buffer.from(inSample ?? '', 'base64'))).toBe(cnpj);
   });

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { danfseDocument } from '../../../src/adapters/pdf/document.js';
 import { readNote } from '../../../src/adapters/pdf/read-note.js';
 import type { PdfMarks } from '../../../src/ports/pdf.js';
-import { alteredXml, marks, noteOf, sampleXml } from './support/samples.js';
+import { itWith } from '../../support/needs.js';
+import { alteredXml, marks, noteOf, noteXml } from './support/notes.js';
+import { sampleNames, sampleXml } from './support/samples.js';
 
 /** Every text, image name and QR code of the document definition. */
 const drawn = (xml: Buffer, given: Partial<PdfMarks> = {}): string => {
@@ -12,7 +14,7 @@ const drawn = (xml: Buffer, given: Partial<PdfMarks> = {}): string => {
 
 describe('reading a note', () => {
   it('takes provider name and address from the issuer that the system adds', () => {
-    const { provider } = noteOf(sampleXml('reform'));
+    const { provider } = noteOf(noteXml('reform'));
     expect(provider).toMatchObject({
       taxId: '12345678000195',
       xNome: 'EMPRESA FICTICIA LTDA',
@@ -27,7 +29,26 @@ describe('reading a note', () => {
   });
 
   it('reads notes of layout 1.00 too', () => {
-    expect(noteOf(sampleXml('web')).accessKey).toHaveLength(50);
+    const older = noteXml('production').toString('utf8').replaceAll('versao="1.01"', 'versao="1.00"');
+    expect(noteOf(Buffer.from(older)).accessKey).toHaveLength(50);
+  });
+
+  for (const name of sampleNames) {
+    itWith('samples', `reads the official sample: ${name}`, () => {
+      const note = noteOf(sampleXml(name));
+      expect(note.accessKey).toHaveLength(50);
+      expect(note.provider.taxId).toBe('12345678000195');
+      expect(drawn(sampleXml(name))).toContain(note.accessKey);
+    });
+  }
+
+  itWith('samples', 'takes provider name and address from the issuer of the official sample', () => {
+    expect(noteOf(sampleXml('reform')).provider).toMatchObject({
+      taxId: '12345678000195',
+      xNome: 'EMPRESA FICTICIA LTDA',
+      fone: '2100000000',
+      address: { cMun: '3304557', CEP: '23095072', xBairro: 'CENTRO' },
+    });
   });
 
   it.each([
@@ -42,13 +63,13 @@ describe('reading a note', () => {
 
 describe('the document', () => {
   it('has the QR code of the public consultation', () => {
-    expect(drawn(sampleXml('production'))).toContain(
+    expect(drawn(noteXml('production'))).toContain(
       '"qr":"https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=21113002212345678000195000000000146726037032711027"',
     );
   });
 
   it('keeps the order of blocks of NT 008', () => {
-    const text = drawn(sampleXml('reform'));
+    const text = drawn(noteXml('reform'));
     const places = [
       'DANFSe v2.0',
       'CHAVE DE ACESSO',
@@ -68,10 +89,10 @@ describe('the document', () => {
   });
 
   it('puts a line where a customer is not named', () => {
-    const xml = sampleXml('production').toString('utf8');
+    const xml = noteXml('production').toString('utf8');
     const withoutCustomer = Buffer.from(xml.replace(/<toma>.*?<\/toma>/s, ''));
     expect(drawn(withoutCustomer)).toContain('TOMADOR/ADQUIRENTE DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e');
-    expect(drawn(sampleXml('production'))).not.toContain('TOMADOR/ADQUIRENTE DA OPERAÇÃO NÃO IDENTIFICADO');
+    expect(drawn(noteXml('production'))).not.toContain('TOMADOR/ADQUIRENTE DA OPERAÇÃO NÃO IDENTIFICADO');
   });
 
   it('puts a line where the operation is not subject to the municipal tax', () => {
@@ -81,15 +102,15 @@ describe('the document', () => {
   });
 
   it('names municipalities and describes codes', () => {
-    const text = drawn(sampleXml('production'));
+    const text = drawn(noteXml('production'));
     for (const shown of ['São José de Ribamar / MA', 'Operação tributável', 'Não Retido', 'NFS-e Gerada', 'Produção']) {
       expect(text).toContain(shown);
     }
   });
 
   it('leaves out the reform where the note has none, and PIS/COFINS from 2027 on', () => {
-    expect(drawn(sampleXml('production'))).not.toContain('TRIBUTAÇÃO IBS / CBS');
-    expect(drawn(sampleXml('reform'))).toContain('PIS - Débito');
+    expect(drawn(noteXml('production'))).not.toContain('TRIBUTAÇÃO IBS / CBS');
+    expect(drawn(noteXml('reform'))).toContain('PIS - Débito');
     const later = alteredXml('reform', ['<dCompet>2025-12-30<', '<dCompet>2027-01-01<']);
     expect(drawn(later)).not.toContain('PIS - Débito');
   });
@@ -107,14 +128,14 @@ describe('the document', () => {
     [{ simulated: true }, ['>SIMULADO<', 'este documento não é documento fiscal']],
     [{ canceled: true, simulated: true }, ['>CANCELADA<', '>SIMULADO<', 'este documento não é documento fiscal']],
   ] satisfies [Partial<PdfMarks>, string[]][])('bears the marks of %j and no others', (given, expected) => {
-    const text = drawn(sampleXml('production'), given);
+    const text = drawn(noteXml('production'), given);
     const all = ['>CANCELADA<', '>SUBSTITUÍDA<', '>SIMULADO<', 'este documento não é documento fiscal'];
     expect(all.filter((mark) => text.includes(mark)).sort()).toEqual([...expected].sort());
   });
 
   it('warns in red under the title of a note of the test environment only', () => {
     const warning = '{"text":"NFS-e SEM VALIDADE JURÍDICA","style":"heading","color":"red"}';
-    expect(drawn(sampleXml('reform'))).toContain(warning);
-    expect(drawn(sampleXml('production'))).not.toContain(warning);
+    expect(drawn(noteXml('reform'))).toContain(warning);
+    expect(drawn(noteXml('production'))).not.toContain(warning);
   });
 });

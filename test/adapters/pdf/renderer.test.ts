@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
-import { infoOf, lettersOf, popplerMissing, textOf } from './support/poppler.js';
-import { alteredXml, marks, sampleXml } from './support/samples.js';
+import { describeWith, itWith } from '../../support/needs.js';
+import { alteredXml, marks, noteXml } from './support/notes.js';
+import { infoOf, lettersOf, textOf } from './support/poppler.js';
+import { sampleNames, sampleXml } from './support/samples.js';
 
 const renderer = createPdfRenderer({ workers: 1 });
 
@@ -17,20 +19,20 @@ describe('the renderer', () => {
   it('draws the same bytes in another process, which ends by itself', async () => {
     const script = fileURLToPath(new URL('./support/print-digest.ts', import.meta.url));
     const elsewhere = await promisify(execFile)(process.execPath, ['--import', 'tsx', script]);
-    const here = await renderer.render(sampleXml('reform'), marks({ simulated: true }));
+    const here = await renderer.render(noteXml('reform'), marks({ simulated: true }));
     expect(digest(here)).toBe(elsewhere.stdout);
   });
 
   it('draws the same bytes again after another note, and others with other marks', async () => {
-    const first = await renderer.render(sampleXml('production'), marks());
-    const marked = await renderer.render(sampleXml('production'), marks({ canceled: true }));
-    const again = await renderer.render(sampleXml('production'), marks());
+    const first = await renderer.render(noteXml('production'), marks());
+    const marked = await renderer.render(noteXml('production'), marks({ canceled: true }));
+    const again = await renderer.render(noteXml('production'), marks());
     expect(digest(again)).toBe(digest(first));
     expect(digest(marked)).not.toBe(digest(first));
   });
 
   it('leaves the event loop free while it draws', async () => {
-    await renderer.render(sampleXml('production'), marks());
+    await renderer.render(noteXml('production'), marks());
     let drawing = true;
     let turns = 0;
     const count = () => {
@@ -38,16 +40,16 @@ describe('the renderer', () => {
       if (drawing) setImmediate(count);
     };
     setImmediate(count);
-    await renderer.render(sampleXml('production'), marks());
+    await renderer.render(noteXml('production'), marks());
     drawing = false;
     // Drawn on this thread, the whole layout would be one turn.
     expect(turns).toBeGreaterThan(20);
   });
 
   it('leaves the caller its XML', async () => {
-    const xml = sampleXml('production');
+    const xml = noteXml('production');
     await renderer.render(xml, marks());
-    expect(xml.equals(sampleXml('production'))).toBe(true);
+    expect(xml.equals(noteXml('production'))).toBe(true);
   });
 
   it('refuses what is not a note, without quoting it', async () => {
@@ -57,9 +59,9 @@ describe('the renderer', () => {
   });
 });
 
-describe.skipIf(popplerMissing())('the PDF as poppler reads it', () => {
-  it('shows key, number, dates, parties and amounts', async () => {
-    const text = textOf(await renderer.render(sampleXml('reform'), marks()));
+describeWith('poppler', 'the PDF as poppler reads it', () => {
+  const showsAll = async (xml: Buffer): Promise<void> => {
+    const text = textOf(await renderer.render(xml, marks()));
     for (const shown of [
       '33045572212345678000195000000000014625124504258425',
       '30/12/2025 19:01:35',
@@ -75,10 +77,20 @@ describe.skipIf(popplerMissing())('the PDF as poppler reads it', () => {
       expect(text).toContain(shown);
     }
     expect(text).toMatch(/NÚMERO DA NFS-E.*\n\s*146\s/);
-  });
+  };
+
+  it('shows key, number, dates, parties and amounts', () => showsAll(noteXml('reform')));
+
+  itWith('samples', 'shows them of the official sample too', () => showsAll(sampleXml('reform')));
+
+  for (const name of sampleNames) {
+    itWith('samples', `fits the official sample on one page: ${name}`, async () => {
+      expect(infoOf(await renderer.render(sampleXml(name), marks()), 'Pages')).toBe('1');
+    });
+  }
 
   it('has a title, the date of the note and one A4 page', async () => {
-    const pdf = await renderer.render(sampleXml('exported'), marks());
+    const pdf = await renderer.render(noteXml('exported'), marks());
     expect(infoOf(pdf, 'Title')).toBe('DANFSe da NFS-e 148');
     expect(infoOf(pdf, 'Pages')).toBe('1');
     expect(infoOf(pdf, 'Page size')).toContain('A4');
@@ -93,8 +105,8 @@ describe.skipIf(popplerMissing())('the PDF as poppler reads it', () => {
   ] as const)('bears %s across the page', async (word, given) => {
     // Not the word SIMULADOR, which the header says too.
     const alone = new RegExp(`${word}(?!R)`);
-    expect(lettersOf(await renderer.render(sampleXml('production'), given))).toMatch(alone);
-    expect(lettersOf(await renderer.render(sampleXml('production'), marks()))).not.toMatch(alone);
+    expect(lettersOf(await renderer.render(noteXml('production'), given))).toMatch(alone);
+    expect(lettersOf(await renderer.render(noteXml('production'), marks()))).not.toMatch(alone);
   });
 
   it('keeps accents and foreign letters', async () => {
@@ -111,7 +123,7 @@ describe.skipIf(popplerMissing())('the PDF as poppler reads it', () => {
       `<${tag}><CNPJ>12345678000195</CNPJ><xNome>${'W'.repeat(300)}</xNome><end><endNac><cMun>3303302</cMun><CEP>24020077</CEP></endNac><xLgr>${'W'.repeat(255)}</xLgr><nro>${'9'.repeat(60)}</nro><xCpl>${'W'.repeat(156)}</xCpl><xBairro>${'W'.repeat(60)}</xBairro></end><email>${'w'.repeat(80)}</email></${tag}>`;
     const xml = alteredXml(
       'reform',
-      ['Analise e desenvolvimento de sistemas (EXEMPLO)', text],
+      ['Desenvolvimento de sistemas', text],
       ['<xTribMun>Análise de sistemas.', `<xTribMun>${'W'.repeat(600)}`],
       ['<serv>', `${person('interm')}<serv>`],
       ['</cServ>', `</cServ><infoCompl><xInfComp>${text}</xInfComp></infoCompl>`],

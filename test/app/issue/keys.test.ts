@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../src/app/event-store/event-store.js';
+import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import type { Claim } from '../../../src/ports/guards.js';
 import { at } from '../../domain/invoice/fixtures.js';
 import { type AcceptWorld, acceptedOf, acceptWorld, codeOf, idOf } from './world.js';
@@ -144,5 +145,27 @@ describe('a request with an Idempotency-Key', () => {
     world.clock.pass(AFTER_LEASE);
     expect(codeOf(await world.post({}, 'k'))).toBe('accepted');
     expect(await world.acceptances()).toHaveLength(1);
+  });
+
+  it('shows the invoice of a process that died after the append, also when the rules have changed since', async () => {
+    const world = acceptWorld();
+    crashOnceAt(world, 'markDone');
+    await expect(world.post({}, 'k')).rejects.toBeInstanceOf(Crash);
+    world.clock.pass(AFTER_LEASE);
+    world.deps.company = async () => undefined;
+    expect(codeOf(await world.post({}, 'k'))).toBe('accepted');
+    expect(codeOf(await world.post({}, 'other'))).toBe('company.issuer_not_configured');
+    expect(await world.acceptances()).toHaveLength(1);
+  });
+
+  it('is free at once, and leaves no mark, when the log certainly stored nothing', async () => {
+    const world = acceptWorld();
+    const { store } = world.deps;
+    world.deps.store = { ...store, append: () => Promise.reject(new EventLogUnavailable('refused')) };
+    await expect(world.post({}, 'k')).rejects.toBeInstanceOf(EventLogUnavailable);
+    await expect(world.post({})).rejects.toBeInstanceOf(EventLogUnavailable);
+    world.deps.store = store;
+    expect(codeOf(await world.post({}))).toBe('accepted');
+    expect(codeOf(await world.post({}, 'k'))).toBe('accepted');
   });
 });

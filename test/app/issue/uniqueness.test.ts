@@ -115,9 +115,9 @@ describe('duplicate_suspected', () => {
   it('gives up a mark whose invoice never came, once its request cannot be on the way any more', async () => {
     const world = acceptWorld();
     await world.guards.duplicates.place(fingerprint, orphan, null);
-    world.clock.moveTo(at(5));
+    world.clock.moveTo(at(20));
     expect(codeOf(await world.post())).toBe('duplicate_suspected');
-    world.clock.moveTo(at(6));
+    world.clock.moveTo(at(21));
     expect(codeOf(await world.post())).toBe('accepted');
     expect(codeOf(await world.post())).toBe('duplicate_suspected');
   });
@@ -125,7 +125,7 @@ describe('duplicate_suspected', () => {
   it('lets one of many take over an abandoned mark', async () => {
     const world = acceptWorld();
     await world.guards.duplicates.place(fingerprint, orphan, null);
-    world.clock.moveTo(at(6));
+    world.clock.moveTo(at(21));
     const results = await Promise.all(Array.from({ length: 20 }, () => world.post()));
     expect(results.filter((result) => codeOf(result) === 'accepted')).toHaveLength(1);
   });

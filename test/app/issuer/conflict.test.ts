@@ -75,4 +75,32 @@ describe('DPS numbers', () => {
     const numbers = given.map((one) => ('number' in one ? one.number : -1)).sort((a, b) => a - b);
     expect(numbers).toEqual(Array.from({ length: 50 }, (_, index) => index + 7));
   });
+
+  it('ends indeterminate when no operator moves the series in time, asking no more', async () => {
+    const world = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    await lookUntilBlocked(world);
+    const asked = world.authorizer.calls.length;
+    world.clock.pass(2 * 3600);
+    expect(await world.issue()).toEqual({ kind: 'done' });
+    expect(await world.status()).toBe('indeterminate');
+    expect(world.authorizer.calls).toHaveLength(asked);
+  });
+
+  it.each([
+    ['9.99', 'de outro', ''],
+    ['1500.00', 'Desenvolvimento de sistema', '11111111000191'],
+  ])(
+    'ends indeterminate when only the last look-up finds it (%s, %s)',
+    async (amount, description, customerDocument) => {
+      const world = await withForeignNote({ amount, description, customerDocument });
+      world.authorizer.mute = true;
+      world.authorizer.script = ['lost_request'];
+      await world.issue();
+      world.clock.pass(2 * 3600);
+      world.authorizer.mute = false;
+      expect(await world.issue()).toEqual({ kind: 'done' });
+      expect(await world.status()).toBe('indeterminate');
+      expect(await world.types()).toContain('NumberConflictFound');
+    },
+  );
 });

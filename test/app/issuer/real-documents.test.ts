@@ -27,9 +27,9 @@ describe('with real documents', () => {
     const recorded: (readonly string[])[] = [];
     world.deps.authorizer = {
       ...authorizer,
-      sendDps: async (caller, bytes) => {
+      sendDps: async (caller, bytes, deadlineAt) => {
         recorded.push(recordedDocuments(await world.events()));
-        return await authorizer.sendDps(caller, bytes);
+        return await authorizer.sendDps(caller, bytes, deadlineAt);
       },
     };
     await world.issueToTheEnd();

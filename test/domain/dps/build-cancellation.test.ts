@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { VER_APLIC } from '../../../src/domain/dps/layout.js';
 import { buildCancellation, type CancellationInput } from '../../../src/domain/ped-reg-evento/build-cancellation.js';
 import { openSchemas } from '../../../src/xml/schema.js';
-import { unsignedSample } from '../../xml/support.js';
+import { itWith } from '../../support/needs.js';
+import { unsignedSample } from '../../support/samples.js';
 
 const accessKey = '21113002212345678000195000000000146726037032711027';
 const input: CancellationInput = {
@@ -15,7 +16,7 @@ const input: CancellationInput = {
 };
 
 describe('buildCancellation', () => {
-  it('rebuilds the sample', () => {
+  itWith('samples', 'rebuilds the sample', () => {
     const sample = unsignedSample('pedregevento-11-cancelamento-e101101.xml');
     expect(buildCancellation(input)).toEqual({
       id: `PRE${accessKey}101101`,

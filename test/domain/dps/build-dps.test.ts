@@ -4,7 +4,9 @@ import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { VER_APLIC } from '../../../src/domain/dps/layout.js';
 import { CustomerNameMissing, isCustomerNameMissing } from '../../../src/domain/dps/toma.js';
 import { openSchemas } from '../../../src/xml/schema.js';
-import { itWith, unsignedSample, xmllintAccepts } from '../../xml/support.js';
+import { itWith } from '../../support/needs.js';
+import { unsignedSample } from '../../support/samples.js';
+import { xmllintAccepts } from '../../xml/support.js';
 import { type Accepted, acceptedFacts, anyAccepted } from './facts.js';
 
 const { validate } = openSchemas();
@@ -39,7 +41,7 @@ const abroad: Partial<Accepted> = {
 };
 
 describe('buildDps', () => {
-  it('rebuilds sample dps-01, but for the address and e-mail that the API does not know', () => {
+  itWith('samples', 'rebuilds sample dps-01, but for the address and e-mail that the API does not know', () => {
     const xml = build({
       amountInCents: 150_000,
       description: 'Desenvolvimento de sistema sob encomenda, contrato 2026-001',
@@ -50,11 +52,11 @@ describe('buildDps', () => {
     expect(xml).toBe(withoutAddress);
   });
 
-  it('rebuilds sample dps-02', () => {
+  itWith('samples', 'rebuilds sample dps-02', () => {
     expect(build({}, 2)).toBe(expected('dps-02-me-epp-sem-tomador.xml'));
   });
 
-  it('rebuilds sample dps-03, a MEI, without its registration', () => {
+  itWith('samples', 'rebuilds sample dps-03, a MEI, without its registration', () => {
     const xml = build({
       companyId: '11222333000181',
       amountInCents: 7000,
@@ -66,7 +68,7 @@ describe('buildDps', () => {
     expect(xml).toBe(expected('dps-03-mei-tomador-cpf.xml'));
   });
 
-  it('rebuilds sample dps-05, the export that restricted production accepted', () => {
+  itWith('samples', 'rebuilds sample dps-05, the export that restricted production accepted', () => {
     const { municipalRegistration: _none, ...unregistered } = issuer;
     const xml = build(
       {

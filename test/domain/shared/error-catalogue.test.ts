@@ -1,21 +1,18 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
-
-const SPEC = '../shared/spec/interface-specification.md';
+import { itWith } from '../../support/needs.js';
+import { specificationFile } from '../../support/samples.js';
 
 const entries = Object.entries(errorCatalogue);
 
 describe('the error catalogue', () => {
-  it.skipIf(!existsSync(SPEC))(
-    'has exactly the codes and statuses of the specification (skipped without its text)',
-    () => {
-      const table = [...readFileSync(SPEC, 'utf8').matchAll(/^\| ([a-z_.]+) \| (\d{3}) \|/gm)];
-      const specified = Object.fromEntries(table.map(([, code, status]) => [code, Number(status)]));
-      expect(Object.keys(specified).length).toBeGreaterThan(40);
-      expect(Object.fromEntries(entries.map(([code, { status }]) => [code, status]))).toEqual(specified);
-    },
-  );
+  itWith('specification', 'has exactly the codes and statuses of the specification', () => {
+    const table = [...readFileSync(specificationFile, 'utf8').matchAll(/^\| ([a-z_.]+) \| (\d{3}) \|/gm)];
+    const specified = Object.fromEntries(table.map(([, code, status]) => [code, Number(status)]));
+    expect(Object.keys(specified).length).toBeGreaterThan(40);
+    expect(Object.fromEntries(entries.map(([code, { status }]) => [code, status]))).toEqual(specified);
+  });
 
   it('names as repeatable only what the specification names', () => {
     const retryable = entries.filter(([, entry]) => entry.retryable).map(([code]) => code);

@@ -1,13 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Poppler reads the PDF as anybody else would. Where it must not be missing, REQUIRE_ENGINES names it. */
-export const popplerMissing = (): boolean => {
-  const missing = spawnSync('pdftotext', ['-v']).error !== undefined;
-  if (missing && (process.env.REQUIRE_ENGINES ?? '').split(',').includes('poppler')) {
-    throw new Error('pdftotext is required (REQUIRE_ENGINES) and was not found');
-  }
-  return missing;
-};
+// Poppler reads the PDF as anybody else would.
 
 /** The text of the PDF, layout kept. */
 export const textOf = (pdf: Buffer): string => poppler('pdftotext', ['-layout', '-', '-'], pdf);

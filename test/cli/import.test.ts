@@ -1,0 +1,206 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { invoiceIdOfReference } from '../../src/app/hashes.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { eventCommands } from '../../src/cli/commands/events.js';
+import { importCommands } from '../../src/cli/commands/import.js';
+import { runCommand } from '../../src/cli/run.js';
+import type { Session } from '../../src/cli/session.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { readConfig } from '../../src/runtime/config.js';
+import { createLogger } from '../../src/runtime/logger.js';
+import { createRunner } from '../../src/runtime/runner.js';
+import { openSession } from '../../src/runtime/session.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+
+const CNPJ = '12345678000195';
+const KEY = `330455722${CNPJ}000000000001426082012345670`;
+const AT = '2026-11-21T12:00:00.000Z';
+
+/** The reader of notes has tests of its own; here any file that names a key is one. */
+const readNote = (xml: Buffer) =>
+  xml.toString().startsWith('<NFSe>') ? { accessKey: xml.toString().slice(6, 56), authorizedAt: AT } : undefined;
+
+describeWithPostgres('invoice import', () => {
+  const runner = createRunner(() => undefined);
+  const commands = [...importCommands(readNote), ...companyCommands, ...eventCommands];
+  let folder: string;
+  let database: FreshDatabase;
+  let session: Session;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nfse-import-'));
+    database = await freshDatabase();
+    const parsed = readConfig({
+      DATA_DIR: folder,
+      DATABASE_URL: database.connectionString,
+      MASTER_KEY_FILE: join(folder, 'master.key'),
+    });
+    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+    const config = { ...parsed.config, masterKeyMayBeMade: true };
+    session = await openSession(config, systemClock, createLogger('silent', 'stderr'), runner);
+    const company = {
+      ...{ cnpj: CNPJ, legal_name: 'A', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      activities: [{ cnae: '6201501', is_main: true }],
+      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+    };
+    await writeFile(join(folder, 'company.json'), JSON.stringify(company));
+    expect(await run('company', 'put', join(folder, 'company.json'))).toMatchObject({ exit: 0 });
+  });
+  afterAll(async () => {
+    await runner.stop();
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = async (...argv: string[]) => {
+    const out: string[] = [];
+    const err: string[] = [];
+    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
+    const exit = await runCommand(argv, commands, async () => session, terminal);
+    return { exit, out: out.join('\n'), err: err.join('\n') };
+  };
+  const line = (fields: object = {}) => ({
+    ...{ cnpj: CNPJ, mode: 'live', origin: 'legacy', state: 'issued', amount_in_cents: 1_000, issued_at: AT },
+    ...fields,
+  });
+  const importing = async (...lines: readonly unknown[]) => {
+    const text = lines.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n');
+    await writeFile(join(folder, 'invoices.ndjson'), text);
+    return await run('invoice', 'import', join(folder, 'invoices.ndjson'), '--json');
+  };
+  const problemsOf = ({ exit, out }: { exit: number; out: string }): readonly string[] => {
+    expect(exit).toBe(1);
+    return (JSON.parse(out) as { problems: string[] }).problems;
+  };
+  const imported = (count: number, already: number) => ({
+    exit: 0,
+    out: JSON.stringify({ imported: count, already }),
+    err: '',
+  });
+  const eventsOf = async (id: string) => await session.log.read(`nfseLive-${CNPJ}_${id}`);
+  const countOf = async (): Promise<number> =>
+    (await session.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 })).length;
+
+  it('is repeatable: the same lines again are already there, also when written in another order of keys', async () => {
+    const one = line({ reference: 'r-1', description: 'Parcela {{mes}}' });
+    const other = line({ amount_in_cents: 2_000, description: 'sem id nem reference' });
+    expect(await importing(one, other, one)).toEqual(imported(2, 1));
+    const turned = Object.fromEntries(Object.entries(other).reverse());
+    expect(await importing(one, turned)).toEqual(imported(0, 2));
+    expect(await eventsOf(invoiceIdOfReference('live', CNPJ, 'r-1'))).toMatchObject([
+      { type: 'InvoiceImported', data: { reference: 'r-1', competence: '2026-11-21' } },
+    ]);
+  });
+
+  it('refuses other content for the same id', async () => {
+    const id = 'nfse_11111111-1111-4111-8111-111111111111';
+    expect(await importing(line({ id }))).toEqual(imported(1, 0));
+    expect(problemsOf(await importing(line({ id, amount_in_cents: 7 })))).toEqual([
+      `line 1: ${id} is on record with other content`,
+    ]);
+  });
+
+  it('takes the reference for an id of its own, and sees who holds it', async () => {
+    const id = '22222222-2222-4222-8222-222222222222';
+    expect(await importing(line({ id, reference: 'r-2' }))).toEqual(imported(1, 0));
+    expect(await eventsOf(invoiceIdOfReference('live', CNPJ, 'r-2'))).toMatchObject([
+      { type: 'ReferenceTaken', data: { invoiceId: id } },
+    ]);
+    expect(await importing(line({ id, reference: 'r-2' }))).toEqual(imported(0, 1));
+    const late = { id: '33333333-3333-4333-8333-333333333333', reference: 'r-2' };
+    expect(problemsOf(await importing(line(late)))).toEqual([`line 1: reference is held by nfse_${id}`]);
+  });
+
+  it('finishes what a process that died between the two events left', async () => {
+    const id = '44444444-4444-4444-8444-444444444444';
+    const whole = line({ id, reference: 'r-4' });
+    const { store, clock } = session;
+    const context = { commandId: id, correlationId: id, causationId: id, actor: 'support:test' as const };
+    await store.append(
+      `nfseLive-${CNPJ}_${invoiceIdOfReference('live', CNPJ, 'r-4')}`,
+      { kind: 'none' },
+      [{ type: 'ReferenceTaken', data: { invoiceId: id, takenAt: AT } }],
+      { ...context, now: clock.now(), site: 'operate_company' },
+    );
+    expect(await importing(whole)).toEqual(imported(1, 0));
+    expect(await eventsOf(id)).toHaveLength(1);
+  });
+
+  it('names every bad line and imports none', async () => {
+    const before = await countOf();
+    const secret = 'MARIA SEGREDO';
+    const result = await importing(
+      line({ reference: 'never' }),
+      '{',
+      line({ cnpj: '00000000000191' }),
+      line({ state: 'canceled', replaced_by: 'x', surprise: secret }),
+      '',
+      line({ issued_at: undefined, created_at: AT }),
+      line({ origin: 'manual', state: 'canceled', issued_at: undefined }),
+      line({ amount_in_cents: 1.5, customer: { name: secret, tax_id: '1' }, access_key: '1' }),
+      line({ issued_at: '2026-13-01T00:00:00Z', competence: '2026-02-30' }),
+      line({ xml_file: 'nowhere.xml' }),
+    );
+    expect(problemsOf(result)).toEqual([
+      'line 2: is not JSON',
+      'line 3: cnpj is no registered company',
+      'line 4: surprise is not a known field',
+      'line 6: issued_at is missing (state issued)',
+      'line 7: competence is missing (origin manual)',
+      'line 8: amount_in_cents must be whole cents',
+      'line 8: access_key must be the 50 characters of an access key',
+      'line 8: customer.tax_id and customer.address are for foreign ones only',
+      'line 9: competence is no date',
+      'line 9: issued_at is no instant',
+      'line 10: xml_file cannot be read',
+    ]);
+    expect(result.out).not.toContain(secret);
+    expect(await countOf()).toBe(before);
+  });
+
+  it('refuses lines that claim the same id, reference or access key', async () => {
+    const claims = [{ reference: 'twice' }, { access_key: KEY }, { id: '55555555-5555-4555-8555-555555555555' }];
+    const lines = claims.flatMap((claim) => [line(claim), line({ ...claim, amount_in_cents: 3 })]);
+    expect(problemsOf(await importing(...lines))).toEqual(
+      [1, 3, 5].map((first) => `line ${first + 1}: its id, reference or access_key is that of line ${first}`),
+    );
+  });
+
+  it('takes access key and instant from the XML, whose path is relative to the file, and keeps it sealed', async () => {
+    await mkdir(join(folder, 'xml'));
+    await writeFile(join(folder, 'xml', 'a.xml'), `<NFSe>${KEY}</NFSe>`);
+    await writeFile(join(folder, 'xml', 'other.xml'), `<NFSe>${KEY.replace(CNPJ, '11222333000181')}</NFSe>`);
+    await writeFile(join(folder, 'xml', 'bad.xml'), '<html/>');
+    const wrong = problemsOf(
+      await importing(
+        line({ xml_file: 'xml/bad.xml' }),
+        line({ xml_file: 'xml/other.xml', reference: 'o' }),
+        line({ xml_file: 'xml/a.xml', access_key: KEY.replace(/7\d$/, '99') }),
+      ),
+    );
+    expect(wrong).toEqual([
+      'line 1: xml_file is no NFS-e of the national layout',
+      'line 2: xml_file is of another company',
+      'line 3: access_key is not that of xml_file',
+    ]);
+    const good = line({ xml_file: 'xml/a.xml', reference: 'with-xml', issued_at: undefined });
+    expect(await importing(good)).toEqual(imported(1, 0));
+    const [event] = await eventsOf(invoiceIdOfReference('live', CNPJ, 'with-xml'));
+    expect(event?.data).toMatchObject({ accessKey: KEY, issuedAt: AT, nfseXmlGzip: expect.stringMatching(/^sealed:/) });
+  });
+
+  it('leaves a web-made invoice without competence as it is, and a test invoice in its mode', async () => {
+    const web = { id: '66666666-6666-4666-8666-666666666666', origin: 'web' };
+    expect(await importing(line(web), line({ mode: 'test', reference: 'r-t' }))).toEqual(imported(2, 0));
+    expect((await eventsOf(web.id))[0]?.data).not.toHaveProperty('competence');
+    const id = invoiceIdOfReference('test', CNPJ, 'r-t');
+    expect(await session.log.read(`nfseTest-${CNPJ}_${id}`)).toHaveLength(1);
+  });
+
+  it('refuses an empty file', async () => {
+    expect(problemsOf(await importing(''))).toEqual(['the file has no line']);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
+import { expectRefusal } from '../expect.js';
+import { createHarness } from '../harness.js';
+
+const OUTSIDE = /(?:src|href|url)\s*[=:(]\s*["']?(?:https?:)?\/\//i;
+
+describe('GET /docs', () => {
+  it('is a page that takes everything from this server', async () => {
+    const { call, world } = createHarness();
+    world.switchedOff = true;
+    const response = await call('/docs', { key: 'none' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
+    const html = await response.text();
+    expect(html).not.toMatch(OUTSIDE);
+    const targets = [...html.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, target = '']) => target);
+    expect(targets).toContain('/docs/assets/swagger-ui-bundle.js');
+    for (const target of targets) expect((await call(target, { key: 'none' })).status).toBe(200);
+  });
+
+  it.each([
+    ['style.css', 'text/css; charset=utf-8'],
+    ['init.js', 'text/javascript; charset=utf-8'],
+    ['swagger-ui.css', 'text/css; charset=utf-8'],
+    ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ])('serves %s', async (name, contentType) => {
+    const response = await createHarness().call(`/docs/assets/${name}`, { key: 'none' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe(contentType);
+    expect((await response.text()).length).toBeGreaterThan(100);
+  });
+
+  it.each([
+    '/docs/',
+    '/docs/assets/package.json',
+    '/docs/assets/..%2fpackage.json',
+    '/docs/assets/__proto__',
+    '/docs/errors/nope',
+    '/docs/errors/constructor',
+    '/openapi.yaml',
+  ])('%s is route_not_found', async (path) => {
+    await expectRefusal(await createHarness().call(path, { key: 'none' }), 404, 'route_not_found');
+  });
+
+  it.each(['/docs', '/openapi.json', '/docs/errors'])('POST %s is route_not_found', async (path) => {
+    await expectRefusal(await createHarness().call(path, { method: 'POST' }), 404, 'route_not_found');
+  });
+});
+
+describe('GET /docs/errors/<code>', () => {
+  it('lists every code', async () => {
+    const html = await (await createHarness().call('/docs/errors', { key: 'none' })).text();
+    for (const code of Object.keys(errorCatalogue)) expect(html).toContain(`href="/docs/errors/${code}"`);
+  });
+
+  it.each(Object.entries(errorCatalogue))('%s: cause, what to do, retryable, example', async (code, entry) => {
+    const { call, world } = createHarness();
+    world.switchedOff = true;
+    const response = await call(`/docs/errors/${code}`, { key: 'none' });
+    expect(response.status).toBe(200);
+    const html = await response.text();
+    expect(html).not.toMatch(OUTSIDE);
+    for (const heading of ['Causa', 'O que fazer', 'Repetir o mesmo pedido resolve?', 'Exemplo'])
+      expect(html).toMatch(new RegExp(`<h2>${heading.replace('?', '\\?')}</h2>\\s*<(p|pre)>[^<]{5,}`));
+    expect(html).toContain(`retryable: ${entry.retryable}`);
+    expect(html).toContain(`<td>${entry.status}</td>`);
+    expect(html).toContain(`&quot;code&quot;: &quot;${code}&quot;`);
+  });
+});

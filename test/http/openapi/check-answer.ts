@@ -1,0 +1,103 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { openApiDocument } from '../../../src/http/openapi/document.js';
+import { orderFaults, type Schema } from './order.js';
+
+type Header = { required: boolean; schema: Schema };
+type ResponseObject = { headers: Record<string, Header>; content: Record<string, { schema: Schema }> };
+type Operation = { responses: Record<string, ResponseObject> };
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; responses: { RouteNotFound: ResponseObject } };
+};
+
+const document = openApiDocument('https://nfse.example') as Document;
+const ajv = new Ajv2020({ strict: false, validateFormats: false, coerceTypes: false });
+ajv.addSchema(document, 'api');
+
+const templates = Object.keys(document.paths).map((path) => ({
+  path,
+  pattern: new RegExp(`^${path.replace('{id}', '[^/]+')}$`),
+}));
+
+/** What may only be there when the document says so. */
+const DECLARED_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after', 'location'];
+
+/** Throws when an answer is not one that the OpenAPI document gives for this route and status. */
+export const checkAnswer = async (target: string, method: string, response: Response): Promise<void> => {
+  const { pathname } = new URL(target, 'http://localhost');
+  if (!pathname.startsWith('/v1') && response.status === 200) return;
+  const known = templates.find(({ pattern }) => pattern.test(pathname))?.path;
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+  const operation = known === undefined ? undefined : document.paths[known]?.[verb];
+  const { status } = response;
+  const at = `${method} ${pathname} ${status}`;
+  const [pointer, expected] =
+    known === undefined || operation === undefined
+      ? unmatched(status)
+      : [pointerOf('paths', known, verb, 'responses', String(status)), operation.responses[status]];
+  if (expected === undefined) throw new Error(`${at}: the document has no such status`);
+  const faults = [...headerFaults(response, expected), ...(await bodyFaults(response, method, pointer, expected))];
+  if (faults.length > 0) throw new Error(`${at} is not as documented:\n${faults.join('\n')}`);
+};
+
+/** Under the kill switch, and while it cannot be read, a path that is no route answers as every route does. */
+const unmatched = (status: number): [string, ResponseObject | undefined] =>
+  status === 404
+    ? [pointerOf('components', 'responses', 'RouteNotFound'), document.components.responses.RouteNotFound]
+    : [
+        pointerOf('paths', '/v1/activities', 'get', 'responses', String(status)),
+        [500, 503].includes(status) ? document.paths['/v1/activities']?.get?.responses[status] : undefined,
+      ];
+
+const pointerOf = (...parts: readonly string[]): string =>
+  parts.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
+
+const headerFaults = (response: Response, { headers }: ResponseObject): readonly string[] => {
+  const declared = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
+  const extra = DECLARED_HEADERS.filter((name) => response.headers.has(name) && !declared.has(name));
+  return [
+    ...extra.map((name) => `undeclared header ${name}`),
+    ...[...declared].flatMap(([name, { required, schema }]) => {
+      const value = response.headers.get(name);
+      if (value === null) return required ? [`no header ${name}`] : [];
+      const typed = schema.type === 'integer' && /^[0-9]+$/.test(value) ? Number(value) : value;
+      return ajv.validate(schema, typed) ? [] : [`header ${name}: ${value}`];
+    }),
+  ];
+};
+
+const bodyFaults = async (
+  response: Response,
+  method: string,
+  pointer: string,
+  { content }: ResponseObject,
+): Promise<readonly string[]> => {
+  const contentType = response.headers.get('content-type') ?? '';
+  const media = content[contentType];
+  if (media === undefined) return [`content type ${contentType}`];
+  const body = await response.clone().text();
+  if (method === 'HEAD') return body === '' ? [] : ['HEAD with a body'];
+  if (contentType !== 'application/json') return [];
+  const value: unknown = JSON.parse(body);
+  const validate = validatorOf(`${pointer}/content/${encodeURIComponent('application~1json')}/schema`);
+  return [
+    ...(validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)),
+    ...orderFaults(value, media.schema, document.components.schemas),
+    ...requestIdFaults(value, response),
+  ];
+};
+
+const validators = new Map<string, ValidateFunction>();
+
+const validatorOf = (pointer: string): ValidateFunction => {
+  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
+  validators.set(pointer, validate);
+  return validate;
+};
+
+const requestIdFaults = (value: unknown, response: Response): readonly string[] => {
+  const { error } = value as { error?: { request_id?: string } };
+  return response.status < 400 || error?.request_id === response.headers.get('request-id')
+    ? []
+    : ['another request_id'];
+};

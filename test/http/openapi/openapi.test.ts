@@ -1,0 +1,122 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
+import { openApiDocument } from '../../../src/http/openapi/document.js';
+import { BASE_URL, createHarness } from '../harness.js';
+import { routes } from '../routes.js';
+import { checkAnswer } from './check-answer.js';
+
+type Media = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
+type Operation = {
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, { content: Record<string, Media> }>;
+};
+type Document = { openapi: string; info: { version: string }; paths: Record<string, Record<string, Operation>> };
+
+const document = openApiDocument(BASE_URL) as Document;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+);
+
+describe('GET /openapi.json', () => {
+  it('is the document, without a credential and while the kill switch is on', async () => {
+    const { call, world } = createHarness();
+    world.switchedOff = true;
+    const response = await call('/openapi.json', { key: 'none' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('ratelimit-limit')).toBeNull();
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it('is valid OpenAPI 3.1.0 of the interface 1.0.0', async () => {
+    const validator = new Validator();
+    const checked = await validator.validate(structuredClone(document) as never);
+    expect(checked).toEqual({ valid: true });
+    expect({ openapi: document.openapi, version: document.info.version }).toEqual({
+      openapi: '3.1.0',
+      version: '1.0.0',
+    });
+  });
+
+  it('has the seven routes, all under /v1', () => {
+    const expected = routes.map(({ template, json }) => `${json === undefined ? 'get' : 'post'} ${template}`);
+    expect(operations.map(({ name }) => name.replace('{id}', ':id')).sort()).toEqual(expected.sort());
+  });
+
+  it('names every code of the catalogue', () => {
+    const text = JSON.stringify(document);
+    expect(Object.keys(errorCatalogue).filter((code) => !text.includes(`"${code}"`))).toEqual([]);
+  });
+
+  it.each([
+    ['post /v1/nfse', '202 400 401 403 409 413 415 422 429 500 503'],
+    ['get /v1/nfse', '200 400 401 403 429 500 503'],
+    ['get /v1/nfse/{id}', '200 400 401 403 404 429 500 503'],
+    ['post /v1/nfse/{id}/cancel', '202 400 401 403 404 409 413 415 422 429 500 503'],
+    ['get /v1/nfse/{id}/pdf', '200 400 401 403 404 409 429 500 503'],
+    ['get /v1/nfse/{id}/xml', '200 400 401 403 404 409 429 500 503'],
+    ['get /v1/activities', '200 401 403 429 500 503'],
+  ])('%s answers %s', (name, statuses) => {
+    const found = operations.find((operation) => operation.name === name);
+    expect(Object.keys(found?.operation.responses ?? {}).join(' ')).toBe(statuses);
+  });
+
+  it('has examples that keep its own schemas', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const media = operations.flatMap(({ operation: { requestBody, responses } }) =>
+      [...(requestBody === undefined ? [] : [requestBody]), ...Object.values(responses)].flatMap(({ content }) =>
+        Object.values(content),
+      ),
+    );
+    const { components } = document as unknown as { components: object };
+    const faults = media.flatMap(({ schema, example, examples = {} }) => {
+      const validate = ajv.compile({ ...schema, components });
+      const values = [
+        ...(example === undefined ? [] : [example]),
+        ...Object.values(examples).map(({ value }) => value),
+      ];
+      return values.filter((value) => !validate(value)).map((value) => ({ value, errors: validate.errors }));
+    });
+    expect(faults).toEqual([]);
+    expect(media.length).toBeGreaterThan(50);
+  });
+});
+
+describe('the check of every answer', () => {
+  const headers = {
+    'content-type': 'application/json',
+    'request-id': 'req_1',
+    'ratelimit-limit': '300',
+    'ratelimit-remaining': '299',
+    'ratelimit-reset': '60',
+  };
+  const list = { object: 'list', livemode: false, has_more: false, data: [] };
+  const answer = (body: unknown, changes: Record<string, string> = {}, status = 200): Response =>
+    new Response(JSON.stringify(body), { status, headers: { ...headers, ...changes } });
+  const check = (response: Response): Promise<void> => checkAnswer('/v1/nfse?reference=r', 'GET', response);
+
+  it('takes a good one', async () => {
+    await expect(check(answer(list))).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['an unknown field', answer({ ...list, total: 0 })],
+    ['a missing field', answer({ object: 'list', has_more: false, data: [] })],
+    ['null for an absent field', answer({ ...list, livemode: null })],
+    ['another order', answer({ data: [], object: 'list', livemode: false, has_more: false })],
+    ['another content type', answer(list, { 'content-type': 'text/html' })],
+    ['a rate header that is no number', answer(list, { 'ratelimit-reset': 'soon' })],
+    ['a header that belongs to another status', answer(list, { location: '/v1/nfse/x' })],
+    ['a status of no route', answer(list, {}, 418)],
+  ])('refuses %s', async (_what, response) => {
+    await expect(check(response)).rejects.toThrow(/document/);
+  });
+
+  it('refuses an answer without a header that belongs to it', async () => {
+    const response = answer(list);
+    response.headers.delete('request-id');
+    await expect(check(response)).rejects.toThrow('no header request-id');
+  });
+});

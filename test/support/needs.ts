@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { describe, it } from 'vitest';
+import { samplesFolder, specificationFile } from './samples.js';
+
+/** `engine` is the name under which REQUIRE_ENGINES asks for it. */
+type Need = { engine: string; isHere(): boolean; absence: string };
+
+const tool = (engine: string, ...commands: readonly string[]): Need => ({
+  engine,
+  isHere: () => commands.every((command) => spawnSync(command, ['--version']).error === undefined),
+  absence: `${engine} is not installed`,
+});
+
+const needs = {
+  samples: {
+    engine: 'samples',
+    isHere: () => existsSync(samplesFolder),
+    absence: 'the official samples are not beside the repository',
+  },
+  specification: {
+    engine: 'samples',
+    isHere: () => existsSync(specificationFile),
+    absence: 'the specification is not beside the repository',
+  },
+  xmlsec1: tool('xmlsec1', 'xmlsec1'),
+  xmllint: tool('xmllint', 'xmllint'),
+  openssl: tool('openssl', 'openssl'),
+  poppler: tool('poppler', 'pdftotext', 'pdfinfo'),
+} satisfies Record<string, Need>;
+
+export type NeedName = keyof typeof needs;
+
+const absentOf = (names: NeedName | readonly NeedName[]): readonly Need[] =>
+  [names].flat().flatMap((name) => (needs[name].isHere() ? [] : [needs[name]]));
+
+const isRequired = ({ engine }: Need): boolean => (process.env.REQUIRE_ENGINES ?? '').split(',').includes(engine);
+
+const skipped = (title: string, absent: readonly Need[]): string =>
+  `${title} (skipped: ${absent.map(({ absence }) => absence).join('; ')})`;
+
+const failing = (absent: readonly Need[]) => () => {
+  throw new Error(`required by REQUIRE_ENGINES: ${absent.map(({ absence }) => absence).join('; ')}`);
+};
+
+/** A test that needs what a machine may lack: skipped by name without it, failing where REQUIRE_ENGINES names it. */
+export const itWith = (
+  names: NeedName | readonly NeedName[],
+  title: string,
+  body: () => void | Promise<void>,
+): void => {
+  const absent = absentOf(names);
+  if (absent.length === 0) it(title, body);
+  else if (absent.some(isRequired)) it(title, failing(absent));
+  else it.skip(skipped(title, absent), body);
+};
+
+/** The same for a whole suite. Its body runs even when it is skipped, so only its tests may touch what it needs. */
+export const describeWith = (names: NeedName | readonly NeedName[], title: string, body: () => void): void => {
+  const absent = absentOf(names);
+  if (absent.length === 0) describe(title, body);
+  else if (absent.some(isRequired)) describe(title, () => it('has what it needs', failing(absent)));
+  else describe.skip(skipped(title, absent), body);
+};
