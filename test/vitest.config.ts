@@ -1,12 +1,30 @@
 import { defineConfig } from 'vitest/config';
 
+const shared = {
+  root: new URL('..', import.meta.url).pathname,
+  globalSetup: ['test/support/global-setup.ts'],
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
+
+/** The crash tests start several processes each and would starve the others: they come last, alone. */
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    ...shared,
     maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'product',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/crash/**'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: { ...shared, name: 'crash', include: ['test/crash/**/*.test.ts'], sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

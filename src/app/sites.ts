@@ -17,6 +17,8 @@ export const appendSites = [
   'conclude_cancellation',
   'delete_test_invoice',
   'operate_company',
+  'operate_reference_data',
+  'import_invoice',
   'audit_certificate',
 ] as const;
 

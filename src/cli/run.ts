@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Command, Option, Outcome } from './command.js';
-import { badUsage } from './command.js';
+import { badUsage, textFlag } from './command.js';
 import type { Session } from './session.js';
 
 export type Terminal = { out(text: string): void; err(text: string): void };
@@ -43,8 +43,17 @@ export const runCommand = async (
   const json = values.json === true;
   if (positionals.length !== command.positionals.length)
     return print(badUsage(usage(command, options)), json, terminal);
-  const actor = typeof values.actor === 'string' ? values.actor : userInfo().username;
+  const actor = command.changes ? (textFlag(values, 'actor') ?? osUser()) : '';
   return print(await command.run({ positionals, flags: values, actor, session: open }), json, terminal);
+};
+
+/** A uid without a passwd entry, usual in containers, has no name. */
+const osUser = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid:${process.geteuid?.() ?? 'unknown'}`;
+  }
 };
 
 const findCommand = (argv: readonly string[], commands: readonly Command[]): Command | undefined =>

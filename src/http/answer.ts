@@ -58,9 +58,5 @@ const envelope = (call: Call, refusal: Refusal): object => {
   };
 };
 
-/** A cause without a path is the body itself. */
-const causeItem = ({ param, message }: Cause): object => ({
-  code: 'invalid_request',
-  message,
-  ...(param === '' ? {} : { param }),
-});
+/** Only these two (spec "Errors"): the message names the field. */
+const causeItem = ({ message }: Cause): object => ({ code: 'invalid_request', message });

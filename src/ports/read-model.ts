@@ -30,6 +30,9 @@ export type Deadline = {
   started: boolean;
 };
 
+/** The last row of a page: the next page begins behind it. */
+export type DeadlineCursor = Pick<Deadline, 'since' | 'stream'>;
+
 /** The relational views that the GET routes and the sweeper read. All of it can be rebuilt from the log. */
 export type ReadModel = {
   invoice(stream: StreamName): Promise<InvoiceRow | undefined>;
@@ -47,12 +50,20 @@ export type ReadModel = {
   registryEntry(cnpj: string): Promise<LocalEntry | undefined>;
   /** Which invoices hold one of these access keys. */
   byAccessKeys(accessKeys: readonly string[]): Promise<readonly { accessKey: string; stream: StreamName }[]>;
-  /** Open work whose last event is not after the given instants, oldest first; `null` asks for all of it. */
-  openWork(olderThan: { queued: Instant; started: Instant } | null, limit: number): Promise<readonly Deadline[]>;
-  /** Streams for which a verdict by time may be due: their work began at or before the instant. */
-  verdictsDue(
-    beganBefore: { queued: Instant; started: Instant; cancel: Instant },
+  /** Open work whose last event is not after the given instants, by `since` and stream; `null` asks for all of it. */
+  openWork(
+    olderThan: { queued: Instant; started: Instant } | null,
     limit: number,
+    after?: DeadlineCursor,
+  ): Promise<readonly Deadline[]>;
+  /**
+   * Streams for which a verdict by time may be due, by `since` and stream: their work began at or before the instant of
+   * its kind. A kind without an instant is not asked for.
+   */
+  verdictsDue(
+    beganBefore: { queued?: Instant; started?: Instant; cancel?: Instant },
+    limit: number,
+    after?: DeadlineCursor,
   ): Promise<readonly Deadline[]>;
   /** Test invoices whose life ended at or before the instant. */
   expiredTestInvoices(createdBefore: Instant, limit: number): Promise<readonly StreamName[]>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { PdfBusy } from '../adapters/pdf/errors.js';
+import { PdfBusy, PdfFailed } from '../adapters/pdf/errors.js';
 import { sqlFault } from '../adapters/sql/errors.js';
 import { deriveSecret } from '../adapters/vault/master-key.js';
 import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
@@ -33,6 +33,8 @@ import { openTaxRegistry } from './tax-registry.js';
 
 /** Everything that an operator may change holds for new requests within 2 s; the read model is asked at most this often. */
 const OPERATOR_CACHE_MS = 1_000;
+/** A flood of unknown keys leaves the other connections to known ones. */
+const UNKNOWN_KEYS_AT_ONCE = 4;
 const DRAIN_MS = 20_000;
 const PROJECTION_WAIT_MS = 300;
 const PROJECTION_POLL_MS = 10;
@@ -72,7 +74,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const catalogueOf = companyCatalogue(parts);
   const accepting = acceptDeps(parts, company, catalogueOf);
   const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
-  const credential = shortCache(OPERATOR_CACHE_MS, clock, (keyHash) => readModel.credential(keyHash));
+  const credential = shortCache(OPERATOR_CACHE_MS, clock, readModel.credential, UNKNOWN_KEYS_AT_ONCE);
   const switchedOff = shortCache(OPERATOR_CACHE_MS, clock, () => readModel.apiSwitchedOff());
   const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
   return {
@@ -166,6 +168,7 @@ const isUnavailable = (error: unknown): boolean =>
   error instanceof EventLogUnavailable ||
   error instanceof AppendOutcomeUnknown ||
   error instanceof PdfBusy ||
+  (error instanceof PdfFailed && (error.reason === 'timeout' || error.reason === 'worker_lost')) ||
   sqlFault(error) !== 'other';
 
 /** Bounded, and never an error: the command is recorded already (design section 5). */

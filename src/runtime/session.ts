@@ -77,7 +77,10 @@ const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> =
     ),
   );
   const imported = await readModel.catalogLines([...cnaes]);
-  const unreviewed = [...cnaes].filter((cnae) => !imported.has(cnae)).flatMap((cnae) => shippedCatalogue.linesOf(cnae));
+  const unreviewed = [...cnaes]
+    .filter((cnae) => !imported.has(cnae))
+    .flatMap((cnae) => shippedCatalogue.linesOf(cnae))
+    .filter(({ serviceCode }) => serviceCode !== '');
   const detail = `${unreviewed.length} shipped lines of registered companies' activities not reviewed by an operator`;
   const cure = 'nfse catalog export > FILE.tsv, look at the lines, then nfse catalog import FILE.tsv';
   return { name: 'catalogue', ok: true, detail, ...(unreviewed.length === 0 ? {} : { cure }) };

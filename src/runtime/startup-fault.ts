@@ -1,8 +1,9 @@
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
 import { sqlFault } from '../adapters/sql/errors.js';
 import { MigrationError } from '../adapters/sql/migrate.js';
-import { WrongMasterKey } from '../adapters/vault/envelope.js';
+import { TamperedSecret, WrongMasterKey } from '../adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../adapters/vault/master-key.js';
+import { UnknownEventVersion } from '../app/event-store/codec.js';
 import { StoreUnavailable } from '../app/event-store/event-store.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
 import { FolderInUse } from '../simulator/start.js';
@@ -34,11 +35,15 @@ export const startupFault = (error: unknown): StartupFault => {
       line: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again',
     };
   }
-  const { error: name, at } = faultFields(error);
-  return { exit: 1, line: `failed unexpectedly: ${name}${at === undefined ? '' : ` at ${at}`}${messageOf(error)}` };
+  if (error instanceof UnknownEventVersion || error instanceof TamperedSecret) return { exit: 1, line: error.message };
+  return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };
 
 const portOf = (error: unknown): string =>
   error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';
 
-const messageOf = (error: unknown): string => (error instanceof Error ? `: ${error.message}` : '');
+/** Never the message: a library may quote its input in it. */
+const shown = (error: unknown): string => {
+  const { error: name, code, at } = faultFields(error);
+  return `${name}${code === undefined ? '' : ` (${code})`}${at === undefined ? '' : ` at ${at}`}`;
+};

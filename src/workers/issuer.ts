@@ -5,7 +5,7 @@ import { epochMs } from '../domain/shared/time.js';
 import { unreachable } from '../domain/shared/unreachable.js';
 import type { Delivery, Verdict, WorkQueue } from '../ports/work-queue.js';
 
-/** A later look is never more than this away: a moved clock or a lost timer costs a minute, not an hour. */
+/** The next look is never more than this away, on the queue's monotonic clock: a wall clock set back delays none. */
 const LONGEST_PAUSE_MS = 60_000;
 const FIRST_FAULT_PAUSE_MS = 500;
 

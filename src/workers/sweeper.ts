@@ -3,16 +3,18 @@ import type { IssuerDeps } from '../app/issuer/deps.js';
 import { concludeIssueIfDue } from '../app/issuer/issue.js';
 import { deleteTestInvoice } from '../app/retention/delete-test-invoice.js';
 import type { StreamName } from '../domain/shared/ids.js';
-import { addSeconds, epochMs } from '../domain/shared/time.js';
+import { addSeconds, epochMs, type Instant, isBefore } from '../domain/shared/time.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { PendingCuts } from '../ports/guards.js';
-import type { ReadModel } from '../ports/read-model.js';
+import type { Deadline, DeadlineCursor, ReadModel } from '../ports/read-model.js';
 import type { WorkQueue } from '../ports/work-queue.js';
 
 /** Work without a new event for this long is tapped again: the queue is a hint, the log is the truth (design section 6, 9). */
 const QUEUED_QUIET_SECONDS = 30;
 const STARTED_QUIET_SECONDS = 120;
-const AT_ONCE = 200;
+const PAGE = 200;
+/** A verdict may have to wait for a last look-up; so many of them wait at the same time. */
+const CONCLUDED_AT_ONCE = 16;
 
 export type Sweeper = {
   readModel: ReadModel;
@@ -23,54 +25,95 @@ export type Sweeper = {
   onFault(stream: StreamName, error: unknown): void;
 };
 
-/** One sweep; every command re-checks the log, so early, late and double sweeps are harmless. */
-export const sweep = async (sweeper: Sweeper, sweepNumber: number): Promise<void> => {
-  await concludeWhatIsDue(sweeper);
-  await tapQuietWork(sweeper, sweepNumber);
-  await deleteExpired(sweeper);
+/**
+ * One sweep; every command re-checks the log, so early, late and double sweeps are harmless. Once the signal aborts,
+ * it finishes what it has in hand and begins nothing more.
+ */
+export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: AbortSignal): Promise<void> => {
+  const { limits, clock } = sweeper.deps;
+  const now = clock.now();
+  const neverAttempted = { queued: addSeconds(now, -limits.queuedSeconds) };
+  const others = {
+    started: addSeconds(now, -limits.processingSeconds),
+    cancel: addSeconds(now, -limits.cancellationSeconds),
+  };
+  await concludeWhatIsDue(sweeper, neverAttempted, now, signal);
+  await tapQuietWork(sweeper, sweepNumber, signal);
+  await deleteExpired(sweeper, signal);
+  // Last, because these look up before they conclude, and a look-up may last as long as its time limit.
+  await concludeWhatIsDue(sweeper, others, now, signal);
 };
 
 /** At start an in-process queue is empty: everything that is open is tapped at once. */
-export const refill = async ({ readModel, queue }: Sweeper): Promise<void> => {
-  for (const { kind, stream } of await readModel.openWork(null, Number.MAX_SAFE_INTEGER)) {
-    await queue?.put({ kind, stream, messageId: `${stream}/refill` });
+export const refill = async ({ readModel, queue }: Sweeper, signal?: AbortSignal): Promise<void> => {
+  if (queue === undefined) return;
+  for await (const { kind, stream } of paged((after) => readModel.openWork(null, PAGE, after), signal)) {
+    await queue.put({ kind, stream, messageId: `${stream}/refill` });
   }
 };
 
-const concludeWhatIsDue = async ({ readModel, deps, onFault }: Sweeper): Promise<void> => {
-  const now = deps.clock.now();
-  const { queuedSeconds, processingSeconds, cancellationSeconds } = deps.limits;
-  const due = await readModel.verdictsDue(
-    {
-      queued: addSeconds(now, -queuedSeconds),
-      started: addSeconds(now, -processingSeconds),
-      cancel: addSeconds(now, -cancellationSeconds),
-    },
-    AT_ONCE,
-  );
-  for (const { kind, stream } of due) {
-    const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
-    await conclude(stream, deps).catch((error: unknown) => onFault(stream, error));
+/** All rows, page by page; ends early when the signal aborts. */
+async function* paged(
+  ask: (after: DeadlineCursor | undefined) => Promise<readonly Deadline[]>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Deadline, void, void> {
+  let after: DeadlineCursor | undefined;
+  while (!signal?.aborted) {
+    const page = await ask(after);
+    for (const row of page) {
+      if (signal?.aborted) return;
+      yield row;
+    }
+    after = page[page.length - 1];
+    if (page.length < PAGE) return;
   }
+}
+
+const concludeWhatIsDue = async (
+  { readModel, deps, onFault }: Sweeper,
+  beganBefore: Parameters<ReadModel['verdictsDue']>[0],
+  now: Instant,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const due = paged((after) => readModel.verdictsDue(beganBefore, PAGE, after), signal);
+  const lane = async (): Promise<void> => {
+    for await (const { kind, stream, since } of due) {
+      // A newer row may be one that this very sweep has moved to the end; the next sweep looks at it.
+      if (isBefore(now, since)) return;
+      const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
+      await conclude(stream, deps).catch((error: unknown) => onFault(stream, error));
+    }
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: CONCLUDED_AT_ONCE }, lane));
+  for (const ended of lanes) if (ended.status === 'rejected') throw ended.reason;
 };
 
-const tapQuietWork = async ({ readModel, queue, deps }: Sweeper, sweepNumber: number): Promise<void> => {
+const tapQuietWork = async (
+  { readModel, queue, deps }: Sweeper,
+  sweepNumber: number,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
   if (queue === undefined) return;
   const now = deps.clock.now();
   const quietSince = {
     queued: addSeconds(now, -QUEUED_QUIET_SECONDS),
     started: addSeconds(now, -STARTED_QUIET_SECONDS),
   };
-  for (const { kind, stream, since } of await readModel.openWork(quietSince, AT_ONCE)) {
+  const quiet = paged((after) => readModel.openWork(quietSince, PAGE, after), signal);
+  for await (const { kind, stream, since } of quiet) {
     const quietSeconds = Math.floor((epochMs(now) - epochMs(since)) / 1000);
     await queue.put({ kind, stream, messageId: `${stream}/${since}/${sweepNumber}/${quietSeconds}` });
   }
 };
 
-const deleteExpired = async ({ readModel, log, cuts, deps, onFault }: Sweeper): Promise<void> => {
+const deleteExpired = async (
+  { readModel, log, cuts, deps, onFault }: Sweeper,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
   const createdBefore = addSeconds(deps.clock.now(), -deps.limits.testRetentionSeconds);
-  const expired = await readModel.expiredTestInvoices(createdBefore, AT_ONCE);
-  for (const stream of new Set([...(await cuts.list(AT_ONCE)), ...expired])) {
+  const expired = await readModel.expiredTestInvoices(createdBefore, PAGE);
+  for (const stream of new Set([...(await cuts.list(PAGE)), ...expired])) {
+    if (signal?.aborted) return;
     await deleteTestInvoice(stream, { ...deps, log, cuts }).catch((error: unknown) => onFault(stream, error));
   }
 };

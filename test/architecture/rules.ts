@@ -16,7 +16,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
   },
   'src/http': {
     areas: ['src/domain', 'src/ports', 'src/app', 'src/http'],
-    packages: [anyNode, /^hono(?:\/|$)/, /^@hono\/node-server$/, /^valibot$/],
+    packages: [anyNode, /^hono(?:\/|$)/, /^@hono\/node-server$/, /^valibot$/, /^@valibot\/to-json-schema$/],
   },
   // The projection runner is given its projections; it knows only their type, and keeps their rows in R.
   'src/workers': {

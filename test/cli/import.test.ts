@@ -123,7 +123,7 @@ describeWithPostgres('invoice import', () => {
       `nfseLive-${CNPJ}_${invoiceIdOfReference('live', CNPJ, 'r-4')}`,
       { kind: 'none' },
       [{ type: 'ReferenceTaken', data: { invoiceId: id, takenAt: AT } }],
-      { ...context, now: clock.now(), site: 'operate_company' },
+      { ...context, now: clock.now(), site: 'import_invoice' },
     );
     expect(await importing(whole)).toEqual(imported(1, 0));
     expect(await eventsOf(id)).toHaveLength(1);

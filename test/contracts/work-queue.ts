@@ -140,6 +140,42 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
     });
 
+    it('keeps a pause when the sweeper taps again', async () => {
+      const seen: string[] = [];
+      work(async ({ stream }) => {
+        seen.push(stream);
+        if (stream !== 'a') return ack;
+        if (seen.length === 1) await put('a', 'issue', 'a/during');
+        return { kind: 'retry', afterMs: 600_000 };
+      });
+      await put('a');
+      await vi.waitFor(() => expect(seen).toEqual(['a']), bound);
+      await put('a', 'issue', 'a/later');
+      await put('b');
+      await vi.waitFor(() => expect(seen).toContain('b'), bound);
+      await vi.waitFor(async () => expect(await engine.queue.depth()).toBe(1), bound);
+      expect(seen).toEqual(['a', 'b']);
+    });
+
+    it('ends a pause in time although the lane that waited for its end has other work', async () => {
+      const gate = deferred();
+      let looks = 0;
+      work(
+        async ({ stream }) => {
+          if (stream === 'long') await gate.promise;
+          else looks += 1;
+          return stream === 'a' && looks === 1 ? { kind: 'retry', afterMs: 50 } : ack;
+        },
+        { concurrency: 2 },
+      );
+      await put('a');
+      await vi.waitFor(() => expect(looks).toBe(1), bound);
+      await put('long');
+      await vi.waitFor(() => expect(looks).toBe(2), bound);
+      gate.resolve();
+      await emptied();
+    });
+
     it('tries again what a handler threw at', async () => {
       let looks = 0;
       work(async () => {
@@ -169,6 +205,35 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect(deliveries[2]).toMatchObject({ stream: 'a' });
       expect((await engine.queue.parked()).map(({ stream }) => stream)).toEqual(['b']);
       expect(await engine.queue.retryParked('a')).toBe(false);
+    });
+
+    it('drops what is put for a parked tap until it was told to try it again', async () => {
+      let parking = true;
+      const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
+      await put('a', 'issue');
+      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
+      for (const messageId of ['a/1', 'new work']) await put('a', 'issue', messageId);
+      expect(await engine.queue.depth()).toBe(0);
+      expect(await engine.queue.parked()).toHaveLength(1);
+
+      parking = false;
+      expect(await engine.queue.retryParked('a')).toBe(true);
+      await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
+      await emptied();
+      expect(await engine.queue.parked()).toEqual([]);
+      await put('a', 'issue', 'next work');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);
+    });
+
+    it('drops what is put while a tap is handled that is then parked', async () => {
+      const deliveries = collect((delivery) => {
+        void put(delivery.stream, 'issue', 'new work');
+        return { kind: 'park', reason: 'poison' };
+      });
+      await put('a');
+      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
+      expect(await engine.queue.depth()).toBe(0);
+      expect(deliveries).toHaveLength(1);
     });
 
     it('handles as many at once as it was told, and no more', async () => {

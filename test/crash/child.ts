@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { putCompanyFile } from '../../src/app/company/company-commands.js';
 import { parseCompanyFile } from '../../src/app/company/company-file.js';
+import { importInvoices } from '../../src/app/import/import-invoices.js';
+import { setMunicipality } from '../../src/app/reference-data/commands.js';
 import { sendSites } from '../../src/app/sites.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { roles as allRoles, type Config, readConfig } from '../../src/runtime/config.js';
@@ -15,7 +17,7 @@ import { type KillOrder, killing, parseKillPoint } from './kill-point.js';
 
 /**
  * The process that dies. `serve`: the whole service, one JSON line on stdout when it is ready. `operate FILE`: the
- * operator's `company put`. Configured by the service's own variables; `CRASH_*` say where to die.
+ * operator's `company put`, `municipality set` and `invoice import`. Configured by the service's own variables; `CRASH_*` say where to die.
  */
 const main = async ([command, file = '']: readonly string[]): Promise<void> => {
   const parsed = readConfig(process.env);
@@ -51,12 +53,20 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
   const runner = createRunner(() => undefined);
   const logger = createLogger(config.logLevel, 'stderr');
   const engines = await openEngines({ config, clock: systemClock, logger, runner, patience: 'command', ...hooks });
-  const result = await putCompanyFile(
-    parsed.registration,
-    sessionOver(engines, config, systemClock).companyDeps('crash-test'),
-  );
+  const deps = sessionOver(engines, config, systemClock).companyDeps('crash-test');
+  const result = await putCompanyFile(parsed.registration, deps);
+  await setMunicipality('3304557', { requiresCustomer: false }, deps);
+  const noFiles = { readXml: async () => undefined, readNote: () => undefined };
+  const line = JSON.stringify({ ...IMPORTED, cnpj: parsed.registration.cnpj });
+  const imported = await importInvoices(line, { ...deps, ...noFiles, readModel: engines.readModel });
   await runner.stop();
   if ('refused' in result) throw new Error(result.refused);
+  if ('problems' in imported) throw new Error(imported.problems.join('; '));
+};
+
+const IMPORTED = {
+  ...{ mode: 'test', origin: 'legacy', state: 'canceled', amount_in_cents: 4_321, competence: '2025-01-31' },
+  ...{ id: '99999999-9999-4999-8999-999999999999', reference: 'imported-by-an-operator' },
 };
 
 await main(process.argv.slice(2));

@@ -136,6 +136,11 @@ export const appendScenarios = {
     { title: 'a moved number, the series first', kind: 'operate', ends: 'issued', occurrence: 1 },
     { title: 'a moved number, then the company', kind: 'operate', ends: 'issued', occurrence: 2 },
   ],
+  operate_reference_data: [{ title: 'what a municipality demands', kind: 'operate', ends: 'issued' }],
+  import_invoice: [
+    { title: 'an imported invoice, its reference first', kind: 'operate', ends: 'issued', occurrence: 1 },
+    { title: 'an imported invoice, then itself', kind: 'operate', ends: 'issued', occurrence: 2 },
+  ],
   audit_certificate: [issue],
 } as const satisfies Record<AppendSite, readonly Scenario[]>;
 

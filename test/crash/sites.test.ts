@@ -39,11 +39,13 @@ const APPENDS = {
   'app/cancel/cancel-invoice.ts': 1,
   'app/certificates/open-certificate.ts': 1,
   'app/company/company-commands.ts': 2,
+  'app/import/record-import.ts': 1,
   'app/issue/reserve.ts': 1,
   'app/issuer/allocate-number.ts': 1,
   'app/issuer/cancel.ts': 1,
   'app/issuer/record.ts': 1,
   'app/issuer/send-attempt.ts': 1,
+  'app/reference-data/record.ts': 1,
   'app/retention/delete-test-invoice.ts': 1,
 };
 
@@ -66,6 +68,8 @@ const NAMED = {
   conclude_cancellation: { 'app/issuer/cancel.ts': 1 },
   delete_test_invoice: { 'app/retention/delete-test-invoice.ts': 1 },
   operate_company: { 'app/company/company-commands.ts': 1 },
+  operate_reference_data: { 'app/reference-data/record.ts': 1 },
+  import_invoice: { 'app/import/record-import.ts': 1 },
   audit_certificate: { 'app/certificates/open-certificate.ts': 1 },
 } as const satisfies Record<(typeof appendSites)[number], Record<string, number>>;
 
@@ -101,7 +105,7 @@ describe('the crash points', () => {
 
   it('know every method by which something may come to stand at the authorizer', () => {
     const port = readFileSync(join(SRC, 'ports/authorizer.ts'), 'utf8');
-    expect([...port.matchAll(/^ {2}(\w+)\(.*SendResult</gm)].map(([, method]) => method)).toEqual([...sendSites]);
+    expect([...port.matchAll(/^ {2}(\w+)\([^;]*SendResult</gm)].map(([, method]) => method)).toEqual([...sendSites]);
     expect(countPerFile(/\.send[A-Z]\w*\(/g)).toEqual({
       ...SENDS.sendDps,
       ...SENDS.sendCancellation,

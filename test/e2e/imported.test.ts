@@ -119,7 +119,7 @@ describeWithPostgres('invoices imported from elsewhere', () => {
     const id = 'nfse_77777777-7777-4777-8777-777777777777';
     await importing(line({ reference: 'own-id', id, issued_at: OLD }));
     expect((await found('own-id')).id).toBe(id);
-    const again = { amount_in_cents: 1, description: 'x', reference: 'own-id' };
+    const again = { amount_in_cents: 5_000, description: 'x', reference: 'own-id' };
     const { status, body } = await call(here, 'live', 'POST', '/v1/nfse', again);
     expect({ status, code: body.error?.code }).toEqual({ status: 409, code: 'nfse.reference_in_use' });
     expect(JSON.stringify(body)).toContain(id);

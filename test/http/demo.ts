@@ -26,6 +26,8 @@ const lines: readonly CatalogueLine[] = [
   line('6203100', '010401', { isBlocked: true }),
   withoutNbs(line('6204000', '010501')),
   line('6311900', '010601', { nbs: '999999999' }),
+  // Of no activity of the demo company: tests give it one, to have a code in two activities.
+  line('6209100', '010201'),
 ];
 
 export const catalogue: Catalogue = {

@@ -84,6 +84,25 @@ export const downloadTests = (format: Format): void => {
       },
     );
 
+    it.each(['otherCompany', 'live'] as const)(
+      'a good token beside the key "%s", which spends and shows no quota',
+      async (key) => {
+        const harness = createHarness();
+        const id = await issuedInvoice(harness);
+        const link = await linkOf(harness, id, format);
+        expect(commonHeadersOf(await harness.call(link, { key }))).toEqual({});
+        const next = await harness.call('/v1/activities', { key });
+        expect(next.headers.get('ratelimit-remaining')).toBe('299');
+      },
+    );
+
+    it('a good token beside a key of the same company and mode spends and shows its quota', async () => {
+      const harness = createHarness();
+      const id = await issuedInvoice(harness);
+      const response = await harness.call(await linkOf(harness, id, format));
+      expect(response.headers.get('ratelimit-remaining')).toBe('298');
+    });
+
     it('a good key beside a bad token', async () => {
       const harness = createHarness();
       const id = await issuedInvoice(harness);
@@ -150,6 +169,17 @@ export const downloadTests = (format: Format): void => {
       expect(error).not.toHaveProperty('livemode');
     });
 
+    it.each(['otherCompany', 'live'] as const)(
+      '403 while the company of the token is disabled, beside the good key "%s"',
+      async (key) => {
+        const harness = createHarness();
+        const id = await issuedInvoice(harness);
+        const link = await linkOf(harness, id, format);
+        harness.company.enabled = false;
+        await expectRefusal(await harness.call(link, { key }), 403, 'feature_not_enabled');
+      },
+    );
+
     it('403 insufficient_scope', async () => {
       await expectRefusal(
         await createHarness().call(`/v1/nfse/${randomUUID()}/${extension}`, { key: 'writeOnly' }),
@@ -173,6 +203,16 @@ export const downloadTests = (format: Format): void => {
       const response = await harness.call(link, { key: 'none' });
       expect((await expectRefusal(response, 404, 'not_found')).livemode).toBe(false);
       expect(commonHeadersOf(response)).toEqual({});
+    });
+
+    it('404 by token beside a live key, with the livemode of the test invoice', async () => {
+      const harness = createHarness();
+      const id = await issuedInvoice(harness);
+      harness.pass(604_799);
+      const link = await linkOf(harness, id, format);
+      harness.pass(1);
+      const error = await expectRefusal(await harness.call(link, { key: 'live' }), 404, 'not_found');
+      expect(error.livemode).toBe(false);
     });
 
     it('409 nfse.not_issued is repeatable while the outcome is to come', async () => {

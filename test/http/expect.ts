@@ -9,7 +9,7 @@ export type ErrorBody = {
   livemode?: boolean;
   provider_code?: string;
   request_id: string;
-  errors?: { code: string; message: string; param?: string }[];
+  errors?: { code: string; message: string }[];
 };
 
 export const errorOf = async (response: Response): Promise<ErrorBody> => {
@@ -27,7 +27,15 @@ export const expectRefusal = async (response: Response, status: number, code: st
   return error;
 };
 
-export const paramsOf = ({ errors }: ErrorBody): (string | undefined)[] => (errors ?? []).map(({ param }) => param);
+/** One item per field in this order, each of code and message only; the message names the field. */
+export const expectCauses = ({ errors }: ErrorBody, fields: readonly string[]): void => {
+  expect(errors).toStrictEqual(
+    fields.map((field) => ({ code: 'invalid_request', message: expect.stringMatching(naming(field)) })),
+  );
+};
+
+/** The whole path: `amount` is not named by `amount_in_cents`, nor `name` by `customer.name`. */
+const naming = (field: string): RegExp => new RegExp(`(?<![\\w.])${field.replaceAll('.', '\\.')}(?!\\w)`);
 
 /** The common headers, by name; those that are absent are left out. */
 export const commonHeadersOf = (response: Response): Record<string, string> =>

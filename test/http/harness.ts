@@ -202,7 +202,7 @@ export const requestInit = (
 const demoKeys = (): { keys: Harness['keys']; authenticate: HttpDeps['authenticate'] } => {
   const known = new Map<string, Authenticated>();
   const make = (mode: Mode, changes: Partial<Authenticated> = {}): string => {
-    const key = `svc_sk_${mode}_${randomBytes(24).toString('base64url')}`;
+    const key = `svc_sk_${mode}_${randomBytes(32).toString('base64url')}`;
     const scopes: readonly Scope[] = ['nfse:read', 'nfse:write'];
     const keyId = randomUUID();
     known.set(sha256Hex(key), {

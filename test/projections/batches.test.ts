@@ -14,6 +14,7 @@ import type { EventBatch, EventLog, LogPosition } from '../../src/ports/event-lo
 import { applyBatch } from '../../src/workers/projection-batch.js';
 import { readCheckpoint } from '../../src/workers/projection-checkpoint.js';
 import { tableOf } from '../../src/workers/projection-table.js';
+import { prepareProjections } from '../../src/workers/projector.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 import { accepted, attempted, COMPANY, histories, keyCreated, registration, SECRETS, streamOf } from './histories.js';
 import { allOf, appendEvents, appendFromTheFuture, dump, emptyProjections, NOW } from './support.js';
@@ -136,6 +137,8 @@ describeWithPostgres('applyBatch', () => {
     });
 
     it('on a row that PostgreSQL refuses', async () => {
+      const strict: Projection = { ...credentials, name: 'strict', indexes: [{ columns: ['key_hash'], unique: true }] };
+      await prepareProjections(database.pool, log, { now: () => NOW }, [strict]);
       const twin = { ...keyCreated('k2'), data: { ...keyCreated('k2').data, keyHash: 'hash-k1' } };
       await appendEvents(log, companyStream(COMPANY), [
         { type: 'CompanyRegistered', data: { registration, at: NOW } },
@@ -143,14 +146,14 @@ describeWithPostgres('applyBatch', () => {
         twin as ReturnType<typeof keyCreated>,
         keyCreated('k3'),
       ]);
-      const batch = await allOf(log, credentials);
-      const outcome = await apply(credentials, null, batch);
+      const batch = await allOf(log, strict);
+      const outcome = await apply(strict, null, batch);
       expect(outcome).toMatchObject({
         kind: 'halted',
         halt: { position: batch[2]?.position, reason: expect.stringMatching(/23505/) },
       });
-      expect(await readCheckpoint(database.pool, credentials)).toBe(batch[1]?.position);
-      expect(await dump(database.pool, credentials)).toHaveLength(1);
+      expect(await readCheckpoint(database.pool, strict)).toBe(batch[1]?.position);
+      expect(await dump(database.pool, strict)).toHaveLength(1);
     });
   });
 });

@@ -5,6 +5,7 @@ import { createReadModel } from '../../src/adapters/read-model-postgres/read-mod
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { companyStream, systemApiStream } from '../../src/domain/shared/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
+import type { Deadline, DeadlineCursor, ReadModel } from '../../src/ports/read-model.js';
 import { applyBatch } from '../../src/workers/projection-batch.js';
 import { readCheckpoint } from '../../src/workers/projection-checkpoint.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
@@ -99,16 +100,33 @@ describeWithPostgres('read model', () => {
     ]);
   });
 
+  it('goes on with open work and due verdicts after the last row of a page', async () => {
+    const numbers = [1, 2, 3, 4, 5];
+    for (const n of numbers) await given(streamOf('live', n), accepted('live', n, n < 4 ? 0 : 9));
+    const bounds = { queued: at(9), started: at(9), cancel: at(9) };
+    const asks: ((after?: DeadlineCursor) => Promise<readonly Deadline[]>)[] = [
+      (after) => read().openWork(null, 2, after),
+      (after) => read().openWork(bounds, 2, after),
+      (after) => read().verdictsDue(bounds, 2, after),
+    ];
+    for (const ask of asks) {
+      const first = await ask();
+      const second = await ask(first.at(-1));
+      const third = await ask(second.at(-1));
+      const pages = [first, second, third, await ask(third.at(-1))].map((page) => page.map(({ stream }) => stream));
+      const [a, b, c, d, e] = numbers.map((n) => streamOf('live', n));
+      expect(pages).toEqual([[a, b], [c, d], [e], []]);
+    }
+  });
+
   it('lists what a verdict by time may be due for, each kind by its own instant', async () => {
     await given(streamOf('live', 1), accepted('live', 1, 0));
     await given(streamOf('live', 2), accepted('live', 2, 0), attempted(1, 20), attempted(2, 500));
     await given(streamOf('live', 3), accepted('live', 3, 0), ...issued, cancelRequested(30));
-    const before = at(-1);
-    const due = async (own: { queued?: string; started?: string; cancel?: string }) =>
-      (await read().verdictsDue({ queued: before, started: before, cancel: before, ...own }, 10)).map(
-        ({ stream }) => stream,
-      );
+    const due = async (beganBefore: Parameters<ReadModel['verdictsDue']>[0]) =>
+      (await read().verdictsDue(beganBefore, 10)).map(({ stream }) => stream);
     expect(await due({})).toEqual([]);
+    expect(await due({ queued: at(-1), started: at(19), cancel: at(29) })).toEqual([]);
     expect(await due({ queued: at(0) })).toEqual([streamOf('live', 1)]);
     expect(await due({ started: at(20) })).toEqual([streamOf('live', 2)]);
     expect(await due({ cancel: at(30) })).toEqual([streamOf('live', 3)]);

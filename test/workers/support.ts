@@ -1,9 +1,23 @@
-import type { Deadline, ReadModel } from '../../src/ports/read-model.js';
+import type { Deadline, DeadlineCursor, ReadModel } from '../../src/ports/read-model.js';
 import type { Delivery, Tap, Verdict, WorkQueue } from '../../src/ports/work-queue.js';
 
 type Asked = { [K in 'openWork' | 'verdictsDue' | 'expiredTestInvoices']: Parameters<ReadModel[K]>[] };
 
-/** A read model that answers what the test says, and remembers what it was asked. */
+/** The next page, as the read model cuts it. */
+const pageOf = (rows: readonly Deadline[], limit: number, after: DeadlineCursor | undefined): readonly Deadline[] => {
+  const placeOf = ({ since, stream }: DeadlineCursor): string => `${since} ${stream}`;
+  return rows
+    .filter((row) => after === undefined || placeOf(row) > placeOf(after))
+    .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+    .slice(0, limit);
+};
+
+const limitOf = ({ kind, started }: Deadline): 'queued' | 'started' | 'cancel' => {
+  if (kind === 'cancel') return 'cancel';
+  return started ? 'started' : 'queued';
+};
+
+/** A read model that answers what the test says, page by page, and remembers what it was asked. */
 export const scriptedReadModel = (rows: {
   openWork?: readonly Deadline[];
   verdictsDue?: readonly Deadline[];
@@ -23,11 +37,12 @@ export const scriptedReadModel = (rows: {
     byAccessKeys: async () => [],
     openWork: async (...args) => {
       asked.openWork.push(args);
-      return rows.openWork ?? [];
+      return pageOf(rows.openWork ?? [], args[1], args[2]);
     },
     verdictsDue: async (...args) => {
       asked.verdictsDue.push(args);
-      return rows.verdictsDue ?? [];
+      const due = (rows.verdictsDue ?? []).filter((row) => args[0][limitOf(row)] !== undefined);
+      return pageOf(due, args[1], args[2]);
     },
     expiredTestInvoices: async (...args) => {
       asked.expiredTestInvoices.push(args);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import type { Mode } from '../../src/domain/shared/ids.js';
 import type { Deadline } from '../../src/ports/read-model.js';
@@ -23,13 +23,59 @@ const sweeperOf = (world: IssuerWorld, rows: Parameters<typeof scriptedReadModel
   return { sweeper, queue, faults, asked };
 };
 
+const bound = { timeout: 10_000, interval: 5 };
+
+/** Rows of streams that hold nothing. */
+const strangers = (count: number): Deadline[] =>
+  Array.from({ length: count }, (_, index) => ({
+    ...{ stream: `nfseLive-${String(index).padStart(4, '0')}`, mode: 'live', companyId: '12345678000195' },
+    ...{ kind: 'issue', since: T0, started: false },
+  }));
+
+/** What the sweeper's own look at a stream waits for; the world still looks for itself. */
+const onLoad = (
+  sweeper: Sweeper,
+  { store }: IssuerWorld,
+  first: (stream: string) => Promise<void> | undefined,
+): void => {
+  const load: typeof store.load = async (stream, options) => {
+    await first(stream);
+    return store.load(stream, options);
+  };
+  sweeper.deps = { ...sweeper.deps, store: { ...store, load } };
+};
+
+/** Holds the look at every stream but the world's until the gate opens, and lets it fail then. */
+const gated = (sweeper: Sweeper, world: IssuerWorld) => {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const begun: string[] = [];
+  let under = 0;
+  let most = 0;
+  onLoad(sweeper, world, async (stream) => {
+    if (stream === world.stream) return;
+    begun.push(stream);
+    under += 1;
+    most = Math.max(most, under);
+    await opened;
+    under -= 1;
+    throw new Error('the authorizer is silent');
+  });
+  return { open: () => open(), begun: () => begun, under: () => under, most: () => most };
+};
+
 describe('a sweep', () => {
   it('asks for what is due by the limits of the specification', async () => {
     const world = await issuerWorld();
     const { sweeper, asked } = sweeperOf(world, {});
     world.clock.moveTo(at(10_000_000));
     await sweep(sweeper, 1);
-    expect(asked.verdictsDue[0]?.[0]).toEqual({ queued: at(9_999_100), started: at(9_996_400), cancel: at(9_996_400) });
+    expect(asked.verdictsDue.map(([beganBefore]) => beganBefore)).toEqual([
+      { queued: at(9_999_100) },
+      { started: at(9_996_400), cancel: at(9_996_400) },
+    ]);
     expect(asked.openWork[0]?.[0]).toEqual({ queued: at(9_999_970), started: at(9_999_880) });
     expect(asked.expiredTestInvoices[0]?.[0]).toEqual(at(9_395_200));
   });
@@ -68,22 +114,59 @@ describe('a sweep', () => {
     expect((await world.types()).at(-1)).toBe('CancellationNotConfirmed');
   });
 
-  it('goes on after a stream that fails', async () => {
+  it('goes on after any number of streams that fail', async () => {
     const world = await issuerWorld();
-    const broken = { ...deadline(world), stream: 'nfseLive-broken' };
-    const { sweeper, faults } = sweeperOf(world, { verdictsDue: [broken, deadline(world)] });
-    const { store } = world;
-    sweeper.deps = {
-      ...sweeper.deps,
-      store: {
-        ...store,
-        load: (stream, options) =>
-          stream === broken.stream ? Promise.reject(new Error('broken')) : store.load(stream, options),
-      },
-    };
+    const broken = strangers(450);
+    const last = { ...deadline(world), since: at(1) };
+    const { sweeper, faults, asked } = sweeperOf(world, { verdictsDue: [...broken, last] });
+    onLoad(sweeper, world, (stream) => (stream === world.stream ? undefined : Promise.reject(new Error('broken'))));
     world.clock.moveTo(at(905));
     await sweep(sweeper, 1);
-    expect(faults).toEqual([broken.stream]);
+    expect(faults.sort()).toEqual(broken.map(({ stream }) => stream));
+    expect(await world.status()).toBe('failed');
+    expect(Math.max(...asked.verdictsDue.map(([, limit]) => limit))).toBe(200);
+  });
+
+  it('concludes what was never attempted first, and 16 of the others at once', async () => {
+    const world = await issuerWorld();
+    const slow = strangers(40).map((row) => ({ ...row, started: true }));
+    const { sweeper } = sweeperOf(world, { verdictsDue: [...slow, { ...deadline(world), since: at(1) }] });
+    const gate = gated(sweeper, world);
+    world.clock.moveTo(at(9_000));
+    const sweeping = sweep(sweeper, 1);
+    await vi.waitFor(() => expect(gate.under()).toBe(16), bound);
+    expect(await world.status()).toBe('failed');
+    gate.open();
+    await sweeping;
+    expect(gate.begun()).toHaveLength(40);
+    expect(gate.most()).toBe(16);
+  });
+
+  it('begins nothing more once it is to stop, and ends with what it has in hand', async () => {
+    const world = await issuerWorld();
+    const slow = strangers(40);
+    const { sweeper, queue, faults } = sweeperOf(world, { verdictsDue: slow, openWork: [deadline(world)] });
+    const gate = gated(sweeper, world);
+    const stop = new AbortController();
+    world.clock.moveTo(at(9_000));
+    const sweeping = sweep(sweeper, 1, stop.signal);
+    await vi.waitFor(() => expect(gate.under()).toBe(16), bound);
+    stop.abort();
+    gate.open();
+    await sweeping;
+    expect(gate.begun()).toHaveLength(16);
+    expect(faults).toHaveLength(16);
+    expect(queue.taps).toEqual([]);
+  });
+
+  it('leaves a row that an event of this sweep may have moved to the next one', async () => {
+    const world = await issuerWorld();
+    const { sweeper } = sweeperOf(world, { verdictsDue: [{ ...deadline(world), since: at(906) }] });
+    world.clock.moveTo(at(905));
+    await sweep(sweeper, 1);
+    expect(await world.status()).toBe('queued');
+    world.clock.moveTo(at(906));
+    await sweep(sweeper, 2);
     expect(await world.status()).toBe('failed');
   });
 
@@ -100,6 +183,15 @@ describe('a sweep', () => {
     expect(new Set(queue.taps.map(({ messageId }) => messageId)).size).toBe(2);
   });
 
+  it('taps all quiet work, however much of it never progresses', async () => {
+    const world = await issuerWorld();
+    const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(450) });
+    world.clock.moveTo(at(40));
+    await sweep(sweeper, 1);
+    expect(new Set(queue.taps.map(({ stream }) => stream)).size).toBe(450);
+    expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
+  });
+
   it('taps nobody in a process without an issuer', async () => {
     const world = await issuerWorld();
     const { sweeper, asked } = sweeperOf(world, { openWork: [deadline(world)] });
@@ -111,9 +203,21 @@ describe('a sweep', () => {
 describe('a refill', () => {
   it('taps all open work, however young', async () => {
     const world = await issuerWorld();
-    const { sweeper, queue, asked } = sweeperOf(world, { openWork: [deadline(world), deadline(world, 'cancel')] });
+    const { sweeper, queue, asked } = sweeperOf(world, {
+      openWork: [deadline(world), { ...deadline(world, 'cancel'), since: at(1) }],
+    });
     await refill(sweeper);
     expect(asked.openWork[0]?.[0]).toBeNull();
     expect(queue.taps.map(({ kind }) => kind)).toEqual(['issue', 'cancel']);
+  });
+
+  it('taps page by page, and ends when it is told to', async () => {
+    const world = await issuerWorld();
+    const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(400) });
+    await refill(sweeper);
+    expect(new Set(queue.taps.map(({ stream }) => stream)).size).toBe(400);
+    expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
+    await refill(sweeper, AbortSignal.abort());
+    expect(queue.taps).toHaveLength(400);
   });
 });

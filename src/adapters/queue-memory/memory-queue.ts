@@ -1,65 +1,120 @@
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Delivery, ParkedTap, Tap, WorkQueue } from '../../ports/work-queue.js';
+import type { Delivery, ParkedTap, Tap, Verdict, WorkQueue } from '../../ports/work-queue.js';
+import { createAlarm } from './alarm.js';
+import { createDueHeap } from './due-heap.js';
 
+type Kind = Tap['kind'];
+
+/** `dueMs` is on the monotonic clock: setting the wall clock makes no pause longer or shorter. */
 type Entry = { tap: Tap; deliveries: number; dueMs: number };
 
+const kindsOfWork = ['issue', 'cancel'] as const satisfies readonly Kind[];
+
+type IdleLane = { kinds: readonly Kind[]; wake(): void };
+
 const keyOf = ({ kind, stream }: Pick<Tap, 'kind' | 'stream'>): string => `${kind} ${stream}`;
+
+/** The sweeper's taps (re-puts, refill) begin with the stream's name; those of new work carry an event id. */
+const isReput = ({ messageId, stream }: Tap): boolean => messageId.startsWith(`${stream}/`);
 
 /** A worker that holds its tap longer than this after a failure tries again; work itself is never cut off. */
 const RETRY_AFTER_FAULT_MS = 1_000;
 
 /**
  * The queue inside one process. Taps for one stream and kind merge: a tap only says "look". What is lost with the
- * process is refilled from the open rows of `deadlines`.
+ * process is refilled from the open rows of `deadlines`. A key waits, is handled or is parked: never two of them.
  */
 export const createMemoryQueue = (clock: Clock): WorkQueue => {
   const waiting = new Map<string, Entry>();
+  const byDue = { issue: createDueHeap<Entry>(), cancel: createDueHeap<Entry>() };
   const handling = new Map<string, { again: Tap | undefined }>();
   const parked = new Map<string, ParkedTap>();
-  const idle = new Set<() => void>();
+  const idle = new Set<IdleLane>();
 
-  const wake = (): void => {
-    for (const resolve of idle) resolve();
-    idle.clear();
+  /** An entry that was replaced by an earlier one stays in its heap until it comes to the top. */
+  const firstOf = (kind: Kind): Entry | undefined => {
+    for (;;) {
+      const entry = byDue[kind].first();
+      if (entry === undefined || waiting.get(keyOf(entry.tap)) === entry) return entry;
+      byDue[kind].pop();
+    }
   };
 
-  const add = (tap: Tap, deliveries: number, delayMs: number): void => {
-    const key = keyOf(tap);
-    const busy = handling.get(key);
-    if (busy !== undefined) {
-      busy.again = tap;
+  const wakeOne = (kind: Kind): void => {
+    for (const lane of idle) {
+      if (!lane.kinds.includes(kind)) continue;
+      lane.wake();
       return;
     }
-    const dueMs = Date.now() + delayMs;
-    const known = waiting.get(key);
-    waiting.set(
-      key,
-      known === undefined ? { tap, deliveries, dueMs } : { ...known, dueMs: Math.min(known.dueMs, dueMs) },
-    );
-    wake();
   };
 
-  const takeDue = (kinds: readonly Tap['kind'][]): Entry | undefined => {
-    const nowMs = Date.now();
-    for (const [key, entry] of waiting) {
-      if (entry.dueMs > nowMs || !kinds.includes(entry.tap.kind)) continue;
-      waiting.delete(key);
-      handling.set(key, { again: undefined });
-      return entry;
+  /** While a lane is idle, what is due first of each kind has woken one, or the alarm is set for it. */
+  const watch = (kinds: readonly Kind[]): void => {
+    for (const kind of kinds) {
+      const entry = firstOf(kind);
+      if (entry === undefined || idle.size === 0) continue;
+      if (entry.dueMs <= performance.now()) wakeOne(kind);
+      else alarm.setFor(entry.dueMs);
     }
-    return undefined;
+  };
+  const alarm = createAlarm(() => watch(kindsOfWork));
+
+  const wakeAll = (): void => {
+    alarm.clear();
+    for (const lane of idle) lane.wake();
   };
 
-  const msToNext = (kinds: readonly Tap['kind'][]): number => {
-    const due = [...waiting.values()].filter(({ tap }) => kinds.includes(tap.kind)).map(({ dueMs }) => dueMs);
-    return due.length === 0 ? 60_000 : Math.max(1, Math.min(60_000, Math.min(...due) - Date.now()));
+  /** Until something is due, or work is to end: whoever aborts wakes everybody. */
+  const sleep = (kinds: readonly Kind[]): Promise<void> =>
+    new Promise((resolve) => {
+      const lane: IdleLane = {
+        kinds,
+        wake: () => {
+          idle.delete(lane);
+          resolve();
+        },
+      };
+      idle.add(lane);
+      watch(kinds);
+    });
+
+  const enqueue = (entry: Entry): void => {
+    const { kind } = entry.tap;
+    waiting.set(keyOf(entry.tap), entry);
+    byDue[kind].push(entry);
+    watch([kind]);
   };
 
-  const finish = async (
-    entry: Entry,
-    handle: (delivery: Delivery) => ReturnType<Parameters<WorkQueue['work']>[0]['handle']>,
-  ) => {
+  const put = (tap: Tap): void => {
+    const key = keyOf(tap);
+    if (parked.has(key)) return;
+    const busy = handling.get(key);
+    if (busy !== undefined) {
+      // Who handles it is looking already; only new work may have come too late for that look.
+      if (!isReput(tap)) busy.again = tap;
+      return;
+    }
+    const nowMs = performance.now();
+    const known = waiting.get(key);
+    if (known === undefined) enqueue({ tap, deliveries: 0, dueMs: nowMs });
+    else if (known.dueMs > nowMs && !isReput(tap)) enqueue({ ...known, dueMs: nowMs });
+  };
+
+  const takeDue = (kinds: readonly Kind[]): Entry | undefined => {
+    const [entry] = kinds
+      .flatMap((kind) => firstOf(kind) ?? [])
+      .filter(({ dueMs }) => dueMs <= performance.now())
+      .sort((a, b) => a.dueMs - b.dueMs);
+    if (entry === undefined) return undefined;
+    byDue[entry.tap.kind].pop();
+    waiting.delete(keyOf(entry.tap));
+    handling.set(keyOf(entry.tap), { again: undefined });
+    watch(kinds);
+    return entry;
+  };
+
+  const finish = async (entry: Entry, handle: (delivery: Delivery) => Promise<Verdict>): Promise<void> => {
     const { tap } = entry;
     const key = keyOf(tap);
     const deliveries = entry.deliveries + 1;
@@ -70,19 +125,19 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     const again = handling.get(key)?.again;
     handling.delete(key);
     if (verdict.kind === 'park') parked.set(key, { ...tap, reason: verdict.reason, parkedAt: clock.now() });
-    else if (again !== undefined) add(again, 0, 0);
-    else if (verdict.kind === 'retry') add(tap, deliveries, verdict.afterMs);
+    else if (again !== undefined) put(again);
+    else if (verdict.kind === 'retry') enqueue({ tap, deliveries, dueMs: performance.now() + verdict.afterMs });
   };
 
   return {
-    put: async (tap) => add(tap, 0, 0),
+    put: async (tap) => put(tap),
     work: async ({ kinds, concurrency, signal, handle }) => {
-      signal.addEventListener('abort', wake, { once: true });
+      signal.addEventListener('abort', wakeAll, { once: true });
       const lane = async (): Promise<void> => {
         while (!signal.aborted) {
           const entry = takeDue(kinds);
-          if (entry !== undefined) await finish(entry, handle);
-          else await waitForWork(msToNext(kinds), idle);
+          if (entry === undefined) await sleep(kinds);
+          else await finish(entry, handle);
         }
       };
       await Promise.all(Array.from({ length: concurrency }, lane));
@@ -93,21 +148,9 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
       const found = [...parked].filter(([, tap]) => tap.stream === stream);
       for (const [key, { kind, messageId }] of found) {
         parked.delete(key);
-        add({ kind, stream, messageId }, 0, 0);
+        put({ kind, stream, messageId });
       }
       return found.length > 0;
     },
   };
 };
-
-/** Until something is put, something is due, or the work is to end: whoever aborts wakes everybody. */
-const waitForWork = (ms: number, idle: Set<() => void>): Promise<void> =>
-  new Promise((resolve) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      idle.delete(finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, ms);
-    idle.add(finish);
-  });

@@ -1,11 +1,14 @@
-import type { Deadline, ReadModel } from '../../ports/read-model.js';
+import type { Deadline, DeadlineCursor, ReadModel } from '../../ports/read-model.js';
 import type { ReadDatabase, ReadSchema } from './schema.js';
+
+/** Sorts before every instant. */
+const NEVER = '';
 
 /** Instants are compared as text: one fixed format, by bytes. */
 export const deadlineReads = (
   db: ReadDatabase,
 ): Pick<ReadModel, 'openWork' | 'verdictsDue' | 'expiredTestInvoices'> => ({
-  openWork: async (olderThan, limit) => {
+  openWork: async (olderThan, limit, after) => {
     const open = work(db).where('work', 'is not', null);
     const quiet =
       olderThan === null
@@ -16,9 +19,9 @@ export const deadlineReads = (
               row.and([row('started', '=', true), row('work_since', '<=', olderThan.started)]),
             ]),
           );
-    return (await longestQuietFirst(quiet, limit).execute()).flatMap(toDeadline);
+    return (await longestQuietFirst(quiet, limit, after).execute()).flatMap(toDeadline);
   },
-  verdictsDue: async ({ queued, started, cancel }, limit) => {
+  verdictsDue: async ({ queued = NEVER, started = NEVER, cancel = NEVER }, limit, after) => {
     const due = work(db).where((row) =>
       row.or([
         row.and([row('work', '=', 'issue'), row('started', '=', false), row('began_at', '<=', queued)]),
@@ -26,7 +29,7 @@ export const deadlineReads = (
         row.and([row('work', '=', 'cancel'), row('began_at', '<=', cancel)]),
       ]),
     );
-    return (await longestQuietFirst(due, limit).execute()).flatMap(toDeadline);
+    return (await longestQuietFirst(due, limit, after).execute()).flatMap(toDeadline);
   },
   expiredTestInvoices: async (createdBefore, limit) => {
     const rows = await db
@@ -44,9 +47,16 @@ export const deadlineReads = (
 const work = (db: ReadDatabase) =>
   db.selectFrom('read.deadlines').select(['stream', 'mode', 'company_id', 'work', 'work_since', 'started']);
 
-/** Rows that are not due yet, because a later answer prolonged them, do not hide those that are. */
-const longestQuietFirst = (rows: ReturnType<typeof work>, limit: number) =>
-  rows.orderBy('work_since').orderBy('stream').limit(limit);
+/** Rows that do not progress do not hide those behind them: whoever reads goes on after the last row of the page. */
+const longestQuietFirst = (rows: ReturnType<typeof work>, limit: number, after: DeadlineCursor | undefined) => {
+  const behind =
+    after === undefined
+      ? rows
+      : rows.where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('work_since', 'stream'), '>', tuple(after.since, after.stream)),
+        );
+  return behind.orderBy('work_since').orderBy('stream').limit(limit);
+};
 
 type WorkRow = Omit<ReadSchema['read.deadlines'], 'began_at' | 'retention_since'>;
 

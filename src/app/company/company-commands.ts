@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { apiKeyText } from '../../domain/company/api-key.js';
 import {
   type CompanyDecision,
   type CompanyState,
@@ -52,7 +53,7 @@ export const createKey = async (
   scopes: readonly Scope[],
   deps: CompanyCommandDeps,
 ): Promise<CommandResult<NewApiKey>> => {
-  const key = `svc_sk_${mode}_${randomBytes(32).toString('base64url')}`;
+  const key = apiKeyText(mode, randomBytes(32).toString('base64url'));
   const keyId = `key_${randomUUID()}`;
   const keyHash = createHash('sha256').update(key).digest('hex');
   const result = await decideCompany(companyId, deps, (state) =>

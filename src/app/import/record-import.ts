@@ -42,7 +42,7 @@ const appendFirst = async (
 ): Promise<boolean> => {
   const commandId = randomUUID();
   const ids = { commandId, correlationId: commandId, causationId: commandId };
-  const context = { ...ids, actor, mode, companyId, now: clock.now(), site: 'operate_company' } as const;
+  const context = { ...ids, actor, mode, companyId, now: clock.now(), site: 'import_invoice' } as const;
   return (await store.append(stream, NO_STREAM, [event], context)).ok;
 };
 

@@ -40,6 +40,6 @@ const contextOf = (deps: ReferenceDeps): CommandContext => {
     causationId: commandId,
     actor: deps.actor,
     now: deps.clock.now(),
-    site: 'operate_company',
+    site: 'operate_reference_data',
   };
 };

@@ -55,7 +55,9 @@ export const withProblems = (headline: string, problems: readonly string[]): Out
 const allLines = (shipped: ShippedCatalogue, imported: ImportedLines): readonly OperatorLine[] =>
   [...new Set([...shipped.cnaes, ...imported.keys()])]
     .sort()
-    .flatMap((cnae) => imported.get(cnae) ?? shipped.linesOf(cnae));
+    .flatMap((cnae) => imported.get(cnae) ?? shipped.linesOf(cnae))
+    // A CNAE for which the published tables know no service is shipped without a code: nothing to look at or to import.
+    .filter((line) => line.serviceCode !== '');
 
 const describe = (line: OperatorLine) => ({
   cnae: line.cnae,

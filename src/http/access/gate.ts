@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { sha256Hex } from '../../app/hashes.js';
+import { modeOfApiKey } from '../../domain/company/api-key.js';
 import type { Scope } from '../../domain/company/events.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { epochMs } from '../../domain/shared/time.js';
@@ -24,11 +25,12 @@ export type KeyGate = {
 };
 
 export const createKeyGate = (deps: Pick<HttpDeps, 'authenticate' | 'clock'>, limiter: RateLimiter): KeyGate => ({
+  /** What is no key by its form is never asked for; the mode that the prefix shows must be the one on record. */
   admit: async (authorization, { scope }) => {
-    const sent = BEARER.exec(authorization ?? '');
-    const key = sent?.[1];
-    const known = key === undefined ? undefined : await deps.authenticate(sha256Hex(key));
-    if (known === undefined || known.revoked || known.mode !== sent?.[2]) return { refused: { code: 'unauthorized' } };
+    const key = BEARER.exec(authorization ?? '')?.[1] ?? '';
+    const shownMode = modeOfApiKey(key);
+    const known = shownMode === undefined ? undefined : await deps.authenticate(sha256Hex(key));
+    if (known === undefined || known.revoked || known.mode !== shownMode) return { refused: { code: 'unauthorized' } };
     if (!known.companyEnabled) return { refused: { code: 'feature_not_enabled' } };
     if (!known.scopes.includes(scope)) return { refused: { code: 'insufficient_scope' } };
     return { caller: known };
@@ -41,8 +43,7 @@ export const createKeyGate = (deps: Pick<HttpDeps, 'authenticate' | 'clock'>, li
   },
 });
 
-/** The mode in the key's prefix must be the one on record: the prefix is what its owner sees. */
-const BEARER = /^Bearer +(svc_sk_(test|live)_[!-~]+)$/i;
+const BEARER = /^Bearer +([!-~]+)$/i;
 
 export type KeyedHandler = (c: Context, call: Call, caller: Caller) => Response | Promise<Response>;
 

@@ -1,5 +1,7 @@
 import type { Context } from 'hono';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
+import { type BodyShare, createBodyBudget, FREE_BYTES } from './body-budget.js';
 import { isDeeperThan } from './depth.js';
 
 export type JsonBody = { [key: string]: unknown };
@@ -10,14 +12,23 @@ export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** No valid body nests deeper than 3; parsing millions of levels would block the process for seconds. */
 const MAX_DEPTH = 64;
 
-/** 415, 413, 400 `malformed_json`, 400 `invalid_request` in this order (spec "Errors", readings 6 to 9). */
+/** Six of the largest bodies. Of the process, not of a key: memory has one limit, however many ask. */
+const budget = createBodyBudget(64 * 1024 * 1024);
+
+/** 415, 413, 503 without memory for it, 400 `malformed_json`, 400 `invalid_request` in this order (readings 6 to 9). */
 export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | { refused: Refusal }> => {
   if (!isJson(c.req.header('content-type'))) return { refused: { code: 'unsupported_media_type' } };
-  const bytes = await readBytes(c);
-  if (bytes === 'too_large') return { refused: { code: 'payload_too_large' } };
-  const body = bytes === 'aborted' ? undefined : parse(bytes);
-  if (body === undefined) return { refused: { code: 'malformed_json' } };
-  return isObject(body.value) ? { body: body.value } : { refused: notAnObject };
+  const share = budget.share();
+  try {
+    const bytes = await readBytes(c, share);
+    if (bytes === 'too_large') return { refused: { code: 'payload_too_large' } };
+    if (bytes === 'no_room') return { refused: noRoom };
+    const body = bytes === 'aborted' ? undefined : parse(bytes);
+    if (body === undefined) return { refused: { code: 'malformed_json' } };
+    return isObject(body.value) ? { body: body.value } : { refused: notAnObject };
+  } finally {
+    share.release();
+  }
 };
 
 export const isObject = (value: unknown): value is JsonBody =>
@@ -26,30 +37,44 @@ export const isObject = (value: unknown): value is JsonBody =>
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 
+type Unread = 'too_large' | 'no_room' | 'aborted';
+
 /** A declared length is trusted only to refuse early or where the server's parser enforces it; without one, bytes are counted. */
-const readBytes = async (c: Context): Promise<Uint8Array | 'too_large' | 'aborted'> => {
+const readBytes = async (c: Context, share: BodyShare): Promise<Uint8Array | Unread> => {
   const declared = c.req.header('content-length');
-  if (declared !== undefined && Number(declared) > MAX_BODY_BYTES) return 'too_large';
+  const length = declared === undefined ? 0 : Number(declared);
+  const refused = coverOf(length, share);
+  if (refused !== undefined) return refused;
   try {
     const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
-    if (isFramed) return new Uint8Array(await c.req.raw.arrayBuffer());
-    return await readCounting(c.req.raw.body);
+    // The server keeps what it reads at once until the answer is out, longer than the share is held.
+    if (isFramed && length <= FREE_BYTES) return new Uint8Array(await c.req.raw.arrayBuffer());
+    return await readCounting(c.req.raw.body, share);
   } catch {
     // The client went away: whatever is answered, nobody reads it, and it is no fault of ours.
     return 'aborted';
   }
 };
 
-const readCounting = async (stream: ReadableStream<Uint8Array> | null): Promise<Uint8Array | 'too_large'> => {
+const coverOf = (size: number, share: BodyShare): Unread | undefined => {
+  if (size > MAX_BODY_BYTES) return 'too_large';
+  return share.cover(size) ? undefined : 'no_room';
+};
+
+const readCounting = async (
+  stream: ReadableStream<Uint8Array> | null,
+  share: BodyShare,
+): Promise<Uint8Array | Unread> => {
   if (stream === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = stream.getReader();
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     size += next.value.byteLength;
-    if (size > MAX_BODY_BYTES) {
+    const refused = coverOf(size, share);
+    if (refused !== undefined) {
       await reader.cancel();
-      return 'too_large';
+      return refused;
     }
     chunks.push(next.value);
   }
@@ -75,3 +100,5 @@ const notAnObject: Refusal = {
   message: NOT_AN_OBJECT,
   causes: [{ param: '', message: NOT_AN_OBJECT }],
 };
+
+const noRoom: Refusal = { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS };

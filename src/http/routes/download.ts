@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { Download } from '../../app/download/download.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { type InvoiceAddress, type InvoiceId, parseInvoiceId, publicInvoiceId } from '../../domain/shared/ids.js';
-import { type KeyGate, READ } from '../access/gate.js';
+import { type Caller, type KeyGate, READ } from '../access/gate.js';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
@@ -29,7 +29,8 @@ type Entry = { address: InvoiceAddress } | { refused: Refusal };
 
 /**
  * A good token suffices, whatever key comes with it; a good key suffices, whatever token (reading 22). The quota is spent
- * when the key alone would have opened the door; a token's door shows no quota (reading 55).
+ * when the key alone would have opened the door; a token's door shows no quota (reading 55). Beside the token of another
+ * company or mode a key counts for nothing.
  */
 const enter = async (c: Context, call: Call, deps: HttpDeps, gate: KeyGate): Promise<Entry> => {
   const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
@@ -38,26 +39,29 @@ const enter = async (c: Context, call: Call, deps: HttpDeps, gate: KeyGate): Pro
     token === undefined || invoiceId === undefined
       ? undefined
       : deps.downloadTokens.check(token, invoiceId, deps.clock.now());
-  const byKey = await enterByKey(c, call, gate, invoiceId);
-  if (opened === undefined) return byKey;
-  return 'address' in byKey ? { address: opened } : await enterByToken(opened, call, deps);
+  const admitted = await gate.admit(c.req.header('authorization'), READ);
+  if (opened === undefined)
+    return 'refused' in admitted ? admitted : enterByKey(admitted.caller, call, gate, invoiceId);
+  if ('refused' in admitted || !isOwner(admitted.caller, opened)) return await enterByToken(opened, call, deps);
+  const byKey = enterByKey(admitted.caller, call, gate, invoiceId);
+  return 'refused' in byKey ? await enterByToken(opened, call, deps) : byKey;
 };
 
-const enterByKey = async (c: Context, call: Call, gate: KeyGate, invoiceId: InvoiceId | undefined): Promise<Entry> => {
-  const admitted = await gate.admit(c.req.header('authorization'), READ);
-  if ('refused' in admitted) return admitted;
-  const over = gate.spend(admitted.caller, READ, call);
+const isOwner = ({ mode, companyId }: Caller, address: InvoiceAddress): boolean =>
+  mode === address.mode && companyId === address.companyId;
+
+const enterByKey = (caller: Caller, call: Call, gate: KeyGate, invoiceId: InvoiceId | undefined): Entry => {
+  const over = gate.spend(caller, READ, call);
   if (over !== undefined) return { refused: over };
   if (invoiceId === undefined) return { refused: { code: 'invalid_id' } };
-  const { mode, companyId } = admitted.caller;
+  const { mode, companyId } = caller;
   return { address: { mode, companyId, invoiceId } };
 };
 
 const enterByToken = async (address: InvoiceAddress, call: Call, deps: HttpDeps): Promise<Entry> => {
   delete call.rate;
-  if (!(await deps.companyEnabled(address.companyId))) return { refused: { code: 'feature_not_enabled' } };
   call.mode = address.mode;
-  return { address };
+  return (await deps.companyEnabled(address.companyId)) ? { address } : { refused: { code: 'feature_not_enabled' } };
 };
 
 const file = (

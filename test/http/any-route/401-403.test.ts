@@ -9,7 +9,8 @@ const expectBare = (response: Response): void => {
 };
 
 const bad: readonly [string, (harness: Harness) => string][] = [
-  ['an unknown key', () => 'Bearer svc_sk_test_unknown'],
+  ['an unknown key', () => `Bearer svc_sk_test_${'x'.repeat(43)}`],
+  ['what is no key', () => 'Bearer svc_sk_test_unknown'],
   ['a revoked key', ({ keys }) => `Bearer ${keys.revoked}`],
   ['another scheme', ({ keys }) => `Basic ${keys.test}`],
   ['no scheme', ({ keys }) => keys.test],

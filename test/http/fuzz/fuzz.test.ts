@@ -16,9 +16,9 @@ const NO_LIMITS = { rateLimits: { write: 1_000_000, read: 1_000_000 } };
 
 type Tally = { requests: number; byStatus: Map<number, number> };
 
-/** The public id behind a 202 of the issue route. */
+/** The public id behind a 202 of the issue route, which takes no notice of a query. */
 const acceptedId = async (path: string, response: Response): Promise<string | undefined> => {
-  if (path !== '/v1/nfse' || response.status !== 202) return undefined;
+  if (path.split('?', 1)[0] !== '/v1/nfse' || response.status !== 202) return undefined;
   const { id } = (await response.json()) as { id: string };
   return id;
 };

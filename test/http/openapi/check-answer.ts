@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { type CatalogueEntry, errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { orderFaults, type Schema } from './order.js';
 
@@ -83,7 +84,7 @@ const bodyFaults = async (
   return [
     ...(validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)),
     ...orderFaults(value, media.schema, document.components.schemas),
-    ...requestIdFaults(value, response),
+    ...errorFaults(value, response),
   ];
 };
 
@@ -95,9 +96,17 @@ const validatorOf = (pointer: string): ValidateFunction => {
   return validate;
 };
 
-const requestIdFaults = (value: unknown, response: Response): readonly string[] => {
-  const { error } = value as { error?: { request_id?: string } };
-  return response.status < 400 || error?.request_id === response.headers.get('request-id')
-    ? []
-    : ['another request_id'];
+type ErrorBody = { error: { type: string; code: string; retryable: boolean; request_id: string } };
+
+/** What the catalogue fixes per code; `nfse.not_issued` alone varies in `retryable` (spec "Errors"). */
+const errorFaults = (value: unknown, response: Response): readonly string[] => {
+  if (response.status < 400) return [];
+  const { error } = value as ErrorBody;
+  const entry = new Map<string, CatalogueEntry>(Object.entries(errorCatalogue)).get(error.code);
+  const varies = error.code === 'nfse.not_issued';
+  return [
+    ...(error.request_id === response.headers.get('request-id') ? [] : ['another request_id']),
+    ...(entry?.type === error.type && entry.status === response.status ? [] : ['another type than the catalogue']),
+    ...(varies || entry?.retryable === error.retryable ? [] : ['another retryable than the catalogue']),
+  ];
 };

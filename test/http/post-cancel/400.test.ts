@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectRefusal, paramsOf } from '../expect.js';
+import { expectCauses, expectRefusal } from '../expect.js';
 import { createHarness, issuedInvoice } from '../harness.js';
 
 const UUID = '0190a1b2-0000-7000-8000-000000000000';
@@ -23,7 +23,7 @@ describe('POST /v1/nfse/{id}/cancel 400', () => {
     const harness = createHarness();
     const id = await issuedInvoice(harness);
     const error = await expectRefusal(await harness.call(`/v1/nfse/${id}/cancel`, { json }), 400, 'invalid_request');
-    expect(paramsOf(error)).toEqual(params);
+    expectCauses(error, params);
     expect(error).toMatchObject({ param: params[0], message: error.errors?.[0]?.message });
   });
 

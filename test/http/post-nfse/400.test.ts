@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exportBodyOf, issueBodyOf } from '../demo.js';
-import { expectRefusal, paramsOf } from '../expect.js';
+import { expectCauses, expectRefusal } from '../expect.js';
 import { createHarness } from '../harness.js';
 
 const post = async (raw: string | Uint8Array, headers: Record<string, string> = {}): Promise<Response> =>
@@ -36,7 +36,7 @@ describe('POST /v1/nfse 400 invalid_request', () => {
 
   it('lists what is missing', async () => {
     const error = await refusalOf({});
-    expect(paramsOf(error)).toEqual(['amount_in_cents', 'description']);
+    expectCauses(error, ['amount_in_cents', 'description']);
     expect(error.param).toBe('amount_in_cents');
     expect(error.message).toBe(error.errors?.[0]?.message);
   });
@@ -47,7 +47,7 @@ describe('POST /v1/nfse 400 invalid_request', () => {
       customer: { foo: 1, address: { zip: '1', city: 2 }, name: null },
       cnae: '62.01-5/01',
     });
-    expect(paramsOf(error)).toEqual([
+    expectCauses(error, [
       'amount',
       'customer.foo',
       'customer.address.zip',
@@ -58,10 +58,6 @@ describe('POST /v1/nfse 400 invalid_request', () => {
       'description',
     ]);
     expect(error.param).toBe('amount');
-    for (const { code, message, param } of error.errors ?? []) {
-      expect(code).toBe('invalid_request');
-      expect(message).toContain(param);
-    }
   });
 
   it.each(['toString', 'constructor', '__proto__', 'hasOwnProperty', ''])(
@@ -70,11 +66,7 @@ describe('POST /v1/nfse 400 invalid_request', () => {
       const key = JSON.stringify(name);
       const raw = `{"amount_in_cents":100,"description":"x",${key}:1,"customer":{${key}:{}},"foreign_amount":{${key}:null}}`;
       const error = await expectRefusal(await post(raw), 400, 'invalid_request');
-      expect(paramsOf(error)).toEqual([
-        ...(name === '' ? [undefined] : [name]),
-        `customer.${name}`,
-        `foreign_amount.${name}`,
-      ]);
+      expectCauses(error, [name, `customer.${name}`, `foreign_amount.${name}`]);
     },
   );
 
@@ -90,7 +82,7 @@ describe('POST /v1/nfse 400 invalid_request', () => {
 
   it('a bad document beside another cause is one of them', async () => {
     const error = await refusalOf(issueBodyOf({ customer: { document: '123', extra: 1 } }));
-    expect(paramsOf(error)).toEqual(['customer.document', 'customer.extra']);
+    expectCauses(error, ['customer.document', 'customer.extra']);
   });
 
   const fields: readonly [string, string, unknown][] = [
@@ -130,8 +122,11 @@ describe('POST /v1/nfse 400 invalid_request', () => {
   ];
   it.each(fields)('%s: %s', async (field, _what, value) => {
     const error = await refusalOf(issueBodyOf({ [field]: value }));
-    expect(new Set(paramsOf(error))).toEqual(new Set([field]));
-    expect(error.message).toContain(field);
+    expect(error.param).toBe(field);
+    expectCauses(
+      error,
+      (error.errors ?? []).map(() => field),
+    );
   });
 
   it('takes a description that its markers bring to the limit', async () => {
@@ -211,7 +206,7 @@ describe('POST /v1/nfse 400 nfse.customer_document_invalid', () => {
       const response = await post(JSON.stringify(issueBodyOf({ customer: { document } })));
       const error = await expectRefusal(response, 400, 'nfse.customer_document_invalid');
       expect(error.param).toBe('customer.document');
-      expect(error.errors).toEqual([{ code: 'invalid_request', message: error.message, param: 'customer.document' }]);
+      expect(error.errors).toEqual([{ code: 'invalid_request', message: error.message }]);
     },
   );
 

@@ -1,0 +1,54 @@
+import { userInfo } from 'node:os';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { type Command, done } from '../../src/cli/command.js';
+import { runCommand } from '../../src/cli/run.js';
+
+vi.mock('node:os', { spy: true });
+
+/** As Node answers for a uid without a passwd entry, usual in containers. */
+const withoutName = (): never => {
+  throw new Error('A system error occurred: uv_os_get_passwd returned ENOENT (no such file or directory)');
+};
+
+beforeEach(() => {
+  vi.mocked(userInfo).mockReset();
+});
+
+const commandNamed = (name: string, changes: boolean): Command => ({
+  name,
+  positionals: [],
+  summary: '',
+  options: {},
+  changes,
+  run: async ({ actor }) => done(actor, { actor }),
+});
+
+const run = async (...argv: string[]) => {
+  const out: string[] = [];
+  const exit = await runCommand(
+    argv,
+    [commandNamed('look', false), commandNamed('change', true)],
+    () => Promise.reject(new Error('not needed')),
+    { out: (text) => void out.push(text), err: (text) => void out.push(text) },
+  );
+  return { exit, out: out.join('\n') };
+};
+
+it('a command that changes nothing asks nobody for a name', async () => {
+  vi.mocked(userInfo).mockImplementation(withoutName);
+  expect((await run('look')).exit).toBe(0);
+  expect(userInfo).not.toHaveBeenCalled();
+});
+
+it('nor does one whose actor is given', async () => {
+  vi.mocked(userInfo).mockImplementation(withoutName);
+  expect(await run('change', '--actor', 'maria')).toEqual({ exit: 0, out: 'maria' });
+  expect(userInfo).not.toHaveBeenCalled();
+});
+
+it('the OS user acts when none is given, by number where it has no name', async () => {
+  const named = await run('change');
+  expect(named).toEqual({ exit: 0, out: userInfo().username });
+  vi.mocked(userInfo).mockImplementation(withoutName);
+  expect(await run('change')).toEqual({ exit: 0, out: `uid:${process.geteuid?.()}` });
+});

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { TamperedSecret } from '../../src/adapters/vault/envelope.js';
+import { MasterKeyUnusable } from '../../src/adapters/vault/master-key.js';
+import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
+import { startupFault } from '../../src/runtime/startup-fault.js';
+
+const SECRET = 'invalid input: customer 12345678909';
+
+it.each([
+  ['an Error', new Error(SECRET), 'Error'],
+  ['a TypeError', new TypeError(SECRET), 'TypeError'],
+  ['an error with a code', Object.assign(new Error(SECRET), { code: 'ERR_X' }), 'Error (ERR_X)'],
+  ['what is no error', SECRET, 'string'],
+])('%s is told by name, code and place, never by its message', (_what, error, shown) => {
+  const { exit, line } = startupFault(error);
+  expect(exit).toBe(1);
+  expect(line).not.toContain('12345678909');
+  expect(line.startsWith(`failed unexpectedly: ${shown}`)).toBe(true);
+});
+
+it('an error from our code has its place', () => {
+  const error = new Error(SECRET);
+  error.stack = `Error: ${SECRET}\n    at run (file:///app/src/cli/run.ts:1:2)`;
+  expect(startupFault(error).line).toBe('failed unexpectedly: Error at src/cli/run.ts:1:2');
+});
+
+it.each([
+  [new UnknownEventVersion('event type X: newer than this program'), 1],
+  [new TamperedSecret('a day-key of the vault is not sealed text'), 1],
+  [new MasterKeyUnusable('the master key file cannot be read'), 2],
+])('our own errors say what they are: %s', (error, exit) => {
+  expect(startupFault(error)).toEqual({ exit, line: error.message });
+});

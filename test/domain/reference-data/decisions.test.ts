@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { evolveCatalog, overlaidCatalogue, replaceLines } from '../../../src/domain/catalog/catalog.js';
+import type { OperatorLine } from '../../../src/domain/catalog/events.js';
+import type { Catalogue } from '../../../src/domain/company/line-selection.js';
+import { evolveMunicipality, type MunicipalityDemands, setDemands } from '../../../src/domain/municipality/demands.js';
+import { evolveEntry, type LocalEntry, putEntry } from '../../../src/domain/registry/entry.js';
+import { type ApiSwitch, evolveApiSwitch, switchApi } from '../../../src/domain/system/api-switch.js';
+
+const AT = '2026-11-21T12:00:00.000Z';
+
+const cnae = fc.constantFrom('6201501', '6202300', '9602501');
+const operatorLine = fc.record(
+  {
+    cnae,
+    serviceCode: fc.constantFrom('010101', '010201'),
+    nbs: fc.constantFrom('115021000'),
+    description: fc.constantFrom('A', 'B'),
+    isDefault: fc.boolean(),
+    isBlocked: fc.boolean(),
+  },
+  { requiredKeys: ['cnae', 'serviceCode', 'description', 'isDefault', 'isBlocked'] },
+) as fc.Arbitrary<OperatorLine>;
+const lines = fc.array(operatorLine, { minLength: 1, maxLength: 4 });
+
+describe('the catalogue', () => {
+  it('ends with the lines of the last import, and saying them again is no event', () => {
+    fc.assert(
+      fc.property(fc.array(lines, { minLength: 1, maxLength: 5 }), (imports) => {
+        const state = imports.reduce<readonly OperatorLine[] | undefined>(
+          (before, next) => replaceLines(before, '6201501', next, AT).events.reduce(evolveCatalog, before),
+          undefined,
+        );
+        expect(state).toEqual(imports.at(-1));
+        expect(replaceLines(state, '6201501', imports.at(-1) ?? [], AT).events).toEqual([]);
+      }),
+    );
+  });
+
+  it('takes all lines of a CNAE from the operator, or all from the product', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(cnae, lines),
+        cnae,
+        fc.dictionary(cnae, lines),
+        (shippedLines, asked, importedLines) => {
+          const shipped: Catalogue = {
+            linesOf: (of) => shippedLines[of] ?? [],
+            isServiceCode: () => true,
+            isNbs: () => true,
+          };
+          const catalogue = overlaidCatalogue(shipped, new Map(Object.entries(importedLines)));
+          expect(catalogue.linesOf(asked)).toEqual(importedLines[asked] ?? shipped.linesOf(asked));
+        },
+      ),
+    );
+  });
+
+  it('counts the first import of the shipped lines as they are', () => {
+    expect(replaceLines(undefined, '6201501', [], AT).events).toHaveLength(1);
+  });
+});
+
+describe('municipal demands', () => {
+  const change = fc.record(
+    { requiresCustomer: fc.boolean(), requiresRegistration: fc.boolean() },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<MunicipalityDemands>;
+
+  it('keep what a change does not name, and each event tells everything', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 6 }), (changes) => {
+        let state: MunicipalityDemands = {};
+        for (const next of changes) {
+          const { events } = setDemands(state, '3304557', next, AT);
+          const before = state;
+          state = events.reduce(evolveMunicipality, before);
+          expect(state).toEqual({ ...before, ...next });
+          expect(events.reduce(evolveMunicipality, {})).toEqual(events.length === 0 ? {} : state);
+          expect(setDemands(state, '3304557', next, AT).events).toEqual([]);
+        }
+      }),
+    );
+  });
+});
+
+describe('the local registry', () => {
+  it('forgets an address that is no longer given', () => {
+    const address = { street: 'A', number: '1', district: 'C', city: 'Rio', state: 'RJ', postalCode: '20040030' };
+    const put = (state: LocalEntry | undefined, entry: LocalEntry) =>
+      putEntry(state, '11222333000181', entry, AT).events.reduce<LocalEntry | undefined>(evolveEntry, state);
+    const first = put(undefined, { legalName: 'A LTDA', address });
+    expect(first).toEqual({ legalName: 'A LTDA', address });
+    expect(putEntry(first, '11222333000181', { address, legalName: 'A LTDA' }, AT).events).toEqual([]);
+    expect(put(first, { legalName: 'A LTDA' })).toEqual({ legalName: 'A LTDA' });
+  });
+});
+
+describe('the kill switch', () => {
+  it('stands where it was last put, with an event for each real change', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom<ApiSwitch>('on', 'off')), (wishes) => {
+        let state: ApiSwitch = 'on';
+        for (const to of wishes) {
+          const { events } = switchApi(state, to, undefined, AT);
+          expect(events.length).toBe(state === to ? 0 : 1);
+          state = events.reduce<ApiSwitch>(evolveApiSwitch, state);
+          expect(state).toBe(to);
+        }
+      }),
+    );
+  });
+
+  it('keeps the reason of a stop', () => {
+    expect(switchApi('on', 'off', 'manutenção', AT).events).toEqual([
+      { type: 'ApiSwitchedOff', data: { reason: 'manutenção', at: AT } },
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { catalogLines } from '../../projections/catalog-lines/index.js';
+import { invoices } from '../../projections/invoices/index.js';
+import { municipalities } from '../../projections/municipalities/index.js';
+import { operatorProjections } from '../../projections/registry.js';
+import { taxRegistry } from '../../projections/tax-registry/index.js';
+import type { Projection } from '../../projections/types.js';
+import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
+import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
+import { catalogStream, type OperatorLine } from '../../src/domain/catalog/events.js';
+import { municipalityStream } from '../../src/domain/municipality/demands.js';
+import { registryStream } from '../../src/domain/registry/entry.js';
+import type { EventLog } from '../../src/ports/event-log.js';
+import { applyBatch } from '../../src/workers/projection-batch.js';
+import { applyStreamNow } from '../../src/workers/projection-now.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { accepted, attempted, authorized, streamOf } from './histories.js';
+import { allOf, appendEvents, dump, emptyProjections, NOW } from './support.js';
+
+const CNPJ = '11222333000181';
+const line = (serviceCode: string): OperatorLine => ({
+  ...{ cnae: '6201501', serviceCode, description: 'A', isDefault: true, isBlocked: false },
+});
+const ours: readonly Projection[] = [catalogLines, municipalities, taxRegistry];
+
+describeWithPostgres('the read model of reference data', () => {
+  let database: FreshDatabase;
+  let log: EventLog;
+  beforeAll(async () => {
+    database = await freshDatabase();
+  });
+  beforeEach(async () => {
+    log = memoryEventLog();
+    await emptyProjections(database.pool, log);
+    await appendEvents(log, catalogStream('6201501'), [
+      { type: 'CatalogLinesReplaced', data: { cnae: '6201501', lines: [line('010101')], at: NOW } },
+      { type: 'CatalogLinesReplaced', data: { cnae: '6201501', lines: [line('010201'), line('010301')], at: NOW } },
+    ]);
+    await appendEvents(log, municipalityStream('3304557'), [
+      { type: 'MunicipalityDemandsSet', data: { ibge: '3304557', requiresCustomer: true, at: NOW } },
+    ]);
+    await appendEvents(log, registryStream(CNPJ), [
+      { type: 'RegistryEntryPut', data: { cnpj: CNPJ, legalName: 'MARIA SEGREDO', at: NOW } },
+    ]);
+  });
+  afterAll(() => database.close());
+
+  const project = async (): Promise<void> => {
+    for (const projection of ours) await applyBatch(database.pool, projection, null, await allOf(log, projection), NOW);
+  };
+  const rows = () => Promise.all(ours.map((projection) => dump(database.pool, projection)));
+
+  it('holds what was said last, and nothing where nobody said anything', async () => {
+    await project();
+    const read = createReadModel(database.pool);
+    const lines = new Map([['6201501', [line('010201'), line('010301')]]]);
+    expect(await read.catalogLines(['6201501', '6202300'])).toEqual(lines);
+    expect(await read.catalogLines('all')).toEqual(lines);
+    expect(await read.catalogLines([])).toEqual(new Map());
+    expect(await read.municipalityDemands('3304557')).toEqual({ requiresCustomer: true });
+    expect(await read.municipalityDemands('3550308')).toBeUndefined();
+    expect(await read.registryEntry('98765432000198')).toBeUndefined();
+    expect((await read.registryEntry(CNPJ))?.legalName).toMatch(/^sealed:/);
+  });
+
+  it('is the same whether a command applied the stream or the projector did, in any order', async () => {
+    for (const stream of [catalogStream('6201501'), municipalityStream('3304557'), registryStream(CNPJ)]) {
+      await applyStreamNow(database.pool, operatorProjections, await log.read(stream));
+    }
+    const applied = await rows();
+    await project();
+    expect(await rows()).toEqual(applied);
+    expect(applied.flat()).toHaveLength(3);
+  });
+
+  it('tells which invoice holds an access key', async () => {
+    const stream = streamOf('live', 1);
+    await appendEvents(log, stream, [accepted('live', 1), attempted(1, 5), authorized(1, 6)]);
+    await applyBatch(database.pool, invoices, null, await allOf(log, invoices), NOW);
+    const read = createReadModel(database.pool);
+    const accessKey = '1'.repeat(50);
+    expect(await read.byAccessKeys([accessKey, '2'.repeat(50)])).toEqual([{ accessKey, stream }]);
+    expect(await read.byAccessKeys([])).toEqual([]);
+  });
+});
