@@ -13,7 +13,7 @@ export const deadlines = defineProjection<DeadlineRow, InvoiceEvent>({
   eventTypes: invoiceEventTypes,
   keyColumn: 'stream',
   columns,
-  indexes: [{ columns: ['work', 'work_since'] }, { columns: ['retention_since'] }],
+  indexes: [{ columns: ['work_since', 'stream'] }, { columns: ['retention_since'] }],
   keyOf: ({ stream }) => stream,
   handlers,
 });

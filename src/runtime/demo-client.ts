@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** The demo's own words for a person: what was not as promised. */
+export class DemoFailed extends Error {
+  override readonly name = 'DemoFailed';
+}
+
 /** What the demo looks at of an invoice body. */
 export type DemoInvoice = {
   id: string;
@@ -25,7 +30,7 @@ export const createDemoClient = (origin: string, key: string) => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    if (!response.ok) throw new DemoFailed(`${method} ${path} answered ${response.status}: ${text}`);
     return JSON.parse(text) as DemoInvoice;
   };
   return {
@@ -36,13 +41,14 @@ export const createDemoClient = (origin: string, key: string) => {
       for (;;) {
         const invoice = await call('GET', `/v1/nfse/${id}`);
         if (ended(invoice)) return invoice;
-        if (Date.now() > deadline) throw new Error(`${id} is still ${invoice.status} after ${PATIENCE_MS / 1000} s`);
+        if (Date.now() > deadline)
+          throw new DemoFailed(`${id} is still ${invoice.status} after ${PATIENCE_MS / 1000} s`);
         await pause(POLL_MS);
       }
     },
     download: async (link: string): Promise<Buffer> => {
       const response = await fetch(link);
-      if (!response.ok) throw new Error(`a download link answered ${response.status}`);
+      if (!response.ok) throw new DemoFailed(`a download link answered ${response.status}`);
       return Buffer.from(await response.arrayBuffer());
     },
   };

@@ -54,7 +54,7 @@ export const startIssuing = async (parts: Parts, queue: WorkQueue): Promise<void
   if (roles.includes('relay')) running.push(relayFrom(after, parts, queue, signal));
   if (roles.includes('issuer')) {
     running.push(runIssuer({ queue, deps, concurrency: CONCURRENT_ISSUES, signal, onFault }));
-    await refill(sweeper);
+    await refill(sweeper, signal);
   }
   if (roles.includes('sweeper')) running.push(sweepForEver(sweeper, parts, signal));
   runner.onStop('issuing', async () => {
@@ -96,7 +96,7 @@ const sweepForEver = async (
   const session = leaderSession(engines.pool);
   for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
     await sweepAsLeader(session, async () => {
-      await sweep(sweeper, sweepNumber);
+      await sweep(sweeper, sweepNumber, signal);
       await tidy(engines, config, clock);
     }).catch((error: unknown) => logger.warn({ msg: 'a sweep failed', ...faultFields(error) }));
     await pause(config.sweepSeconds * 1000, undefined, { signal }).catch(() => undefined);

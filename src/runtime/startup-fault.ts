@@ -8,6 +8,7 @@ import { StoreUnavailable } from '../app/event-store/event-store.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
 import { FolderInUse } from '../simulator/start.js';
 import { LogIdentityMismatch } from '../workers/projection-checkpoint.js';
+import { DemoFailed } from './demo-client.js';
 import { faultFields } from './logger.js';
 import { SimulatorElsewhere } from './service.js';
 
@@ -35,7 +36,8 @@ export const startupFault = (error: unknown): StartupFault => {
       line: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again',
     };
   }
-  if (error instanceof UnknownEventVersion || error instanceof TamperedSecret) return { exit: 1, line: error.message };
+  const ours = [UnknownEventVersion, TamperedSecret, DemoFailed].some((fault) => error instanceof fault);
+  if (ours && error instanceof Error) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };
 

@@ -207,12 +207,12 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect(await engine.queue.retryParked('a')).toBe(false);
     });
 
-    it('drops what is put for a parked tap until it was told to try it again', async () => {
+    it('leaves a parked tap alone when it is put again, until it was told to try it or new work came', async () => {
       let parking = true;
       const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
       await put('a', 'issue');
       await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
-      for (const messageId of ['a/1', 'new work']) await put('a', 'issue', messageId);
+      for (const messageId of ['a/1', 'a/2']) await put('a', 'issue', messageId);
       expect(await engine.queue.depth()).toBe(0);
       expect(await engine.queue.parked()).toHaveLength(1);
 
@@ -221,8 +221,14 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
       await emptied();
       expect(await engine.queue.parked()).toEqual([]);
+      parking = true;
       await put('a', 'issue', 'next work');
-      await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);
+      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
+      parking = false;
+      await put('a', 'issue', 'newer work');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(4), bound);
+      await emptied();
+      expect(await engine.queue.parked()).toEqual([]);
     });
 
     it('drops what is put while a tap is handled that is then parked', async () => {

@@ -88,7 +88,9 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
 
   const put = (tap: Tap): void => {
     const key = keyOf(tap);
-    if (parked.has(key)) return;
+    // What was parked is left alone, unless something new happened to its stream.
+    if (parked.has(key) && isReput(tap)) return;
+    parked.delete(key);
     const busy = handling.get(key);
     if (busy !== undefined) {
       // Who handles it is looking already; only new work may have come too late for that look.

@@ -127,7 +127,6 @@ export const errorResponse = v.strictObject({
         v.strictObject({
           code: v.literal('invalid_request'),
           message: v.string(),
-          param: v.optional(v.string()),
         }),
       ),
     ),

@@ -7,7 +7,7 @@ import { ALL_STREAMS } from '../../cli/commands/audit.js';
 import { renderTimeline, timelineOf } from '../../cli/commands/invoice.js';
 import { systemClock } from '../clock.js';
 import { type Config, readConfig, roles } from '../config.js';
-import { createDemoClient, type DemoInvoice } from '../demo-client.js';
+import { createDemoClient, DemoFailed, type DemoInvoice } from '../demo-client.js';
 import { demoCompany } from '../demo-company.js';
 import { makeDemoCompany } from '../first-start.js';
 import { createLogger } from '../logger.js';
@@ -50,7 +50,7 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
 const walk = async (service: Service, config: Config, show: (text: string) => void): Promise<void> => {
   show(`service ready on ${service.url}: PostgreSQL, authorizer simulator, projector, issuer, API`);
   const [key] = await makeDemoCompany(service, config, systemClock, ['test']);
-  if (key === undefined) throw new Error('no test key was made');
+  if (key === undefined) throw new DemoFailed('no test key was made');
   show(`company ${demoCompany().cnpj} registered, with a throwaway certificate and a test key`);
 
   const client = createDemoClient(service.url, key.key);
@@ -66,7 +66,7 @@ const walk = async (service: Service, config: Config, show: (text: string) => vo
     (invoice) => invoice.status !== 'queued' && invoice.status !== 'processing',
   );
   if (issued.status !== 'issued')
-    throw new Error(`the invoice ended ${issued.status}: ${issued.error?.message ?? 'no reason given'}`);
+    throw new DemoFailed(`the invoice ended ${issued.status}: ${issued.error?.message ?? 'no reason given'}`);
   show(`GET  /v1/nfse/{id} -> ${issued.status}, access key ${issued.access_key ?? ''}`);
 
   await mkdir(OUT, { recursive: true });
@@ -77,14 +77,15 @@ const walk = async (service: Service, config: Config, show: (text: string) => vo
   show(`POST /v1/nfse/{id}/cancel -> 202, cancellation ${canceling.cancellation?.status ?? ''}`);
   const canceled = await client.pollUntil(issued.id, (invoice) => invoice.cancellation?.status !== 'pending');
   if (canceled.status !== 'canceled')
-    throw new Error(`the cancellation ended ${canceled.cancellation?.status ?? 'nowhere'}`);
+    throw new DemoFailed(`the cancellation ended ${canceled.cancellation?.status ?? 'nowhere'}`);
   show(`GET  /v1/nfse/{id} -> ${canceled.status}, cancellation ${canceled.cancellation?.status ?? ''}`);
 
   const session = sessionOver(service.engines, config, systemClock);
   const story = await timelineOf(issued.id, session);
-  if (story === undefined) throw new Error('the invoice has no events');
+  if (story === undefined) throw new DemoFailed('the invoice has no events');
   const report = await verifyChain(service.engines.log, ALL_STREAMS);
-  if (report.findings.length > 0) throw new Error(`the hash chain does not hold: ${JSON.stringify(report.findings)}`);
+  if (report.findings.length > 0)
+    throw new DemoFailed(`the hash chain does not hold: ${JSON.stringify(report.findings)}`);
   show(`hash chain verified: ${report.events} events in ${report.streams} streams`);
   process.stdout.write(`\nThe invoice's events, as an auditor reads them:\n\n${renderTimeline(story)}\n\n`);
   process.stdout.write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
@@ -100,7 +101,7 @@ const saveDocuments = async (
   ];
   const saved: string[] = [];
   for (const [name, link] of files) {
-    if (link === undefined) throw new Error(`an issued invoice must have a link to its ${name}`);
+    if (link === undefined) throw new DemoFailed(`an issued invoice must have a link to its ${name}`);
     const bytes = await client.download(link);
     await writeFile(join(OUT, name), bytes);
     saved.push(`${resolve(OUT, name)} (${bytes.length} bytes)`);

@@ -37,7 +37,7 @@ describe('the memory queue', () => {
     await queue.put(tap(many));
     await queue.put(tap(7));
     await vi.waitFor(() => expect(streams.slice(many)).toEqual([`s${many}`, 's7']), bound);
-    expect(await queue.depth()).toBe(many - 1);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(many - 1), bound);
     await stop();
   });
 

@@ -68,10 +68,11 @@ describe('shortCache', () => {
     const running: string[] = [];
     const answer = new Map<string, (found: string | undefined) => void>();
     let now: Instant = '2026-11-21T12:00:00.000Z';
-    const cached = shortCache(1_000, { now: () => now }, (key) => {
+    const ask = (key: string): Promise<string | undefined> => {
       running.push(key);
-      return new Promise<string | undefined>((resolve) => answer.set(key, resolve));
-    });
+      return new Promise((resolve) => answer.set(key, resolve));
+    };
+    const cached = shortCache(1_000, { now: () => now }, ask, 4);
     const first = cached('known');
     answer.get('known')?.('owner');
     expect(await first).toBe('owner');
