@@ -63,6 +63,7 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     out: (text: string) => void process.stdout.write(`${text}\n`),
     err: (text: string) => void process.stderr.write(`${text}\n`),
   };
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
   const parsed = readConfig(env);
   const config = 'config' in parsed ? parsed.config : undefined;
   const needed = (): Config => {
@@ -88,6 +89,11 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
   } finally {
     await runner.stop();
   }
+};
+
+/** Whoever reads may stop reading (`nfse … | head`): the work goes on to its orderly end. */
+const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error;
 };
 
 /** Every wrong variable in one message; nothing was started. */
