@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Command } from '../../src/cli/command.js';
@@ -10,14 +9,9 @@ import { doctorCommands } from '../../src/cli/commands/doctor.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
-import { runCommand } from '../../src/cli/run.js';
 import type { Session } from '../../src/cli/session.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { readConfig } from '../../src/runtime/config.js';
-import { createLogger } from '../../src/runtime/logger.js';
-import { createRunner } from '../../src/runtime/runner.js';
-import { openSession } from '../../src/runtime/session.js';
-import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { describeWithPostgres, type FreshDatabase } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
 
 const commands: readonly Command[] = [
   ...companyCommands,
@@ -44,48 +38,21 @@ const file = {
 };
 
 describeWithPostgres('the operator command', () => {
-  const runner = createRunner(() => undefined);
+  let operator: Operator;
   let folder: string;
   let database: FreshDatabase;
   let session: Session;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'nfse-cli-'));
-    database = await freshDatabase();
-    const parsed = readConfig({
-      DATA_DIR: folder,
-      DATABASE_URL: database.connectionString,
-      MASTER_KEY_FILE: join(folder, 'master.key'),
-    });
-    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
-    session = await openSession(
-      { ...parsed.config, masterKeyMayBeMade: true },
-      systemClock,
-      createLogger('silent', 'stderr'),
-      runner,
-    );
+    operator = await openOperator(commands);
+    ({ folder, database, session } = operator);
     await writeFile(join(folder, 'company.json'), JSON.stringify(file));
   });
-  afterAll(async () => {
-    await runner.stop();
-    await database.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => operator.close());
 
-  const run = async (...argv: string[]) => {
-    const out: string[] = [];
-    const err: string[] = [];
-    const exit = await runCommand(argv, commands, async () => session, {
-      out: (text) => void out.push(text),
-      err: (text) => void err.push(text),
-    });
-    return { exit, out: out.join('\n'), err: err.join('\n') };
-  };
+  const run = (...argv: string[]) => operator.run(...argv);
 
-  const runJson = async (...argv: string[]) => {
-    const { exit, out } = await run(...argv, '--json');
-    return { exit, json: JSON.parse(out) as Record<string, unknown> };
-  };
+  const runJson = (...argv: string[]) => operator.runJson(...argv);
 
   const put = async (changed: object) => {
     await writeFile(join(folder, 'changed.json'), JSON.stringify({ ...file, ...changed }));

@@ -1,19 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/hashes.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { importCommands } from '../../src/cli/commands/import.js';
-import { runCommand } from '../../src/cli/run.js';
 import type { Session } from '../../src/cli/session.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { readConfig } from '../../src/runtime/config.js';
-import { createLogger } from '../../src/runtime/logger.js';
-import { createRunner } from '../../src/runtime/runner.js';
-import { openSession } from '../../src/runtime/session.js';
-import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
 
 const CNPJ = '12345678000195';
 const KEY = `330455722${CNPJ}000000000001426082012345670`;
@@ -24,23 +18,14 @@ const readNote = (xml: Buffer) =>
   xml.toString().startsWith('<NFSe>') ? { accessKey: xml.toString().slice(6, 56), authorizedAt: AT } : undefined;
 
 describeWithPostgres('invoice import', () => {
-  const runner = createRunner(() => undefined);
+  let operator: Operator;
   const commands = [...importCommands(readNote), ...companyCommands, ...eventCommands];
   let folder: string;
-  let database: FreshDatabase;
   let session: Session;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'nfse-import-'));
-    database = await freshDatabase();
-    const parsed = readConfig({
-      DATA_DIR: folder,
-      DATABASE_URL: database.connectionString,
-      MASTER_KEY_FILE: join(folder, 'master.key'),
-    });
-    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
-    const config = { ...parsed.config, masterKeyMayBeMade: true };
-    session = await openSession(config, systemClock, createLogger('silent', 'stderr'), runner);
+    operator = await openOperator(commands);
+    ({ folder, session } = operator);
     const company = {
       ...{ cnpj: CNPJ, legal_name: 'A', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
       activities: [{ cnae: '6201501', is_main: true }],
@@ -49,19 +34,9 @@ describeWithPostgres('invoice import', () => {
     await writeFile(join(folder, 'company.json'), JSON.stringify(company));
     expect(await run('company', 'put', join(folder, 'company.json'))).toMatchObject({ exit: 0 });
   });
-  afterAll(async () => {
-    await runner.stop();
-    await database.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => operator.close());
 
-  const run = async (...argv: string[]) => {
-    const out: string[] = [];
-    const err: string[] = [];
-    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
-    const exit = await runCommand(argv, commands, async () => session, terminal);
-    return { exit, out: out.join('\n'), err: err.join('\n') };
-  };
+  const run = (...argv: string[]) => operator.run(...argv);
   const line = (fields: object = {}) => ({
     ...{ cnpj: CNPJ, mode: 'live', origin: 'legacy', state: 'issued', amount_in_cents: 1_000, issued_at: AT },
     ...fields,

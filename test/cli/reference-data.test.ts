@@ -1,20 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openCarried } from '../../src/app/event-store/codec.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommands } from '../../src/cli/commands/doctor.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
-import { runCommand } from '../../src/cli/run.js';
 import type { Session } from '../../src/cli/session.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { readConfig } from '../../src/runtime/config.js';
-import { createLogger } from '../../src/runtime/logger.js';
 import { referenceCommands } from '../../src/runtime/main.js';
-import { createRunner } from '../../src/runtime/runner.js';
-import { openSession } from '../../src/runtime/session.js';
-import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
 
 const commands = [...referenceCommands, ...companyCommands, ...eventCommands, ...doctorCommands];
 const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default';
@@ -22,40 +16,18 @@ const RIO = '3304557';
 const CUSTOMER = '11222333000181';
 
 describeWithPostgres('the operator command over reference data', () => {
-  const runner = createRunner(() => undefined);
+  let operator: Operator;
   let folder: string;
-  let database: FreshDatabase;
   let session: Session;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'nfse-reference-'));
-    database = await freshDatabase();
-    const parsed = readConfig({
-      DATA_DIR: folder,
-      DATABASE_URL: database.connectionString,
-      MASTER_KEY_FILE: join(folder, 'master.key'),
-    });
-    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
-    const config = { ...parsed.config, masterKeyMayBeMade: true };
-    session = await openSession(config, systemClock, createLogger('silent', 'stderr'), runner);
+    operator = await openOperator(commands);
+    ({ folder, session } = operator);
   });
-  afterAll(async () => {
-    await runner.stop();
-    await database.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => operator.close());
 
-  const run = async (...argv: string[]) => {
-    const out: string[] = [];
-    const err: string[] = [];
-    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
-    const exit = await runCommand(argv, commands, async () => session, terminal);
-    return { exit, out: out.join('\n'), err: err.join('\n') };
-  };
-  const runJson = async (...argv: string[]) => {
-    const { exit, out } = await run(...argv, '--json');
-    return { exit, json: JSON.parse(out) as Record<string, unknown> };
-  };
+  const run = (...argv: string[]) => operator.run(...argv);
+  const runJson = (...argv: string[]) => operator.runJson(...argv);
   const fileOf = async (name: string, text: string): Promise<string> => {
     await writeFile(join(folder, name), text);
     return join(folder, name);

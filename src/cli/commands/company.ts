@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { type CommandResult, putCompanyFile, setCompanyEnabled } from '../../app/company/company-commands.js';
 import { parseCompanyFile } from '../../app/company/company-file.js';
 import type { Company, CompanyState } from '../../domain/company/company.js';
 import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
+import { readJsonFile } from '../json-file.js';
 
 const put: Command = {
   name: 'company put',
@@ -11,7 +11,7 @@ const put: Command = {
   options: {},
   changes: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
-    const json = await readJson(file);
+    const json = await readJsonFile(file);
     if ('problem' in json) return badUsage(json.problem);
     const parsed = parseCompanyFile(json.value);
     if ('problems' in parsed) {
@@ -99,16 +99,6 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
     certificate === undefined ? null : { not_before: certificate.notBefore, not_after: certificate.notAfter },
   keys: keys.filter((key) => !key.revoked).length,
 });
-
-const readJson = async (file: string): Promise<{ value: unknown } | { problem: string }> => {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return { problem: `${file} cannot be read` };
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return { problem: `${file} is not JSON` };
-  }
-};
 
 export const answer = (result: CommandResult<unknown>, text: string, json: unknown): Outcome =>
   'refused' in result ? refused(result.refused) : done(text, json);

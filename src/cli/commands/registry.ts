@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { putRegistryEntries } from '../../app/reference-data/commands.js';
 import { parseRegistryFile } from '../../app/reference-data/registry-file.js';
 import { badUsage, type Command, done } from '../command.js';
+import { readJsonFile } from '../json-file.js';
 import { withProblems } from './catalog.js';
 
 const put: Command = {
@@ -11,7 +11,7 @@ const put: Command = {
   options: {},
   changes: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
-    const json = await readJson(file);
+    const json = await readJsonFile(file);
     if ('problem' in json) return badUsage(json.problem);
     const parsed = parseRegistryFile(json.value);
     if ('problems' in parsed) return withProblems(`${file} was not recorded:`, parsed.problems);
@@ -23,13 +23,3 @@ const put: Command = {
 };
 
 export const registryCommands: readonly Command[] = [put];
-
-const readJson = async (file: string): Promise<{ value: unknown } | { problem: string }> => {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return { problem: `${file} cannot be read` };
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return { problem: `${file} is not JSON` };
-  }
-};
