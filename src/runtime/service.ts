@@ -25,6 +25,8 @@ export type ServiceOptions = {
   roles: readonly Role[];
   clock: Clock;
   logger: Logger;
+  /** Runs when everything is up, before the service says that it is ready. */
+  beforeReady?: (service: Service) => Promise<void>;
   /** Tests stop a process at a point of these; the product passes none. */
   decorateStore?: (store: EventStore) => EventStore;
   decorateAuthorizer?: (authorizer: Authorizer) => Authorizer;
@@ -98,11 +100,13 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const queue = createMemoryQueue(clock);
   await startIssuing(parts, queue);
   const url = roles.includes('api') ? await startApi(parts, openPdfRenderer(runner)) : '';
+  const opsUrl = `http://${config.ops.host}:${ops.port}`;
+  const service: Service = { url, opsUrl, simulator, engines, stop: () => runner.stop() };
+  await options.beforeReady?.(service);
   serving = true;
   runner.onStop('readiness', () => {
     serving = false;
   });
-  const opsUrl = `http://${config.ops.host}:${ops.port}`;
   for (const mode of simulatedModes(config)) {
     logger.warn({ msg: `SIMULADO: ${mode} mode is served by the simulator; its notes are no fiscal documents`, mode });
   }
@@ -113,7 +117,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     roles,
     ...(simulator === undefined ? {} : { simulator: simulator.urls, simulator_control_url: simulator.controlUrl }),
   });
-  return { url, opsUrl, simulator, engines, stop: () => runner.stop() };
+  return service;
 };
 
 /** Thrown when another process on this database runs a simulator: two ledgers would "prove" a false absence. */

@@ -18,9 +18,13 @@ export const serveCommand = (config: () => Config): Command => ({
     if (roles.includes('issuer') !== roles.includes('relay')) return badUsage(ONE_QUEUE);
     const logger = createLogger(config().logLevel, 'stdout');
     const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
-    const service = await startService({ config: config(), roles, clock: systemClock, logger });
+    const service = await startService({
+      ...{ config: config(), roles, clock: systemClock, logger },
+      beforeReady: async (started) => {
+        if (roles.includes('api')) await prepareFirstStart(started, config(), systemClock);
+      },
+    });
     try {
-      if (roles.includes('api')) await prepareFirstStart(service, config(), systemClock);
       const signal = await stopAsked;
       logger.info({ msg: 'stopping', signal });
     } finally {
