@@ -6,11 +6,12 @@ import { deriveSecret } from '../adapters/vault/master-key.js';
 import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
-import { createDownloadTokens } from '../app/download/download-token.js';
+import { createDownloadTokens, type SecretOfDay } from '../app/download/download-token.js';
 import { StoreUnavailable } from '../app/event-store/event-store.js';
 import { completingImported } from '../app/import/complete-imported.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
 import { acceptInvoice } from '../app/issue/accept-invoice.js';
+import { lru } from '../app/lru.js';
 import { shortCache } from '../app/short-cache.js';
 import { overlaidCatalogue } from '../domain/catalog/catalog.js';
 import { issuableActivities } from '../domain/company/activities.js';
@@ -96,10 +97,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     },
     downloadXml: (invoice) => downloadXml(invoice, downloads),
     downloadPdf: (invoice) => downloadPdf(invoice, downloads),
-    downloadTokens: createDownloadTokens(
-      [deriveSecret(engines.masterKey, 'download-token')],
-      config.downloadTokenSeconds,
-    ),
+    downloadTokens: createDownloadTokens(downloadSecrets(engines.masterKey), config.downloadTokenSeconds),
     get baseUrl() {
       return address.baseUrl;
     },
@@ -108,6 +106,18 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     onRequest: (summary) => logger.info({ msg: 'request', ...summary }),
     onFault: (error, requestId) =>
       logger.error({ msg: 'request failed', request_id: requestId, ...faultFields(error) }),
+  };
+};
+
+/** A day's secret costs more than the check of a token, and at most two days are in use at once. */
+const downloadSecrets = (masterKey: Buffer): SecretOfDay => {
+  const known = lru<string, Buffer>(2);
+  return (day) => {
+    const found = known.get(day);
+    if (found !== undefined) return found;
+    const secret = deriveSecret(masterKey, `download-token|${day}`);
+    known.set(day, secret);
+    return secret;
   };
 };
 

@@ -47,6 +47,7 @@ export type Harness = {
     now: Instant;
     switchedOff: boolean;
     municipality: EligibilityFacts['municipality'];
+    catalogue: EligibilityFacts['catalogue'];
     /** Rewritten by tests of faults; called before the use case. */
     beforeUse(): void;
   };
@@ -79,6 +80,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     now: START,
     switchedOff: false,
     municipality: { ibge: '3304557', requiresCustomer: false, requiresRegistration: false },
+    catalogue,
     beforeUse: () => {},
   };
   const clock = { now: () => world.now };
@@ -119,7 +121,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
         company: async (companyId) => (companyId === DEMO_CNPJ ? company : demoCompany(companyId)),
         eligibilityFacts: async () => ({
           municipality: world.municipality,
-          catalogue,
+          catalogue: world.catalogue,
           isCountry: (code) => code === 'US' || code === 'DE',
           isCurrency: (code) => code === 'USD' || code === 'EUR',
           currencies: ['USD', 'EUR'],
@@ -137,10 +139,10 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     ),
     find: use(reader.byId),
     byReference: use(reader.byReference),
-    activities: use(async ({ mode }) => issuableActivities(company.registration, mode, catalogue)),
+    activities: use(async ({ mode }) => issuableActivities(company.registration, mode, world.catalogue)),
     downloadXml: use((address) => downloadXml(address, downloadDeps)),
     downloadPdf: use((address) => downloadPdf(address, downloadDeps)),
-    downloadTokens: createDownloadTokens([randomBytes(32)], 900),
+    downloadTokens: createDownloadTokens((day) => Buffer.from(sha256Hex(`${tokenSecret}${day}`)), 900),
     baseUrl: BASE_URL,
     rateLimits: { write: 60, read: 300 },
     isUnavailable: (error) => error instanceof EngineDown,
@@ -228,6 +230,7 @@ const demoKeys = (): { keys: Harness['keys']; authenticate: HttpDeps['authentica
   return { keys, authenticate: async (keyHash) => known.get(keyHash) };
 };
 
+const tokenSecret = randomBytes(32).toString('hex');
 const sealingKey = randomBytes(32);
 const sealingKeys: SealingKeys = {
   forSealing: async () => ({ generation: 'g1', key: sealingKey }),

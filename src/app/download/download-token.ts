@@ -1,39 +1,53 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { InvoiceAddress, Mode } from '../../domain/shared/ids.js';
-import { addSeconds, epochMs, type Instant } from '../../domain/shared/time.js';
+import { addSeconds, epochMs, type Instant, instant } from '../../domain/shared/time.js';
 
-/** Makes and checks the temporary `t` of a download link (spec "Links object"). The secret never leaves this object. */
+/** Makes and checks the temporary `t` of a download link (spec "Links object"). The secrets never leave this object. */
 export type DownloadTokens = {
   issue(address: InvoiceAddress, now: Instant): string;
   /** The invoice that the token opens, for this invoice id only; undefined when it is bad or over. */
   check(token: string, invoiceId: string, now: Instant): InvoiceAddress | undefined;
 };
 
-/** `secrets`: the first one signs, all of them are accepted, so that a rotation cuts nobody off. */
-export const createDownloadTokens = (secrets: readonly Buffer[], ttlSeconds: number): DownloadTokens => {
-  const macWith = (secret: Buffer, claims: string, invoiceId: string): Buffer =>
-    createHmac('sha256', secret).update(`${claims}|${invoiceId}`).digest();
-  const [signing] = secrets;
-  if (signing === undefined) throw new Error('a download token needs a secret');
+/** The secret of one generation, named by its UTC day (`YYYY-MM-DD`); every api process answers the same bytes. */
+export type SecretOfDay = (day: string) => Buffer;
+
+/**
+ * The secret is that of the UTC day in which the token expires. So it rotates by itself every midnight, and two generations
+ * are good side by side for the last `ttlSeconds` of a day: a rotation cuts no link short, and a secret that got out opens
+ * nothing the day after.
+ */
+export const createDownloadTokens = (secretOfDay: SecretOfDay, ttlSeconds: number): DownloadTokens => {
+  const mac = (claims: string, invoiceId: string, expiresMs: number): Buffer =>
+    createHmac('sha256', secretOfDay(instant(expiresMs).slice(0, 10)))
+      .update(`${claims}|${invoiceId}`)
+      .digest();
   return {
     issue: ({ mode, companyId, invoiceId }, now) => {
-      const expires = epochMs(addSeconds(now, ttlSeconds)).toString(36);
-      const claims = `${mode === 'live' ? 'l' : 't'}${companyId}${expires}`;
-      return `${claims}.${macWith(signing, claims, invoiceId).toString('base64url')}`;
+      const expiresMs = epochMs(addSeconds(now, ttlSeconds));
+      const claims = `${mode === 'live' ? 'l' : 't'}${companyId}${expiresMs.toString(36)}`;
+      return `${claims}.${mac(claims, invoiceId, expiresMs).toString('base64url')}`;
     },
     check: (token, invoiceId, now) => {
-      const [claims = '', mac = '', ...rest] = token.split('.');
-      const sent = Buffer.from(mac, 'base64url');
-      const genuine = secrets.map((secret) => {
-        const expected = macWith(secret, claims, invoiceId);
-        return sent.length === expected.length && timingSafeEqual(sent, expected);
-      });
-      const parsed = /^([lt])([0-9A-Z]{14})([0-9a-z]+)$/.exec(claims);
-      if (rest.length > 0 || parsed === null || !genuine.includes(true)) return undefined;
+      const [claims = '', sentMac = '', ...rest] = token.split('.');
+      const parsed = CLAIMS.exec(claims);
+      if (rest.length > 0 || parsed === null) return undefined;
       const [, modeLetter, companyId = '', expires = ''] = parsed;
-      if (epochMs(now) >= Number.parseInt(expires, 36)) return undefined;
+      const expiresMs = Number.parseInt(expires, 36);
+      const leftMs = expiresMs - epochMs(now);
+      // A later expiry than any that was given out would choose the secret of another day.
+      if (leftMs <= 0 || leftMs > ttlSeconds * 1000 + CLOCK_SKEW_MS) return undefined;
+      const expected = mac(claims, invoiceId, expiresMs);
+      const sent = Buffer.from(sentMac, 'base64url');
+      if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return undefined;
       const mode: Mode = modeLetter === 'l' ? 'live' : 'test';
       return { mode, companyId, invoiceId };
     },
   };
 };
+
+/** Nine digits of base 36 reach the year 5188. */
+const CLAIMS = /^([lt])([0-9A-Z]{14})([0-9a-z]{1,9})$/;
+
+/** How far the clocks of two api processes may be apart before the links of one are refused by the other. */
+const CLOCK_SKEW_MS = 60_000;

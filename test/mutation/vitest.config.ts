@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+/** Only the tests that need no engine: what kills a mutant of the domain or of a schema is a fast, pure test. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/domain/**/*.test.ts', 'test/golden/**/*.test.ts', 'test/http/{get,post}-*/**/*.test.ts'],
+    testTimeout: 30_000,
+  },
+});
