@@ -68,6 +68,8 @@ export type EventLog = {
   append(stream: StreamName, expected: Expected, events: readonly EventToAppend[]): Promise<AppendResult>;
   /** Forwards from `from` (default 0) or backwards from the end, at most `limit`. An absent stream is empty. */
   read(stream: StreamName, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
+  /** Of the last event that has been committed to the stream, by whatever process; null when it has none. */
+  lastRevision(stream: StreamName): Promise<Revision | null>;
   /** The log forwards, exclusive of `after`; an empty answer means the end was reached. */
   readAll(options: { prefixes: readonly string[]; after: LogPosition | null; limit: number }): Promise<EventBatch>;
   /** Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, from the last event handed out. */

@@ -9,7 +9,6 @@ import { openPool } from '../adapters/sql/pool.js';
 import { createCertificateVault } from '../adapters/vault/certificate-vault.js';
 import { loadMasterKey } from '../adapters/vault/master-key.js';
 import { createSealingKeys, registerMasterKeys, type VaultSealingKeys } from '../adapters/vault/sealing-keys.js';
-import type { AppendListener } from '../app/event-store/event-store.js';
 import { createEventStore, type EventStore } from '../app/event-store/event-store.js';
 import type { CertificateVault } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
@@ -45,7 +44,6 @@ export type EngineOptions = {
   /** A command stops the database it started only when no other process uses it any more. */
   patience: 'serve' | 'command';
   decorateStore?: (store: EventStore) => EventStore;
-  onAppended?: AppendListener;
 };
 
 /** Opens the engines in the order lock, database, migrations, keys; each is closed by the runner in reverse. */
@@ -73,7 +71,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   return {
     pool,
     log,
-    store: decorateStore(createEventStore(log, sealingKeys, options.onAppended)),
+    store: decorateStore(createEventStore(log, sealingKeys)),
     guards: createPostgresGuards(guardPool, {
       idempotencyTtlSeconds: config.idempotencySeconds,
       leaseSeconds: IDEMPOTENCY_LEASE_SECONDS,

@@ -47,7 +47,6 @@ export type Parts = ServiceOptions & {
   engines: Engines;
   runner: ReturnType<typeof createRunner>;
   reader: ReturnType<typeof createInvoiceReader>;
-  lagSeconds: () => Promise<number>;
   simulator: Simulator | undefined;
 };
 
@@ -71,21 +70,15 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const { config, roles, clock, logger } = options;
   let halted: string | undefined;
   let serving = false;
-  const reader = createInvoiceReader(() => engines.store, {
-    readModel: { invoice: (stream) => engines.readModel.invoice(stream) },
-    keys: {
-      forSealing: (mode, stream, at) => engines.sealingKeys.forSealing(mode, stream, at),
-      forOpening: (generation, stream) => engines.sealingKeys.forOpening(generation, stream),
-    },
-    clock,
-    lagSeconds: () => lagSeconds(),
+  const engines = await openEngines({ ...options, runner, patience: 'serve' });
+  const reader = createInvoiceReader({
+    ...{ store: engines.store, log: engines.log, readModel: engines.readModel, keys: engines.sealingKeys, clock },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
-  const engines: Engines = await openEngines({ ...options, runner, patience: 'serve', onAppended: reader.onAppended });
   const lagSeconds = createLag(engines.log, invoicesCheckpoint(engines), clock);
 
   const simulator = needsSimulator(config, roles) ? await openOnlySimulator(options, engines, runner) : undefined;
-  const parts: Parts = { ...options, engines, runner, reader, lagSeconds, simulator };
+  const parts: Parts = { ...options, engines, runner, reader, simulator };
   const ops = await startOpsServer(config.ops, async () => {
     const lag = await lagSeconds();
     const ready = serving && halted === undefined && lag < READY_LAG_SECONDS;

@@ -104,6 +104,16 @@ export const eventLogContract = (engineName: string, open: () => Promise<EventLo
         expect(await revisions({ from: 9 })).toEqual([]);
       });
 
+      it('knows the last revision of a stream at once after an append, also of one that was cut', async () => {
+        const stream = await streamOf(log, 3);
+        expect(await log.lastRevision(stream)).toBe(2);
+        await log.append(stream, at(2), [chained(stream, 3), chained(stream, 4)]);
+        expect(await log.lastRevision(stream)).toBe(4);
+        await log.cut(stream, 4);
+        expect(await log.lastRevision(stream)).toBe(4);
+        expect(await log.lastRevision(freshStream())).toBeNull();
+      });
+
       it('reads an absent stream as empty', async () => {
         expect(await log.read(freshStream())).toEqual([]);
         expect(await log.read(freshStream(), { direction: 'backwards', limit: 1 })).toEqual([]);

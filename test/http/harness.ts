@@ -9,7 +9,7 @@ import { createDownloadTokens } from '../../src/app/download/download-token.js';
 import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
 import { sha256Hex } from '../../src/app/hashes.js';
 import { acceptInvoice } from '../../src/app/issue/accept-invoice.js';
-import { createInvoiceReader, type InvoiceReader } from '../../src/app/read/invoice-reader.js';
+import { createInvoiceReader } from '../../src/app/read/invoice-reader.js';
 import { loadInvoice } from '../../src/app/read/read-invoice.js';
 import { issuableActivities } from '../../src/domain/company/activities.js';
 import type { Company } from '../../src/domain/company/company.js';
@@ -85,14 +85,14 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   };
   const clock = { now: () => world.now };
   const { keys, authenticate } = demoKeys();
-  const reader: InvoiceReader = createInvoiceReader(() => store, {
+  const store = createEventStore(log, sealingKeys);
+  const reader = createInvoiceReader({
+    ...{ store, log },
     readModel: emptyReadModel,
     keys: sealingKeys,
     clock,
-    lagSeconds: async () => Number.POSITIVE_INFINITY,
     testRetentionSeconds: 604_800,
   });
-  const store: EventStore = createEventStore(log, sealingKeys, reader.onAppended);
   const summaries: RequestSummary[] = [];
   const faults: unknown[] = [];
   const pdf = { render: async () => PDF, close: async () => {} };
@@ -240,7 +240,7 @@ const sealingKeys: SealingKeys = {
 const none = async (): Promise<undefined> => undefined;
 const nothing = async (): Promise<never[]> => [];
 
-/** Never asked: the lag is infinite, so every read folds its stream. */
+/** No row was ever projected, so every read folds its stream. */
 const emptyReadModel: ReadModel = {
   invoice: none,
   company: none,

@@ -79,11 +79,15 @@ const watch = (child: ChildProcess): Program => {
 const readyLine = <Ready extends object>(child: ChildProcess): Promise<Ready> =>
   new Promise((resolve) => {
     let text = '';
-    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    const hear = (chunk: string): void => {
       text += chunk;
       const line = text.split('\n').find((candidate) => candidate.includes('"msg":"ready"'));
-      if (line !== undefined) resolve(JSON.parse(line) as Ready);
-    });
+      if (line === undefined) return;
+      // What it says from now on must still be read away, or it would wait for a reader.
+      child.stdout?.off('data', hear).resume();
+      resolve(JSON.parse(line) as Ready);
+    };
+    child.stdout?.setEncoding('utf8').on('data', hear);
   });
 
 const tooLate = (signal: AbortSignal, reason: () => string): Promise<never> =>

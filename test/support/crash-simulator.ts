@@ -46,12 +46,7 @@ export const startExternalSimulator = async (): Promise<ExternalSimulator> => {
     url: ready.simulator.test,
     caFile,
     controlUrl,
-    order: async (fault, amountInCents) => {
-      const body = JSON.stringify({ ...fault, match: { amount_in_cents: amountInCents } });
-      const headers = { 'content-type': 'application/json' };
-      const response = await fetch(`${controlUrl}/_control/faults`, { method: 'POST', headers, body });
-      if (response.status !== 201) throw new Error(`the fault was not taken: ${await response.text()}`);
-    },
+    order: (fault, amountInCents) => orderFault(controlUrl, fault, amountInCents),
     notes: async (amountInCents) =>
       (await readLedger(controlUrl)).filter(
         ({ amount_in_cents }) => amountInCents === undefined || amount_in_cents === amountInCents,
@@ -62,4 +57,12 @@ export const startExternalSimulator = async (): Promise<ExternalSimulator> => {
       await rm(home, { recursive: true, force: true });
     },
   };
+};
+
+/** At the control port of any simulator, also of one inside the service. */
+export const orderFault = async (controlUrl: string, fault: FaultOrder, amountInCents: number): Promise<void> => {
+  const body = JSON.stringify({ ...fault, match: { amount_in_cents: amountInCents } });
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${controlUrl}/_control/faults`, { method: 'POST', headers, body });
+  if (response.status !== 201) throw new Error(`the fault was not taken: ${await response.text()}`);
 };

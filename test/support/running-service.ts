@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../src/ports/clock.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { roles as allRoles, type Config, type Role, readConfig } from '../../src/runtime/config.js';
 import { makeDemoCompany } from '../../src/runtime/first-start.js';
@@ -22,6 +23,7 @@ export type RunningService = {
 export const startRunningService = async (
   env: NodeJS.ProcessEnv = {},
   roles: readonly Role[] = allRoles,
+  clock: Clock = systemClock,
 ): Promise<RunningService> => {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'nfse-service-'));
@@ -38,8 +40,8 @@ export const startRunningService = async (
   });
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const config = { ...parsed.config, masterKeyMayBeMade: true };
-  const service = await startService({ config, roles, clock: systemClock, logger: createLogger('silent', 'stderr') });
-  const [live, test] = await makeDemoCompany(service, config, systemClock, ['live', 'test']);
+  const service = await startService({ config, roles, clock, logger: createLogger('silent', 'stderr') });
+  const [live, test] = await makeDemoCompany(service, config, clock, ['live', 'test']);
   if (live === undefined || test === undefined) throw new Error('the demo company has no keys');
   return {
     service,

@@ -25,11 +25,10 @@ const sweeperOf = ({ log, stream, deps }: Pick<IssuerWorld, 'log' | 'stream' | '
 const typesIn = async ({ log, stream }: IssuerWorld): Promise<readonly string[]> =>
   (await log.read(stream)).map(({ type }) => type);
 
-const readerOf = ({ store, clock }: Pick<IssuerWorld, 'store' | 'clock'>) =>
-  createInvoiceReader(() => store, {
-    ...{ keys: fixedKeys(), clock, testRetentionSeconds: limits.testRetentionSeconds },
+const readerOf = ({ store, log, clock }: Pick<IssuerWorld, 'store' | 'log' | 'clock'>) =>
+  createInvoiceReader({
+    ...{ store, log, keys: fixedKeys(), clock, testRetentionSeconds: limits.testRetentionSeconds },
     readModel: scriptedReadModel({}).readModel,
-    lagSeconds: async () => Number.POSITIVE_INFINITY,
   });
 
 describe('the life of a test invoice', () => {
@@ -118,7 +117,9 @@ describe('the life of a test invoice', () => {
     await sweep(sweeperOf({ log, stream, deps: { ...deps, store, clock } }), 1);
     expect((await log.read(stream)).map(({ type }) => type)).toEqual(['TestInvoiceDeleted']);
     expect(codeOf(await world.post({ reference: 'r' }, undefined, by))).toBe('nfse.reference_in_use');
-    expect(await readerOf({ store, clock }).byReference({ mode: 'test', companyId: DEMO_CNPJ }, 'r')).toBeUndefined();
+    expect(
+      await readerOf({ store, log, clock }).byReference({ mode: 'test', companyId: DEMO_CNPJ }, 'r'),
+    ).toBeUndefined();
     expect((await log.read(stream)).map(({ type }) => type)).toEqual(['TestInvoiceDeleted']);
   });
 

@@ -87,6 +87,7 @@ export const memoryEventLog = (): EventLog => {
       const chosen = direction === 'forwards' ? stored.filter(({ revision }) => revision >= from) : stored.toReversed();
       return chosen.slice(0, limit).map(toEvent);
     },
+    lastRevision: async (stream) => streams.get(stream)?.at(-1)?.revision ?? null,
     readAll,
     subscribe,
     head: async () => (head === 0n ? null : (head as LogPosition)),

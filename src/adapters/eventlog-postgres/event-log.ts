@@ -3,7 +3,7 @@ import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { openPool } from '../sql/pool.js';
 import { groupCommit } from './group-commit.js';
 import { prepareAppend } from './prepared-append.js';
-import { readHead, readStream, readStretch, START } from './reader.js';
+import { readHead, readLastRevision, readStream, readStretch, START } from './reader.js';
 import { sendAppends } from './send-appends.js';
 import { subscription } from './subscription.js';
 import { wakeSignal } from './wake-signal.js';
@@ -52,6 +52,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
       return result;
     },
     read: (stream, readOptions = {}) => readStream(readers, stream, readOptions),
+    lastRevision: (stream) => readLastRevision(readers, stream),
     readAll: async ({ prefixes, after, limit }) => {
       let stretch = await readStretch(readers, prefixes, after ?? START, limit);
       while (stretch.events.length === 0 && !stretch.ended) {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { fromRecord } from '../../domain/log/record.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import type { EventBatch, LogPosition, ReadOptions, RecordedEvent } from '../../ports/event-log.js';
+import type { EventBatch, LogPosition, ReadOptions, RecordedEvent, Revision } from '../../ports/event-log.js';
 
 /** A stretch of the log. Every event up to `upTo` was looked at; `ended`: nothing stood behind it. */
 export type Stretch = { events: EventBatch; upTo: LogPosition; ended: boolean };
@@ -27,6 +27,16 @@ export const readStream = async (
           values: [stream, limit ?? null],
         });
   return rows.map(toEvent);
+};
+
+/** Answered by the index of (stream, revision) alone: it is asked for every invoice that is read. */
+export const readLastRevision = async (pool: pg.Pool, stream: StreamName): Promise<Revision | null> => {
+  const { rows } = await pool.query<{ revision: number }>({
+    name: 'read-last-revision',
+    text: 'select revision from event_log where stream = $1 order by revision desc limit 1',
+    values: [stream],
+  });
+  return rows[0]?.revision ?? null;
 };
 
 /**

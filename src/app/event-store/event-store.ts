@@ -1,11 +1,5 @@
 import type { StreamName } from '../../domain/shared/ids.js';
-import {
-  AppendOutcomeUnknown,
-  type EventLog,
-  type Expected,
-  type ReadOptions,
-  type Revision,
-} from '../../ports/event-log.js';
+import { AppendOutcomeUnknown, type EventLog, type Expected, type ReadOptions } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { type CommandContext, type DecodedEvent, decodeEvent, encodeEvents, type StreamVersion } from './codec.js';
 import type { DomainEvent } from './event-types.js';
@@ -32,14 +26,7 @@ export type EventStore = {
   ): Promise<Appended>;
 };
 
-/** Told of every successful append: the reader uses it to know which rows are behind what this process wrote. */
-export type AppendListener = (stream: StreamName, revision: Revision) => void;
-
-export const createEventStore = (
-  log: EventLog,
-  keys: SealingKeys,
-  onAppended: AppendListener = () => {},
-): EventStore => ({
+export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore => ({
   load: async <E extends DomainEvent>(stream: StreamName, options?: ReadOptions): Promise<LoadedStream<E>> => {
     const recorded = await log.read(stream, options);
     const events = await Promise.all(recorded.map((event) => decodeEvent(event, keys)));
@@ -59,7 +46,6 @@ export const createEventStore = (
       if (!(error instanceof AppendOutcomeUnknown)) throw error;
       return outcomeByReading(log, stream, firstRevision, first.id);
     });
-    if (ok) onAppended(stream, firstRevision + encoded.length - 1);
     return { ok };
   },
 });

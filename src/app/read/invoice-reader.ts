@@ -1,20 +1,18 @@
 import type { Customer } from '../../domain/invoice/events.js';
-import type { Invoice, InvoiceState } from '../../domain/invoice/state.js';
+import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type Visible, visible } from '../../domain/invoice/view.js';
 import { type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Revision } from '../../ports/event-log.js';
+import type { EventLog, Revision } from '../../ports/event-log.js';
 import type { ReadModel } from '../../ports/read-model.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { openCarried } from '../event-store/codec.js';
-import type { AppendListener, EventStore } from '../event-store/event-store.js';
+import type { EventStore } from '../event-store/event-store.js';
 import { invoiceIdOfReference } from '../hashes.js';
 import { lru } from '../lru.js';
 import { createGate } from './gate.js';
 import { loadInvoice } from './read-invoice.js';
 
-const MAX_LAG_SECONDS = 1;
-const REMEMBERED_WRITES = 50_000;
 const REMEMBERED_STATES = 5_000;
 const FOLDS_AT_ONCE = 32;
 
@@ -22,38 +20,47 @@ export type InvoiceReader = {
   /** Undefined for every invoice that this company and mode may not see, whatever the reason. */
   byId(address: InvoiceAddress): Promise<Invoice | undefined>;
   byReference(owner: Omit<InvoiceAddress, 'invoiceId'>, reference: string): Promise<Invoice | undefined>;
-  /** Wire it to the event store, so that a read after a write sees the write. */
-  onAppended: AppendListener;
 };
 
 export type ReaderDeps = {
+  store: EventStore;
+  log: Pick<EventLog, 'lastRevision'>;
   readModel: Pick<ReadModel, 'invoice'>;
   keys: SealingKeys;
   clock: Clock;
-  /** Age of the oldest event that the invoices projection has not handled, cached for a moment. */
-  lagSeconds(): Promise<number>;
   testRetentionSeconds: number;
 };
 
-/** The row-or-fold rule (design section 5): a 404 after a 202 is impossible, also with the projector stopped. */
-export const createInvoiceReader = (store: () => EventStore, deps: ReaderDeps): InvoiceReader => {
-  const written = lru<StreamName, Revision>(REMEMBERED_WRITES);
+type Standing = { revision: Revision; state: InvoiceState };
+
+/**
+ * The row-or-fold rule: the log says which revision is the last one, memory and row only save folding up to it. So what
+ * any process has recorded is seen by all from then on, also with the projector stopped, and a 404 after a 202 is impossible.
+ */
+export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
   const folds = createGate(FOLDS_AT_ONCE);
-  const openedStates = lru<StreamName, { revision: Revision; state: InvoiceState }>(REMEMBERED_STATES);
+  const remembered = lru<StreamName, Standing>(REMEMBERED_STATES);
+
+  const rowAt = async (stream: StreamName, least: Revision): Promise<Standing | undefined> => {
+    const row = await deps.readModel.invoice(stream);
+    if (row === undefined || row.revision < least) return undefined;
+    return { revision: row.revision, state: await opened(row.state, stream, deps.keys) };
+  };
+
+  const folded = async (stream: StreamName): Promise<Standing> => {
+    const { state, version } = await folds(() => loadInvoice(stream, deps.store));
+    if (version.kind === 'none') throw new Error('a stream that has a last revision has no events');
+    return { revision: version.revision, state };
+  };
 
   const stateOf = async (stream: StreamName): Promise<InvoiceState> => {
-    if ((await deps.lagSeconds()) < MAX_LAG_SECONDS) {
-      const row = await deps.readModel.invoice(stream);
-      const behind = row === undefined || row.revision < (written.get(stream) ?? -1);
-      if (!behind) {
-        const known = openedStates.get(stream);
-        if (known?.revision === row.revision) return known.state;
-        const state = await opened(row.state, stream, deps.keys);
-        openedStates.set(stream, { revision: row.revision, state });
-        return state;
-      }
-    }
-    return (await folds(() => loadInvoice(stream, store()))).state;
+    const last = await deps.log.lastRevision(stream);
+    if (last === null) return initialInvoice;
+    const known = remembered.get(stream);
+    if (known !== undefined && known.revision >= last) return known.state;
+    const standing = (await rowAt(stream, last)) ?? (await folded(stream));
+    remembered.set(stream, standing);
+    return standing.state;
   };
 
   const see = async (address: InvoiceAddress): Promise<Visible> => {
@@ -74,7 +81,6 @@ export const createInvoiceReader = (store: () => EventStore, deps: ReaderDeps): 
       if (seen.kind === 'moved') return await byId({ mode, companyId, invoiceId: seen.to });
       return seen.kind === 'invoice' ? seen.invoice : undefined;
     },
-    onAppended: (stream, revision) => written.set(stream, revision),
   };
 };
 

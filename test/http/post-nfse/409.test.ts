@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bodyHashOf, sha256Hex } from '../../../src/app/hashes.js';
+import { publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { CROWD, type Crowded, parallelPosts } from '../../support/parallel-posts.js';
 import { DEMO_CNPJ, issueBodyOf } from '../demo.js';
 import { expectRefusal } from '../expect.js';
 import { createHarness, queuedInvoice } from '../harness.js';
@@ -57,3 +59,20 @@ describe('POST /v1/nfse 409', () => {
     expect((await call('/v1/nfse', { json: issueBodyOf() })).status).toBe(202);
   });
 });
+
+/** One process, whose write quota the crowd does not exhaust. */
+const crowded = (): Crowded => {
+  const { call, log } = createHarness({ rateLimits: { write: 10 * CROWD, read: CROWD } });
+  return {
+    post: (_index, json, key) =>
+      call('/v1/nfse', { json, ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }) }),
+    accepted: async (amountInCents) =>
+      (await log.readAll({ prefixes: ['nfse'], after: null, limit: 10 * CROWD })).flatMap(({ type, data }) =>
+        type === 'InvoiceAccepted' && data.amountInCents === amountInCents
+          ? [publicInvoiceId(String(data.invoiceId))]
+          : [],
+      ),
+  };
+};
+
+describe('POST /v1/nfse: a hundred requests at once', () => parallelPosts(crowded));

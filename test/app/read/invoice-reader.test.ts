@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { evolve } from '../../../src/domain/invoice/evolve.js';
+import { initialInvoice } from '../../../src/domain/invoice/state.js';
+import { invoiceStatus } from '../../../src/domain/invoice/view.js';
+import { invoiceStream } from '../../../src/domain/shared/ids.js';
+import type { ReadModel } from '../../../src/ports/read-model.js';
+import { accepted, attempted, authorized, limits, T0 } from '../../domain/invoice/fixtures.js';
+import { appendTo, fixedKeys, movableClock } from '../support.js';
+
+const address = {
+  mode: 'live',
+  companyId: '12345678000195',
+  invoiceId: '11111111-1111-4111-8111-111111111111',
+} as const;
+const stream = invoiceStream(address.mode, address.companyId, address.invoiceId);
+
+type Row = Awaited<ReturnType<ReadModel['invoice']>>;
+
+/** A process of the api, another one that writes to the same log, and a projector that moves only when the test says so. */
+const readerWorld = () => {
+  const log = memoryEventLog();
+  const asked = { folds: 0, rows: 0 };
+  let row: Row;
+  const own = createEventStore(log, fixedKeys());
+  const reader = createInvoiceReader({
+    log,
+    store: {
+      ...own,
+      load: (...args) => {
+        asked.folds += 1;
+        return own.load(...args);
+      },
+    },
+    readModel: {
+      invoice: async () => {
+        asked.rows += 1;
+        return row;
+      },
+    },
+    keys: fixedKeys(),
+    clock: movableClock(T0),
+    testRetentionSeconds: limits.testRetentionSeconds,
+  });
+  const elsewhere = createEventStore(log, fixedKeys());
+  return {
+    asked,
+    recordElsewhere: (...events: readonly InvoiceEvent[]) => appendTo(elsewhere, stream, events, T0),
+    project: (...events: readonly InvoiceEvent[]) => {
+      row = { revision: events.length - 1, state: events.reduce(evolve, initialInvoice) };
+    },
+    status: async () => {
+      const invoice = await reader.byId(address);
+      return invoice === undefined ? undefined : invoiceStatus(invoice);
+    },
+  };
+};
+
+describe('an invoice is read', () => {
+  it('as another process has just recorded it, although its row is behind', async () => {
+    const world = readerWorld();
+    await world.recordElsewhere(accepted(), attempted(1, 1));
+    world.project(accepted());
+    expect(await world.status()).toBe('processing');
+    await world.recordElsewhere(authorized(1, 2));
+    expect(await world.status()).toBe('issued');
+  });
+
+  it('although it has no row yet', async () => {
+    const world = readerWorld();
+    await world.recordElsewhere(accepted());
+    expect(await world.status()).toBe('queued');
+  });
+
+  it('from its row, without a fold, when that stands where the log does', async () => {
+    const world = readerWorld();
+    await world.recordElsewhere(accepted(), attempted(1, 1));
+    world.project(accepted(), attempted(1, 1));
+    expect(await world.status()).toBe('processing');
+    expect(world.asked).toEqual({ folds: 0, rows: 1 });
+  });
+
+  it('from memory, without row or fold, as long as nothing was recorded', async () => {
+    const world = readerWorld();
+    await world.recordElsewhere(accepted());
+    for (const _ of [1, 2, 3]) expect(await world.status()).toBe('queued');
+    expect(world.asked).toEqual({ folds: 1, rows: 1 });
+  });
+
+  it('as none when the log has none, without looking any further', async () => {
+    const world = readerWorld();
+    expect(await world.status()).toBeUndefined();
+    expect(world.asked).toEqual({ folds: 0, rows: 0 });
+  });
+});

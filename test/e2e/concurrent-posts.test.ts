@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { waitFor } from '../support/crash-client.js';
+import { readLedger } from '../support/crash-ledger.js';
+import { CROWD, type PostAnswer, parallelPosts, postAnswerOf } from '../support/parallel-posts.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { eventually } from '../support/running-service.js';
+import { openServiceProcesses, type ServiceProcess, type ServiceProcesses } from '../support/service-processes.js';
+
+const ISSUED_WITHIN_MS = 25_000;
+/** A key that a dead process claimed is leased for 15 s. */
+const LEASE_WITHIN_MS = 30_000;
+/** So many answers are heard before the kill: the other requests are then at all stages. */
+const HEARD_BEFORE_DEATH = 20;
+
+describeWithPostgres('a hundred requests at once, spread over two processes,', () => {
+  let service: ServiceProcesses;
+  let everything: ServiceProcess;
+  let apiAlone: ServiceProcess;
+  let doomed: ServiceProcess;
+  beforeAll(async () => {
+    service = await openServiceProcesses();
+    const start = (roles: string) => service.start(roles);
+    [everything, apiAlone, doomed] = await Promise.all([start('all'), start('api'), start('api')]);
+  });
+  afterAll(() => service.close());
+
+  parallelPosts(() => ({
+    post: (index, body, idempotencyKey) =>
+      (index % 2 === 0 ? everything : apiAlone).ask('/v1/nfse', {
+        body,
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      }),
+    accepted: async (amount) =>
+      (await service.accepted()).flatMap(({ id, amountInCents }) => (amountInCents === amount ? [id] : [])),
+  }));
+
+  it('and killed with one of them, leave one invoice per key to whoever repeats them at the other', {
+    timeout: 60_000,
+  }, async () => {
+    const amounts = Array.from({ length: CROWD }, (_, index) => 30_000 + index);
+    const post = async (at: ServiceProcess, amount: number): Promise<PostAnswer> => {
+      const body = { amount_in_cents: amount, description: 'Interrompida' };
+      return await postAnswerOf(await at.ask('/v1/nfse', { body, idempotencyKey: `killed-${amount}` }));
+    };
+    const promised = new Map<number, string | undefined>();
+    await Promise.allSettled(
+      amounts.map(async (amount) => {
+        promised.set(amount, (await post(doomed, amount)).body.id);
+        if (promised.size === HEARD_BEFORE_DEATH) await doomed.kill();
+      }),
+    );
+    expect(promised.size, 'the process died when all was done').toBeLessThan(CROWD);
+
+    const ids = new Map<number, string | undefined>();
+    await waitFor('the leases to end', LEASE_WITHIN_MS, async () => {
+      const open = amounts.filter((amount) => !ids.has(amount));
+      await Promise.all(
+        open.map(async (amount) => {
+          const { status, body } = await post(everything, amount);
+          if (body.error?.code === 'idempotency_key_in_use') return;
+          expect(status, JSON.stringify(body)).toBe(202);
+          ids.set(amount, body.id);
+        }),
+      );
+      return ids.size === CROWD ? true : undefined;
+    });
+    for (const [amount, id] of promised) expect(ids.get(amount)).toBe(id);
+    const accepted = (await service.accepted()).filter(({ amountInCents }) => ids.has(amountInCents));
+    expect(accepted.map(({ id }) => id).sort()).toEqual([...ids.values()].sort());
+  });
+
+  it('leave one note in the ledger of the authorizer for each invoice, and none besides', async () => {
+    const accepted = await service.accepted();
+    expect(accepted.length).toBeGreaterThan(CROWD);
+    const notes = await eventually(
+      () => readLedger(everything.controlUrl),
+      ({ length }) => length >= accepted.length,
+      ISSUED_WITHIN_MS,
+    );
+    const seen = await Promise.all(
+      accepted.map(({ id }) => apiAlone.client.pollUntil(id, ISSUED_WITHIN_MS, ({ status }) => status === 'issued')),
+    );
+    const byKey = (all: readonly { access_key?: string; amount_in_cents: number }[]) =>
+      all.map(({ access_key, amount_in_cents }) => `${access_key}/${amount_in_cents}`).sort();
+    expect(byKey(notes)).toEqual(byKey(seen));
+  });
+});
