@@ -1,8 +1,19 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { refuse } from './answer.js';
+import { answerBare, createSocketAnswers } from './bare-answer.js';
+import {
+  BAD_REQUEST,
+  EXPECTATION_FAILED,
+  isTimeout,
+  MAX_HEADERS,
+  type ParseFault,
+  ROUTE_NOT_FOUND,
+  refusalOfFault,
+  refusalOfRequest,
+} from './bare-refusal.js';
 import { randomRequestId } from './call.js';
 
 export type RunningServer = {
@@ -12,22 +23,37 @@ export type RunningServer = {
   close(drainMs: number): Promise<void>;
 };
 
-const LIMITS = {
+/** Milliseconds and bytes, under Node's own names. */
+export type ServerLimits = {
+  headersTimeout: number;
+  /** For the whole request. */
+  requestTimeout: number;
+  /** How often the two above are looked at. */
+  connectionsCheckingInterval: number;
+  keepAliveTimeout: number;
+  maxHeaderSize: number;
+};
+
+const LIMITS: ServerLimits = {
   headersTimeout: 15_000,
   /** 10 MiB over a slow line. */
   requestTimeout: 120_000,
+  connectionsCheckingInterval: 30_000,
   /** Longer than a usual load balancer's, so that it closes first. */
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16 * 1024,
-} as const;
+};
 
 /** Rejects when the address cannot be taken. Port 0 takes a free one. */
-export const listen = async (app: Hono, { host, port }: { host: string; port: number }): Promise<RunningServer> => {
-  const server = createServer(
-    LIMITS,
-    getRequestListener(app.fetch, { errorHandler: () => refuse({ requestId: randomRequestId() }, BAD_REQUEST) }),
-  );
-  server.on('clientError', answerClientError);
+export const listen = async (
+  app: Hono,
+  { host, port }: { host: string; port: number },
+  limits: Partial<ServerLimits> = {},
+): Promise<RunningServer> => {
+  // A missing Host header is refused below: Node's own refusal has no envelope.
+  const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
+  server.maxHeadersCount = MAX_HEADERS + 1;
+  answerWith(server, app);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -40,6 +66,29 @@ export const listen = async (app: Hono, { host, port }: { host: string; port: nu
     url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
     close: (drainMs) => close(server, drainMs),
   };
+};
+
+/** Every request gets the envelope, also one that is no HTTP and never reaches the app (spec "Errors"). */
+const answerWith = (server: Server, app: Hono): void => {
+  const answers = createSocketAnswers();
+  const toApp = getRequestListener(app.fetch, {
+    // Only HTTP/1.0 may come without a Host header; nothing depends on its name.
+    hostname: 'localhost',
+    errorHandler: () => refuse({ requestId: randomRequestId() }, BAD_REQUEST.refusal),
+  });
+  server.on('request', (request, response) => {
+    answers.note(request, response);
+    const refusal = refusalOfRequest(request);
+    return refusal === undefined ? toApp(request, response) : answerBare(response, refusal);
+  });
+  server.on('checkExpectation', (request, response) => {
+    answers.note(request, response);
+    return answerBare(response, EXPECTATION_FAILED);
+  });
+  server.on('connect', (_request, socket) => answers.refuse(socket, ROUTE_NOT_FOUND, false));
+  server.on('clientError', (fault: ParseFault, socket) =>
+    fault.code === 'ECONNRESET' ? socket.destroy() : answers.refuse(socket, refusalOfFault(fault), isTimeout(fault)),
+  );
 };
 
 const IDLE_CHECK_MS = 50;
@@ -56,28 +105,3 @@ const close = (server: Server, drainMs: number): Promise<void> =>
     });
     server.closeIdleConnections();
   });
-
-const BAD_REQUEST = {
-  code: 'invalid_request',
-  message: 'O pedido HTTP não é válido: confira a linha do pedido e os cabeçalhos.',
-} as const;
-
-const STATUS_LINES: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
-
-/** What is no HTTP never reaches the app; it gets the same envelope all the same (spec "Errors"). */
-const answerClientError = async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const requestId = randomRequestId();
-  const body = await refuse({ requestId }, BAD_REQUEST).text();
-  const statusLine = STATUS_LINES[error.code ?? ''] ?? '400 Bad Request';
-  socket.end(
-    `HTTP/1.1 ${statusLine}\r\nRequest-Id: ${requestId}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-};

@@ -15,9 +15,10 @@ const MAX_DEPTH = 64;
 /** Six of the largest bodies. Of the process, not of a key: memory has one limit, however many ask. */
 const budget = createBodyBudget(64 * 1024 * 1024);
 
-/** 415, 413, 503 without memory for it, 400 `malformed_json`, 400 `invalid_request` in this order (readings 6 to 9). */
+/** 415 for the type or a compressed body, 413, 503 without memory for it, 400 `malformed_json`, 400 `invalid_request` in this order (readings 6 to 9). */
 export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | { refused: Refusal }> => {
-  if (!isJson(c.req.header('content-type'))) return { refused: { code: 'unsupported_media_type' } };
+  if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) return { refused: { code: 'unsupported_media_type' } };
+  if (isEncoded(c)) return { refused: encoded };
   const share = budget.share();
   try {
     const bytes = await readBytes(c, share);
@@ -34,8 +35,13 @@ export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | {
 export const isObject = (value: unknown): value is JsonBody =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isJson = (contentType: string | undefined): boolean =>
-  contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+/** Parameters have no meaning for JSON, which is always UTF-8. A comma would mean several types. */
+const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;[^,]*)?$/i;
+
+/** Unpacking is what a bomb would need; a body read as it came would be called malformed, which tells a client nothing. */
+const isEncoded = (c: Context): boolean =>
+  !/^(?:identity)?$/i.test(c.req.header('content-encoding') ?? '') ||
+  !/^(?:chunked)?$/i.test(c.req.header('transfer-encoding') ?? '');
 
 type Unread = 'too_large' | 'no_room' | 'aborted';
 
@@ -91,6 +97,11 @@ const parse = (bytes: Uint8Array): { value: unknown } | undefined => {
   } catch {
     return undefined;
   }
+};
+
+const encoded: Refusal = {
+  code: 'unsupported_media_type',
+  message: 'O corpo deve vir sem compressão: retire o cabeçalho Content-Encoding.',
 };
 
 const NOT_AN_OBJECT = 'O corpo deve ser um objeto JSON.';

@@ -12,7 +12,9 @@ describe('GET /docs', () => {
     const response = await call('/docs', { key: 'none' });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
+    const policy = response.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).not.toContain('unsafe');
     const html = await response.text();
     expect(html).not.toMatch(OUTSIDE);
     const targets = [...html.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, target = '']) => target);

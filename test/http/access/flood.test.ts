@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { shortCache } from '../../../src/app/short-cache.js';
+import { createKeyGate, READ, WRITE } from '../../../src/http/access/gate.js';
+import { createRateLimiter } from '../../../src/http/access/rate-limiter.js';
+import type { Authenticated } from '../../../src/http/deps.js';
+import { DEMO_CNPJ } from '../demo.js';
+import { createHarness, START } from '../harness.js';
+
+const FLOOD = 100_000;
+const clock = { now: () => START };
+
+/** Sound by its form, unknown to everybody. */
+const badKey = (n: number): string => `svc_sk_test_${String(n).padStart(43, '0')}`;
+
+const known: Authenticated = {
+  keyId: 'known',
+  companyId: DEMO_CNPJ,
+  mode: 'test',
+  scopes: ['nfse:read', 'nfse:write'],
+  revoked: false,
+  companyEnabled: true,
+};
+
+describe('a flood of requests that no key stands behind', () => {
+  it('leaves nothing in the rate limiter: a log begins with a key that is known', { timeout: 60_000 }, async () => {
+    const limiter = createRateLimiter({ write: 60, read: 300 });
+    const gate = createKeyGate({ clock, authenticate: async () => undefined }, limiter);
+    for (let n = 0; n < FLOOD; n += 1)
+      expect(await gate.admit(`Bearer ${badKey(n)}`, n % 2 === 0 ? READ : WRITE)).toHaveProperty('refused');
+    expect(limiter.kept()).toBe(0);
+  });
+
+  it('nor do known keys that may not enter', async () => {
+    const limiter = createRateLimiter({ write: 60, read: 300 });
+    const refusals: readonly Partial<Authenticated>[] = [{ revoked: true }, { companyEnabled: false }, { scopes: [] }];
+    for (const changes of refusals) {
+      const gate = createKeyGate({ clock, authenticate: async () => ({ ...known, ...changes }) }, limiter);
+      expect(await gate.admit(`Bearer ${badKey(0)}`, READ)).toHaveProperty('refused');
+    }
+    expect(limiter.kept()).toBe(0);
+  });
+
+  it('leaves at most 1,000 answers in the cache of keys, and all known ones', { timeout: 60_000 }, async () => {
+    const asked: string[] = [];
+    const cached = shortCache(1_000, clock, async (key) => {
+      asked.push(key);
+      return key.startsWith('known') ? known : undefined;
+    });
+    const knownKeys = Array.from({ length: 500 }, (_, n) => `known ${n}`);
+    for (const key of knownKeys) await cached(key);
+    for (let n = 0; n < FLOOD; n += 1) await cached(badKey(n));
+    asked.length = 0;
+    for (const key of knownKeys) await cached(key);
+    expect(asked).toEqual([]);
+    // What is kept is answered without a question. From the newest on, as each question takes an old one's place.
+    for (let n = FLOOD - 1; n >= FLOOD - 5_000; n -= 1) await cached(badKey(n));
+    expect(5_000 - asked.length).toBe(1_000);
+  });
+
+  it('bounds the known ones too', async () => {
+    const asked: string[] = [];
+    const cached = shortCache(1_000, clock, async (key) => {
+      asked.push(key);
+      return known;
+    });
+    for (let n = 0; n < 12_000; n += 1) await cached(`known ${n}`);
+    asked.length = 0;
+    for (let n = 11_999; n >= 0; n -= 1) await cached(`known ${n}`);
+    expect(12_000 - asked.length).toBe(10_000);
+  });
+
+  it('asks nobody for what is no key by its form, and is summed up by one template', { timeout: 60_000 }, async () => {
+    const asked = new Set<string>();
+    const authenticate = async (keyHash: string): Promise<undefined> => {
+      asked.add(keyHash);
+    };
+    const harness = createHarness({ authenticate });
+    for (let n = 0; n < 3_000; n += 1) {
+      const headers = { authorization: `Bearer ${randomBytes(20).toString('hex')}` };
+      expect((await harness.app.request(`/v1/nfse/${n}`, { headers })).status).toBe(401);
+      expect((await harness.app.request(`/v1/nope/${n}`, { headers })).status).toBe(404);
+    }
+    expect(asked.size).toBe(0);
+    expect(new Set(harness.summaries.map(({ route }) => route))).toEqual(new Set(['/v1/nfse/:id', 'unmatched']));
+  });
+});
