@@ -26,11 +26,11 @@ export const runCommand = async (
       terminal.out(overview(commands));
       return 0;
     }
-    const words = argv
-      .filter((word) => !word.startsWith('-'))
-      .slice(0, 2)
-      .join(' ');
-    return print(badUsage(`there is no command ${words}: nfse --help lists them`), argv.includes('--json'), terminal);
+    return print(
+      badUsage(`there is no command ${wordsOf(argv, commands)}: nfse --help lists them`),
+      argv.includes('--json'),
+      terminal,
+    );
   }
   const options = { ...command.options, ...COMMON, ...(command.changes ? { actor: ACTOR } : {}) };
   const rest = argv.slice(command.name.split(' ').length);
@@ -55,6 +55,10 @@ const osUser = (): string => {
     return `uid:${process.geteuid?.() ?? 'unknown'}`;
   }
 };
+
+/** What was meant as the command: its second word only where the first one begins a command of two. */
+const wordsOf = ([first = '', second = '']: readonly string[], commands: readonly Command[]): string =>
+  commands.some(({ name }) => name.startsWith(`${first} `)) && !second.startsWith('-') ? `${first} ${second}` : first;
 
 const findCommand = (argv: readonly string[], commands: readonly Command[]): Command | undefined =>
   commands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));

@@ -19,6 +19,8 @@ export type Session = {
   readModel: ReadModel;
   vault: CertificateVault;
   companyDeps(actor: string): CompanyCommandDeps;
+  /** How long a test invoice lives. */
+  testRetentionSeconds: number;
   readPkcs12(pfx: Buffer, password: string): ReadCertificate;
   /** A throwaway certificate that only the simulator accepts. */
   issueDemoCertificate(cnpj: string, legalName: string): Promise<Omit<CompanyCertificate, 'certificateId'>>;

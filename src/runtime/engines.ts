@@ -22,7 +22,11 @@ import type { Runner } from './runner.js';
 
 /** The generation of the one master key of this version; a rotation adds the next. */
 const MASTER_KEY_GENERATION = 'm1';
-const IDEMPOTENCY_LEASE_SECONDS = 15;
+/**
+ * How long the retry of a request whose process died is told to wait. A claim that is taken over while its first owner still
+ * works goes on with the same command id and invoice id, so a short lease risks no second invoice.
+ */
+const IDEMPOTENCY_LEASE_SECONDS = 5;
 
 /** What every role and every operator command stands on. */
 export type Engines = {

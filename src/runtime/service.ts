@@ -100,7 +100,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   runner.onStop('readiness', () => {
     serving = false;
   });
-  for (const mode of simulatedModes(config)) {
+  for (const mode of simulator === undefined ? [] : simulatedModes(config)) {
     logger.warn({ msg: `SIMULADO: ${mode} mode is served by the simulator; its notes are no fiscal documents`, mode });
   }
   logger.info({

@@ -33,6 +33,7 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
       applyNow: async (stream) => applyStreamNow(pool, operatorProjections, await log.read(stream)),
       actor: `support:${actor}`,
     }),
+    testRetentionSeconds: config.limits.testRetentionSeconds,
     readPkcs12,
     issueDemoCertificate: (cnpj, name) =>
       demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),

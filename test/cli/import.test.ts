@@ -1,7 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { invoiceIdOfReference } from '../../src/app/hashes.js';
+import { deleteTestInvoice } from '../../src/app/retention/delete-test-invoice.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { importCommands } from '../../src/cli/commands/import.js';
@@ -173,6 +175,23 @@ describeWithPostgres('invoice import', () => {
     expect((await eventsOf(web.id))[0]?.data).not.toHaveProperty('competence');
     const id = invoiceIdOfReference('test', CNPJ, 'r-t');
     expect(await session.log.read(`nfseTest-${CNPJ}_${id}`)).toHaveLength(1);
+  });
+
+  it('is repeatable too for a test invoice whose life was over when it came, and was swept away since', async () => {
+    const old = line({ mode: 'test', reference: 'r-old', created_at: '2026-01-02T12:00:00.000Z' });
+    expect(await importing(old)).toEqual(imported(1, 0));
+    await deleteTestInvoice(`nfseTest-${CNPJ}_${invoiceIdOfReference('test', CNPJ, 'r-old')}`, {
+      ...{ store: session.store, log: session.log, clock: session.clock, actor: 'timer:sweeper' },
+      ...createMemoryGuards(),
+      limits: {
+        ...{ queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 3_600, sendSeconds: 30 },
+        ...{ lookupIntervalsSeconds: [30], testRetentionSeconds: session.testRetentionSeconds },
+      },
+    });
+    expect(await importing(old)).toEqual(imported(0, 1));
+    expect(problemsOf(await importing({ ...old, created_at: new Date().toISOString() }))).toEqual([
+      'line 1: its life in test mode is over',
+    ]);
   });
 
   it('refuses an empty file', async () => {

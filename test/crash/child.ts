@@ -58,7 +58,10 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
   await setMunicipality('3304557', { requiresCustomer: false }, deps);
   const noFiles = { readXml: async () => undefined, readNote: () => undefined };
   const line = JSON.stringify({ ...IMPORTED, cnpj: parsed.registration.cnpj });
-  const imported = await importInvoices(line, { ...deps, ...noFiles, readModel: engines.readModel });
+  const imported = await importInvoices(line, {
+    ...{ ...deps, ...noFiles, readModel: engines.readModel },
+    testRetentionSeconds: config.limits.testRetentionSeconds,
+  });
   await runner.stop();
   if ('refused' in result) throw new Error(result.refused);
   if ('problems' in imported) throw new Error(imported.problems.join('; '));

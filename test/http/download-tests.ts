@@ -12,7 +12,7 @@ import {
   rejected,
 } from './harness.js';
 
-type Format = { extension: 'pdf' | 'xml'; contentType: string; bytes: Buffer };
+export type Format = { extension: 'pdf' | 'xml'; contentType: string; bytes: Buffer };
 
 /** The path of a fresh link, as a client would open it. */
 const linkOf = async (

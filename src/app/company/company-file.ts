@@ -56,7 +56,7 @@ export const parseCompanyFile = (json: unknown): { registration: Registration } 
     const unknown = unknownKeys(json).map((key) => `${key} is not a field of a company file`);
     const wrong = parsed.issues
       .filter((issue) => issue.type !== 'strict_object' || issue.expected !== 'never')
-      .map((issue) => `${v.getDotPath(issue) ?? 'the file'} ${plain(issue.message)}`);
+      .map((issue) => `${v.getDotPath(issue) ?? 'the file'} ${plain(issue)}`);
     return { problems: [...new Set([...unknown, ...wrong])] };
   }
   const file = parsed.output;
@@ -95,7 +95,9 @@ const unknownKeys = (json: unknown): string[] =>
     ? Object.keys(json).filter((key) => !Object.hasOwn(companyFile.entries, key))
     : [];
 
-const plain = (message: string): string =>
-  message.startsWith('Invalid')
+const plain = ({ message, received }: { message: string; received: string }): string => {
+  if (received === 'undefined') return 'is missing';
+  return message.startsWith('Invalid')
     ? message.replace(/^Invalid (key|type|value|integer): /, 'is wrong: ').toLowerCase()
     : message;
+};

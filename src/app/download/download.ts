@@ -58,14 +58,20 @@ const nfseXmlGzipOf = (event: InvoiceEvent): string | undefined => {
   return event.type === 'IndeterminateResolved' && event.data.as === 'issued' ? event.data.nfseXmlGzip : undefined;
 };
 
+/** An invoice made elsewhere whose XML nobody has (reading 57). */
+const NO_DOCUMENT =
+  'A nota foi emitida fora deste serviço e o seu XML não está disponível: não há PDF nem XML para baixar.';
+
 /** Repeatable only while the outcome is still to come; a rejection names the authorizer's code (readings 23 and 53). */
 const notIssued = (invoice: Invoice): Refusal => {
   const status = invoiceStatus(invoice);
   const waiting = status === 'queued' || status === 'processing';
+  const missing = isDownloadable(invoice) ? { message: NO_DOCUMENT } : {};
   const providerCode = invoice.outcome.status === 'failed' ? invoice.outcome.codes[0] : undefined;
   return {
     code: 'nfse.not_issued',
     retryable: waiting,
+    ...missing,
     ...(waiting ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {}),
     ...(providerCode === undefined ? {} : { providerCode }),
   };

@@ -2,20 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { sortedJson } from '../../domain/log/hash-text.js';
 import { publicInvoiceId, type StreamName } from '../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { CompanyCommandDeps } from '../company/company-commands.js';
 import { type EventStore, NO_STREAM } from '../event-store/event-store.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { Imported, Plan } from './plan-line.js';
 
-export type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'>;
+export type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> & { testRetentionSeconds: number };
 
 /** How the log stands to a plan: nothing there yet, imported before, or taken by something else. */
 export type Standing = { open: true } | { already: true } | { refused: string };
 
-export const standingOf = async (plan: Plan, deps: Pick<ImportDeps, 'store'>): Promise<Standing> => {
+export const standingOf = async (plan: Plan, deps: Omit<ImportDeps, 'actor'>): Promise<Standing> => {
   const reserved = await reservationStanding(plan, deps.store);
   if ('refused' in reserved) return reserved;
-  const invoice = await invoiceStanding(plan, deps.store);
+  const invoice = await invoiceStanding(plan, deps);
   return 'already' in invoice && 'open' in reserved ? { open: true } : invoice;
 };
 
@@ -31,7 +32,7 @@ export const recordImport = async (plan: Plan, deps: ImportDeps): Promise<Standi
     }
   }
   const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...data, importedAt } };
-  return (await appendFirst(stream, imported, plan, deps)) ? { already: true } : invoiceStanding(plan, deps.store);
+  return (await appendFirst(stream, imported, plan, deps)) ? { already: true } : invoiceStanding(plan, deps);
 };
 
 const appendFirst = async (
@@ -55,14 +56,19 @@ const reservationStanding = async ({ reservation, data }: Plan, store: EventStor
   return { refused: `reference is held by ${holder === undefined ? 'another invoice' : publicInvoiceId(holder)}` };
 };
 
-const invoiceStanding = async ({ stream, data }: Plan, store: EventStore): Promise<Standing> => {
-  const { state, events } = await loadInvoice(stream, store);
+const invoiceStanding = async ({ stream, data }: Plan, deps: Omit<ImportDeps, 'actor'>): Promise<Standing> => {
+  const { state, events } = await loadInvoice(stream, deps.store);
   if (state.kind === 'none') return { open: true };
   const first = events[0];
   if (first?.type === 'InvoiceImported' && sameContent(first.data, data)) return { already: true };
-  if (state.kind === 'deleted') return { refused: 'its life in test mode is over' };
+  if (state.kind === 'deleted')
+    return isOver(data, deps) ? { already: true } : { refused: 'its life in test mode is over' };
   return { refused: `${publicInvoiceId(data.invoiceId)} is on record with other content` };
 };
+
+/** A test invoice that came with an age beyond its life was imported and swept away: the same file again is no other one. */
+const isOver = ({ createdAt }: Imported, { clock, testRetentionSeconds }: Omit<ImportDeps, 'actor'>): boolean =>
+  createdAt !== undefined && !isBefore(clock.now(), addSeconds(createdAt, testRetentionSeconds));
 
 /** The hash stands for the document: gzip may pack the same bytes in another way some day. */
 const sameContent = (a: Imported & { importedAt?: string }, b: Imported): boolean => comparable(a) === comparable(b);

@@ -20,6 +20,7 @@ export const importCommands = (readNote: NoteFiles['readNote']): readonly Comman
       const result = await importInvoices(text, {
         ...opened.companyDeps(actor),
         readModel: opened.readModel,
+        testRetentionSeconds: opened.testRetentionSeconds,
         readXml: (name) => readFile(resolve(dirname(file), name)).catch(() => undefined),
         readNote,
       });

@@ -4,19 +4,22 @@ import type { Invoice } from './state.js';
 /** `error` of an invoice, or of its cancellation: own code, Portuguese text for end users (spec "Invoice error object"). */
 export type InvoiceError = { code: string; message: string };
 
-/** The raw authorizer text never shows; test mode names the authorizer's code, as the spec promises (section "What the service does" 6). */
+/**
+ * The raw authorizer text never shows. A rejection ends in the authorizer's code in both modes: the spec promises it of test mode
+ * (section "What the service does" 6) and knows no difference between the modes' bodies but the links (readings 53 and 54).
+ */
 export const invoiceError = (invoice: Invoice): InvoiceError | undefined => {
-  const { outcome, facts } = invoice;
+  const { outcome } = invoice;
   if (outcome.status === 'indeterminate') return { code: 'nfse.issue_interrupted', message: INTERRUPTED };
   if (outcome.status !== 'failed') return undefined;
   if (outcome.code === 'nfse.not_processed') return { code: outcome.code, message: NOT_PROCESSED };
   if (outcome.reason === 'customer_name_missing') return { code: outcome.code, message: NAME_MISSING };
-  return { code: outcome.code, message: rejectionMessage(outcome.codes, facts.mode) };
+  return { code: outcome.code, message: rejectionMessage(outcome.codes) };
 };
 
 /** Live: always the generic text. Test: with the authorizer's reason (spec "What the service does" 10). */
 export const cancellationError = (codes: readonly string[], mode: Mode): InvoiceError => {
-  const reason = mode === 'test' && codes.length > 0 ? ` Motivo do autorizador: ${named(codes)}.` : '';
+  const reason = mode === 'test' && codes.length > 0 ? ` Motivo do autorizador: ${named(codes)}` : '';
   return {
     code: 'nfse.cancel_failed',
     message: `O cancelamento não foi confirmado pelo sistema nacional.${reason} Não emita outra nota: fale com o suporte.`,
@@ -32,16 +35,15 @@ const NAME_MISSING =
 const INTERRUPTED =
   'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';
 
-const rejectionMessage = (codes: readonly string[], mode: Mode): string => {
+const rejectionMessage = (codes: readonly string[]): string => {
   const reason = codes.map((code) => knownReasons[code]).find((text) => text !== undefined);
-  const shown = mode === 'test' && codes.length > 0 ? ` (${codes.join(', ')})` : '';
   if (codes.length === 0)
     return 'A nota não chegou ao sistema nacional e nada foi emitido. Emita de novo com segurança.';
-  return `${reason ?? 'O sistema nacional recusou a nota e nada foi emitido. Confira os dados enviados e emita de novo.'}${shown}`;
+  return `${reason ?? 'O sistema nacional recusou a nota e nada foi emitido. Confira os dados enviados e emita de novo.'} (${codes.join(', ')})`;
 };
 
 const named = (codes: readonly string[]): string =>
-  codes.map((code) => (knownReasons[code] === undefined ? code : `${code}: ${knownReasons[code]}`)).join(' ');
+  codes.map((code) => (knownReasons[code] === undefined ? `${code}.` : `${code}: ${knownReasons[code]}`)).join(' ');
 
 /** What a shop owner can do, for the codes met most (domain.md section 17). */
 const knownReasons: Record<string, string> = {

@@ -9,7 +9,5 @@ export const cancelBody = v.strictObject({
       'reason deve ser issuance_error, service_not_provided ou other.',
     ),
   ),
-  description: v.optional(
-    text('description', { min: 15, max: 255, lineBreaks: true, latin: true }, 'Justificativa do cancelamento.'),
-  ),
+  description: v.optional(text('description', { min: 15, max: 255, latin: true }, 'Justificativa do cancelamento.')),
 });

@@ -13,12 +13,16 @@ export type Checked<S extends ObjectSchema> = { value: v.InferOutput<S> } | { ca
  */
 export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Checked<S> => {
   const causes: Cause[] = [];
-  for (const cause of causesOf(schema, body, '')) if (causes.push(cause) === MOST_CAUSES) break;
+  for (const cause of causesOf(schema, body, '')) {
+    if (causes.length < MOST_CAUSES) causes.push(cause);
+    else return { causes: [...causes, MORE] };
+  }
   return causes.length === 0 ? { value: body as v.InferOutput<S> } : { causes };
 };
 
-/** Nobody reads more, and a body of a million unknown keys would block the process for seconds. */
-const MOST_CAUSES = 1000;
+/** A body of a million unknown keys would block the process for seconds; the last cause then says that there are more. */
+const MOST_CAUSES = 10_000;
+const MORE: Cause = { param: '', message: `Há mais de ${MOST_CAUSES} causas; as seguintes não foram listadas.` };
 
 function* causesOf(schema: ObjectSchema, value: JsonBody, prefix: string): Generator<Cause> {
   const { entries } = schema;

@@ -3,9 +3,13 @@ const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Whether arrays and objects nest deeper than `limit` anywhere in this JSON text. Says nothing about its validity. */
-export const isDeeperThan = (limit: number, json: string): boolean => {
+/** `unclosed`: too deep, and no JSON at all, for what it opens it does not close. */
+export type Nesting = 'fits' | 'too_deep' | 'unclosed';
+
+/** How arrays and objects nest in this text, without parsing it: a parser would need memory for each level. */
+export const nestingOf = (limit: number, json: string): Nesting => {
   let depth = 0;
+  let deepest = 0;
   let inString = false;
   for (let index = 0; index < json.length; index += 1) {
     const unit = json.charCodeAt(index);
@@ -15,8 +19,9 @@ export const isDeeperThan = (limit: number, json: string): boolean => {
     } else if (unit === QUOTE) inString = true;
     else if (OPENING.has(unit)) {
       depth += 1;
-      if (depth > limit) return true;
+      if (depth > deepest) deepest = depth;
     } else if (CLOSING.has(unit)) depth -= 1;
   }
-  return false;
+  if (deepest <= limit) return 'fits';
+  return depth === 0 && !inString ? 'too_deep' : 'unclosed';
 };

@@ -67,7 +67,7 @@ export const issueBody = v.strictObject({
   amount_in_cents: amount,
   description: text(
     'description',
-    { max: MAX_DESCRIPTION, lineBreaks: true },
+    { max: MAX_DESCRIPTION },
     'Discriminação do serviço; marcadores {{...}} são trocados.',
   ),
   customer: v.optional(customer),

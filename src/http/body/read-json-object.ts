@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
 import { type BodyShare, createBodyBudget, FREE_BYTES } from './body-budget.js';
-import { isDeeperThan } from './depth.js';
+import { nestingOf } from './depth.js';
 
 export type JsonBody = { [key: string]: unknown };
 
@@ -24,9 +24,12 @@ export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | {
     const bytes = await readBytes(c, share);
     if (bytes === 'too_large') return { refused: { code: 'payload_too_large' } };
     if (bytes === 'no_room') return { refused: noRoom };
-    const body = bytes === 'aborted' ? undefined : parse(bytes);
+    const text = bytes === 'aborted' ? undefined : decoded(bytes);
+    const nesting = text === undefined ? 'unclosed' : nestingOf(MAX_DEPTH, text);
+    if (nesting === 'too_deep') return { refused: invalid(TOO_DEEP) };
+    const body = text === undefined || nesting === 'unclosed' ? undefined : parse(text);
     if (body === undefined) return { refused: { code: 'malformed_json' } };
-    return isObject(body.value) ? { body: body.value } : { refused: notAnObject };
+    return isObject(body.value) ? { body: body.value } : { refused: invalid(NOT_AN_OBJECT) };
   } finally {
     share.release();
   }
@@ -90,10 +93,17 @@ const readCounting = async (
 /** Skips a leading byte order mark (reading 7). */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-const parse = (bytes: Uint8Array): { value: unknown } | undefined => {
+const decoded = (bytes: Uint8Array): string | undefined => {
   try {
-    const text = utf8.decode(bytes);
-    return isDeeperThan(MAX_DEPTH, text) ? undefined : { value: JSON.parse(text) };
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+};
+
+const parse = (text: string): { value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) };
   } catch {
     return undefined;
   }
@@ -105,11 +115,13 @@ const encoded: Refusal = {
 };
 
 const NOT_AN_OBJECT = 'O corpo deve ser um objeto JSON.';
+const TOO_DEEP = `O corpo tem mais de ${MAX_DEPTH} níveis de objetos e listas.`;
 
-const notAnObject: Refusal = {
+/** A cause that is no field's: its `param` is absent from the answer. */
+const invalid = (message: string): Refusal => ({
   code: 'invalid_request',
-  message: NOT_AN_OBJECT,
-  causes: [{ param: '', message: NOT_AN_OBJECT }],
-};
+  message,
+  causes: [{ param: '', message }],
+});
 
 const noRoom: Refusal = { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS };

@@ -5,9 +5,7 @@ export type TextRules = {
   /** In Unicode code points (reading 4). */
   min?: number;
   max: number;
-  /** Line feeds and carriage returns are allowed. */
-  lineBreaks?: boolean;
-  /** The layout's type is Latin-1 without line breaks: what has no Latin form cannot be printed. */
+  /** The layout's type is Latin-1 without line breaks, which become spaces: what has no Latin form cannot be printed. */
   latin?: boolean;
 };
 
@@ -36,12 +34,11 @@ export const codeText = (field: string, description: string) =>
 
 /** Nothing is looked at that is too long: the limit also bounds the work. */
 export const textProblems = (field: string, value: string, rules: TextRules): readonly string[] => {
-  const { min = 1, max, lineBreaks = false, latin = false } = rules;
+  const { min = 1, max, latin = false } = rules;
   if (isLongerThan(max, value)) return [`${field} deve ter no máximo ${max} caracteres.`];
   if (HALF_CHARACTER.test(value)) return [`${field} contém um caractere incompleto (metade de um par Unicode).`];
   const problems: string[] = [];
-  if ((lineBreaks ? CONTROL_BUT_LINE_BREAKS : CONTROL).test(value))
-    problems.push(`${field} contém caracteres de controle, que não são aceitos.`);
+  if (CONTROL.test(value)) problems.push(`${field} contém caracteres de controle, que não são aceitos.`);
   const length = codePoints(value);
   if (length < min)
     problems.push(min === 1 ? `${field} não pode ser vazio.` : `${field} deve ter de ${min} a ${max} caracteres.`);
@@ -71,8 +68,7 @@ export const codePoints = (value: string): number => {
 
 const HALF_CHARACTER = /\p{Cs}/u;
 
-/** U+FFFE and U+FFFF are no characters, and XML cannot carry them. */
-const CONTROL = /[\p{Cc}\ufffe\uffff]/u;
-const CONTROL_BUT_LINE_BREAKS = /[^\P{Cc}\n\r]|[\ufffe\uffff]/u;
+/** All but line breaks (reading 4). U+FFFE and U+FFFF are no characters, and XML cannot carry them. */
+const CONTROL = /[^\P{Cc}\n\r]|[\ufffe\uffff]/u;
 
 const BLANK = /^[\s\p{White_Space}]*$/u;

@@ -109,6 +109,11 @@ describeWith('poppler', 'the PDF as poppler reads it', () => {
     expect(lettersOf(await renderer.render(noteXml('production'), marks()))).not.toMatch(alone);
   });
 
+  it('writes a name of many lines as one paragraph', async () => {
+    const xml = alteredXml('exported', ['ACME SOFTWARE CLIENT LLC', 'ACME\nSOFTWARE\r\nCLIENT']);
+    expect(textOf(await renderer.render(xml, marks()))).toContain('ACME SOFTWARE CLIENT');
+  });
+
   it('keeps accents and foreign letters', async () => {
     const xml = alteredXml('exported', ['ACME SOFTWARE CLIENT LLC', 'Žluťoučký Łódź Ørsted Ñandú Groß']);
     expect(textOf(await renderer.render(xml, marks()))).toContain('Žluťoučký Łódź Ørsted Ñandú Groß');

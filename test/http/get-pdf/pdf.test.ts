@@ -1,4 +1,8 @@
-import { downloadTests } from '../download-tests.js';
+import { downloadStateTests } from '../download-states.js';
+import { downloadTests, type Format } from '../download-tests.js';
 import { PDF } from '../harness.js';
 
-downloadTests({ extension: 'pdf', contentType: 'application/pdf', bytes: PDF });
+const pdf: Format = { extension: 'pdf', contentType: 'application/pdf', bytes: PDF };
+
+downloadTests(pdf);
+downloadStateTests(pdf);

@@ -1,4 +1,8 @@
-import { downloadTests } from '../download-tests.js';
+import { downloadStateTests } from '../download-states.js';
+import { downloadTests, type Format } from '../download-tests.js';
 import { XML } from '../harness.js';
 
-downloadTests({ extension: 'xml', contentType: 'application/xml', bytes: XML });
+const xml: Format = { extension: 'xml', contentType: 'application/xml', bytes: XML };
+
+downloadTests(xml);
+downloadStateTests(xml);

@@ -4,13 +4,13 @@ import { shortened } from '../format.js';
 /** A cell of a row of four columns. */
 export type Cell = { span: number; content: TableCell };
 
-/** A label with its value below, cut to `size` characters. */
+/** A label with its value below in one paragraph, cut to `size` characters. */
 export const field = (label: string, value: string, size: number, span = 1): Cell =>
-  cell([{ text: label, style: 'label' }, shortened(value, size)], span);
+  cell([{ text: label, style: 'label' }, shortened(unbroken(value), size)], span);
 
 /** As `field`, with the larger label of the identification and of the totals; `shaded` as NT 008, 2.2.3. */
 export const strongField = (label: string, value: string, size: number, span = 1, shaded = false): Cell =>
-  cell([{ text: label, style: 'title' }, shortened(value, size)], span, shaded);
+  cell([{ text: label, style: 'title' }, shortened(unbroken(value), size)], span, shaded);
 
 /** Title of a block, on grey. */
 export const titleCell = (text: string, span = 1): Cell => cell([{ text, style: 'title' }], span, true);
@@ -30,6 +30,9 @@ export const block = (...rows: readonly (readonly Cell[])[]): ContentTable => ({
 /** A block of which only one line is left (NT 008, 2.3.1 and 2.3.2). */
 export const replacementLine = (text: string): ContentTable =>
   block([cell([{ text, style: 'title', alignment: 'center' }], COLUMNS)]);
+
+/** Names and addresses may hold line breaks, which would push the page's end away. */
+const unbroken = (value: string): string => value.replace(/\s+/g, ' ');
 
 export const COLUMNS = 4;
 
