@@ -8,6 +8,9 @@ export type Tap = {
   messageId: string;
 };
 
+/** The sweeper's taps (re-puts, refill) begin with the stream's name; those of new work carry an event id. */
+export const isReput = ({ messageId, stream }: Tap): boolean => messageId.startsWith(`${stream}/`);
+
 export type Delivery = Tap & { deliveries: number };
 
 /** What became of a delivery (design section 8). A worker may not halt: that is a projector's right. */
@@ -15,7 +18,25 @@ export type Verdict = { kind: 'ack' } | { kind: 'retry'; afterMs: number } | { k
 
 export type ParkedTap = Tap & { reason: string; parkedAt: string };
 
+/**
+ * Thrown when the queue cannot be used now. The tap may or may not be in it: putting it again does no harm, and the
+ * sweeper taps again whatever is forgotten.
+ */
+export class WorkQueueUnavailable extends Error {
+  override readonly name = 'WorkQueueUnavailable';
+
+  /** `code` is the engine's own, never its message. */
+  constructor(
+    message: string,
+    readonly code: string,
+  ) {
+    super(`${message} (${code})`);
+  }
+}
+
+/** Every call but `work`, which waits for its engine, throws `WorkQueueUnavailable` within a bound. */
 export type WorkQueue = {
+  /** A re-put (`isReput`) neither shortens a pause nor wakes what is parked; new work does both. */
   put(tap: Tap): Promise<void>;
   /** Handles deliveries, at most `concurrency` at once, until the signal aborts; resolves when the last one is finished. */
   work(options: {

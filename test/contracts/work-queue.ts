@@ -213,7 +213,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await put('a', 'issue');
       await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
       for (const messageId of ['a/1', 'a/2']) await put('a', 'issue', messageId);
-      expect(await engine.queue.depth()).toBe(0);
+      await emptied();
       expect(await engine.queue.parked()).toHaveLength(1);
 
       parking = false;
@@ -238,8 +238,57 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       });
       await put('a');
       await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
-      expect(await engine.queue.depth()).toBe(0);
+      await emptied();
       expect(deliveries).toHaveLength(1);
+    });
+
+    it('puts both kinds of a stream back at once, and neither of another', async () => {
+      let parking = true;
+      const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
+      await put('a', 'issue');
+      await put('a', 'cancel');
+      await put('b', 'issue');
+      await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(3), bound);
+      await emptied();
+      parking = false;
+      expect(await engine.queue.retryParked('a')).toBe(true);
+      await vi.waitFor(() => expect(deliveries).toHaveLength(5), bound);
+      expect(deliveries.slice(3).map(({ kind, stream }) => `${kind} ${stream}`)).toEqual(
+        expect.arrayContaining(['issue a', 'cancel a']),
+      );
+      expect((await engine.queue.parked()).map(({ stream }) => stream)).toEqual(['b']);
+    });
+
+    it('delivers streams whatever characters their names hold, and never takes one for another', async () => {
+      const streams = [
+        'a.b',
+        'a b',
+        'a%2eb',
+        'a*',
+        '>',
+        'é',
+        'a/b',
+        'nfseLive-12345678000195_x',
+        'nfseTest-12345678000195_x',
+      ];
+      for (const stream of streams) await put(stream);
+      expect(await engine.queue.depth()).toBe(streams.length);
+      const deliveries = collect();
+      await vi.waitFor(() => expect(deliveries).toHaveLength(streams.length), bound);
+      expect(new Set(deliveries.map(({ stream }) => stream))).toEqual(new Set(streams));
+      await emptied();
+    });
+
+    it('takes a re-put with another id for what waits already', async () => {
+      await put('a');
+      for (const messageId of ['a/1', 'a/2']) await put('a', 'issue', messageId);
+      expect(await engine.queue.depth()).toBe(1);
+      const deliveries = collect();
+      await put('b');
+      await vi.waitFor(() => expect(deliveries.map(({ stream }) => stream)).toEqual(['a', 'b']), bound);
+      await emptied();
+      await put('a', 'issue', 'a/3');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(3), bound);
     });
 
     it('handles as many at once as it was told, and no more', async () => {

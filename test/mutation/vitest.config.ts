@@ -4,7 +4,14 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['test/domain/**/*.test.ts', 'test/golden/**/*.test.ts', 'test/http/{get,post}-*/**/*.test.ts'],
+    include: [
+      'test/domain/**/*.test.ts',
+      'test/golden/**/*.test.ts',
+      'test/app/**/*.test.ts',
+      'test/workers/{issuer,sweeper,retention}.test.ts',
+      'test/adapters/eventlog/hash-text.test.ts',
+      'test/http/{get,post}-*/**/*.test.ts',
+    ],
     testTimeout: 30_000,
   },
 });

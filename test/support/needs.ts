@@ -12,6 +12,8 @@ const tool = (engine: string, ...commands: readonly string[]): Need => ({
   absence: `${engine} is not installed`,
 });
 
+const natsServer = tool('nats', 'nats-server');
+
 const needs = {
   samples: {
     engine: 'samples',
@@ -27,6 +29,10 @@ const needs = {
   xmllint: tool('xmllint', 'xmllint'),
   openssl: tool('openssl', 'openssl'),
   poppler: tool('poppler', 'pdftotext', 'pdfinfo'),
+  /** A server that a test may share. */
+  nats: { ...natsServer, isHere: () => (process.env.TEST_NATS_URL ?? '') !== '' || natsServer.isHere() },
+  /** One that a test starts and kills. */
+  natsServer,
 } satisfies Record<string, Need>;
 
 export type NeedName = keyof typeof needs;

@@ -1,6 +1,13 @@
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Delivery, ParkedTap, Tap, Verdict, WorkQueue } from '../../ports/work-queue.js';
+import {
+  type Delivery,
+  isReput,
+  type ParkedTap,
+  type Tap,
+  type Verdict,
+  type WorkQueue,
+} from '../../ports/work-queue.js';
 import { createAlarm } from './alarm.js';
 import { createDueHeap } from './due-heap.js';
 
@@ -14,9 +21,6 @@ const kindsOfWork = ['issue', 'cancel'] as const satisfies readonly Kind[];
 type IdleLane = { kinds: readonly Kind[]; wake(): void };
 
 const keyOf = ({ kind, stream }: Pick<Tap, 'kind' | 'stream'>): string => `${kind} ${stream}`;
-
-/** The sweeper's taps (re-puts, refill) begin with the stream's name; those of new work carry an event id. */
-const isReput = ({ messageId, stream }: Tap): boolean => messageId.startsWith(`${stream}/`);
 
 /** A worker that holds its tap longer than this after a failure tries again; work itself is never cut off. */
 const RETRY_AFTER_FAULT_MS = 1_000;

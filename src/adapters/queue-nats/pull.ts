@@ -1,0 +1,112 @@
+import { createInbox, type Msg, nanos } from 'nats';
+import type { Session } from './link.js';
+import { readMessage, type WorkMessage } from './message.js';
+import { within } from './pause.js';
+
+/** How a request for messages ended; `refused` is a server that has no place for it now, or moves its streams. */
+export type PullEnd = 'over' | 'refused' | 'missing' | 'silent' | 'stopped';
+
+export type Pull = {
+  session: Session;
+  stream: string;
+  consumer: string;
+  batch: number;
+  /** The server sends a sign of life this often while the request waits; two missed ones end it. */
+  heartbeatMs: number;
+  signal: AbortSignal;
+  onMessage(message: WorkMessage): void;
+};
+
+/**
+ * The least that a server takes for a request with heartbeats. No more, because server 2.9 may forget to wake a consumer
+ * that was made anew while messages came: only the next request finds them.
+ */
+const HEARTBEATS_OF_A_REQUEST = 2;
+const MISSED_HEARTBEATS = 2.5;
+const DRAIN_MS = 1_000;
+
+/**
+ * Asks a consumer for up to `batch` messages. When it is stopped, messages on their way still reach `onMessage` before
+ * it resolves; those that come even later are given back.
+ */
+export const pull = async (options: Pull): Promise<PullEnd> => {
+  const { session, stream, consumer, batch, heartbeatMs, signal, onMessage } = options;
+  const ended = new AbortController();
+  const inbox = createInbox();
+  let left = batch;
+  let silence: NodeJS.Timeout | undefined;
+  let isOver = false;
+  let end: (how: PullEnd) => void = () => {};
+  const ending = new Promise<PullEnd>((resolve) => {
+    end = resolve;
+  });
+  const hear = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => end('silent'), heartbeatMs * MISSED_HEARTBEATS);
+  };
+  const receive = (message: Msg): void => {
+    const work = readMessage(message);
+    if (work === undefined) {
+      const how = endOf(message);
+      if (how !== undefined) end(how);
+    } else if (isOver) {
+      work.giveBack();
+    } else {
+      left -= 1;
+      onMessage(work);
+      if (left === 0) end('over');
+    }
+  };
+  const subscription = session.nc.subscribe(inbox, {
+    callback: (error, message) => {
+      if (error !== null) return end('refused');
+      if (!isOver) hear();
+      receive(message);
+    },
+  });
+  const stop = AbortSignal.any([signal, session.lost]);
+  const onStop = (): void => end('stopped');
+  stop.addEventListener('abort', onStop, { once: true, signal: ended.signal });
+  hear();
+  session.nc.publish(
+    `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
+    JSON.stringify({
+      batch,
+      expires: nanos(HEARTBEATS_OF_A_REQUEST * heartbeatMs),
+      idle_heartbeat: nanos(heartbeatMs),
+    }),
+    { reply: inbox },
+  );
+  if (stop.aborted) end('stopped');
+  const how = await ending;
+  ended.abort();
+  clearTimeout(silence);
+  const mayBeOnItsWay = left > 0 && (how === 'stopped' || how === 'silent') && !session.lost.aborted;
+  if (mayBeOnItsWay)
+    await within(
+      DRAIN_MS,
+      subscription.drain().catch(() => undefined),
+    );
+  else subscription.unsubscribe();
+  isOver = true;
+  return how;
+};
+
+/** Undefined for a heartbeat. */
+const endOf = ({ headers }: Msg): PullEnd | undefined => {
+  const about = headers?.description.toLowerCase() ?? '';
+  switch (headers?.code) {
+    case 100:
+      return undefined;
+    case 404:
+    case 408:
+      return 'over';
+    case 503:
+      return 'missing';
+    case 409:
+      if (about.startsWith('consumer deleted')) return 'missing';
+      return about.startsWith('batch completed') ? 'over' : 'refused';
+    default:
+      return 'refused';
+  }
+};

@@ -1,0 +1,47 @@
+import type { ConnectionOptions } from 'nats';
+
+/** Thrown for an address that cannot be used; says which and why, never what it holds. */
+export class NatsServersInvalid extends Error {
+  override readonly name = 'NatsServersInvalid';
+}
+
+export type NatsServers = Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'>;
+
+const DEFAULT_PORT = '4222';
+
+/**
+ * `nats://user:password@host:4222`, `nats://token@host` or `tls://host`, several separated by commas. The client has one
+ * identity for all its servers, so those that name one must name the same; one `tls://` demands TLS of all.
+ */
+export const readServers = (text: string): NatsServers => {
+  const urls = text.split(',').map(readServer);
+  const named = urls.filter(({ username }) => username !== '');
+  const [first] = named;
+  if (first !== undefined && named.some((url) => url.username !== first.username || url.password !== first.password)) {
+    throw new NatsServersInvalid('the NATS servers must share one user and password');
+  }
+  return {
+    servers: urls.map((url) => `${url.hostname}:${url.port === '' ? DEFAULT_PORT : url.port}`),
+    ...(first === undefined ? {} : identityOf(first)),
+    ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {}),
+  };
+};
+
+const readServer = (text: string, index: number): URL => {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  if (url === undefined || url.hostname === '' || !(url.protocol === 'nats:' || url.protocol === 'tls:')) {
+    throw new NatsServersInvalid(
+      `NATS server ${index + 1} is not an address such as nats://host:4222 or tls://host:4222`,
+    );
+  }
+  return url;
+};
+
+const identityOf = ({ username, password }: URL): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> => {
+  try {
+    const user = decodeURIComponent(username);
+    return password === '' ? { token: user } : { user, pass: decodeURIComponent(password) };
+  } catch {
+    throw new NatsServersInvalid('user and password of a NATS server must be percent-encoded');
+  }
+};

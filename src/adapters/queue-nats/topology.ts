@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DeliverPolicy,
+  DiscardPolicy,
+  type JetStreamManager,
+  nanos,
+  ReplayPolicy,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from 'nats';
+import { faultCode, isNotFound, isRefused } from './faults.js';
+import type { ConsumerName, Names } from './names.js';
+
+/** Thrown when a stream or consumer of our name exists and cannot be made what it has to be; names what differs. */
+export class NatsTopologyMismatch extends Error {
+  override readonly name = 'NatsTopologyMismatch';
+}
+
+export type Topology = {
+  names: Names;
+  /** A message is given to somebody else when its holder was silent for so long. */
+  ackWaitMs: number;
+  /** Of streams that are made; existing ones keep theirs. */
+  replicas: number;
+};
+
+const DUPLICATE_WINDOW_MS = 120_000;
+
+/** Creates what is missing, mends what differs, and throws `NatsTopologyMismatch` where the server refuses. */
+export const ensureTopology = async (manager: JetStreamManager, topology: Topology): Promise<void> => {
+  const { names, replicas } = topology;
+  await ensureStream(manager, names.workStream, workStream(names), replicas);
+  await ensureStream(manager, names.parkedStream, parkedStream(names), replicas);
+  await Promise.all(names.consumers.map((consumer) => ensureConsumer(manager, topology, consumer)));
+};
+
+/** One tap for each stream and kind: a newer one takes the place of the one that waits or is being handled. */
+const workStream = (names: Names) => ({
+  subjects: [names.workSubjects],
+  retention: RetentionPolicy.Workqueue,
+  storage: StorageType.File,
+  max_msgs_per_subject: 1,
+  discard: DiscardPolicy.Old,
+  // With a limit, "discard old" would drop work in silence; the server's own limit refuses instead.
+  max_msgs: -1,
+  max_bytes: -1,
+  max_age: 0,
+  duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+});
+
+const parkedStream = (names: Names) => ({
+  subjects: [names.parkedSubjects],
+  retention: RetentionPolicy.Limits,
+  storage: StorageType.File,
+  max_msgs_per_subject: 1,
+  discard: DiscardPolicy.Old,
+  max_msgs: -1,
+  max_bytes: -1,
+  max_age: 0,
+});
+
+const workConsumer = ({ name, filter }: ConsumerName, ackWaitMs: number) => ({
+  durable_name: name,
+  filter_subject: filter,
+  ack_policy: AckPolicy.Explicit,
+  deliver_policy: DeliverPolicy.All,
+  replay_policy: ReplayPolicy.Instant,
+  ack_wait: nanos(ackWaitMs),
+  // A message past the server's own count would lie in the stream for ever: the worker counts and parks.
+  max_deliver: -1,
+  // Messages in a pause count as pending: any limit would let pauses stop new work.
+  max_ack_pending: -1,
+});
+
+const ensureStream = async (
+  manager: JetStreamManager,
+  name: string,
+  wanted: Partial<StreamConfig>,
+  replicas: number,
+): Promise<void> => {
+  const found = await foundOr404(manager.streams.info(name));
+  if (found === undefined) {
+    await settle(`stream ${name}`, [], manager.streams.add({ ...wanted, name, num_replicas: replicas }));
+    return;
+  }
+  const differing = differences(found.config, wanted);
+  if (differing.length > 0) await settle(`stream ${name}`, differing, manager.streams.update(name, wanted));
+};
+
+const ensureConsumer = async (
+  manager: JetStreamManager,
+  { names, ackWaitMs }: Topology,
+  consumer: ConsumerName,
+): Promise<void> => {
+  const wanted: ConsumerConfig = workConsumer(consumer, ackWaitMs);
+  const found = await foundOr404(manager.consumers.info(names.workStream, consumer.name));
+  const what = `consumer ${consumer.name}`;
+  if (found === undefined) {
+    await settle(what, [], manager.consumers.add(names.workStream, wanted));
+    return;
+  }
+  const differing = differences(found.config, wanted);
+  if (differing.length > 0) {
+    await settle(what, differing, manager.consumers.update(names.workStream, consumer.name, wanted));
+  }
+};
+
+const foundOr404 = async <T>(asking: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asking;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+};
+
+const differences = (found: object, wanted: object): readonly string[] => {
+  const has = new Map<string, unknown>(Object.entries(found));
+  return Object.entries(wanted).flatMap(([field, value]) => (isDeepStrictEqual(has.get(field), value) ? [] : [field]));
+};
+
+const settle = async (what: string, differing: readonly string[], changing: Promise<unknown>): Promise<void> => {
+  try {
+    await changing;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    const fields = differing.length === 0 ? '' : `; it differs in ${differing.join(', ')}`;
+    throw new NatsTopologyMismatch(`NATS refuses the ${what} that the work queue needs (${faultCode(error)})${fields}`);
+  }
+};

@@ -1,0 +1,207 @@
+import { connect, type NatsConnection } from 'nats';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
+import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
+import { describeWith } from '../../support/needs.js';
+import { bound, gate, openStage, putUntilTaken, type Stage, tapOf } from './kit.js';
+
+const ack = { kind: 'ack' } as const;
+
+describeWith('natsServer', 'the NATS queue, when its server fails', () => {
+  let server: NatsServer;
+  let stage: Stage;
+
+  const begin = async (options: NatsServerOptions = {}): Promise<void> => {
+    server = await startNats(options);
+    stage = openStage(server.url);
+  };
+  beforeEach(() => begin());
+  afterEach(async () => {
+    await stage.close();
+    await server.close();
+  });
+  const beginAnew = async (options: NatsServerOptions): Promise<void> => {
+    await server.close();
+    await begin(options);
+  };
+  const restart = async (): Promise<void> => {
+    await server.kill();
+    await server.start();
+  };
+  const manager = async () => (await server.admin()).jetstreamManager();
+
+  it('handles each of 200 taps although the server is killed in the middle of them', async () => {
+    const queue = await stage.open();
+    const handled = new Set<string>();
+    const half = gate();
+    const goOn = gate();
+    stage.work(queue, {
+      concurrency: 16,
+      handle: async ({ stream }) => {
+        if (handled.size >= 50) {
+          half.open();
+          await goOn.opened;
+        }
+        handled.add(stream);
+        return ack;
+      },
+    });
+    for (let index = 0; index < 100; index += 1) await queue.put(tapOf(`s${index}`));
+    await half.opened;
+    await server.kill();
+    await vi.waitFor(() => expect(queue.status()).toEqual({ ok: false, reason: 'not connected' }), bound);
+    await expect(queue.put(tapOf('s100'))).rejects.toThrow(WorkQueueUnavailable);
+    await expect(queue.depth()).rejects.toThrow(WorkQueueUnavailable);
+    goOn.open();
+    await server.start();
+    for (let index = 100; index < 200; index += 1) await putUntilTaken(queue, tapOf(`s${index}`));
+    await vi.waitFor(() => expect(handled.size).toBe(200), bound);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect(queue.status()).toEqual({ ok: true });
+  });
+
+  it('ends its work while the server is away', async () => {
+    const queue = await stage.open();
+    const worker = stage.work(queue, { handle: async () => ack });
+    await server.kill();
+    await vi.waitFor(() => expect(queue.status().ok).toBe(false), bound);
+    worker.abort();
+    await worker.ended;
+    await queue.close();
+  });
+
+  it('works on after its storage was wiped', async () => {
+    const queue = await stage.open();
+    const streams: string[] = [];
+    stage.work(queue, {
+      handle: async ({ stream }) => {
+        streams.push(stream);
+        return ack;
+      },
+    });
+    await queue.put(tapOf('before'));
+    await vi.waitFor(() => expect(streams).toEqual(['before']), bound);
+    await server.kill();
+    await server.wipe();
+    await server.start();
+    await putUntilTaken(queue, tapOf('after'));
+    await vi.waitFor(() => expect(streams).toEqual(['before', 'after']), bound);
+  });
+
+  it('works on after its streams were deleted, with the put that finds out', async () => {
+    const queue = await stage.open();
+    const streams: string[] = [];
+    stage.work(queue, {
+      handle: async ({ stream }) => {
+        streams.push(stream);
+        return ack;
+      },
+    });
+    const { streams: all } = await manager();
+    await all.delete(stage.names.workStream);
+    await all.delete(stage.names.parkedStream);
+    await queue.put(tapOf('after'));
+    await vi.waitFor(() => expect(streams).toEqual(['after']), bound);
+  });
+
+  it('asks anew when its consumer was deleted, and loses nothing that waited', async () => {
+    const queue = await stage.open();
+    const streams: string[] = [];
+    const hold = gate();
+    stage.work(queue, {
+      handle: async ({ stream }) => {
+        streams.push(stream);
+        await hold.opened;
+        return ack;
+      },
+    });
+    await queue.put(tapOf('first'));
+    await vi.waitFor(() => expect(streams).toEqual(['first']), bound);
+    await queue.put(tapOf('second'));
+    const { consumers } = await manager();
+    for (const { name } of stage.names.consumers) await consumers.delete(stage.names.workStream, name);
+    hold.open();
+    await vi.waitFor(() => expect(new Set(streams)).toEqual(new Set(['first', 'second'])), bound);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect(stage.notices).toContainEqual(expect.objectContaining({ kind: 'consumer_rebuilt' }));
+  });
+
+  it('refuses what does not fit into the store, keeps what does, and takes more when there is room', async () => {
+    await beginAnew({ maxStore: 40_000 });
+    const queue = await stage.open();
+    let taken = 0;
+    const fill = async (): Promise<void> => {
+      for (; taken < 1_000; taken += 1) await queue.put(tapOf(`s${taken}`));
+    };
+    await expect(fill()).rejects.toThrow(WorkQueueUnavailable);
+    expect(taken).toBeGreaterThan(10);
+    await expect(queue.put(tapOf('s1', 's1/sweep'))).resolves.toBeUndefined();
+    const handled = new Set<string>();
+    stage.work(queue, {
+      concurrency: 8,
+      handle: async ({ stream }) => {
+        handled.add(stream);
+        return ack;
+      },
+    });
+    await vi.waitFor(() => expect(handled.size).toBe(taken), bound);
+    await putUntilTaken(queue, tapOf('late'));
+    await vi.waitFor(() => expect(handled).toContain('late'), bound);
+  });
+
+  it('gives up a put on a silent server within its bound, and works on when the server speaks again', async () => {
+    const queue = await stage.open({ answerMs: 300 });
+    const streams: string[] = [];
+    stage.work(queue, {
+      handle: async ({ stream }) => {
+        streams.push(stream);
+        return ack;
+      },
+    });
+    await queue.put(tapOf('before'));
+    await vi.waitFor(() => expect(streams).toEqual(['before']), bound);
+    server.freeze();
+    await expect(queue.put(tapOf('during'))).rejects.toThrow(WorkQueueUnavailable);
+    const silent = expect.objectContaining({ kind: 'consumer_rebuilt', why: 'silent' });
+    await vi.waitFor(() => expect(stage.notices).toContainEqual(silent), bound);
+    server.thaw();
+    await putUntilTaken(queue, tapOf('after'));
+    await vi.waitFor(() => expect(streams).toContain('after'), bound);
+  });
+
+  it('replaces a connection that was closed for good', async () => {
+    const connections: NatsConnection[] = [];
+    const queue = await stage.open({
+      connect: async (options) => {
+        const connection = await connect(options);
+        connections.push(connection);
+        return connection;
+      },
+    });
+    const streams: string[] = [];
+    stage.work(queue, {
+      handle: async ({ stream }) => {
+        streams.push(stream);
+        return ack;
+      },
+    });
+    await connections[0]?.close();
+    await putUntilTaken(queue, tapOf('after'));
+    await vi.waitFor(() => expect(streams).toEqual(['after']), bound);
+    expect(connections).toHaveLength(2);
+  });
+
+  it('keeps what is parked over a restart of the server', async () => {
+    const queue = await stage.open();
+    let parking = true;
+    stage.work(queue, { handle: async () => (parking ? { kind: 'park', reason: 'poison' } : ack) });
+    await queue.put(tapOf('a'));
+    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    await restart();
+    const parked = await vi.waitFor(() => queue.parked(), bound);
+    expect(parked).toEqual([{ ...tapOf('a'), reason: 'poison', parkedAt: '2026-11-21T12:00:00.000Z' }]);
+    parking = false;
+    expect(await queue.retryParked('a')).toBe(true);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+  });
+});

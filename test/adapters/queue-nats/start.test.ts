@@ -1,0 +1,134 @@
+import { nanos, RetentionPolicy, StorageType } from 'nats';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { laneOf, subjectToken } from '../../../src/adapters/queue-nats/names.js';
+import { NatsServersInvalid, readServers } from '../../../src/adapters/queue-nats/servers.js';
+import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology.js';
+import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
+import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
+import { describeWith } from '../../support/needs.js';
+import { bound, openStage, type Stage, tapOf } from './kit.js';
+
+describeWith('natsServer', 'the NATS queue at its start', () => {
+  let server: NatsServer;
+  let stage: Stage;
+  const begin = async (options: NatsServerOptions = {}): Promise<void> => {
+    server = await startNats(options);
+    stage = openStage(server.url);
+  };
+  beforeEach(() => begin());
+  afterEach(async () => {
+    await stage.close();
+    await server.close();
+  });
+  const beginAnew = async (options: NatsServerOptions): Promise<void> => {
+    await server.close();
+    await begin(options);
+  };
+  const manager = async () => (await server.admin()).jetstreamManager();
+
+  it('mends what it may of a stream and a consumer that are there', async () => {
+    const { names } = stage;
+    const { streams, consumers } = await manager();
+    await streams.add({
+      ...{ name: names.workStream, subjects: [names.workSubjects], retention: RetentionPolicy.Workqueue },
+      ...{ duplicate_window: nanos(5_000), max_msgs: 10 },
+    });
+    await stage.open({ ackWaitMs: 2_000 });
+    await stage.open({ ackWaitMs: 4_000 });
+    const { config } = await streams.info(names.workStream);
+    expect(config).toMatchObject({ max_msgs_per_subject: 1, max_msgs: -1, duplicate_window: nanos(120_000) });
+    const consumer = await consumers.info(names.workStream, 'issue-live');
+    expect(consumer.config).toMatchObject({ ack_wait: nanos(4_000), max_deliver: -1, max_ack_pending: -1 });
+  });
+
+  it('refuses a stream that cannot become what it needs, and names what differs', async () => {
+    const { names } = stage;
+    const { streams } = await manager();
+    await streams.add({
+      ...{ name: names.workStream, subjects: [names.workSubjects] },
+      ...{ retention: RetentionPolicy.Limits, storage: StorageType.Memory },
+    });
+    const opening = stage.open();
+    await expect(opening).rejects.toThrow(NatsTopologyMismatch);
+    await expect(opening).rejects.toThrow(/stream t\w+-work .*differs in retention, storage/);
+  });
+
+  it('refuses subjects that another stream takes already', async () => {
+    const { streams } = await manager();
+    await streams.add({ name: 'theirs', subjects: [stage.names.workSubjects] });
+    await expect(stage.open()).rejects.toThrow(NatsTopologyMismatch);
+  });
+
+  it('says so within its bound when no server is there, or none with JetStream', async () => {
+    await server.kill();
+    await expect(stage.open()).rejects.toThrow(WorkQueueUnavailable);
+    await beginAnew({ jetStream: false });
+    await expect(stage.open({ answerMs: 200 })).rejects.toThrow(WorkQueueUnavailable);
+  });
+
+  it('logs in with what its address says, and never shows it', async () => {
+    await beginAnew({ identity: { user: 'nfse', password: 'open%sesame' } });
+    const queue = await stage.open();
+    await queue.put(tapOf('a'));
+    expect(await queue.depth()).toBe(1);
+    const refused = await stage
+      .open({ servers: server.url.replace('nfse:', 'other:') })
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(WorkQueueUnavailable);
+    expect(`${refused} ${JSON.stringify(refused)}`).not.toMatch(/sesame|other/);
+  });
+
+  it('connects to whichever of its servers is there', async () => {
+    const queue = await stage.open({ servers: `nats://127.0.0.1:9,${server.url}` });
+    expect(queue.status()).toEqual({ ok: true });
+  });
+
+  it('does not speak without TLS to a server that was to have it', async () => {
+    await expect(stage.open({ servers: server.url.replace('nats:', 'tls:') })).rejects.toThrow(WorkQueueUnavailable);
+  });
+
+  it('says why it is not ready, and that it is closed', async () => {
+    const queue = await stage.open();
+    await server.kill();
+    await vi.waitFor(() => expect(queue.status()).toEqual({ ok: false, reason: 'not connected' }), bound);
+    await server.start();
+    await vi.waitFor(() => expect(queue.status()).toEqual({ ok: true }), bound);
+    await queue.close();
+    expect(queue.status()).toEqual({ ok: false, reason: 'closed' });
+    await expect(queue.put(tapOf('a'))).rejects.toThrow(WorkQueueUnavailable);
+  });
+});
+
+describe('the addresses of NATS servers', () => {
+  it('hold user, password, token, TLS and several hosts', () => {
+    expect(readServers('nats://queue')).toEqual({ servers: ['queue:4222'] });
+    expect(readServers('nats://me:p%40ss@a:1, nats://b')).toEqual({
+      servers: ['a:1', 'b:4222'],
+      user: 'me',
+      pass: 'p@ss',
+    });
+    expect(readServers('tls://secret@[::1]:5')).toEqual({ servers: ['[::1]:5'], token: 'secret', tls: {} });
+  });
+
+  it.each(['', 'queue:4222', 'http://queue', 'nats://', 'nats://a,,nats://b', 'nats://u:secret@a,nats://u:other@b'])(
+    'are refused without being shown: %s',
+    (text) => {
+      expect(() => readServers(text)).toThrow(NatsServersInvalid);
+      expect(() => readServers(text)).not.toThrow(/secret|other|queue/);
+    },
+  );
+});
+
+describe('the names on the server', () => {
+  it('keep streams apart whatever their characters, as one token', () => {
+    const streams = ['a', 'a.b', 'a%2eb', 'a b', '*', '>', 'é', '€', 'A', '😀'];
+    const tokens = streams.map(subjectToken);
+    expect(new Set(tokens).size).toBe(streams.length);
+    for (const token of tokens) expect(token).toMatch(/^[A-Za-z0-9_%-]+$/);
+    expect(subjectToken('nfseLive-12345678000195_x')).toBe('nfseLive-12345678000195_x');
+  });
+
+  it('put test invoices into a lane of their own', () => {
+    expect(['nfseTest-1_x', 'nfseLive-1_x', 'other'].map(laneOf)).toEqual(['test', 'live', 'live']);
+  });
+});

@@ -1,0 +1,242 @@
+import { connect, type NatsConnection } from 'nats';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { anyNats } from '../../support/nats.js';
+import { describeWith } from '../../support/needs.js';
+import { bound, gate, openStage, removeStreams, type Stage, tapOf } from './kit.js';
+
+const ack = { kind: 'ack' } as const;
+const live = (index: number | string): string => `nfseLive-12345678000195_${index}`;
+const test = (index: number | string): string => `nfseTest-12345678000195_${index}`;
+
+describeWith('nats', 'the NATS queue at work', () => {
+  let server: Awaited<ReturnType<typeof anyNats>>;
+  let stage: Stage;
+  beforeAll(async () => {
+    server = await anyNats();
+  });
+  afterAll(() => server.close());
+  beforeEach(() => {
+    stage = openStage(server.url);
+  });
+  afterEach(async () => {
+    await stage.close();
+    await removeStreams(server.url, stage.names);
+  });
+
+  it('keeps a slow handler its tap for longer than a silent one would keep it', async () => {
+    const queue = await stage.open({ ackWaitMs: 300 });
+    const other = await stage.open({ ackWaitMs: 300 });
+    const longEnough = gate();
+    let looks = 0;
+    stage.work(queue, {
+      concurrency: 2,
+      handle: async ({ stream, deliveries }) => {
+        if (stream === 'slow') {
+          looks += 1;
+          await longEnough.opened;
+        } else if (deliveries === 1) {
+          return { kind: 'retry', afterMs: 1_500 };
+        } else {
+          longEnough.open();
+        }
+        return ack;
+      },
+    });
+    await queue.put(tapOf('slow'));
+    await vi.waitFor(() => expect(looks).toBe(1), bound);
+    await queue.put(tapOf('timer'));
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(2), bound);
+    stage.work(other, {
+      kinds: ['issue'],
+      handle: async ({ stream }) => {
+        if (stream === 'slow') looks += 1;
+        else longEnough.open();
+        return ack;
+      },
+    });
+    await longEnough.opened;
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect(looks).toBe(1);
+  });
+
+  it('gives the tap of a process that died to another one', async () => {
+    const connections: NatsConnection[] = [];
+    const dying = await stage.open({
+      connect: async (options) => {
+        if (connections.length > 0) throw new Error('dead');
+        const connection = await connect(options);
+        connections.push(connection);
+        return connection;
+      },
+    });
+    const hold = gate();
+    let taken = 0;
+    stage.work(dying, {
+      handle: async () => {
+        taken += 1;
+        await hold.opened;
+        return ack;
+      },
+    });
+    await dying.put(tapOf('a'));
+    await vi.waitFor(() => expect(taken).toBe(1), bound);
+    await connections[0]?.close();
+    const heir = await stage.open();
+    const deliveries: number[] = [];
+    stage.work(heir, {
+      handle: async (delivery) => {
+        deliveries.push(delivery.deliveries);
+        return ack;
+      },
+    });
+    await vi.waitFor(() => expect(deliveries).toEqual([2]), bound);
+    await vi.waitFor(async () => expect(await heir.depth()).toBe(0), bound);
+    hold.open();
+  });
+
+  it('shares the work of two processes, each tap once', async () => {
+    const queues = [await stage.open(), await stage.open()];
+    const handled: string[] = [];
+    const both = new Set<number>();
+    const hold = gate();
+    for (const [index, queue] of queues.entries()) {
+      stage.work(queue, {
+        concurrency: 4,
+        handle: async ({ stream }) => {
+          both.add(index);
+          await hold.opened;
+          handled.push(stream);
+          return ack;
+        },
+      });
+    }
+    for (let index = 0; index < 60; index += 1) await queues[0]?.put(tapOf(`s${index}`));
+    await vi.waitFor(() => expect(both.size).toBe(2), bound);
+    hold.open();
+    await vi.waitFor(async () => expect(await queues[0]?.depth()).toBe(0), bound);
+    expect(handled).toHaveLength(60);
+    expect(new Set(handled).size).toBe(60);
+  });
+
+  it('swallows an id that it saw a moment ago, and takes another one for the same stream', async () => {
+    const queue = await stage.open();
+    const seen: string[] = [];
+    stage.work(queue, {
+      handle: async ({ messageId }) => {
+        seen.push(messageId);
+        return ack;
+      },
+    });
+    const put = async (...ids: readonly string[]): Promise<void> => {
+      for (const id of ids) {
+        await queue.put(tapOf('a', id));
+        await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+      }
+    };
+    await put('event', 'event', 'a/sweep 1', 'a/sweep 1', 'a/sweep 2', 'later event');
+    expect(seen).toEqual(['event', 'a/sweep 1', 'a/sweep 2', 'later event']);
+  });
+
+  it('gives what it holds but has not begun to others as soon as it is to end', async () => {
+    const leaving = await stage.open({ ackWaitMs: 60_000 });
+    const staying = await stage.open({ ackWaitMs: 60_000 });
+    const hold = gate();
+    let begun = 0;
+    const worker = stage.work(leaving, {
+      handle: async () => {
+        begun += 1;
+        await hold.opened;
+        return ack;
+      },
+    });
+    await leaving.put(tapOf('a', 'first'));
+    await vi.waitFor(() => expect(begun).toBe(1), bound);
+    for (const kind of ['cancel', 'issue'] as const) await leaving.put(tapOf('b', `second ${kind}`, kind));
+    const others: string[] = [];
+    worker.abort();
+    stage.work(staying, {
+      handle: async ({ messageId }) => {
+        others.push(messageId);
+        return ack;
+      },
+    });
+    await vi.waitFor(() => expect(new Set(others)).toEqual(new Set(['second cancel', 'second issue'])), bound);
+    hold.open();
+    await worker.ended;
+    await vi.waitFor(async () => expect(await staying.depth()).toBe(0), bound);
+    expect(begun).toBe(1);
+  });
+
+  describe('with live and test work', () => {
+    it('keeps a place for live work while test work would take them all', async () => {
+      const queue = await stage.open();
+      const hold = gate();
+      const begun: string[] = [];
+      for (let index = 0; index < 20; index += 1) await queue.put(tapOf(test(index)));
+      stage.work(queue, {
+        concurrency: 4,
+        handle: async ({ stream }) => {
+          begun.push(stream);
+          if (stream !== live(1)) await hold.opened;
+          return ack;
+        },
+      });
+      await vi.waitFor(() => expect(begun).toHaveLength(3), bound);
+      await queue.put(tapOf(live(1)));
+      await vi.waitFor(() => expect(begun).toContain(live(1)), bound);
+      expect(begun).toHaveLength(4);
+      hold.open();
+      await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    });
+  });
+
+  it('parks what was delivered too often, without handling it once more', async () => {
+    const queue = await stage.open({ maxDeliveries: 2 });
+    let looks = 0;
+    stage.work(queue, {
+      handle: async () => {
+        looks += 1;
+        return { kind: 'retry', afterMs: 1 };
+      },
+    });
+    await queue.put(tapOf('a'));
+    await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
+    expect((await queue.parked())[0]?.reason).toBe('delivered 3 times without an end');
+    expect(looks).toBe(2);
+  });
+
+  it('takes out what is no tap, and goes on', async () => {
+    const queue = await stage.open();
+    const stranger = await connect({ servers: new URL(server.url).host });
+    await stranger.jetstream().publish(stage.names.work(tapOf('x')), 'no tap');
+    await stranger.close();
+    const streams: string[] = [];
+    stage.work(queue, {
+      handle: async ({ stream }) => {
+        streams.push(stream);
+        return ack;
+      },
+    });
+    await queue.put(tapOf('a'));
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect(streams).toEqual(['a']);
+    expect(stage.notices).toContainEqual({ kind: 'unreadable', consumer: 'issue-live' });
+  });
+
+  it('does not count pauses against a limit: 1,500 of them do not stop new work', async () => {
+    const queue = await stage.open();
+    let looks = 0;
+    const streams = Array.from({ length: 1_500 }, (_, index) => live(index));
+    await Promise.all(streams.map((stream) => queue.put(tapOf(stream))));
+    stage.work(queue, {
+      concurrency: 32,
+      handle: async ({ stream }) => {
+        looks += 1;
+        return stream === live('new') ? ack : { kind: 'retry', afterMs: 600_000 };
+      },
+    });
+    await vi.waitFor(() => expect(looks).toBe(1_500), bound);
+    await queue.put(tapOf(live('new')));
+    await vi.waitFor(() => expect(looks).toBe(1_501), bound);
+  });
+});

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type NatsConnection } from 'nats';
+import { vi } from 'vitest';
+
+export type NatsServer = {
+  /** The same after every restart. */
+  url: string;
+  start(): Promise<void>;
+  /** Ends it at once, as a crash would; its storage stays. */
+  kill(): Promise<void>;
+  /** It stays connected and says nothing, until it is thawed. */
+  freeze(): void;
+  thaw(): void;
+  /** What it stored is gone; only while it is not running. */
+  wipe(): Promise<void>;
+  /** A connection of the test's own, closed with the server. */
+  admin(): Promise<NatsConnection>;
+  close(): Promise<void>;
+};
+
+export type NatsServerOptions = {
+  /** In bytes; JetStream refuses what goes beyond. */
+  maxStore?: number;
+  /** A change takes effect with the next start. */
+  identity?: { user: string; password: string };
+  /** False: a server that has no JetStream. */
+  jetStream?: boolean;
+};
+
+const HOST = '127.0.0.1';
+
+/** A real server as a child process, with a port and a folder of its own. For suites of `describeWith('natsServer', …)`. */
+export const startNats = async (options: NatsServerOptions = {}): Promise<NatsServer> => {
+  const folder = await mkdtemp(join(tmpdir(), 'nfse-nats-'));
+  const port = await freePort();
+  const { identity, jetStream = true } = options;
+  const url =
+    identity === undefined
+      ? `nats://${HOST}:${port}`
+      : `nats://${identity.user}:${encodeURIComponent(identity.password)}@${HOST}:${port}`;
+  const admins: NatsConnection[] = [];
+  let running: ChildProcess | undefined;
+
+  const kill = async (): Promise<void> => {
+    const child = running;
+    running = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await gone;
+  };
+
+  const admin = async (): Promise<NatsConnection> => {
+    const connection = await connect({ servers: `${HOST}:${port}`, timeout: 2_000, ...loginOf(options) });
+    admins.push(connection);
+    return connection;
+  };
+
+  const start = async (): Promise<void> => {
+    const file = join(folder, 'server.conf');
+    await writeFile(file, configuration(port, join(folder, 'store'), options));
+    running = spawn('nats-server', ['--config', file], { stdio: 'ignore' });
+    const answers = async (): Promise<void> => {
+      const connection = await admin();
+      if (jetStream) await connection.jetstreamManager();
+    };
+    await vi.waitFor(answers, { timeout: 20_000 });
+  };
+
+  await start();
+  return {
+    url,
+    start,
+    kill,
+    freeze: () => running?.kill('SIGSTOP'),
+    thaw: () => running?.kill('SIGCONT'),
+    wipe: () => rm(join(folder, 'store'), { recursive: true, force: true }),
+    admin,
+    close: async () => {
+      await Promise.all(admins.map((connection) => connection.close()));
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** The server of TEST_NATS_URL, or one of this caller alone. */
+export const anyNats = async (): Promise<{ url: string; close(): Promise<void> }> => {
+  const given = process.env.TEST_NATS_URL ?? '';
+  return given === '' ? startNats() : { url: given, close: async () => undefined };
+};
+
+/** For tests that share a server. */
+export const freshPrefix = (): string => `t${randomUUID().replaceAll('-', '')}`;
+
+const loginOf = ({ identity }: NatsServerOptions) =>
+  identity === undefined ? {} : { user: identity.user, pass: identity.password };
+
+const configuration = (port: number, store: string, options: NatsServerOptions): string => {
+  const { maxStore, identity, jetStream = true } = options;
+  const limit = maxStore === undefined ? '' : `, max_file_store: ${maxStore}`;
+  return [
+    `listen: "${HOST}:${port}"`,
+    ...(jetStream ? [`jetstream { store_dir: "${store}"${limit} }`] : []),
+    ...(identity === undefined ? [] : [`authorization { user: "${identity.user}", password: "${identity.password}" }`]),
+  ].join('\n');
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, HOST, listening));
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+};
