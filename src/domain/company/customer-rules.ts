@@ -46,8 +46,8 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
     const message = `Faltam campos obrigatórios da exportação: ${missing.join(', ')}. Envie todos.`;
     return { refused: { code: 'nfse.export_incomplete', message, ...firstParam(missing) } };
   }
-  const address = completeAddress(customer?.address ?? {});
-  if (address === undefined || !facts.isCountry(address.country))
+  const { name, taxId, taxIdAbsenceReason, address } = customer ?? {};
+  if (address === undefined || !isComplete(address) || !facts.isCountry(address.country))
     return { refused: { code: 'nfse.country_unsupported' } };
   const { currency, amountInCents } = foreignAmount ?? {};
   if (currency === undefined || !facts.isCurrency(currency)) {
@@ -55,7 +55,6 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
     return { refused: { code: 'nfse.currency_unsupported', message } };
   }
   if (amountInCents === undefined || amountInCents <= 0) return { refused: { code: 'nfse.foreign_amount_invalid' } };
-  const { name, taxId, taxIdAbsenceReason } = customer ?? {};
   return {
     customer: {
       type: 'foreign',
@@ -71,24 +70,22 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
 /** Everything required and absent, in one list (reading 39); an amount missing inside `foreign_amount` is its own code. */
 const missingExportFields = ({ customer, foreignAmount }: IssueRequest): string[] => {
   const address = customer?.address;
-  const addressFields = Object.entries(ADDRESS_FIELDS).flatMap(([key, name]) =>
-    address?.[key as keyof ForeignAddress] === undefined ? [`customer.address.${name}`] : [],
-  );
   return [
     ...(customer?.name === undefined ? ['customer.name'] : []),
     ...(customer?.taxId === undefined && customer?.taxIdAbsenceReason === undefined ? ['customer.tax_id'] : []),
-    ...(address === undefined ? ['customer.address'] : addressFields),
+    ...(address === undefined ? ['customer.address'] : missingAddressFields(address)),
     ...(foreignAmount === undefined ? ['foreign_amount'] : []),
     ...(foreignAmount !== undefined && foreignAmount.currency === undefined ? ['foreign_amount.currency'] : []),
   ];
 };
 
-const completeAddress = (sent: Partial<ForeignAddress>): ForeignAddress | undefined => {
-  const { street, number, district, city, state, postalCode, country } = sent;
-  if (street === undefined || number === undefined || district === undefined || city === undefined) return undefined;
-  if (state === undefined || postalCode === undefined || country === undefined) return undefined;
-  return { street, number, district, city, state, postalCode, country };
-};
+const missingAddressFields = (address: Partial<ForeignAddress>): string[] =>
+  Object.entries(ADDRESS_FIELDS).flatMap(([key, name]) =>
+    address[key as keyof ForeignAddress] === undefined ? [`customer.address.${name}`] : [],
+  );
+
+const isComplete = (address: Partial<ForeignAddress>): address is ForeignAddress =>
+  missingAddressFields(address).length === 0;
 
 const domesticCustomer = ({ customer }: IssueRequest, requiresCustomer: boolean): Checked => {
   if (requiresCustomer && customer?.document === undefined) return { refused: { code: 'nfse.customer_required' } };

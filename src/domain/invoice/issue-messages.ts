@@ -36,14 +36,23 @@ const INTERRUPTED =
   'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';
 
 const rejectionMessage = (codes: readonly string[]): string => {
-  const reason = codes.map((code) => knownReasons[code]).find((text) => text !== undefined);
+  const reason = codes.map(reasonOf).find((text) => text !== undefined);
   if (codes.length === 0)
     return 'A nota não chegou ao sistema nacional e nada foi emitido. Emita de novo com segurança.';
   return `${reason ?? 'O sistema nacional recusou a nota e nada foi emitido. Confira os dados enviados e emita de novo.'} (${codes.join(', ')})`;
 };
 
 const named = (codes: readonly string[]): string =>
-  codes.map((code) => (knownReasons[code] === undefined ? `${code}.` : `${code}: ${knownReasons[code]}`)).join(' ');
+  codes
+    .map((code) => {
+      const reason = reasonOf(code);
+      return reason === undefined ? `${code}.` : `${code}: ${reason}`;
+    })
+    .join(' ');
+
+/** The codes come from outside: `toString` must find no text. */
+const reasonOf = (code: string): string | undefined =>
+  Object.hasOwn(knownReasons, code) ? knownReasons[code] : undefined;
 
 /** What a shop owner can do, for the codes met most (domain.md section 17). */
 const knownReasons: Record<string, string> = {

@@ -87,17 +87,21 @@ export const brasiliaDate = (at: Instant): FiscalDate => dateOf(brasiliaWallCloc
 export const brasiliaStamp = (at: Instant): string => {
   const shown = brasiliaWallClock(at);
   const local = `${dateOf(shown)}T${two(shown.hour)}:${two(shown.minute)}:${two(shown.second)}`;
-  const offsetHours = Math.round((Date.parse(`${local}Z`) - Math.floor(epochMs(at) / 1000) * 1000) / 3_600_000);
-  return `${local}${offsetHours < 0 ? '-' : '+'}${two(Math.abs(offsetHours))}:00`;
+  // Brasília is west of Greenwich, by whole hours, whatever the law says of summers.
+  const hoursBehind = Math.round((Math.floor(epochMs(at) / 1000) * 1000 - Date.parse(`${local}Z`)) / 3_600_000);
+  return `${local}-${two(hoursBehind)}:00`;
 };
 
-/** The instant at which a wall clock in Brasília shows midnight of the given day. */
+/** The first instant of the given day in Brasília: midnight, or the end of the hour that a summer time skips there. */
 export const brasiliaMidnight = (date: FiscalDate): Instant => {
-  const shownAsUtc = Date.parse(`${date}T00:00:00Z`);
-  const guess = instant(shownAsUtc + 3 * 3_600_000);
-  const { hour, minute, second } = brasiliaWallClock(guess);
-  const elapsed = brasiliaDate(guess) < date ? -(24 - hour) * 3600 : hour * 3600 + minute * 60 + second;
-  return addSeconds(guess, -elapsed);
+  const guess = instant(Date.parse(`${date}T00:00:00Z`) + 3 * 3_600_000);
+  // The second step is for a skipped midnight: the first one then lands an hour before the day.
+  return towardsMidnight(date, towardsMidnight(date, guess));
+};
+
+const towardsMidnight = (date: FiscalDate, at: Instant): Instant => {
+  const shown = brasiliaWallClock(at);
+  return addSeconds(at, 3600 * (dateOf(shown) < date ? 24 - shown.hour : -shown.hour));
 };
 
 /** First instant of the Brasília month after the one that holds `at`: from here on a cancel is refused (reading 48). */

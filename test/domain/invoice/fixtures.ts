@@ -1,3 +1,4 @@
+import type { Decision } from '../../../src/domain/invoice/decision.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../../src/domain/invoice/limits.js';
@@ -17,6 +18,8 @@ export const limits: Limits = {
 };
 
 export const ACCESS_KEY = '33045572212345678000195000000000014826082012345670';
+
+export const DPS_ID = 'DPS330455721234567800019500001000000000000007';
 
 export const accepted = (overrides: Partial<InvoiceEventData<'InvoiceAccepted'>> = {}): InvoiceEvent => ({
   type: 'InvoiceAccepted',
@@ -43,7 +46,7 @@ export const attempted = (attempt: number, seconds: number, digest = 'digest'): 
     attempt,
     series: '1',
     number: 7,
-    dpsId: 'DPS330455721234567800019500001000000000000007',
+    dpsId: DPS_ID,
     digest,
     signedDpsGzip: 'H4sI',
     attemptedAt: at(seconds),
@@ -65,6 +68,29 @@ export const provenAbsent = (attempt: number, seconds: number): InvoiceEvent => 
   type: 'IssuanceProvenAbsent',
   data: { attempt, dpsId: 'DPS', firstAskedAt: at(seconds - 60), secondAskedAt: at(seconds), at: at(seconds) },
 });
+
+export const rejected = (attempt: number, seconds: number, codes: readonly string[] = ['E0188']): InvoiceEvent => ({
+  type: 'IssuanceRejected',
+  data: { attempt, codes, at: at(seconds) },
+});
+
+/** A note of somebody else under our DPS id; `sameContent` when it may be our own from before a restore. */
+export const conflictFound = (attempt: number, seconds: number, sameContent = false): InvoiceEvent => ({
+  type: 'NumberConflictFound',
+  data: {
+    attempt,
+    dpsId: DPS_ID,
+    accessKey: '5'.repeat(50),
+    foundDigest: 'foreign-digest',
+    sameContent,
+    at: at(seconds),
+  },
+});
+
+export const interrupted: InvoiceEvent = {
+  type: 'IssuanceInterrupted',
+  data: { failedAt: at(3602), at: at(3603) },
+};
 
 export const authorizedData = (attempt: number, seconds: number): InvoiceEventData<'Authorized'> => ({
   attempt,
@@ -99,6 +125,68 @@ export const cancelAttempted = (attempt: number, seconds: number, request = 1): 
     deadlineAt: at(seconds + 35),
   },
 });
+
+export const cancelNotSent = (attempt: number, seconds: number): InvoiceEvent => ({
+  type: 'CancellationNotSent',
+  data: { request: 1, attempt, reason: 'ECONNREFUSED', codes: [], at: at(seconds) },
+});
+
+export const cancelUnknown = (attempt: number, seconds: number, codes: readonly string[] = []): InvoiceEvent => ({
+  type: 'CancellationOutcomeUnknown',
+  data: { request: 1, attempt, reason: 'timeout', codes, at: at(seconds) },
+});
+
+export const cancelAbsent = (attempt: number, seconds: number): InvoiceEvent => ({
+  type: 'CancellationProvenAbsent',
+  data: { request: 1, attempt, firstAskedAt: at(seconds - 60), secondAskedAt: at(seconds), at: at(seconds) },
+});
+
+export const confirmationData = (seconds: number): InvoiceEventData<'CancellationConfirmed'> => ({
+  request: 1,
+  eventXmlGzip: 'H4sI',
+  eventSha256: 'b'.repeat(64),
+  canceledAt: at(seconds),
+  evidence: 'response',
+  at: at(seconds),
+});
+
+export const cancelConfirmed = (seconds: number): InvoiceEvent => ({
+  type: 'CancellationConfirmed',
+  data: confirmationData(seconds),
+});
+
+export const cancelNotConfirmed = (seconds: number, codes: readonly string[] = []): InvoiceEvent => ({
+  type: 'CancellationNotConfirmed',
+  data: { request: 1, reason: codes.length === 0 ? 'timeout' : 'refused', codes, at: at(seconds) },
+});
+
+export const imported = (overrides: Partial<InvoiceEventData<'InvoiceImported'>> = {}): InvoiceEvent => ({
+  type: 'InvoiceImported',
+  data: {
+    mode: 'live',
+    companyId: '12345678000195',
+    invoiceId: '22222222-2222-4222-8222-222222222222',
+    origin: 'legacy',
+    state: 'issued',
+    amountInCents: 90_000,
+    accessKey: ACCESS_KEY,
+    issuedAt: at(-3600),
+    importedAt: T0,
+    ...overrides,
+  },
+});
+
+/** The data of an event that a test needs as the argument of a decision. */
+export const dataOf = <T extends InvoiceEvent['type']>(event: InvoiceEvent, type: T): InvoiceEventData<T> => {
+  if (event.type !== type) throw new Error(`a fixture of type ${event.type}`);
+  return event.data as InvoiceEventData<T>;
+};
+
+/** How the tables of the tests write a decision: the event's type, `already so`, or the reason of being stale. */
+export const told = (decision: Decision): string => {
+  if ('stale' in decision) return decision.stale;
+  return decision.events.length === 0 ? 'already so' : decision.events.map(({ type }) => type).join(' ');
+};
 
 export const given = (...events: InvoiceEvent[]): InvoiceState => events.reduce<InvoiceState>(evolve, initialInvoice);
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../src/domain/invoice/decision.js';
-import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { dueVerdict } from '../../../src/domain/invoice/next-issue-step.js';
 import * as cancellation from '../../../src/domain/invoice/record-cancellation.js';
@@ -9,18 +8,13 @@ import * as issuance from '../../../src/domain/invoice/record-issuance.js';
 import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
 import { type Invoice, type InvoiceState, lastOf } from '../../../src/domain/invoice/state.js';
 import { invoiceStatus } from '../../../src/domain/invoice/view.js';
-import { accepted, at, attempted, authorizedData, cancelAttempted, given, limits } from './fixtures.js';
+import { accepted, at, attempted, authorizedData, cancelAttempted, dataOf, given, limits } from './fixtures.js';
 
 type Command = (invoice: Invoice, seconds: number) => Decision;
 
 const attemptOf = (invoice: Invoice): number => lastOf(invoice.attempts)?.attempt ?? 0;
 const requestOf = (invoice: Invoice): number => invoice.cancellation?.request ?? 0;
 const sendOf = (invoice: Invoice): number => lastOf(invoice.cancellation?.sends ?? [])?.attempt ?? 0;
-
-const dataOf = <T extends InvoiceEvent['type']>(event: InvoiceEvent, type: T) => {
-  if (event.type !== type) throw new Error('fixture');
-  return event.data as Extract<InvoiceEvent, { type: T }>['data'];
-};
 
 /** Everything that workers, sweepers and clients may ask for, in any order and at any time. */
 const commands: Record<string, Command> = {

@@ -1,9 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { nextIssueStep } from '../../../src/domain/invoice/next-issue-step.js';
+import { type LookupProgress, nextIssueStep } from '../../../src/domain/invoice/next-issue-step.js';
 import type { InvoiceState } from '../../../src/domain/invoice/state.js';
-import { accepted, at, attempted, authorized, given, limits, notSent, provenAbsent, unknown } from './fixtures.js';
+import {
+  accepted,
+  at,
+  attempted,
+  authorized,
+  conflictFound,
+  given,
+  interrupted,
+  limits,
+  notSent,
+  provenAbsent,
+  rejected,
+  unknown,
+} from './fixtures.js';
 
-const step = (state: InvoiceState, seconds: number, progress = { asked: 0 }) =>
+const step = (state: InvoiceState, seconds: number, progress: LookupProgress = { asked: 0 }) =>
   nextIssueStep(state, at(seconds), limits, progress);
 
 describe('a queued invoice', () => {
@@ -27,12 +40,17 @@ describe('an attempt without an answer', () => {
     expect(step(state, 36)).toMatchObject({ do: 'look_up', attempt: { attempt: 1 } });
   });
 
+  it('is left alone until then also when an earlier attempt was looked up', () => {
+    const resent = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 200));
+    expect(step(resent, 234, { asked: 2, lastAskedAt: at(100) })).toEqual({ do: 'wait', until: at(235) });
+  });
+
   it('is looked up after the pauses of the configuration, the last one repeating', () => {
     const state = given(accepted(), attempted(1, 1), unknown(1, 2));
     expect(step(state, 3)).toEqual({ do: 'wait', until: at(32) });
     expect(step(state, 32)).toMatchObject({ do: 'look_up' });
-    expect(step(state, 40, { asked: 1, lastAskedAt: at(32) } as never)).toEqual({ do: 'wait', until: at(92) });
-    expect(step(state, 1200, { asked: 9, lastAskedAt: at(700) } as never)).toEqual({ do: 'wait', until: at(1300) });
+    expect(step(state, 40, { asked: 1, lastAskedAt: at(32) })).toEqual({ do: 'wait', until: at(92) });
+    expect(step(state, 1200, { asked: 9, lastAskedAt: at(700) })).toEqual({ do: 'wait', until: at(1300) });
   });
 });
 
@@ -54,10 +72,42 @@ describe('bytes that never left', () => {
   });
 });
 
+describe('the pause before bytes that never left go again', () => {
+  it.each([
+    [1, 1],
+    [2, 2],
+    [3, 4],
+    [6, 32],
+    [7, 60],
+    [9, 60],
+  ])('is, after %i failures in a row, %i s', (failures, pause) => {
+    const events = Array.from({ length: failures }, (_unused, i) => i + 1).flatMap((n) => [
+      attempted(n, n),
+      notSent(n, n),
+    ]);
+    const state = given(accepted(), ...events);
+    expect(step(state, failures + pause - 1)).toEqual({ do: 'wait', until: at(failures + pause) });
+    expect(step(state, failures + pause)).toMatchObject({ do: 'resend', attempt: failures + 1 });
+  });
+
+  it('begins anew after a send that left', () => {
+    const left = [attempted(1, 1), notSent(1, 1), attempted(2, 3), provenAbsent(2, 150)];
+    const state = given(accepted(), ...left, attempted(3, 160), notSent(3, 161));
+    expect(step(state, 161)).toEqual({ do: 'wait', until: at(162) });
+    expect(step(state, 162)).toMatchObject({ do: 'resend', attempt: 4, of: { attempt: 3 } });
+  });
+
+  it('ends with the processing limit of the first attempt', () => {
+    const state = given(accepted(), attempted(1, 1), provenAbsent(1, 150), attempted(2, 3590), notSent(2, 3599));
+    expect(step(state, 3600)).toMatchObject({ do: 'resend', attempt: 3 });
+    expect(step(state, 3601)).toEqual({ do: 'wait', until: at(7199) });
+  });
+});
+
 describe('bytes that may have arrived', () => {
   it('are sent again only after a proven absence', () => {
     const state = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130));
-    expect(step(state, 131)).toMatchObject({ do: 'resend', attempt: 2, of: { attempt: 1 } });
+    expect(step(state, 130)).toMatchObject({ do: 'resend', attempt: 2, of: { attempt: 1 } });
   });
 
   it('are sent at most five times', () => {
@@ -66,7 +116,8 @@ describe('bytes that may have arrived', () => {
       unknown(n, n * 200 + 1),
       provenAbsent(n, n * 200 + 150),
     ]);
-    expect(step(given(accepted(), ...events), 1300)).toMatchObject({ do: 'wait' });
+    expect(step(given(accepted(), ...events.slice(0, -3)), 1300)).toMatchObject({ do: 'resend', attempt: 5 });
+    expect(step(given(accepted(), ...events), 1300)).toEqual({ do: 'wait', until: at(1001 + 3600) });
   });
 
   it('end indeterminate 60 minutes after the last signal, never failed, also after a proven absence', () => {
@@ -87,31 +138,52 @@ describe('bytes that may have arrived', () => {
       attempted(2, 3500),
       notSent(2, 3501),
     );
-    expect(step(state, 3700)).toMatchObject({ do: 'wait' });
+    expect(step(state, 3700)).toEqual({ do: 'wait', until: at(3501 + 3600) });
   });
 });
 
 describe('a foreign note under our DPS id', () => {
-  const conflict = (sameContent: boolean) => ({
-    type: 'NumberConflictFound' as const,
-    data: { attempt: 1, dpsId: 'DPS', accessKey: '5'.repeat(50), foundDigest: 'x', sameContent, at: at(40) },
-  });
+  const found = (sameContent: boolean, seconds = 40) =>
+    given(accepted(), attempted(1, 1), unknown(1, 2), conflictFound(1, seconds, sameContent));
 
-  it('ends indeterminate when its content is ours', () => {
-    expect(step(given(accepted(), attempted(1, 1), unknown(1, 2), conflict(true)), 41)).toMatchObject({
-      do: 'conclude',
-      verdict: { event: 'IssuanceInterrupted' },
-    });
+  it('ends indeterminate when its content is ours: what a look-up would say is known', () => {
+    const end = { do: 'conclude', verdict: { event: 'IssuanceInterrupted', failedAt: at(40) } };
+    expect(step(found(true), 41)).toEqual(end);
   });
 
   it('goes on with a new number when its content differs', () => {
-    expect(step(given(accepted(), attempted(1, 1), unknown(1, 2), conflict(false)), 41)).toEqual({
-      do: 'send',
-      attempt: 2,
+    expect(step(found(false), 41)).toEqual({ do: 'send', attempt: 2 });
+  });
+
+  it('is not looked up again before the verdict of time', () => {
+    expect(step(found(false), 3602)).toEqual({
+      do: 'conclude',
+      verdict: { event: 'IssuanceInterrupted', failedAt: at(3602) },
     });
+  });
+
+  it('gets no new number later than one processing limit after the first attempt', () => {
+    const late = given(accepted(), attempted(1, 1), unknown(1, 30), conflictFound(1, 3590));
+    expect(step(late, 3600)).toEqual({ do: 'send', attempt: 2 });
+    expect(step(late, 3601)).toEqual({ do: 'wait', until: at(3630) });
+  });
+
+  it('gets no sixth send', () => {
+    const conflicts = (sends: number) =>
+      Array.from({ length: sends }, (_unused, i) => i + 1).flatMap((n) => [attempted(n, n), conflictFound(n, n)]);
+    expect(step(given(accepted(), ...conflicts(4)), 10)).toEqual({ do: 'send', attempt: 5 });
+    expect(step(given(accepted(), ...conflicts(5)), 10)).toEqual({ do: 'wait', until: at(3605) });
   });
 });
 
-it('an outcome leaves nothing to do', () => {
-  expect(step(given(accepted(), attempted(1, 1), authorized(1, 2)), 10_000)).toEqual({ do: 'nothing' });
+describe('nothing is left to do', () => {
+  it.each([
+    ['issued', [accepted(), attempted(1, 1), authorized(1, 2)]],
+    ['failed', [accepted(), attempted(1, 1), rejected(1, 2)]],
+    ['indeterminate', [accepted(), attempted(1, 1), unknown(1, 2), interrupted]],
+    ['not there', []],
+  ])('for an invoice that is %s', (_status, events) => {
+    expect(step(given(...events), 10)).toEqual({ do: 'nothing' });
+    expect(step(given(...events), 10_000)).toEqual({ do: 'nothing' });
+  });
 });

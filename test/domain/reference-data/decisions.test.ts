@@ -1,10 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evolveCatalog, overlaidCatalogue, replaceLines } from '../../../src/domain/catalog/catalog.js';
-import type { OperatorLine } from '../../../src/domain/catalog/events.js';
+import { catalogStream, type OperatorLine } from '../../../src/domain/catalog/events.js';
 import type { Catalogue } from '../../../src/domain/company/line-selection.js';
-import { evolveMunicipality, type MunicipalityDemands, setDemands } from '../../../src/domain/municipality/demands.js';
-import { evolveEntry, type LocalEntry, putEntry } from '../../../src/domain/registry/entry.js';
+import {
+  evolveMunicipality,
+  type MunicipalityDemands,
+  municipalityStream,
+  setDemands,
+} from '../../../src/domain/municipality/demands.js';
+import {
+  evolveEntry,
+  type LocalEntry,
+  putEntry,
+  registryPersonalFields,
+  registryStream,
+} from '../../../src/domain/registry/entry.js';
 import { type ApiSwitch, evolveApiSwitch, switchApi } from '../../../src/domain/system/api-switch.js';
 
 const AT = '2026-11-21T12:00:00.000Z';
@@ -56,6 +67,13 @@ describe('the catalogue', () => {
     );
   });
 
+  it('records which CNAE, with all its lines', () => {
+    expect(replaceLines(undefined, '6201501', [], AT).events).toEqual([
+      { type: 'CatalogLinesReplaced', data: { cnae: '6201501', lines: [], at: AT } },
+    ]);
+    expect(catalogStream('6201501')).toBe('catalog-6201501');
+  });
+
   it('counts the first import of the shipped lines as they are', () => {
     expect(replaceLines(undefined, '6201501', [], AT).events).toHaveLength(1);
   });
@@ -84,7 +102,32 @@ describe('municipal demands', () => {
   });
 });
 
+describe('a municipal demand', () => {
+  it('is recorded with those said before', () => {
+    expect(setDemands({ requiresCustomer: true }, '3304557', { requiresRegistration: false }, AT).events).toEqual([
+      {
+        type: 'MunicipalityDemandsSet',
+        data: { ibge: '3304557', requiresCustomer: true, requiresRegistration: false, at: AT },
+      },
+    ]);
+    expect(municipalityStream('3304557')).toBe('municipality-3304557');
+  });
+});
+
 describe('the local registry', () => {
+  it('records the entry under its CNPJ, and seals what names a person', () => {
+    expect(putEntry(undefined, '11222333000181', { legalName: 'A LTDA' }, AT).events).toEqual([
+      { type: 'RegistryEntryPut', data: { cnpj: '11222333000181', legalName: 'A LTDA', at: AT } },
+    ]);
+    expect(registryPersonalFields).toEqual({ RegistryEntryPut: ['legalName', 'address'] });
+    expect(registryStream('11222333000181')).toBe('registry-11222333000181');
+  });
+
+  it('has no address at all where none is given', () => {
+    const [put] = putEntry(undefined, '11222333000181', { legalName: 'A LTDA' }, AT).events;
+    expect(put && evolveEntry(undefined, put)).toStrictEqual({ legalName: 'A LTDA' });
+  });
+
   it('forgets an address that is no longer given', () => {
     const address = { street: 'A', number: '1', district: 'C', city: 'Rio', state: 'RJ', postalCode: '20040030' };
     const put = (state: LocalEntry | undefined, entry: LocalEntry) =>
@@ -109,6 +152,11 @@ describe('the kill switch', () => {
         }
       }),
     );
+  });
+
+  it('records when it goes on again, and a stop without a reason', () => {
+    expect(switchApi('off', 'on', 'fim', AT).events).toEqual([{ type: 'ApiSwitchedOn', data: { at: AT } }]);
+    expect(switchApi('on', 'off', undefined, AT).events).toStrictEqual([{ type: 'ApiSwitchedOff', data: { at: AT } }]);
   });
 
   it('keeps the reason of a stop', () => {

@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { invoiceStream, parseInvoiceId, parseInvoiceStream } from '../../../src/domain/shared/ids.js';
 import { expandMarkers } from '../../../src/domain/shared/markers.js';
 import { centsFromDecimal, decimalFromCents } from '../../../src/domain/shared/money.js';
-import { brasiliaDate, brasiliaMidnight, brasiliaStamp, instant } from '../../../src/domain/shared/time.js';
+import {
+  addSeconds,
+  brasiliaDate,
+  brasiliaMidnight,
+  brasiliaStamp,
+  instant,
+  lastSecondOfBrasiliaMonth,
+} from '../../../src/domain/shared/time.js';
 
 describe('markers', () => {
   it('are the date of receipt in Brasília, also when UTC has moved on', () => {
@@ -20,6 +27,28 @@ describe('markers', () => {
   });
 });
 
+describe('the markers of each month', () => {
+  const months = [
+    ...['janeiro', 'fevereiro', 'março', 'abril', 'maio', 'junho', 'julho', 'agosto', 'setembro', 'outubro'],
+    ...['novembro', 'dezembro'],
+  ];
+
+  it.each(months.map((name, index) => [name, index]))('%s', (name, index) => {
+    const month = String(Number(index) + 1).padStart(2, '0');
+    const before = (Number(index) + 11) % 12;
+    expect(
+      expandMarkers(
+        '{{mes}} {{mes_extenso}} {{mes_anterior}} {{mes_anterior_extenso}}',
+        `2026-${month}-15T12:00:00.000Z`,
+      ),
+    ).toBe(`${month} ${name} ${String(before + 1).padStart(2, '0')} ${months[before]}`);
+  });
+
+  it('are replaced wherever they stand, and as often', () => {
+    expect(expandMarkers('{{ano}}{{ano}}, {{{mes}}}', '2026-11-21T12:00:00.000Z')).toBe('20262026, {11}');
+  });
+});
+
 describe('Brasília time', () => {
   it('gives dates, stamps and midnights', () => {
     expect(brasiliaDate('2026-11-22T02:59:59.999Z')).toBe('2026-11-21');
@@ -27,6 +56,34 @@ describe('Brasília time', () => {
     expect(brasiliaStamp('2018-12-01T12:00:00.000Z')).toBe('2018-12-01T10:00:00-02:00');
     expect(brasiliaMidnight('2026-11-21')).toBe('2026-11-21T03:00:00.000Z');
     expect(brasiliaMidnight('2018-12-01')).toBe('2018-12-01T02:00:00.000Z');
+  });
+
+  it.each([
+    ['2018-11-03', '2018-11-03T03:00:00.000Z'],
+    ['2018-11-04', '2018-11-04T03:00:00.000Z'],
+    ['2018-11-05', '2018-11-05T02:00:00.000Z'],
+    ['2019-02-16', '2019-02-16T02:00:00.000Z'],
+    ['2019-02-17', '2019-02-17T03:00:00.000Z'],
+  ])('begins the day %s at %s, also where summer time skips midnight or repeats the hour before', (date, first) => {
+    expect(brasiliaMidnight(date)).toBe(first);
+    expect(brasiliaDate(first)).toBe(date);
+    expect(brasiliaDate(addSeconds(first, -1)) < date).toBe(true);
+  });
+
+  it('ends a month rightly when summer time begins with the next', () => {
+    expect(lastSecondOfBrasiliaMonth('1950-11-15T12:00:00.000Z')).toBe('1950-12-01T02:59:59.000Z');
+  });
+
+  it('begins every day since 2019 at midnight', () => {
+    const day = fc.integer({ min: 0, max: 12_000 }).map((days) => instant(Date.UTC(2019, 2, 1) + days * 86_400_000));
+    fc.assert(
+      fc.property(day, (utcMidnight) => {
+        const date = utcMidnight.slice(0, 10);
+        const midnight = brasiliaMidnight(date);
+        expect(brasiliaStamp(midnight)).toBe(`${date}T00:00:00-03:00`);
+        expect(brasiliaDate(addSeconds(midnight, -1)) < date).toBe(true);
+      }),
+    );
   });
 
   it('a stamp names the same second as its instant', () => {

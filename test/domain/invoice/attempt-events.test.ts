@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { completesAbsence } from '../../../src/domain/invoice/next-issue-step.js';
+import {
+  recordAbsence,
+  recordAttempt,
+  recordAuthorized,
+  recordConflict,
+  recordNotSent,
+  recordRejection,
+  recordUnfit,
+  recordUnknown,
+  saidToExist,
+} from '../../../src/domain/invoice/record-issuance.js';
+import * as event from './fixtures.js';
+
+const { accepted, at, attempted, conflictFound, dataOf, given, limits, notSent, provenAbsent, unknown } = event;
+
+const open = given(accepted(), attempted(1, 1));
+
+describe('what is recorded', () => {
+  it.each([
+    [
+      'of a send',
+      () => recordAttempt(given(accepted()), dataOf(attempted(1, 1), 'IssuanceAttempted')),
+      attempted(1, 1),
+    ],
+    ['of bytes that never left', () => recordNotSent(open, dataOf(notSent(1, 2), 'IssuanceNotSent')), notSent(1, 2)],
+    ['of no clear answer', () => recordUnknown(open, dataOf(unknown(1, 2), 'IssuanceOutcomeUnknown')), unknown(1, 2)],
+    ['of a note in hand', () => recordAuthorized(open, event.authorizedData(1, 2)), event.authorized(1, 2)],
+    [
+      'of a foreign note',
+      () => recordConflict(open, dataOf(conflictFound(1, 40), 'NumberConflictFound')),
+      conflictFound(1, 40),
+    ],
+  ])('%s is all that the sender knows', (_what, decide, recorded) => {
+    expect(decide()).toEqual({ events: [recorded] });
+  });
+
+  it('of a refusal are its codes, its status and the authorizer’s words', () => {
+    const answer = { codes: ['E0188'], httpStatus: 400, texts: ['CNPJ inválido'] };
+    expect(recordRejection(open, 1, answer, at(6))).toEqual({
+      events: [{ type: 'IssuanceRejected', data: { attempt: 1, ...answer, at: at(6) } }],
+    });
+  });
+
+  it('of a refusal after a send that may have arrived is evidence, and says why', () => {
+    const resent = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131));
+    expect(recordRejection(resent, 2, { codes: ['E0188'] }, at(132))).toEqual({
+      events: [
+        {
+          type: 'IssuanceOutcomeUnknown',
+          data: { attempt: 2, reason: 'rejected after an unknown attempt', codes: ['E0188'], at: at(132) },
+        },
+      ],
+    });
+  });
+
+  it('of a proven absence are the DPS and both times of asking', () => {
+    expect(recordAbsence(open, { attempt: 1, firstAbsentAt: at(36), now: at(96) }, limits)).toEqual({
+      events: [
+        {
+          type: 'IssuanceProvenAbsent',
+          data: { attempt: 1, dpsId: event.DPS_ID, firstAskedAt: at(36), secondAskedAt: at(96), at: at(96) },
+        },
+      ],
+    });
+  });
+
+  it('of a document that cannot be written is a safe failure with its reason, dated now', () => {
+    expect(recordUnfit(given(accepted()), 'customer_name_missing', at(3))).toEqual({
+      events: [{ type: 'IssuanceFailed', data: { failedAt: at(3), reason: 'customer_name_missing', at: at(3) } }],
+    });
+  });
+});
+
+describe('an answer belongs to its attempt', () => {
+  it('and is taken for the second attempt when the first never left', () => {
+    const second = given(accepted(), attempted(1, 1), notSent(1, 2), attempted(2, 5));
+    expect(recordUnknown(second, dataOf(unknown(2, 6), 'IssuanceOutcomeUnknown'))).toEqual({
+      events: [unknown(2, 6)],
+    });
+  });
+
+  it('and changes nothing for an attempt that was never made', () => {
+    expect(recordNotSent(open, dataOf(notSent(2, 6), 'IssuanceNotSent'))).toEqual({ stale: 'an outcome stands' });
+  });
+});
+
+describe('a refusal', () => {
+  it('ends the invoice when every earlier attempt never left', () => {
+    const second = given(accepted(), attempted(1, 1), notSent(1, 2), attempted(2, 5));
+    expect(recordRejection(second, 2, { codes: ['E0188'] }, at(6))).toEqual({ events: [event.rejected(2, 6)] });
+  });
+});
+
+describe('a note in hand', () => {
+  it('is recorded whatever became of its attempt, as long as no outcome stands', () => {
+    const resent = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131));
+    expect(recordAuthorized(resent, event.authorizedData(1, 140))).toEqual({ events: [event.authorized(1, 140)] });
+  });
+
+  const issued = given(accepted(), attempted(1, 1), event.authorized(1, 2));
+
+  it('that stands already is no second event', () => {
+    expect(recordAuthorized(issued, event.authorizedData(1, 50))).toEqual({ events: [] });
+  });
+
+  it('with another access key never replaces the one that stands', () => {
+    expect(recordAuthorized(issued, { ...event.authorizedData(1, 50), accessKey: '6'.repeat(50) })).toEqual({
+      stale: 'an outcome stands',
+    });
+  });
+});
+
+describe('"this DPS exists" (E0014)', () => {
+  const told = [accepted(), attempted(1, 1), unknown(1, 2, ['E0500', 'E0014'])] as const;
+
+  it('said of a DPS id forbids the proof of its absence for ever', () => {
+    expect(saidToExist(event.givenInvoice(...told), event.DPS_ID)).toBe(true);
+    expect(recordAbsence(given(...told), { attempt: 1, firstAbsentAt: at(36), now: at(3000) }, limits)).toEqual({
+      stale: 'the authorizer said that this DPS exists',
+    });
+  });
+
+  it('said of the second send forbids it as well', () => {
+    const resent = [accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131)];
+    const state = given(...resent, unknown(2, 132, ['E0014']));
+    expect(recordAbsence(state, { attempt: 2, firstAbsentAt: at(200), now: at(400) }, limits)).toEqual({
+      stale: 'the authorizer said that this DPS exists',
+    });
+  });
+
+  it('says nothing of another DPS id of the same invoice', () => {
+    const other = 'DPS330455721234567800019500001000000000000000008';
+    const renumbered = attempted(2, 50);
+    const next = { ...renumbered, data: { ...dataOf(renumbered, 'IssuanceAttempted'), number: 8, dpsId: other } };
+    const history = [...told, conflictFound(1, 40), next as typeof renumbered] as const;
+    expect(saidToExist(event.givenInvoice(...history), other)).toBe(false);
+    expect(recordAbsence(given(...history), { attempt: 2, firstAbsentAt: at(90), now: at(150) }, limits)).toMatchObject(
+      { events: [{ type: 'IssuanceProvenAbsent', data: { dpsId: other } }] },
+    );
+  });
+
+  it('is not what other codes say', () => {
+    expect(saidToExist(event.givenInvoice(accepted(), attempted(1, 1), unknown(1, 2, ['E0500'])), event.DPS_ID)).toBe(
+      false,
+    );
+  });
+});
+
+describe('the proof of absence', () => {
+  const send = { deadlineAt: at(36) };
+
+  it.each([
+    ['no first "absent"', undefined, 500, false],
+    ['a first one before the deadline', 35, 500, false],
+    ['a second one less than a pause later', 36, 95, false],
+    ['both at the first possible instants', 36, 96, true],
+    ['both later', 100, 400, true],
+  ])('with %s', (_what, first, second, complete) => {
+    const firstAbsentAt = first === undefined ? undefined : at(first);
+    expect(completesAbsence(send, firstAbsentAt, at(second), limits)).toBe(complete);
+    if (firstAbsentAt === undefined) return;
+    expect(event.told(recordAbsence(open, { attempt: 1, firstAbsentAt, now: at(second) }, limits))).toBe(
+      complete ? 'IssuanceProvenAbsent' : 'the proof is not complete',
+    );
+  });
+});

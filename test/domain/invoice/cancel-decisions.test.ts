@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import type { Decision } from '../../../src/domain/invoice/decision.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import {
+  concludeCancellation,
+  recordCancelAbsence,
+  recordCancelAttempt,
+  recordCancelNotSent,
+  recordCancelRefusal,
+  recordCancelUnknown,
+  recordConfirmation,
+} from '../../../src/domain/invoice/record-cancellation.js';
+import type { InvoiceState } from '../../../src/domain/invoice/state.js';
+import * as event from './fixtures.js';
+
+const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, dataOf, given, limits } = event;
+
+const issued = [event.accepted(), event.attempted(1, 1), event.authorized(1, 2)] as const;
+const asked = [...issued, event.cancelRequested(60)] as const;
+const sent = [...asked, cancelAttempted(1, 61)] as const;
+
+/** What is known of the first send of the cancellation. */
+const histories: Record<string, readonly InvoiceEvent[]> = {
+  'no invoice': [],
+  'not asked for': issued,
+  requested: asked,
+  open: sent,
+  'not sent': [...sent, cancelNotSent(1, 62)],
+  unknown: [...sent, cancelUnknown(1, 62)],
+  'unknown, E0840': [...sent, cancelUnknown(1, 62, ['E0840'])],
+  absent: [...sent, cancelUnknown(1, 62), cancelAbsent(1, 200)],
+  succeeded: [...sent, event.cancelConfirmed(63)],
+  failed: [...sent, event.cancelNotConfirmed(63, ['E0822'])],
+};
+
+const commands: Record<string, (state: InvoiceState) => Decision> = {
+  'send attempt 1': (state) => recordCancelAttempt(state, dataOf(cancelAttempted(1, 300), 'CancellationAttempted')),
+  'send attempt 2': (state) => recordCancelAttempt(state, dataOf(cancelAttempted(2, 300), 'CancellationAttempted')),
+  'not sent': (state) => recordCancelNotSent(state, dataOf(cancelNotSent(1, 300), 'CancellationNotSent')),
+  unknown: (state) => recordCancelUnknown(state, dataOf(cancelUnknown(1, 300), 'CancellationOutcomeUnknown')),
+  refuse: (state) => recordCancelRefusal(state, { request: 1, attempt: 1 }, { codes: ['E0822'] }, at(300)),
+  confirm: (state) => recordConfirmation(state, event.confirmationData(300)),
+  'prove absent': (state) =>
+    recordCancelAbsence(state, { request: 1, attempt: 1, firstAbsentAt: at(150), now: at(300) }, limits),
+  conclude: (state) => concludeCancellation(state, at(90_000), limits),
+};
+
+const NONE = 'no such pending cancellation';
+const BUSY = 'another attempt is under way';
+const ENDED = 'the cancellation has ended';
+const NOT_LAST = 'not the last attempt';
+const SETTLED = 'the attempt is settled';
+const SO = 'already so';
+
+const SENT = 'CancellationAttempted';
+const DONE = 'CancellationConfirmed';
+const OVER = 'CancellationNotConfirmed';
+const ABSENT = 'CancellationProvenAbsent';
+
+/** Rows: what is known. Columns: the commands above, in order. */
+const table: Record<string, readonly string[]> = {
+  'no invoice': [NONE, NONE, ENDED, ENDED, ENDED, ENDED, NOT_LAST, SO],
+  'not asked for': [NONE, NONE, ENDED, ENDED, ENDED, ENDED, NOT_LAST, SO],
+  requested: [SENT, BUSY, ENDED, ENDED, ENDED, DONE, NOT_LAST, OVER],
+  open: [BUSY, BUSY, 'CancellationNotSent', 'CancellationOutcomeUnknown', OVER, DONE, ABSENT, OVER],
+  'not sent': [BUSY, SENT, SO, SO, SO, DONE, SETTLED, OVER],
+  unknown: [BUSY, BUSY, SO, SO, SO, DONE, ABSENT, OVER],
+  'unknown, E0840': [BUSY, BUSY, SO, SO, SO, DONE, OVER, OVER],
+  absent: [BUSY, SENT, SO, SO, SO, DONE, SO, OVER],
+  succeeded: [NONE, NONE, ENDED, ENDED, ENDED, SO, NOT_LAST, SO],
+  failed: [NONE, NONE, ENDED, ENDED, ENDED, ENDED, NOT_LAST, SO],
+};
+
+const columns = Object.keys(commands);
+const cells = Object.entries(table).flatMap(([known, row]) =>
+  row.map((expected, index) => [known, columns[index] ?? '', expected] as const),
+);
+
+describe('given what is known of a cancellation', () => {
+  it.each(cells)('%s, "%s" gives: %s', (known, column, expected) => {
+    const command = commands[column];
+    if (command === undefined) throw new Error(`no command ${column}`);
+    expect(event.told(command(given(...(histories[known] ?? []))))).toBe(expected);
+  });
+
+  it('every history and every command is in the table', () => {
+    expect(Object.keys(table)).toEqual(Object.keys(histories));
+    for (const row of Object.values(table)) expect(row).toHaveLength(columns.length);
+  });
+});
+
+describe('a word on another request', () => {
+  const second = given(
+    ...[event.accepted({ mode: 'test' }), event.attempted(1, 1), event.authorized(1, 2), event.cancelRequested(60)],
+    ...[cancelAttempted(1, 61), event.cancelNotConfirmed(62, ['E0822']), event.cancelRequested(100, 2)],
+    cancelAttempted(1, 101, 2),
+  );
+
+  it('that ended before changes nothing of the one under way', () => {
+    for (const [column, command] of Object.entries(commands)) {
+      if (column === 'conclude') continue;
+      const decision = command(second);
+      expect('events' in decision ? decision.events : []).toEqual([]);
+    }
+  });
+
+  it('while its own words count', () => {
+    const own = { ...dataOf(cancelUnknown(1, 102), 'CancellationOutcomeUnknown'), request: 2 };
+    expect(recordCancelUnknown(second, own)).toEqual({ events: [{ type: 'CancellationOutcomeUnknown', data: own }] });
+  });
+});
+
+describe('an answer belongs to its send', () => {
+  const second = given(...sent, cancelNotSent(1, 62), cancelAttempted(2, 64));
+
+  it('and is taken for the second when the first never left', () => {
+    expect(recordCancelUnknown(second, dataOf(cancelUnknown(2, 65), 'CancellationOutcomeUnknown'))).toEqual({
+      events: [cancelUnknown(2, 65)],
+    });
+  });
+
+  it('and proves nothing of the second when it speaks of the first', () => {
+    const first = { request: 1, attempt: 1, firstAbsentAt: at(200), now: at(400) };
+    expect(recordCancelAbsence(second, first, limits)).toEqual({ stale: 'not the last attempt' });
+  });
+});

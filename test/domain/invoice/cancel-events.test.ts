@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import {
+  concludeCancellation,
+  recordCancelAbsence,
+  recordCancelAttempt,
+  recordCancelNotSent,
+  recordCancelRefusal,
+  recordConfirmation,
+} from '../../../src/domain/invoice/record-cancellation.js';
+import * as event from './fixtures.js';
+
+const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, dataOf, given, limits } = event;
+
+const asked = [event.accepted(), event.attempted(1, 1), event.authorized(1, 2), event.cancelRequested(60)] as const;
+const pending = (...events: InvoiceEvent[]) => given(...asked, ...events);
+const sent = cancelAttempted(1, 61);
+
+const notConfirmed = (data: object) => ({
+  events: [{ type: 'CancellationNotConfirmed', data: { request: 1, ...data } }],
+});
+const blocked = (seconds: number) => notConfirmed({ reason: 'refused', codes: ['E0840'], at: at(seconds) });
+
+describe('what is recorded of a cancellation', () => {
+  it.each([
+    ['send', () => recordCancelAttempt(pending(), dataOf(sent, 'CancellationAttempted')), sent],
+    [
+      'failure to send',
+      () => recordCancelNotSent(pending(sent), dataOf(cancelNotSent(1, 62), 'CancellationNotSent')),
+      cancelNotSent(1, 62),
+    ],
+    ['confirmation', () => recordConfirmation(pending(sent), event.confirmationData(63)), event.cancelConfirmed(63)],
+  ])('%s is all that the sender knows', (_what, decide, recorded) => {
+    expect(decide()).toEqual({ events: [recorded] });
+  });
+
+  it('refusal are the authorizer’s codes and words', () => {
+    const answer = { codes: ['E0822'], httpStatus: 400, texts: ['prazo'] };
+    expect(recordCancelRefusal(pending(sent), { request: 1, attempt: 1 }, answer, at(62))).toEqual(
+      notConfirmed({ reason: 'refused', ...answer, at: at(62) }),
+    );
+  });
+
+  it('time-out is no code and the instant of the sweep', () => {
+    expect(concludeCancellation(pending(), at(3659), limits)).toEqual({ stale: 'not due' });
+    expect(concludeCancellation(pending(), at(3660), limits)).toEqual(
+      notConfirmed({ reason: 'timeout', codes: [], at: at(3660) }),
+    );
+  });
+});
+
+describe('a refusal after a send that may have arrived', () => {
+  it('is evidence only, and look-ups go on until the time-out', () => {
+    const resent = pending(sent, cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 201));
+    expect(recordCancelRefusal(resent, { request: 1, attempt: 2 }, { codes: ['E0822'] }, at(202))).toEqual({
+      events: [
+        {
+          type: 'CancellationOutcomeUnknown',
+          data: {
+            ...{ request: 1, attempt: 2, reason: 'refused after an unknown attempt', codes: ['E0822'], at: at(202) },
+          },
+        },
+      ],
+    });
+  });
+
+  it('but not after one that never left', () => {
+    const resent = pending(sent, cancelNotSent(1, 62), cancelAttempted(2, 64));
+    expect(recordCancelRefusal(resent, { request: 1, attempt: 2 }, { codes: ['E0822'] }, at(65))).toEqual(
+      notConfirmed({ reason: 'refused', codes: ['E0822'], at: at(65) }),
+    );
+  });
+});
+
+describe('the event is not there', () => {
+  const absence = (events: InvoiceEvent[], attempt: number, first: number, now: number) =>
+    recordCancelAbsence(pending(...events), { request: 1, attempt, firstAbsentAt: at(first), now: at(now) }, limits);
+
+  it('proven by two look-ups after the deadline, far enough apart', () => {
+    const unclear = [sent, cancelUnknown(1, 62)];
+    expect(absence(unclear, 1, 95, 400)).toEqual({ stale: 'the proof is not complete' });
+    expect(absence(unclear, 1, 96, 155)).toEqual({ stale: 'the proof is not complete' });
+    expect(absence(unclear, 1, 96, 156)).toEqual({
+      events: [
+        {
+          type: 'CancellationProvenAbsent',
+          data: { request: 1, attempt: 1, firstAskedAt: at(96), secondAskedAt: at(156), at: at(156) },
+        },
+      ],
+    });
+  });
+
+  it('after an E0840: another event blocks the note, and one look-up is enough', () => {
+    expect(absence([sent, cancelUnknown(1, 62, ['E0840'])], 1, 92, 92)).toEqual(blocked(92));
+  });
+
+  it('after an E0840 on the second send, the first never having left: one look-up is enough', () => {
+    const events = [sent, cancelNotSent(1, 62), cancelAttempted(2, 64), cancelUnknown(2, 65, ['E0840'])];
+    expect(absence(events, 2, 95, 95)).toEqual(blocked(95));
+  });
+
+  it('after an E0840 when an earlier send may have arrived: only the whole proof refuses', () => {
+    const events = [
+      ...[sent, cancelUnknown(1, 62), cancelAbsent(1, 200)],
+      ...[cancelAttempted(2, 201), cancelUnknown(2, 202, ['E0840'])],
+    ];
+    expect(absence(events, 2, 232, 232)).toEqual({ stale: 'the proof is not complete' });
+    expect(absence(events, 2, 240, 299)).toEqual({ stale: 'the proof is not complete' });
+    expect(absence(events, 2, 240, 300)).toEqual(blocked(300));
+  });
+
+  it('after another code than E0840: no refusal, however often', () => {
+    expect(absence([sent, cancelUnknown(1, 62, ['E0500'])], 1, 96, 96)).toEqual({ stale: 'the proof is not complete' });
+    expect(absence([sent], 1, 96, 96)).toEqual({ stale: 'the proof is not complete' });
+  });
+});

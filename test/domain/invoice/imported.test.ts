@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { cancelableUntil, cancelRefusal } from '../../../src/domain/invoice/request-cancellation.js';
+import { invoiceView, isDownloadable } from '../../../src/domain/invoice/view.js';
+import { ACCESS_KEY, at, dataOf, givenInvoice, imported, T0 } from './fixtures.js';
+
+const importedData = dataOf(imported(), 'InvoiceImported');
+
+describe('an imported invoice', () => {
+  it('is issued, with what the import knew and no attempts', () => {
+    const event = imported({
+      ...{ description: 'Aula', competence: '2026-11-20', reference: 'antiga-1', createdAt: at(-7200) },
+      ...{ nfseXmlGzip: 'H4sI', nfseSha256: 'a'.repeat(64), replacedBy: 'x' },
+    });
+    expect(givenInvoice(event)).toEqual({
+      kind: 'invoice',
+      facts: {
+        ...{ mode: 'live', companyId: '12345678000195', invoiceId: '22222222-2222-4222-8222-222222222222' },
+        ...{ amountInCents: 90_000, description: 'Aula', competence: '2026-11-20', reference: 'antiga-1' },
+        createdAt: at(-7200),
+      },
+      origin: { kind: 'imported', from: 'legacy', replaced: false },
+      attempts: [],
+      outcome: { status: 'issued', accessKey: ACCESS_KEY, issuedAt: at(-3600) },
+    });
+  });
+
+  it('knows and shows no field that the import did not know', () => {
+    const { accessKey: _key, issuedAt: _at, ...bare } = importedData;
+    expect(givenInvoice({ type: 'InvoiceImported', data: bare }).outcome).toStrictEqual({ status: 'issued' });
+    expect(invoiceView(givenInvoice({ type: 'InvoiceImported', data: bare }), T0)).toEqual({
+      ...{ object: 'nfse', id: 'nfse_22222222-2222-4222-8222-222222222222', livemode: true, status: 'issued' },
+      ...{ amount_in_cents: 90_000, failed_attempts: 0 },
+    });
+  });
+
+  it('shows the key and the date of issue that it came with', () => {
+    expect(invoiceView(givenInvoice(imported()), T0)).toMatchObject({ access_key: ACCESS_KEY, issued_at: at(-3600) });
+  });
+});
+
+describe('an imported cancellation', () => {
+  it('is a success without sends, dated by the import file', () => {
+    expect(givenInvoice(imported({ state: 'canceled', canceledAt: at(-60) })).cancellation).toEqual({
+      ...{ request: 1, status: 'succeeded', reason: 'other', requestedAt: at(-60), canceledAt: at(-60) },
+      ...{ sends: [], codes: [] },
+    });
+  });
+
+  it('without a date is dated by the import', () => {
+    const { cancellation } = givenInvoice(imported({ state: 'canceled' }));
+    expect(cancellation).toMatchObject({ requestedAt: T0, canceledAt: T0 });
+  });
+
+  it('is canceled and can still be downloaded in live mode', () => {
+    const canceled = givenInvoice(imported({ state: 'canceled' }));
+    expect(invoiceView(canceled, T0).status).toBe('canceled');
+    expect(isDownloadable(canceled)).toBe(true);
+  });
+});
+
+describe('an imported invoice may be canceled', () => {
+  it.each([
+    ['when it came from the legacy system', {}, undefined],
+    ['when it came from the web issuer', { origin: 'web' as const }, undefined],
+    ['but not when it was attached by hand', { origin: 'manual' as const }, 'nfse.not_cancelable'],
+    ['but not when another note replaced it', { state: 'replaced' as const }, 'nfse.not_cancelable'],
+    ['but not twice', { state: 'canceled' as const }, 'nfse.already_canceled'],
+    ['but not after its month', { issuedAt: '2026-10-31T12:00:00.000Z' }, 'nfse.cancel_window_closed'],
+  ])('%s', (_when, facts, refusal) => {
+    const invoice = givenInvoice(imported(facts));
+    expect(cancelRefusal(invoice, T0)).toBe(refusal);
+    expect(cancelableUntil(invoice, T0)).toBe(refusal === undefined ? '2026-12-01T02:59:59.000Z' : undefined);
+  });
+
+  it('but not without an access key, which a cancellation names', () => {
+    const { accessKey: _key, ...keyless } = importedData;
+    expect(cancelRefusal(givenInvoice({ type: 'InvoiceImported', data: keyless }), T0)).toBe('nfse.not_cancelable');
+  });
+
+  it('but not without a date of issue, for then no window is open', () => {
+    const { issuedAt: _at, ...undated } = importedData;
+    const invoice = givenInvoice({ type: 'InvoiceImported', data: undated });
+    expect(cancelRefusal(invoice, T0)).toBe('nfse.cancel_window_closed');
+    expect(cancelableUntil(invoice, T0)).toBeUndefined();
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { cancellationError, invoiceError } from '../../../src/domain/invoice/issue-messages.js';
+import { accepted, at, attempted, authorized, givenInvoice, interrupted, rejected } from './fixtures.js';
+
+/** The reasons that a shop owner can act on, word for word (domain.md section 17). */
+const reasons: readonly [string, string][] = [
+  ['E0008', 'A data de emissão ficou adiante do relógio do sistema nacional. Emita de novo em alguns minutos.'],
+  ['E0037', 'O município do prestador não está no cadastro do convênio nacional. Fale com o suporte.'],
+  ['E0038', 'O convênio do município do prestador não está ativo. Fale com o suporte.'],
+  ['E0039', 'O município do prestador não usa o emissor nacional. Fale com o suporte.'],
+  ['E0116', 'O município exige a inscrição municipal do prestador. Informe-a ao suporte e emita de novo.'],
+  [
+    'E0120',
+    'A inscrição municipal informada não existe no cadastro nacional do município. Peça ao suporte que a corrija.',
+  ],
+  ['E0160', 'O regime tributário do cadastro difere do registrado no Simples Nacional. Peça ao suporte que o corrija.'],
+  ['E0188', 'O CNPJ do cliente é inválido. Corrija customer.document e emita de novo.'],
+  ['E0190', 'O CNPJ do cliente não existe na Receita Federal. Corrija customer.document e emita de novo.'],
+  ['E0202', 'O cliente não pode ser o próprio prestador. Corrija customer.document e emita de novo.'],
+  ['E0206', 'O CPF do cliente é inválido. Corrija customer.document e emita de novo.'],
+  ['E0207', 'O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo.'],
+  ['E0310', 'O código de serviço não existe na lista nacional. Fale com o suporte.'],
+  ['E0312', 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.'],
+  ['E0316', 'O código NBS da atividade não existe na tabela nacional. Fale com o suporte.'],
+  ['E0822', 'O prazo do município para cancelar a nota terminou.'],
+  ['E0840', 'Outro evento já está vinculado à nota e impede o cancelamento.'],
+];
+
+const GENERIC = 'O sistema nacional recusou a nota e nada foi emitido. Confira os dados enviados e emita de novo.';
+
+const errorAfter = (...events: InvoiceEvent[]) => invoiceError(givenInvoice(accepted(), ...events));
+
+const refusedWith = (...codes: string[]) => errorAfter(attempted(1, 1), rejected(1, 2, codes));
+
+describe('the message of a refused invoice', () => {
+  it.each(reasons)('for %s is: %s', (code, text) => {
+    expect(refusedWith(code)).toEqual({ code: 'issue_failed', message: `${text} (${code})` });
+  });
+
+  it('is the first reason that we know, and ends in all the codes', () => {
+    expect(refusedWith('E9999', 'E0207', 'E0188')?.message).toBe(
+      'O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo. (E9999, E0207, E0188)',
+    );
+  });
+
+  it('is a general one for codes that we do not know', () => {
+    expect(refusedWith('E9999')?.message).toBe(`${GENERIC} (E9999)`);
+  });
+
+  it('takes no word that every object knows for a known code', () => {
+    expect(refusedWith('toString')?.message).toBe(`${GENERIC} (toString)`);
+  });
+});
+
+describe('the message of an invoice that failed otherwise', () => {
+  it.each<[string, InvoiceEvent, string, string]>([
+    [
+      'never sent: may be issued anew',
+      { type: 'IssuanceFailed', data: { failedAt: at(3601), at: at(3601) } },
+      'issue_failed',
+      'A nota não chegou ao sistema nacional e nada foi emitido. Emita de novo com segurança.',
+    ],
+    [
+      'no name for the customer',
+      { type: 'IssuanceFailed', data: { failedAt: at(3), reason: 'customer_name_missing', at: at(3) } },
+      'issue_failed',
+      'O CNPJ do cliente não foi encontrado no cadastro e nenhum nome foi enviado. Envie customer.name e emita de novo.',
+    ],
+    [
+      'not begun in time',
+      { type: 'NotProcessed', data: { failedAt: at(900), at: at(900) } },
+      'nfse.not_processed',
+      'A emissão não chegou a ser iniciada. A causa é a habilitação da empresa, não os dados da nota: fale com o suporte.',
+    ],
+    [
+      'nobody knows',
+      interrupted,
+      'nfse.issue_interrupted',
+      'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.',
+    ],
+  ])('%s', (_why, end, code, message) => {
+    expect(errorAfter(end)).toEqual({ code, message });
+  });
+
+  it('is absent as long as nothing failed', () => {
+    expect(errorAfter()).toBeUndefined();
+    expect(errorAfter(attempted(1, 1), authorized(1, 2))).toBeUndefined();
+  });
+});
+
+describe('the message of a failed cancellation', () => {
+  const generic = 'O cancelamento não foi confirmado pelo sistema nacional. Não emita outra nota: fale com o suporte.';
+
+  it('never names a reason in live mode', () => {
+    expect(cancellationError(['E0822'], 'live')).toEqual({ code: 'nfse.cancel_failed', message: generic });
+  });
+
+  it('names none in test mode when there is none', () => {
+    expect(cancellationError([], 'test').message).toBe(generic);
+  });
+
+  it('names in test mode every code, and in words those that we know', () => {
+    expect(cancellationError(['E0840', 'E9999'], 'test').message).toBe(
+      'O cancelamento não foi confirmado pelo sistema nacional. Motivo do autorizador: E0840: Outro evento já está vinculado à nota e impede o cancelamento. E9999. Não emita outra nota: fale com o suporte.',
+    );
+  });
+});

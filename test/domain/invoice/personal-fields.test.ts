@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { invoiceEventTypes, invoicePersonalFields } from '../../../src/domain/invoice/personal-fields.js';
+
+describe('personal fields', () => {
+  it('are who the customer is, what was done for them, the documents, and words from outside', () => {
+    const personal = Object.entries(invoicePersonalFields).filter(([, fields]) => fields.length > 0);
+    expect(Object.fromEntries(personal)).toEqual({
+      InvoiceAccepted: ['customer', 'description'],
+      IssuanceAttempted: ['signedDpsGzip'],
+      IssuanceOutcomeUnknown: ['texts'],
+      Authorized: ['nfseXmlGzip'],
+      IssuanceRejected: ['texts'],
+      CancellationRequested: ['description'],
+      CancellationAttempted: ['signedRequestGzip'],
+      CancellationOutcomeUnknown: ['texts'],
+      CancellationConfirmed: ['eventXmlGzip'],
+      CancellationNotConfirmed: ['texts'],
+      CancellationSettledBySupport: ['evidence', 'eventXmlGzip'],
+      IndeterminateResolved: ['evidence', 'nfseXmlGzip'],
+      InvoiceImported: ['customer', 'description', 'nfseXmlGzip'],
+    });
+  });
+
+  it('are decided for each of the 24 types of event', () => {
+    expect(invoiceEventTypes).toHaveLength(24);
+    expect(new Set(invoiceEventTypes)).toEqual(new Set(Object.keys(invoicePersonalFields)));
+  });
+});

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { dueVerdict, type IssueVerdict, nextIssueStep } from '../../../src/domain/invoice/next-issue-step.js';
+import { conclude } from '../../../src/domain/invoice/record-issuance.js';
+import * as event from './fixtures.js';
+
+const { accepted, at, attempted, conflictFound, given, givenInvoice, limits, notSent, provenAbsent, unknown } = event;
+
+/** Acceptance at 12:00:00. Each verdict, and the instant from which it may be recorded (design section 6, 6). */
+const verdicts: readonly [string, readonly InvoiceEvent[], IssueVerdict['event'], string][] = [
+  ['queued', [accepted()], 'NotProcessed', '2026-11-21T12:15:00.000Z'],
+  [
+    'never sent: 60 minutes after the first attempt',
+    [accepted(), attempted(1, 600), notSent(1, 601), attempted(2, 3000), notSent(2, 3001)],
+    'IssuanceFailed',
+    '2026-11-21T13:10:00.000Z',
+  ],
+  [
+    'sent without an answer: 60 minutes after the send',
+    [accepted(), attempted(1, 600)],
+    'IssuanceInterrupted',
+    '2026-11-21T13:10:00.000Z',
+  ],
+  [
+    'sent with an unclear answer: 60 minutes after the answer',
+    [accepted(), attempted(1, 600), unknown(1, 630)],
+    'IssuanceInterrupted',
+    '2026-11-21T13:10:30.000Z',
+  ],
+  [
+    'proven absent: a look-up is no signal, and absence never fails an invoice',
+    [accepted(), attempted(1, 600), unknown(1, 630), provenAbsent(1, 900)],
+    'IssuanceInterrupted',
+    '2026-11-21T13:10:30.000Z',
+  ],
+  [
+    'absent, then never left: the last send counts',
+    [accepted(), attempted(1, 600), provenAbsent(1, 900), attempted(2, 1200), notSent(2, 1201)],
+    'IssuanceInterrupted',
+    '2026-11-21T13:20:01.000Z',
+  ],
+  [
+    'a foreign note of other content',
+    [accepted(), attempted(1, 600), unknown(1, 630), conflictFound(1, 700)],
+    'IssuanceInterrupted',
+    '2026-11-21T13:10:30.000Z',
+  ],
+];
+
+const kinds = ['NotProcessed', 'IssuanceFailed', 'IssuanceInterrupted'] as const;
+
+describe('the verdict of time', () => {
+  it.each(verdicts)('on an invoice %s', (_what, history, type, failedAt) => {
+    const verdict = { event: type, failedAt };
+    expect(dueVerdict(givenInvoice(...history), limits)).toEqual(verdict);
+    const before = new Date(Date.parse(failedAt) - 1).toISOString();
+    expect(conclude(given(...history), verdict, before, limits)).toEqual({ stale: 'not due' });
+    expect(conclude(given(...history), verdict, failedAt, limits)).toEqual({
+      events: [{ type, data: { failedAt, at: failedAt } }],
+    });
+  });
+
+  it.each(verdicts)('dates the end by its due instant and not by the sweep: %s', (_what, history, type, failedAt) => {
+    const late = '2026-11-22T12:00:00.000Z';
+    expect(conclude(given(...history), { event: type, failedAt }, late, limits)).toEqual({
+      events: [{ type, data: { failedAt, at: late } }],
+    });
+  });
+
+  it.each(verdicts)('is the state’s own, whatever the sweep believed: %s', (_what, history, type) => {
+    for (const other of kinds.filter((kind) => kind !== type)) {
+      const decision = conclude(given(...history), { event: other, failedAt: at(0) }, at(90_000), limits);
+      expect(decision).toEqual({ stale: 'not due' });
+    }
+  });
+
+  it.each(verdicts)('is what the protocol asks for from that instant on: %s', (_what, history, type, failedAt) => {
+    const aroundTheHour = fc.integer({ min: -7_200_000, max: 7_200_000 });
+    fc.assert(
+      fc.property(fc.oneof(aroundTheHour, fc.integer({ min: -3, max: 3 })), (offsetMs) => {
+        const now = new Date(Date.parse(failedAt) + offsetMs).toISOString();
+        const step = nextIssueStep(given(...history), now, limits, { asked: 0 });
+        expect(step.do === 'conclude').toBe(offsetMs >= 0);
+        const decision = conclude(given(...history), { event: type, failedAt }, now, limits);
+        expect('events' in decision).toBe(offsetMs >= 0);
+      }),
+    );
+  });
+
+  it('leaves an outcome alone', () => {
+    const issued = given(accepted(), attempted(1, 1), event.authorized(1, 2));
+    for (const kind of kinds) {
+      expect(conclude(issued, { event: kind, failedAt: at(0) }, at(90_000), limits)).toEqual({ events: [] });
+    }
+    expect(conclude(given(), { event: 'NotProcessed', failedAt: at(0) }, at(90_000), limits)).toEqual({ events: [] });
+  });
+});
+
+describe('a foreign note that may be our own', () => {
+  const history = [accepted(), attempted(1, 600), unknown(1, 630), conflictFound(1, 700, true)] as const;
+  const verdict = { event: 'IssuanceInterrupted' as const, failedAt: at(700) };
+
+  it('ends the invoice at once, dated by the discovery', () => {
+    expect(nextIssueStep(given(...history), at(701), limits, { asked: 0 })).toEqual({ do: 'conclude', verdict });
+    expect(conclude(given(...history), verdict, at(701), limits)).toEqual({
+      events: [{ type: 'IssuanceInterrupted', data: { failedAt: at(700), at: at(701) } }],
+    });
+  });
+
+  it('never as failed or not processed', () => {
+    for (const kind of ['IssuanceFailed', 'NotProcessed'] as const) {
+      expect(conclude(given(...history), { ...verdict, event: kind }, at(701), limits)).toEqual({ stale: 'not due' });
+    }
+  });
+
+  it('with other content gives time to a new number', () => {
+    const other = given(accepted(), attempted(1, 600), unknown(1, 630), conflictFound(1, 700, false));
+    expect(conclude(other, verdict, at(701), limits)).toEqual({ stale: 'not due' });
+  });
+});

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { visible } from '../../../src/domain/invoice/view.js';
+import { accepted, at, given, imported } from './fixtures.js';
+
+describe('what a reader may see', () => {
+  const WEEK = 604_800;
+
+  it('is no test invoice from its seventh day on, swept or not', () => {
+    const state = given(accepted({ mode: 'test' }));
+    const end = Date.parse(at(WEEK));
+    fc.assert(
+      fc.property(fc.oneof(fc.integer({ min: -2, max: 2 }), fc.integer({ min: -1e9, max: 1e9 })), (offsetMs) => {
+        const now = new Date(end + offsetMs).toISOString();
+        expect(visible(state, now, WEEK)).toEqual(
+          offsetMs < 0 ? { kind: 'invoice', invoice: state } : { kind: 'absent' },
+        );
+      }),
+    );
+  });
+
+  it('is a live invoice for ever', () => {
+    expect(visible(given(accepted()), at(100 * WEEK), WEEK)).toMatchObject({ kind: 'invoice' });
+  });
+
+  it('is an import whose day of creation nobody knows', () => {
+    expect(visible(given(imported({ mode: 'test' })), at(100 * WEEK), WEEK)).toMatchObject({ kind: 'invoice' });
+  });
+
+  it.each<[string, readonly InvoiceEvent[], object]>([
+    ['nothing of an empty stream', [], { kind: 'absent' }],
+    [
+      'nothing of a deleted invoice',
+      [{ type: 'TestInvoiceDeleted', data: { lastHash: 'h', deletedAt: at(0) } }],
+      { kind: 'absent' },
+    ],
+    [
+      'where a reference went',
+      [{ type: 'ReferenceTaken', data: { invoiceId: 'other', takenAt: at(0) } }],
+      { kind: 'moved', to: 'other' },
+    ],
+  ])('is %s', (_what, events, seen) => {
+    expect(visible(given(...events), at(4000), WEEK)).toEqual(seen);
+  });
+});

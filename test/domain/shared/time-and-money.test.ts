@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { centsFromDecimal, decimalFromCents } from '../../../src/domain/shared/money.js';
+import {
+  addSeconds,
+  brasiliaDate,
+  brasiliaMidnight,
+  brasiliaStamp,
+  brasiliaWallClock,
+  epochMs,
+  isBefore,
+  lastSecondOfBrasiliaMonth,
+  latest,
+  nextBrasiliaMonth,
+} from '../../../src/domain/shared/time.js';
+
+describe('instants', () => {
+  it('are compared and moved in milliseconds', () => {
+    const [early, late] = ['2026-11-21T12:00:00.000Z', '2026-11-21T12:00:00.001Z'];
+    expect([isBefore(early, late), isBefore(late, early), isBefore(early, early)]).toEqual([true, false, false]);
+    expect([latest(early, late), latest(late, early)]).toEqual([late, late]);
+    expect(addSeconds(early, -0.5)).toBe('2026-11-21T11:59:59.500Z');
+  });
+
+  it('that are none are refused by name', () => {
+    expect(() => epochMs('yesterday')).toThrow('not an instant: yesterday');
+  });
+});
+
+/** Literal instants, written by hand from the calendar (readings 3 and 48). */
+describe('ends of months in Brasília', () => {
+  it.each([
+    ['2026-11-21T12:00:00.000Z', '2026-12-01T03:00:00.000Z', '2026-12-01T02:59:59.000Z'],
+    ['2026-12-01T02:59:59.999Z', '2026-12-01T03:00:00.000Z', '2026-12-01T02:59:59.000Z'],
+    ['2026-12-01T03:00:00.000Z', '2027-01-01T03:00:00.000Z', '2027-01-01T02:59:59.000Z'],
+    ['2026-12-31T23:00:00.000Z', '2027-01-01T03:00:00.000Z', '2027-01-01T02:59:59.000Z'],
+    ['2027-02-10T00:00:00.000Z', '2027-03-01T03:00:00.000Z', '2027-03-01T02:59:59.000Z'],
+    ['2028-02-29T12:00:00.000Z', '2028-03-01T03:00:00.000Z', '2028-03-01T02:59:59.000Z'],
+    // Daylight saving time was in force: two hours behind UTC until 2018-02-18, and again from 2018-11-04.
+    ['2018-01-15T12:00:00.000Z', '2018-02-01T02:00:00.000Z', '2018-02-01T01:59:59.000Z'],
+    ['2018-02-20T12:00:00.000Z', '2018-03-01T03:00:00.000Z', '2018-03-01T02:59:59.000Z'],
+    ['2018-11-20T12:00:00.000Z', '2018-12-01T02:00:00.000Z', '2018-12-01T01:59:59.000Z'],
+  ])('what is of the month of %s ends before %s', (at, nextMonth, lastSecond) => {
+    expect(nextBrasiliaMonth(at)).toBe(nextMonth);
+    expect(lastSecondOfBrasiliaMonth(at)).toBe(lastSecond);
+  });
+});
+
+describe('days in Brasília', () => {
+  it.each([
+    ['2026-11-22T02:59:59.999Z', '2026-11-21', '2026-11-21T23:59:59-03:00'],
+    ['2026-11-22T03:00:00.000Z', '2026-11-22', '2026-11-22T00:00:00-03:00'],
+    ['2018-12-01T01:59:59.000Z', '2018-11-30', '2018-11-30T23:59:59-02:00'],
+    ['2018-12-01T02:00:00.000Z', '2018-12-01', '2018-12-01T00:00:00-02:00'],
+  ])('%s is of %s, stamped %s', (at, date, stamp) => {
+    expect(brasiliaDate(at)).toBe(date);
+    expect(brasiliaStamp(at)).toBe(stamp);
+  });
+
+  it.each([
+    ['2026-11-21', '2026-11-21T03:00:00.000Z'],
+    ['2018-01-15', '2018-01-15T02:00:00.000Z'],
+    ['2018-02-18', '2018-02-18T03:00:00.000Z'],
+  ])('midnight of %s is %s', (date, at) => {
+    expect(brasiliaMidnight(date)).toBe(at);
+  });
+
+  it('keep their seconds on the wall, however often they were asked before', () => {
+    for (let quarter = 0; quarter < 2_500; quarter += 1) {
+      const at = addSeconds('2026-11-21T12:07:08.000Z', quarter * 900);
+      expect(brasiliaWallClock(at)).toMatchObject({ minute: (7 + quarter * 15) % 60, second: 8 });
+    }
+    expect(brasiliaWallClock('2026-11-21T12:07:08.000Z')).toEqual({
+      ...{ year: 2026, month: 11, day: 21 },
+      ...{ hour: 9, minute: 7, second: 8 },
+    });
+  });
+});
+
+describe('amounts', () => {
+  it.each([
+    [0, '0.00'],
+    [5, '0.05'],
+    [99, '0.99'],
+    [100, '1.00'],
+    [123_456, '1234.56'],
+  ])('%i cents are %s, and back', (cents, decimal) => {
+    expect(decimalFromCents(cents)).toBe(decimal);
+    expect(centsFromDecimal(decimal)).toBe(cents);
+  });
+
+  it.each([-1, 0.5, 2 ** 53, Number.NaN])('%d is no amount', (cents) => {
+    expect(() => decimalFromCents(cents)).toThrow('an amount must be a non-negative whole number of cents');
+  });
+
+  it('whole reais need no decimals; anything else is no decimal of the layout', () => {
+    expect(centsFromDecimal('12')).toBe(1_200);
+    for (const wrong of ['', '1.5', '1.555', '1,50', 'x1.50', '1.50x', ' 1.50', '-1.00', '90071992547409.92'])
+      expect(centsFromDecimal(wrong), wrong).toBeUndefined();
+  });
+});
