@@ -25,6 +25,11 @@ type Definition<R extends Row, E extends AnyEvent> = {
   name: string;
   /** A new number builds the next table beside this one and swaps when it has caught up. */
   version: number;
+  /**
+   * Oldest version that reads these rows, and whose rows this version's readers can use; default its own. Lower it
+   * only after adding columns that nobody needs yet: expand, then contract.
+   */
+  compatibleFrom?: number;
   /** Of the streams that it reads; exactly the events of `eventTypes` are in them. */
   prefixes: readonly [string, ...string[]];
   eventTypes: readonly E['type'][];
@@ -40,6 +45,7 @@ type Definition<R extends Row, E extends AnyEvent> = {
 export type Projection = {
   readonly name: string;
   readonly version: number;
+  readonly compatibleFrom?: number;
   readonly prefixes: readonly [string, ...string[]];
   readonly eventTypes: readonly string[];
   readonly keyColumn: string;

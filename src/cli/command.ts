@@ -1,4 +1,4 @@
-import type { Session } from './session.js';
+import type { Session, SessionNeeds } from './session.js';
 
 /** 0 done, 1 it ran and found or refused something, 2 bad usage, 3 an engine could not be reached (interface.md "Commands"). */
 export type ExitCode = 0 | 1 | 2 | 3;
@@ -16,12 +16,13 @@ export type Invocation = {
   /** Who runs a changing command; `--actor`, else the OS user. */
   actor: string;
   /** The engines, opened at the first use and closed by the caller. */
-  session(): Promise<Session>;
+  session(needs?: SessionNeeds): Promise<Session>;
 };
 
 export type Command = {
   /** As typed: `company put`. */
   name: string;
+  /** In brackets: may be left out; such come last. */
   positionals: readonly string[];
   summary: string;
   options: Readonly<Record<string, Option>>;

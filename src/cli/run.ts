@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Command, Option, Outcome } from './command.js';
 import { badUsage, textFlag } from './command.js';
-import type { Session } from './session.js';
+import type { Session, SessionNeeds } from './session.js';
 
 export type Terminal = { out(text: string): void; err(text: string): void };
 
@@ -17,7 +17,7 @@ const ACTOR: Option = { type: 'string', help: 'who runs this (default: the OS us
 export const runCommand = async (
   argv: readonly string[],
   commands: readonly Command[],
-  open: () => Promise<Session>,
+  open: (needs?: SessionNeeds) => Promise<Session>,
   terminal: Terminal,
 ): Promise<number> => {
   const command = findCommand(argv, commands);
@@ -41,7 +41,8 @@ export const runCommand = async (
   if (values.help === true)
     return print({ exit: 0, text: usage(command, options), json: { usage: usage(command, options) } }, false, terminal);
   const json = values.json === true;
-  if (positionals.length !== command.positionals.length)
+  const required = command.positionals.filter((name) => !name.startsWith('['));
+  if (positionals.length < required.length || positionals.length > command.positionals.length)
     return print(badUsage(usage(command, options)), json, terminal);
   const actor = command.changes ? (textFlag(values, 'actor') ?? osUser()) : '';
   return print(await command.run({ positionals, flags: values, actor, session: open }), json, terminal);

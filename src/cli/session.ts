@@ -2,13 +2,16 @@ import type { CompanyCommandDeps } from '../app/company/company-commands.js';
 import type { EventStore } from '../app/event-store/event-store.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
-import type { EventLog } from '../ports/event-log.js';
+import type { EventLog, LogPosition } from '../ports/event-log.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { SealingKeys } from '../ports/sealing-keys.js';
 
 export type ReadCertificate =
   | { ok: true; certificate: Omit<CompanyCertificate, 'certificateId'> }
   | { ok: false; reason: string };
+
+/** Only the command that cures it may open a read model that was made from another log. */
+export type SessionNeeds = { readModelOfAnyLog: true };
 
 /** What the operator commands work on: the same engines as the running service's. */
 export type Session = {
@@ -26,8 +29,43 @@ export type Session = {
   issueDemoCertificate(cnpj: string, legalName: string): Promise<Omit<CompanyCertificate, 'certificateId'>>;
   /** Modes that the simulator serves: nothing issued there is a fiscal document. */
   simulatedModes: readonly ('live' | 'test')[];
+  projections: ProjectionOperations;
   /** Checks of the machinery below the log: engines, projections, certificates. */
   checks(): Promise<readonly Check[]>;
 };
 
 export type Check = { name: string; ok: boolean; detail: string; cure?: string };
+
+export type ProjectionOperations = {
+  /** In the order in which they are shown. */
+  names: readonly string[];
+  status(): Promise<readonly ProjectionStatus[]>;
+  rebuild(name: string, onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
+  rollback(name: string, onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
+};
+
+export type ProjectionStatus = {
+  name: string;
+  /** Of the rows that are read. */
+  version: number;
+  generation: number;
+  position: LogPosition | null;
+  lagSeconds: number;
+  /** `progress` between 0 and 1; not `running`: interrupted, the next rebuild goes on with it. */
+  rebuilding?: {
+    version: number;
+    generation: number;
+    position: LogPosition | null;
+    progress: number;
+    running: boolean;
+  };
+  previous?: { version: number; generation: number };
+};
+
+/** `share` between 0 and 1; `events` handled in this run. */
+export type RebuildProgress = { name: string; share: number; events: number };
+
+/** `refused` is one line; the rows that are read are then as they were. */
+export type RebuildResult =
+  | { done: { name: string; version: number; generation: number; position: LogPosition | null; events: number } }
+  | { refused: string };

@@ -1,13 +1,14 @@
 import type { Projection, Recorded, Row } from '../../projections/types.js';
 import { type DecodedEvent, decodeEvent } from '../app/event-store/codec.js';
-import type { EventBatch, LogPosition, RecordedEvent } from '../ports/event-log.js';
+import type { StreamName } from '../domain/shared/ids.js';
+import type { EventBatch, LogPosition, RecordedEvent, Revision } from '../ports/event-log.js';
 import type { RowChange } from './projection-rows.js';
 
 /** An event that concerns one row of the projection. */
 export type Step = { key: string; event: DecodedEvent };
 
 /** Why a projection stopped, without anything of the event's content. */
-export type Halt = { position: LogPosition; stream: string; type: string; reason: string };
+export type Halt = { position: LogPosition; stream: StreamName; revision: Revision; type: string; reason: string };
 
 export type Planned = { steps: readonly Step[]; halt?: Halt };
 
@@ -52,9 +53,9 @@ export const foldSteps = (projection: Projection, steps: readonly Step[], rows: 
 };
 
 export const haltAt = (
-  { position, stream, type }: Pick<RecordedEvent, 'position' | 'stream' | 'type'>,
+  { position, stream, revision, type }: Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'type'>,
   error: unknown,
-): Halt => ({ position, stream, type, reason: reasonOf(error) });
+): Halt => ({ position, stream, revision, type, reason: reasonOf(error) });
 
 const handlerOf = (projection: Projection, type: string) => {
   const handler = Object.hasOwn(projection.handlers, type) ? projection.handlers[type] : undefined;

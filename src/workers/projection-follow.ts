@@ -3,17 +3,18 @@ import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
-import { applyBatch } from './projection-batch.js';
-import { readCheckpoint } from './projection-checkpoint.js';
+import { applyStanding } from './projection-apply.js';
 import type { Halt } from './projection-fold.js';
+import { generationOf, liveStanding } from './projection-generation.js';
 
-export type ProjectionHalt = Halt & { name: string };
+/** Place and type are those of the event that cannot be applied; without them it is the rows that are of a newer version. */
+export type ProjectionHalt = { name: string; reason: string } & Partial<Halt>;
 
 export type ProjectorDeps = {
   log: EventLog;
   db: pg.Pool;
   clock: Clock;
-  /** Called once when an event cannot be applied; the projection stands still from then on. */
+  /** Called once when the projection cannot go on; it stands still from then on. */
   onHalt(halt: ProjectionHalt): void;
   /** After each commit. */
   onBatch?(batch: { name: string; position: LogPosition | null; events: number }): void;
@@ -23,38 +24,63 @@ export type ProjectorDeps = {
 
 const RETRY_MS = { first: 50, longest: 5_000 };
 
-/** Follows the log from the checkpoint until the signal aborts or an event cannot be applied; faults of the engines are retried. */
+/**
+ * Follows the log with the live generation, whichever that is: after a swap the compare-and-set fails, and the next look
+ * finds the new one with its own checkpoint. Ends when the signal aborts, when an event cannot be applied or the live
+ * rows are of a newer version (`halted`), or when they are of an older one, which is not this program's to move
+ * (`outdated`). Faults of the engines are retried.
+ */
 export const followProjection = async (
   projection: Projection,
   signal: AbortSignal,
-  { log, db, clock, onHalt, onBatch, onFault }: ProjectorDeps,
-): Promise<'stopped' | 'halted'> => {
-  const { name, prefixes } = projection;
+  deps: ProjectorDeps,
+): Promise<'stopped' | 'halted' | 'outdated'> => {
   let faults = 0;
+  const onBatch: ProjectorDeps['onBatch'] = (batch) => {
+    faults = 0;
+    deps.onBatch?.(batch);
+  };
   while (!signal.aborted) {
     try {
-      let position = await readCheckpoint(db, projection);
-      const onInterrupted = (error: unknown): void => onFault?.(name, error);
-      for await (const batch of log.subscribe({ prefixes, after: position, signal, onInterrupted })) {
-        const outcome = await applyBatch(db, projection, position, batch, clock.now());
-        faults = 0;
-        if (outcome.kind === 'moved') break;
-        position = outcome.position;
-        if (outcome.kind === 'halted') {
-          onHalt({ name, ...outcome.halt });
-          return 'halted';
-        }
-        onBatch?.({ name, position, events: batch.length });
-        if (signal.aborted) break;
-      }
+      const ended = await followLive(projection, signal, { ...deps, onBatch });
+      if (ended !== 'look again') return ended;
     } catch (error) {
       // Whether the batch was written is read from the checkpoint, never assumed.
       faults += 1;
-      onFault?.(name, error);
+      deps.onFault?.(projection.name, error);
       await pause(Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** Math.min(faults - 1, 10)), signal);
     }
   }
   return 'stopped';
+};
+
+const followLive = async (
+  projection: Projection,
+  signal: AbortSignal,
+  { log, db, clock, onHalt, onBatch, onFault }: ProjectorDeps,
+): Promise<'halted' | 'outdated' | 'look again'> => {
+  const { name, version, prefixes } = projection;
+  const live = await liveStanding(db, name);
+  if (live.version < version) return 'outdated';
+  if (live.version > version) {
+    onHalt({ name, reason: `its live rows are of version ${live.version}, this program knows ${version}` });
+    return 'halted';
+  }
+  const generation = generationOf(projection, live);
+  let { position } = live;
+  const onInterrupted = (error: unknown): void => onFault?.(name, error);
+  for await (const batch of log.subscribe({ prefixes, after: position, signal, onInterrupted })) {
+    const outcome = await applyStanding({ db, log }, generation, position, batch, clock.now());
+    if (outcome.kind === 'moved') break;
+    position = outcome.position;
+    if (outcome.kind === 'halted') {
+      onHalt({ name, ...outcome.halt });
+      return 'halted';
+    }
+    onBatch?.({ name, position, events: batch.length });
+    if (signal.aborted) break;
+  }
+  return 'look again';
 };
 
 /** Half to full: many loops whose server comes back do not arrive at once. Ends early, without an error, when the signal aborts. */

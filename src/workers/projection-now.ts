@@ -2,12 +2,20 @@ import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import type { RecordedEvent } from '../ports/event-log.js';
 import { foldSteps, planBatch } from './projection-fold.js';
+import { generationOf, holdLive } from './projection-generation.js';
 import { saveRows } from './projection-rows.js';
+import { inTransaction } from './projection-table.js';
+
+/** Thrown when the live rows are of another version than this program's: the event stands, its row comes with the swap. */
+export class LiveRowsOfOtherVersion extends Error {
+  override readonly name = 'LiveRowsOfOtherVersion';
+}
 
 /**
  * Folds one whole stream and writes its rows at once where they are newer than what stands: for revocations and
  * switches, which must hold with the projector stopped too. The projector skips what it then finds done. Only for
- * projections whose rows stay: a row once deleted has no revision that could guard it. Throws when an event cannot be applied.
+ * projections whose rows stay: a row once deleted has no revision that could guard it. Throws when an event cannot be
+ * applied, and `LiveRowsOfOtherVersion`.
  */
 export const applyStreamNow = async (
   db: pg.Pool,
@@ -18,14 +26,26 @@ export const applyStreamNow = async (
   if (first === undefined) return;
   if (first.revision !== 0) throw new Error('a stream can only be applied from its first event on');
   for (const projection of projections) {
-    if (!projection.prefixes.some((prefix) => first.stream.startsWith(prefix))) continue;
-    const planned = await planBatch(projection, stream);
-    const folded = foldSteps(projection, planned.steps, new Map());
-    const halt = folded.halt ?? planned.halt;
-    if (halt !== undefined) throw new Error(`${projection.name} cannot apply ${halt.type}: ${halt.reason}`);
-    if ([...folded.changes.values()].some(({ kind }) => kind === 'delete')) {
-      throw new Error(`${projection.name} deletes rows and cannot be applied ahead of the log`);
-    }
-    await saveRows(db, projection, folded.changes);
+    if (projection.prefixes.some((prefix) => first.stream.startsWith(prefix))) await applyTo(db, projection, stream);
   }
+};
+
+const applyTo = async (db: pg.Pool, projection: Projection, stream: readonly RecordedEvent[]): Promise<void> => {
+  const planned = await planBatch(projection, stream);
+  const { changes, ...folded } = foldSteps(projection, planned.steps, new Map());
+  const halt = folded.halt ?? planned.halt;
+  if (halt !== undefined) throw new Error(`${projection.name} cannot apply ${halt.type}: ${halt.reason}`);
+  if ([...changes.values()].some(({ kind }) => kind === 'delete')) {
+    throw new Error(`${projection.name} deletes rows and cannot be applied ahead of the log`);
+  }
+  await inTransaction(db, async (client) => {
+    // A swap waits until these rows stand; one that begins later finds their events in the log.
+    const live = await holdLive(client, projection.name);
+    if (live.version !== projection.version) {
+      throw new LiveRowsOfOtherVersion(
+        `recorded, but not in force yet: projection ${projection.name} is at version ${live.version} and this program writes version ${projection.version}`,
+      );
+    }
+    await saveRows(client, generationOf(projection, live), changes);
+  });
 };

@@ -1,29 +1,49 @@
 import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
+import type { Instant } from '../domain/shared/time.js';
+import { addStanding, type Generation, type Standing, standings } from './projection-generation.js';
 
-/** The table of this version; each version has a schema of its own, so that two can be built side by side. */
-export const tableOf = ({ name, version }: Projection): string => `${quoted(`p_${name}_v${version}`)}.rows`;
+type Numbered = Pick<Standing, 'name' | 'version' | 'generation'>;
 
-/** What readers name: it points at the active version, whichever that is. */
-export const viewOf = ({ name }: Projection): string => `read.${quoted(name)}`;
+/** The table of one generation; each has a schema of its own, so that two can be built side by side. */
+export const tableOf = (generation: Numbered): string => `${schemaOf(generation)}.rows`;
 
-/** Makes schema, table and indexes of this version, and the view if no version has one yet; any number of processes may call it. */
-export const ensureProjection = (db: pg.Pool, projection: Projection): Promise<void> =>
+/** What readers name: it points at the live generation, whichever that is. */
+export const viewOf = ({ name }: Pick<Projection, 'name'>): string => `read.${quoted(name)}`;
+
+/** Makes an empty generation and its view live if the projection has none yet; any number of processes may call it. */
+export const ensureProjection = (db: pg.Pool, projection: Projection, logIdentity: string, now: Instant) =>
+  changingTables(db, async (client) => {
+    if ((await standings(client, projection.name)).some(({ role }) => role === 'live')) return;
+    const first: Generation = { ...projection, generation: 1, role: 'live' };
+    await makeTable(client, first);
+    await addStanding(client, first, logIdentity, now);
+    await showInView(client, first);
+  });
+
+/** One at a time among all processes, in one transaction. */
+export const changingTables = <T>(db: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
   inTransaction(db, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('projection tables', 0))`);
-    const known = await client.query<{ made: boolean; shown: boolean }>(
-      'select to_regclass($1) is not null as made, to_regclass($2) is not null as shown',
-      [tableOf(projection), viewOf(projection)],
-    );
-    if (known.rows[0]?.made !== true) await client.query(tableStatements(projection));
-    if (known.rows[0]?.shown !== true) await client.query(viewStatements(projection));
+    return await work(client);
   });
 
-/** Points the view at this version, in one transaction: a reader sees the old rows or the new ones, never none. */
-export const activateProjection = (db: pg.Pool, projection: Projection): Promise<void> =>
-  inTransaction(db, async (client) => {
-    await client.query(viewStatements(projection));
-  });
+/** Schema, table and indexes, empty: rows there that no checkpoint speaks for are worth nothing. */
+export const makeTable = async (client: pg.PoolClient, generation: Generation): Promise<void> => {
+  await dropTable(client, generation);
+  await client.query(tableStatements(generation));
+};
+
+export const dropTable = async (client: pg.PoolClient, generation: Numbered): Promise<void> => {
+  await client.query(`drop schema if exists ${schemaOf(generation)} cascade`);
+};
+
+/** Points the view at this generation: when the transaction commits, a reader sees the old rows or the new ones, never none. */
+export const showInView = async (client: pg.PoolClient, generation: Numbered): Promise<void> => {
+  await client.query(
+    `drop view if exists ${viewOf(generation)}; create view ${viewOf(generation)} as select * from ${tableOf(generation)}`,
+  );
+};
 
 /** Runs it in one transaction on one connection; a connection that may be broken is not used again. */
 export const inTransaction = async <T>(db: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
@@ -47,16 +67,18 @@ export const inTransaction = async <T>(db: pg.Pool, work: (client: pg.PoolClient
 /** Names come from the code, never from a request; quoted because a column may be called like a keyword. */
 export const quoted = (name: string): string => `"${name}"`;
 
-const tableStatements = (projection: Projection): string => {
-  const { name, version, columns, keyColumn, indexes } = projection;
+const schemaOf = ({ name, version, generation }: Numbered): string => quoted(`p_${name}_v${version}_g${generation}`);
+
+const tableStatements = (generation: Generation): string => {
+  const { columns, keyColumn, indexes } = generation;
   const definitions = Object.entries(columns).map(([column, type]) => {
     // Text is compared by its bytes: instants sort as time, and no locale of a server changes an order.
     const sqlType = type === 'text' ? 'text collate "C"' : type;
     return `${quoted(column)} ${sqlType}${column === keyColumn ? ' primary key' : ''}`;
   });
-  const table = tableOf(projection);
+  const table = tableOf(generation);
   return [
-    `create schema ${quoted(`p_${name}_v${version}`)}`,
+    `create schema ${schemaOf(generation)}`,
     `create table ${table} (${definitions.join(', ')})`,
     ...indexes.map(
       ({ columns: of, unique }) =>
@@ -64,7 +86,3 @@ const tableStatements = (projection: Projection): string => {
     ),
   ].join(';\n');
 };
-
-const viewStatements = (projection: Projection): string =>
-  `drop view if exists ${viewOf(projection)};
-   create view ${viewOf(projection)} as select * from ${tableOf(projection)}`;

@@ -2,32 +2,39 @@ import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog } from '../ports/event-log.js';
-import { openCheckpoint } from './projection-checkpoint.js';
+import { checkLogIdentity } from './projection-checkpoint.js';
 import { followProjection, type ProjectorDeps, pause } from './projection-follow.js';
 import { type LeaderSession, leaderSession } from './projection-leader.js';
+import { type RebuildOutcome, rebuildProjection } from './projection-rebuild.js';
 import { ensureProjection } from './projection-table.js';
 
-export type Projector = ProjectorDeps & { projections: readonly Projection[]; signal: AbortSignal };
+export type Projector = ProjectorDeps & {
+  projections: readonly Projection[];
+  signal: AbortSignal;
+  /** The live rows are of an older version than this program's; the new ones are being built beside them, or are live now. */
+  onUpgrade?(upgrade: { name: string; version: number; state: 'building' | 'live' }): void;
+};
 
 const STAND_BY_MS = 1_000;
 
 /**
  * Keeps every projection up with the log (design section 7). Resolves when the signal aborts or all of them have
  * halted. Throws `LogIdentityMismatch`, or what the engines say, when it cannot start. Takes one connection for the
- * leader locks and at most one per projection while it writes.
+ * leader locks and at most one per projection while it writes, two while it builds.
  */
 export const runProjector = async (projector: Projector): Promise<void> => {
-  const { db, log, clock, projections, signal } = projector;
+  const { db, log, clock, projections } = projector;
   await prepareProjections(db, log, clock, projections);
+  await checkProjectedLog(db, log, projections);
   const session = leaderSession(db);
   try {
-    await Promise.all(projections.map((projection) => lead(projection, session, signal, projector)));
+    await Promise.all(projections.map((projection) => lead(projection, session, projector)));
   } finally {
     await session.close();
   }
 };
 
-/** Tables, views and checkpoints; every process that reads them calls it at start-up. Throws `LogIdentityMismatch`. */
+/** Tables, views and checkpoints where there are none yet; every process that reads them calls it at start-up. */
 export const prepareProjections = async (
   db: pg.Pool,
   log: EventLog,
@@ -35,32 +42,61 @@ export const prepareProjections = async (
   projections: readonly Projection[],
 ): Promise<void> => {
   const identity = await log.identity();
-  for (const projection of projections) {
-    await ensureProjection(db, projection);
-    await openCheckpoint(db, projection, identity, clock.now());
-  }
+  for (const projection of projections) await ensureProjection(db, projection, identity, clock.now());
 };
 
-const lead = async (
-  projection: Projection,
-  session: LeaderSession,
-  signal: AbortSignal,
-  deps: ProjectorDeps,
+/** Throws `LogIdentityMismatch` when rows that are read were made from another log; only a rebuild may then go on. */
+export const checkProjectedLog = async (
+  db: pg.Pool,
+  log: EventLog,
+  projections: readonly Projection[],
 ): Promise<void> => {
+  const identity = await log.identity();
+  for (const projection of projections) await checkLogIdentity(db, projection, identity);
+};
+
+const lead = async (projection: Projection, session: LeaderSession, projector: Projector): Promise<void> => {
+  const { signal } = projector;
   const lock = `projector ${projection.name} v${projection.version}`;
   while (!signal.aborted) {
     const lost = await session.tryLead(lock).catch((error: unknown) => {
-      deps.onFault?.(projection.name, error);
+      projector.onFault?.(projection.name, error);
       return undefined;
     });
     if (lost === undefined) {
       await pause(STAND_BY_MS, signal);
       continue;
     }
-    if ((await followProjection(projection, AbortSignal.any([signal, lost]), deps)) === 'halted') {
+    const leading = AbortSignal.any([signal, lost]);
+    let ended = await followProjection(projection, leading, projector);
+    if (ended === 'outdated') ended = await upgrade(projection, leading, projector);
+    if (ended === 'halted') {
       // A process of a newer version may know the event.
       await session.resign(lock).catch(() => undefined);
       return;
     }
   }
+};
+
+/** Builds this program's version beside the older one; a process of the older version may go on with that until the swap. */
+const upgrade = async (
+  projection: Projection,
+  signal: AbortSignal,
+  { log, db, clock, onHalt, onFault, onUpgrade }: Projector,
+): Promise<'stopped' | 'halted'> => {
+  const { name, version } = projection;
+  onUpgrade?.({ name, version, state: 'building' });
+  const outcome = await rebuildProjection(projection, signal, { log, db, clock }).catch(
+    (error: unknown): RebuildOutcome => {
+      onFault?.(name, error);
+      return { kind: 'stopped' };
+    },
+  );
+  if (outcome.kind === 'halted') {
+    onHalt({ name, ...outcome.halt });
+    return 'halted';
+  }
+  if (outcome.kind === 'live') onUpgrade?.({ name, version, state: 'live' });
+  else await pause(STAND_BY_MS, signal);
+  return 'stopped';
 };

@@ -15,8 +15,7 @@ import { verifyChain } from '../../src/app/audit/verify-chain.js';
 import { createEventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { systemClock } from '../../src/runtime/clock.js';
-import { followProjection } from '../../src/workers/projection-follow.js';
-import { tableOf } from '../../src/workers/projection-table.js';
+import { rebuildProjection } from '../../src/workers/projection-rebuild.js';
 import { prepareProjections } from '../../src/workers/projector.js';
 import { accepted, attempted, authorized, streamOf } from '../projections/histories.js';
 import { sealingKeys } from '../projections/support.js';
@@ -72,22 +71,14 @@ const row = async (name: string, size: string, work: () => Promise<void>): Promi
   return { name, figure: perSecond(rate, 'events'), aim: atLeast(AIM, rate, '/s'), detail };
 };
 
-/** From an empty table to the head of the log, as the projector does it. */
+/** As `nfse projections rebuild`: a fresh generation beside the live one, up to the head of the log, then the swap. */
 const rebuild = async (projection: Projection, log: EventLog, pool: pg.Pool): Promise<void> => {
-  await pool.query(`truncate ${tableOf(projection)}`);
-  await pool.query('update checkpoints set position = null where name = $1', [projection.name]);
-  const head = await log.head();
-  const caughtUp = new AbortController();
-  const outcome = await followProjection(projection, caughtUp.signal, {
+  const outcome = await rebuildProjection(projection, new AbortController().signal, {
     log,
     db: pool,
     clock: systemClock,
-    onHalt: () => undefined,
-    onBatch: ({ position }) => {
-      if (position === head) caughtUp.abort();
-    },
   });
-  if (outcome === 'halted') throw new Error('the projection could not apply the generated log');
+  if (outcome.kind !== 'live' || outcome.events !== EVENTS) throw new Error(`the rebuild ended: ${outcome.kind}`);
 };
 
 const verify = async (log: EventLog): Promise<void> => {

@@ -8,7 +8,6 @@ import type { EventLog } from '../../src/ports/event-log.js';
 import { LogIdentityMismatch, readCheckpoint } from '../../src/workers/projection-checkpoint.js';
 import { followProjection, type ProjectionHalt, type ProjectorDeps } from '../../src/workers/projection-follow.js';
 import { applyStreamNow } from '../../src/workers/projection-now.js';
-import { activateProjection, ensureProjection } from '../../src/workers/projection-table.js';
 import { runProjector } from '../../src/workers/projector.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 import { accepted, attempted, COMPANY, keyCreated, keyRevoked, registration, streamOf } from './histories.js';
@@ -124,7 +123,7 @@ describeWithPostgres('projector', () => {
     await appendEvents(log, streamOf('live', 1), [accepted('live', 1)]);
     await eventually(caughtUp);
     expect(halts).toMatchObject([{ name: 'system', stream: systemApiStream, type: 'ApiSwitchedOff' }]);
-    expect(await readCheckpoint(database.pool, { name: 'system', version: 1 })).toBeNull();
+    expect(await readCheckpoint(database.pool, { name: 'system' })).toBeNull();
   });
 
   it('ends when all of its projections have halted', async () => {
@@ -136,20 +135,6 @@ describeWithPostgres('projector', () => {
   it('refuses to start over another log', async () => {
     const other = runProjector({ ...deps({ log: memoryEventLog() }), projections: [invoices], signal: stop.signal });
     await expect(other).rejects.toThrow(LogIdentityMismatch);
-  });
-
-  it('builds another version beside the one that is read, until it is activated', async () => {
-    await company();
-    const [companies] = operatorProjections;
-    if (companies === undefined) throw new Error('companies come first');
-    const next = { ...companies, version: 99 };
-    await applyStreamNow(database.pool, [companies], await log.read(companyStream(COMPANY)));
-    await ensureProjection(database.pool, next);
-    expect(await createReadModel(database.pool).company(COMPANY)).toBeDefined();
-    await activateProjection(database.pool, next);
-    expect(await createReadModel(database.pool).company(COMPANY)).toBeUndefined();
-    await activateProjection(database.pool, companies);
-    expect(await createReadModel(database.pool).company(COMPANY)).toBeDefined();
   });
 
   it('a revocation applied at once holds with the projector stopped, and the projector meeting it later does no harm', async () => {
@@ -165,8 +150,8 @@ describeWithPostgres('projector', () => {
         if (name === 'credentials') revoked.push(read.credential('hash-k1').then((credential) => credential?.revoked));
       },
     });
-    await eventually(async () => (await readCheckpoint(database.pool, { name: 'credentials', version: 1 })) !== null);
-    await eventually(async () => (await readCheckpoint(database.pool, { name: 'companies', version: 1 })) !== null);
+    await eventually(async () => (await readCheckpoint(database.pool, { name: 'credentials' })) !== null);
+    await eventually(async () => (await readCheckpoint(database.pool, { name: 'companies' })) !== null);
     expect(await Promise.all(revoked)).not.toContain(false);
     expect(await Promise.all(operatorProjections.map((projection) => dump(database.pool, projection)))).toEqual(before);
   });

@@ -21,7 +21,7 @@ import {
   registration,
   streamOf,
 } from './histories.js';
-import { appendEvents, emptyProjections, NOW } from './support.js';
+import { appendEvents, emptyProjections, liveOf, NOW } from './support.js';
 
 describeWithPostgres('read model', () => {
   let database: FreshDatabase;
@@ -41,7 +41,7 @@ describeWithPostgres('read model', () => {
     for (const projection of registry.projections) {
       const after = await readCheckpoint(database.pool, projection);
       const batch = await log.readAll({ prefixes: projection.prefixes, after, limit: 500 });
-      await applyBatch(database.pool, projection, after, batch, NOW);
+      await applyBatch(database.pool, await liveOf(database.pool, projection), after, batch, NOW);
     }
   };
   const issued = [attempted(1, 5), authorized(1, 6)];

@@ -15,7 +15,7 @@ import { applyBatch } from '../../src/workers/projection-batch.js';
 import { applyStreamNow } from '../../src/workers/projection-now.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 import { accepted, attempted, authorized, streamOf } from './histories.js';
-import { allOf, appendEvents, dump, emptyProjections, NOW } from './support.js';
+import { allOf, appendEvents, dump, emptyProjections, liveOf, NOW } from './support.js';
 
 const CNPJ = '11222333000181';
 const line = (serviceCode: string): OperatorLine => ({
@@ -46,7 +46,9 @@ describeWithPostgres('the read model of reference data', () => {
   afterAll(() => database.close());
 
   const project = async (): Promise<void> => {
-    for (const projection of ours) await applyBatch(database.pool, projection, null, await allOf(log, projection), NOW);
+    for (const projection of ours) {
+      await applyBatch(database.pool, await liveOf(database.pool, projection), null, await allOf(log, projection), NOW);
+    }
   };
   const rows = () => Promise.all(ours.map((projection) => dump(database.pool, projection)));
 
@@ -76,7 +78,7 @@ describeWithPostgres('the read model of reference data', () => {
   it('tells which invoice holds an access key', async () => {
     const stream = streamOf('live', 1);
     await appendEvents(log, stream, [accepted('live', 1), attempted(1, 5), authorized(1, 6)]);
-    await applyBatch(database.pool, invoices, null, await allOf(log, invoices), NOW);
+    await applyBatch(database.pool, await liveOf(database.pool, invoices), null, await allOf(log, invoices), NOW);
     const read = createReadModel(database.pool);
     const accessKey = '1'.repeat(50);
     expect(await read.byAccessKeys([accessKey, '2'.repeat(50)])).toEqual([{ accessKey, stream }]);

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { registry } from '../../projections/registry.js';
 import type { Projection } from '../../projections/types.js';
-import { projectionsMigration } from '../../src/adapters/sql/migrations/0012-projections.js';
 import { createEventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import type { StreamName } from '../../src/domain/shared/ids.js';
 import type { EventBatch, EventLog, EventToAppend } from '../../src/ports/event-log.js';
 import type { SealingKeys } from '../../src/ports/sealing-keys.js';
-import { tableOf } from '../../src/workers/projection-table.js';
+import { type Generation, generationOf, liveStanding } from '../../src/workers/projection-generation.js';
+import { viewOf } from '../../src/workers/projection-table.js';
 import { prepareProjections } from '../../src/workers/projector.js';
 
 export const NOW = '2026-11-21T12:00:00.000Z';
@@ -60,17 +60,25 @@ export const allOf = (log: EventLog, projection: Projection): Promise<EventBatch
 
 /** Tables as at the first start. */
 export const emptyProjections = async (db: pg.Pool, log: EventLog): Promise<void> => {
-  await db.query(projectionsMigration.sql);
   await db.query('truncate checkpoints');
+  const { rows } = await db.query<{ schema: string }>(
+    `select quote_ident(nspname) as schema from pg_namespace where nspname like 'p\\_%\\_g%'`,
+  );
+  if (rows.length > 0) await db.query(`drop schema ${rows.map(({ schema }) => schema).join(', ')} cascade`);
   await prepareProjections(db, log, clock, registry.projections);
-  for (const projection of registry.projections) await db.query(`truncate ${tableOf(projection)}`);
 };
 
-/** Every row as PostgreSQL prints it, in order of the key. */
-export const dump = async (db: pg.Pool, projection: Projection): Promise<readonly string[]> => {
-  const { rows } = await db.query<{ line: string }>(
-    `select t::text as line from ${tableOf(projection)} t order by ${projection.keyColumn}`,
-  );
+/** The generation that is read. */
+export const liveOf = async (db: pg.Pool, projection: Projection): Promise<Generation> =>
+  generationOf(projection, await liveStanding(db, projection.name));
+
+/** Every row that is read, as PostgreSQL prints it, in order of the key. */
+export const dump = (db: pg.Pool, projection: Projection): Promise<readonly string[]> =>
+  dumpOf(db, projection, viewOf(projection));
+
+/** The same of one generation's table. */
+export const dumpOf = async (db: pg.Pool, { keyColumn }: Projection, relation: string): Promise<readonly string[]> => {
+  const { rows } = await db.query<{ line: string }>(`select t::text as line from ${relation} t order by ${keyColumn}`);
   return rows.map(({ line }) => line);
 };
 

@@ -1,0 +1,111 @@
+import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
+import { createProgress, type ProgressStream } from '../progress.js';
+import type { ProjectionOperations, ProjectionStatus, RebuildResult } from '../session.js';
+
+const status: Command = {
+  name: 'projections status',
+  positionals: [],
+  summary: 'where each projection stands, how far behind the log, and what is being rebuilt',
+  options: {},
+  changes: false,
+  run: async ({ session }) => {
+    const all = await (await session(ANY_LOG)).projections.status();
+    return done(all.map(lineOf).join('\n'), { projections: all.map(jsonOf) });
+  },
+};
+
+const rebuild = (stream: ProgressStream): Command => ({
+  name: 'projections rebuild',
+  positionals: ['[NAME]'],
+  summary: 'builds a projection anew beside the one that is read, then swaps; the service goes on',
+  options: { all: { type: 'boolean', help: 'every projection, one after the other' } },
+  changes: true,
+  run: async ({ positionals: [name], flags, actor, session }) => {
+    if ((name === undefined) === (flags.all !== true)) return badUsage('nfse projections rebuild NAME, or --all');
+    const { projections } = await session(ANY_LOG);
+    if (name !== undefined && !projections.names.includes(name)) return unknown(name, projections);
+    const results: RebuildResult[] = [];
+    for (const one of name === undefined ? projections.names : [name]) {
+      results.push(await shown(stream, (onProgress) => projections.rebuild(one, onProgress)));
+    }
+    return outcomeOf('rebuilt', actor, results);
+  },
+});
+
+const rollback = (stream: ProgressStream): Command => ({
+  name: 'projections rollback',
+  positionals: ['NAME'],
+  summary: 'goes back to the generation before the one that is read, brought up to date first',
+  options: {},
+  changes: true,
+  run: async ({ positionals: [name = ''], actor, session }) => {
+    const { projections } = await session();
+    if (!projections.names.includes(name)) return unknown(name, projections);
+    return outcomeOf('rolled_back', actor, [
+      await shown(stream, (onProgress) => projections.rollback(name, onProgress)),
+    ]);
+  },
+});
+
+export const projectionCommands = (stream: ProgressStream): readonly Command[] => [
+  status,
+  rebuild(stream),
+  rollback(stream),
+];
+
+/** A rebuild is what cures rows of another log, and the status shows how far it is. */
+const ANY_LOG = { readModelOfAnyLog: true } as const;
+
+const unknown = (name: string, { names }: ProjectionOperations): Outcome =>
+  refused(`there is no projection ${name}: ${names.join(', ')}`);
+
+const shown = async (
+  stream: ProgressStream,
+  work: (onProgress: Parameters<ProjectionOperations['rebuild']>[1]) => Promise<RebuildResult>,
+): Promise<RebuildResult> => {
+  const progress = createProgress(stream);
+  try {
+    const result = await work(({ name, share, events }) => progress.show(name, share, `${events} events`));
+    if ('done' in result) progress.show(result.done.name, 1, `${result.done.events} events`);
+    return result;
+  } finally {
+    progress.end();
+  }
+};
+
+/** What went well is told also when something else did not. */
+const outcomeOf = (what: 'rebuilt' | 'rolled_back', actor: string, results: readonly RebuildResult[]): Outcome => {
+  const good = results.flatMap((result) => ('done' in result ? [result.done] : []));
+  const bad = results.flatMap((result) => ('refused' in result ? [result.refused] : []));
+  const json = {
+    actor,
+    [what]: good.map(({ position, ...rest }) => ({ ...rest, position: textOf(position) })),
+    ...(bad.length === 0 ? {} : { error: bad.join('; ') }),
+  };
+  const lines = good.map(
+    ({ name, version, generation, events }) =>
+      `${name}: generation ${generation} of version ${version} is live (${events} events folded)`,
+  );
+  return { exit: bad.length === 0 ? 0 : 1, text: [...lines, ...bad].join('\n'), json };
+};
+
+const textOf = (position: bigint | null): string | null => (position === null ? null : String(position));
+
+const lineOf = ({ name, version, generation, position, lagSeconds, rebuilding, previous }: ProjectionStatus): string =>
+  [
+    `${name.padEnd(16)} v${version} generation ${generation} at ${textOf(position) ?? 'the beginning'}, ${Math.round(lagSeconds)} s behind`,
+    ...(rebuilding === undefined
+      ? []
+      : [
+          `rebuilding v${rebuilding.version} generation ${rebuilding.generation}: ${Math.floor(rebuilding.progress * 100)} %${rebuilding.running ? '' : ', interrupted'}`,
+        ]),
+    ...(previous === undefined ? [] : [`rollback to v${previous.version} generation ${previous.generation}`]),
+  ].join('; ');
+
+/** The shape of interface.md "Shapes of --json", and some more. */
+const jsonOf = ({ lagSeconds, position, rebuilding, ...rest }: ProjectionStatus) => ({
+  ...rest,
+  position: textOf(position),
+  lag_s: lagSeconds,
+  ...(rebuilding === undefined ? {} : { rebuilding: { ...rebuilding, position: textOf(rebuilding.position) } }),
+});

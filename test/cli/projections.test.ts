@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { invoices } from '../../projections/invoices/index.js';
+import { registry } from '../../projections/registry.js';
+import { projectionCommands } from '../../src/cli/commands/projections.js';
+import type { ProgressStream } from '../../src/cli/progress.js';
+import { leaderSession } from '../../src/workers/projection-leader.js';
+import { buildLock } from '../../src/workers/projection-rebuild.js';
+import { accepted, attempted, streamOf } from '../projections/histories.js';
+import { appendEvents } from '../projections/support.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
+
+type Shown = { name: string; version: number; generation: number; position: string | null; lag_s: number };
+
+describeWithPostgres('the operator command of projections', () => {
+  let operator: Operator;
+  let stderr: string[];
+  const stream: ProgressStream = { isTTY: false, write: (text) => stderr.push(text) };
+  beforeAll(async () => {
+    operator = await openOperator(projectionCommands(stream));
+    const { log } = operator.session;
+    for (let n = 1; n <= 3; n++) await appendEvents(log, streamOf('live', n), [accepted('live', n), attempted(1, 5)]);
+  });
+  beforeEach(() => {
+    stderr = [];
+    stream.isTTY = false;
+  });
+  afterAll(() => operator.close());
+
+  const statusOf = async (name: string): Promise<Shown | undefined> => {
+    const { exit, json } = await operator.runJson('projections', 'status');
+    expect(exit).toBe(0);
+    return (json as { projections: Shown[] }).projections.find((one) => one.name === name);
+  };
+
+  it('status tells version, position and lag of every projection, in the shape of the operator interface', async () => {
+    const { json } = await operator.runJson('projections', 'status');
+    const { projections } = json as { projections: Shown[] };
+    expect(projections.map(({ name }) => name)).toEqual(registry.projections.map(({ name }) => name));
+    expect(await statusOf('invoices')).toEqual({
+      ...{ name: 'invoices', version: invoices.version, generation: 1, position: null, lag_s: expect.any(Number) },
+    });
+    expect((await statusOf('invoices'))?.lag_s).toBeGreaterThan(0);
+    expect(await statusOf('companies')).toMatchObject({ lag_s: 0 });
+    expect((await operator.run('projections', 'status')).out).toContain('invoices');
+  });
+
+  it('rebuild builds one projection, without a service and with it, and says what is live', async () => {
+    expect(await operator.runJson('projections', 'rebuild', 'invoices', '--actor', 'maria')).toEqual({
+      exit: 0,
+      json: {
+        actor: 'maria',
+        rebuilt: [{ name: 'invoices', version: invoices.version, generation: 2, position: '6', events: 6 }],
+      },
+    });
+    expect(await statusOf('invoices')).toMatchObject({
+      generation: 2,
+      position: '6',
+      lag_s: 0,
+      previous: { generation: 1 },
+    });
+  });
+
+  it('rebuild shows progress on stderr only: lines, or a bar on a terminal', async () => {
+    await operator.run('projections', 'rebuild', 'invoices');
+    expect(stderr.join('')).toMatch(/^invoices +100 % 6 events\n$/);
+    stderr = [];
+    stream.isTTY = true;
+    const { out } = await operator.run('projections', 'rebuild', 'invoices');
+    expect(stderr.join('')).toMatch(/^(\rinvoices +100 % \[#{30}\] 6 events[^\n]*)+\n$/);
+    expect(out).not.toContain('%');
+  });
+
+  it('rebuild --all builds all of them', async () => {
+    const { exit, json } = await operator.runJson('projections', 'rebuild', '--all');
+    expect(exit).toBe(0);
+    expect((json as { rebuilt: Shown[] }).rebuilt.map(({ name }) => name)).toEqual(
+      registry.projections.map(({ name }) => name),
+    );
+  });
+
+  it('rebuild is refused while another one of the same projection runs; --all goes on with the others', async () => {
+    const other = leaderSession(operator.database.pool);
+    await other.tryLead(buildLock('invoices'));
+    const refused = await operator.run('projections', 'rebuild', 'invoices');
+    expect(refused).toMatchObject({ exit: 1, err: expect.stringMatching(/being rebuilt by another process/) });
+    const some = await operator.runJson('projections', 'rebuild', '--all');
+    expect(some).toMatchObject({ exit: 1, json: { error: expect.stringMatching(/^invoices/) } });
+    expect((some.json as { rebuilt: Shown[] }).rebuilt).toHaveLength(registry.projections.length - 1);
+    await other.resign(buildLock('invoices'));
+    await other.close();
+  });
+
+  it('rollback goes back one generation, and is refused where there is none', async () => {
+    const before = await statusOf('invoices');
+    const back = await operator.runJson('projections', 'rollback', 'invoices');
+    expect(back).toMatchObject({
+      exit: 0,
+      json: { rolled_back: [{ name: 'invoices', generation: (before?.generation ?? 0) - 1 }] },
+    });
+    expect(await statusOf('invoices')).toMatchObject({ previous: { generation: before?.generation }, lag_s: 0 });
+    const fresh = await openOperator(projectionCommands(stream));
+    expect(await fresh.run('projections', 'rollback', 'invoices')).toMatchObject({ exit: 1 });
+    await fresh.close();
+  });
+
+  it.each([
+    [['projections', 'rebuild'], 2],
+    [['projections', 'rebuild', 'invoices', '--all'], 2],
+    [['projections', 'rebuild', 'invoices', 'deadlines'], 2],
+    [['projections', 'rebuild', 'invoice'], 1],
+    [['projections', 'rollback'], 2],
+    [['projections', 'rollback', 'invoice'], 1],
+    [['projections', 'status', 'invoices'], 2],
+    [['projections', 'rebuild', '--help'], 0],
+  ])('%j exits with %i', async (argv, exit) => {
+    expect(await operator.run(...argv)).toMatchObject({ exit });
+  });
+});
