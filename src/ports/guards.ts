@@ -1,5 +1,6 @@
 import type { CompanyId, InvoiceId, Mode, StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
+import type { LogPosition } from './event-log.js';
 
 /** Whose key it is: keys are scoped per company and mode (reading 13). */
 export type KeyOwner = { mode: Mode; companyId: CompanyId; keyHash: string };
@@ -49,4 +50,12 @@ export type PendingCuts = {
   add(stream: StreamName): Promise<void>;
   done(stream: StreamName): Promise<void>;
   list(limit: number): Promise<readonly StreamName[]>;
+};
+
+/** Up to where a log's new work is in a queue that outlives its processes; losing it taps work again. */
+export type RelayCheckpoint = {
+  /** Null when nothing of this log was relayed yet. */
+  read(logIdentity: string): Promise<LogPosition | null>;
+  /** Never backwards. */
+  move(logIdentity: string, position: LogPosition): Promise<void>;
 };

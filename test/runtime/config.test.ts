@@ -44,13 +44,21 @@ describe('the environment', () => {
       LOOKUP_INTERVALS_S: '30,,60',
       AUTHORIZER_LIVE_URL: 'http://plain.example',
       DATABASE_URL: 'postgres://db/nfse',
-      NATS_URL: 'nats://queue',
+      NATS_URL: 'http://queue',
     });
     const named = ['PORT', 'OPERATOR_TOKEN_FILE', 'LOG_LEVEL', 'RATE_WRITE_PER_MINUTE', 'QUEUED_TIMEOUT_S'];
     const more = ['LOOKUP_INTERVALS_S', 'AUTHORIZER_LIVE_URL', 'MASTER_KEY_FILE', 'NATS_URL'];
     for (const name of [...named, ...more])
       expect(problems.filter((problem) => problem.startsWith(name))).toHaveLength(1);
     expect(problems).toHaveLength(9);
+  });
+
+  it('takes several NATS servers, from a mounted file too, and never shows what a bad address holds', () => {
+    expect(configOf({ NATS_URL: 'nats://user:secret@a:4222,nats://b' }).natsUrl).toContain('nats://b');
+    const file = join(mkdtempSync(join(tmpdir(), 'nfse-config-')), 'url');
+    writeFileSync(file, 'nats://queue\n');
+    expect(configOf({ NATS_URL_FILE: file }).natsUrl).toBe('nats://queue');
+    expect(problemsOf({ NATS_URL: 'nats://user:secret@a,nats://other:secret@b' }).join()).not.toContain('secret');
   });
 
   it('takes shorter windows only for a rehearsal', () => {

@@ -1,10 +1,17 @@
 import type pg from 'pg';
 import { addSeconds, type Instant } from '../../domain/shared/time.js';
-import type { DuplicateWindow, IdempotencyKeys, LookupMemos, PendingCuts } from '../../ports/guards.js';
+import type {
+  DuplicateWindow,
+  IdempotencyKeys,
+  LookupMemos,
+  PendingCuts,
+  RelayCheckpoint,
+} from '../../ports/guards.js';
 import { duplicateWindow } from './duplicate-window.js';
 import { idempotencyKeys } from './idempotency-keys.js';
 import { lookupMemos } from './lookup-memos.js';
 import { pendingCuts } from './pending-cuts.js';
+import { relayCheckpoint } from './relay-checkpoint.js';
 
 export type GuardOptions = {
   /** How long a key is kept, from its acceptance instant. */
@@ -18,6 +25,7 @@ export type PostgresGuards = {
   duplicates: DuplicateWindow;
   lookups: LookupMemos;
   cuts: PendingCuts;
+  relay: RelayCheckpoint;
 };
 
 /** The guards of R: one statement per decision, so that a row's lock decides every race. Needs the migration `guards`. */
@@ -26,6 +34,7 @@ export const createPostgresGuards = (db: pg.Pool, options: GuardOptions): Postgr
   duplicates: duplicateWindow(db),
   lookups: lookupMemos(db),
   cuts: pendingCuts(db),
+  relay: relayCheckpoint(db),
 });
 
 /** A mark this old is outside of any window that the configuration may name. */

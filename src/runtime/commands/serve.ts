@@ -15,7 +15,8 @@ export const serveCommand = (config: () => Config): Command => ({
   run: async ({ flags }) => {
     const roles = parseRoles(textFlag(flags, 'role') ?? 'all');
     if (roles === undefined) return badUsage(`--role must be all or a list of ${allRoles.join(',')}`);
-    if (roles.includes('issuer') !== roles.includes('relay')) return badUsage(ONE_QUEUE);
+    const oneQueue = config().natsUrl === undefined;
+    if (oneQueue && roles.includes('issuer') !== roles.includes('relay')) return badUsage(ONE_QUEUE);
     const logger = createLogger(config().logLevel, 'stdout');
     const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
     const service = await startService({
@@ -35,8 +36,7 @@ export const serveCommand = (config: () => Config): Command => ({
   },
 });
 
-/** Until there is a queue between processes. */
-const ONE_QUEUE = '--role: relay and issuer share an in-process queue, so one process must have both';
+const ONE_QUEUE = '--role: without NATS_URL relay and issuer share an in-process queue, so one process must have both';
 
 const parseRoles = (text: string): readonly Role[] | undefined => {
   if (text === 'all') return allRoles;

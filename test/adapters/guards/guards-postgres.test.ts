@@ -8,6 +8,7 @@ import { guardsMigration } from '../../../src/adapters/sql/migrations/0010-guard
 import { guardsContract } from '../../contracts/guards.js';
 import { lookupMemosContract } from '../../contracts/lookup-memos.js';
 import { pendingCutsContract } from '../../contracts/pending-cuts.js';
+import { relayCheckpointContract } from '../../contracts/relay-checkpoint.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 describeWithPostgres('guards in PostgreSQL', () => {
@@ -23,6 +24,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
   guardsContract(() => guards);
   lookupMemosContract(() => guards.lookups);
   pendingCutsContract(() => guards.cuts);
+  relayCheckpointContract(() => guards.relay);
 
   it('prunes keys and marks that have no say any more, and no others', async () => {
     await database.pool.query('truncate idempotency_keys, duplicate_marks');

@@ -4,6 +4,8 @@ import { guardsMigration } from './0010-guards.js';
 import { vaultMigration } from './0011-vault.js';
 import { projectionsMigration } from './0012-projections.js';
 import { pendingCutsMigration } from './0013-pending-cuts.js';
+import { projectionGenerationsMigration } from './0014-projection-generations.js';
+import { relayCheckpointMigration } from './0015-relay-checkpoint.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -12,4 +14,6 @@ export const migrations: readonly Migration[] = [
   vaultMigration,
   projectionsMigration,
   pendingCutsMigration,
+  projectionGenerationsMigration,
+  relayCheckpointMigration,
 ];

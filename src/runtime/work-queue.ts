@@ -1,0 +1,36 @@
+import { createMemoryQueue } from '../adapters/queue-memory/memory-queue.js';
+import { createNatsQueue } from '../adapters/queue-nats/nats-queue.js';
+import type { Clock } from '../ports/clock.js';
+import type { WorkQueue } from '../ports/work-queue.js';
+import type { Config, Role } from './config.js';
+import type { Logger } from './logger.js';
+import type { Runner } from './runner.js';
+
+/** The queue of this process: NATS between processes, or one in memory that relay and issuer must share. */
+export type OpenedQueue = WorkQueue & {
+  /** Survives this process, so that the relay goes on where the last one was. */
+  isDurable: boolean;
+  status(): { ok: true } | { ok: false; reason: string };
+};
+
+const USED_BY: readonly Role[] = ['relay', 'issuer', 'sweeper'];
+
+export const openWorkQueue = async (
+  { natsUrl }: Config,
+  roles: readonly Role[],
+  { clock, logger, runner }: { clock: Clock; logger: Logger; runner: Runner },
+): Promise<OpenedQueue> => {
+  if (natsUrl === undefined || !roles.some((role) => USED_BY.includes(role))) {
+    return { ...createMemoryQueue(clock), isDurable: false, status: () => ({ ok: true }) };
+  }
+  const queue = await createNatsQueue({
+    servers: natsUrl,
+    clock,
+    notify: ({ kind, ...notice }) => {
+      if (kind === 'delivered' || kind === 'concluded') return;
+      logger[kind === 'connected' ? 'info' : 'warn']({ msg: 'work queue', notice: kind, ...notice });
+    },
+  });
+  runner.onStop('work queue', () => queue.close());
+  return { ...queue, isDurable: true };
+};
