@@ -28,7 +28,7 @@ import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-
 import { municipalityByName } from '../tables/municipalities.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
 import { companyOf } from './issuing.js';
-import { faultFields } from './logger.js';
+import { faultFields, requestFields } from './logger.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
 
@@ -61,7 +61,7 @@ type ApiParts = {
 };
 
 const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts): HttpDeps => {
-  const { clock, config, engines, logger, reader } = parts;
+  const { clock, config, engines, logger, metrics, reader } = parts;
   const { store, readModel } = engines;
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
@@ -103,7 +103,10 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     },
     rateLimits: config.rates,
     isUnavailable,
-    onRequest: (summary) => logger.info({ msg: 'request', ...summary }),
+    onRequest: (summary) => {
+      metrics.request(summary);
+      logger.info({ msg: 'request', ...requestFields(summary) });
+    },
     onFault: (error, requestId) =>
       logger.error({ msg: 'request failed', request_id: requestId, ...faultFields(error) }),
   };
@@ -122,11 +125,11 @@ const downloadSecrets = (masterKey: Buffer): SecretOfDay => {
 };
 
 /** Only asked for the XML of imported invoices; a mode that this process cannot reach has none. */
-const openApiAuthorizer = (parts: Parts, company: AcceptDeps['company']): Promise<Authorizer> => {
-  const { engines, clock } = parts;
+const openApiAuthorizer = async (parts: Parts, company: AcceptDeps['company']): Promise<Authorizer> => {
+  const { engines, clock, metrics } = parts;
   const { vault, store } = engines;
   const certificateOf = createCertificateOpener({ vault, store, clock, company, actor: 'worker:api' });
-  return openAuthorizer({ ...parts, certificateOf });
+  return metrics.measureAuthorizer(await openAuthorizer({ ...parts, certificateOf }));
 };
 
 /** The shipped catalogue under what operators imported for the company's CNAEs. */

@@ -14,7 +14,7 @@ import type { CertificateVault } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { ReadModel } from '../ports/read-model.js';
-import { prepareProjections } from '../workers/projector.js';
+import { checkProjectedLog, prepareProjections } from '../workers/projector.js';
 import type { Config } from './config.js';
 import { openDatabaseServer } from './database-server.js';
 import type { Logger } from './logger.js';
@@ -48,6 +48,8 @@ export type EngineOptions = {
   /** A command stops the database it started only when no other process uses it any more. */
   patience: 'serve' | 'command';
   decorateStore?: (store: EventStore) => EventStore;
+  /** For the rebuild that cures it; everybody else refuses rows that were made from another log. */
+  readModelOfAnyLog?: true;
 };
 
 /** Opens the engines in the order lock, database, migrations, keys; each is closed by the runner in reverse. */
@@ -71,6 +73,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const log = postgresEventLog({ connectionString, onIdleError });
   runner.onStop('event log', () => log.close());
   await prepareProjections(pool, log, clock, registry.projections);
+  if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, registry.projections);
   const sealingKeys = createSealingKeys({ masterKeys, db: pool, clock });
   return {
     pool,

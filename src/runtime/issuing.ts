@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { deadlines } from '../../projections/deadlines/index.js';
 import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
 import { pruneGuards } from '../adapters/guards-postgres/guards.js';
 import { utcDay } from '../adapters/vault/day-keys.js';
@@ -10,82 +9,53 @@ import type { Company } from '../domain/company/company.js';
 import type { CompanyId } from '../domain/shared/ids.js';
 import { addSeconds } from '../domain/shared/time.js';
 import type { Clock } from '../ports/clock.js';
-import type { LogPosition } from '../ports/event-log.js';
-import type { WorkQueue } from '../ports/work-queue.js';
 import { centralBankCode } from '../tables/foreign-trade.js';
 import { runIssuer } from '../workers/issuer.js';
-import { readCheckpoint } from '../workers/projection-checkpoint.js';
 import { type LeaderSession, leaderSession } from '../workers/projection-leader.js';
-import { runRelay } from '../workers/relay.js';
 import { refill, type Sweeper, sweep } from '../workers/sweeper.js';
 import { openAuthorizer } from './authorizers.js';
 import type { Config } from './config.js';
 import type { Engines } from './engines.js';
-import { faultFields } from './logger.js';
+import { faultFields, streamFields } from './logger.js';
+import { relayForEver, relayStart } from './relaying.js';
 import type { Parts } from './service.js';
 
 const CONCURRENT_ISSUES = 16;
 const COMPANY_CACHE_MS = 1_000;
-const RELAY_PAUSE_MS = 500;
 
 /** A test invoice lives 7 days; the key of the day that sealed it is destroyed after 8 (design section 4). */
 const TEST_KEY_DAYS = 8;
 
 /** Relay, issuer and sweeper, as far as this process has their roles. */
-export const startIssuing = async (parts: Parts, queue: WorkQueue): Promise<void> => {
-  const { roles, logger, runner } = parts;
+export const startIssuing = async (parts: Parts): Promise<void> => {
+  const { roles, logger, runner, queue } = parts;
   if (!roles.some((role) => role === 'issuer' || role === 'sweeper' || role === 'relay')) return;
   const stopping = new AbortController();
   const running: Promise<void>[] = [];
   const deps = await issuerDeps(parts);
   const onFault = (stream: string, error: unknown): void =>
-    logger.warn({ msg: 'work failed and will be tried again', stream, ...faultFields(error) });
+    logger.warn({ msg: 'work failed and will be tried again', ...streamFields(stream), ...faultFields(error) });
   const sweeper: Sweeper = {
     readModel: parts.engines.readModel,
     log: parts.engines.log,
     cuts: parts.engines.guards.cuts,
-    queue: roles.includes('issuer') ? queue : undefined,
+    // A queue in memory that nobody works on would only grow.
+    queue: queue.isDurable || roles.includes('issuer') ? queue : undefined,
     deps: { ...deps, actor: 'timer:sweeper' },
     onFault,
   };
   const { signal } = stopping;
-  // Read before the refill: what is before it is in the rows, what is after it is relayed.
-  const after = await readCheckpoint(parts.engines.pool, deadlines);
-  if (roles.includes('relay')) running.push(relayFrom(after, parts, queue, signal));
+  const after = await relayStart(parts);
+  if (roles.includes('relay')) running.push(relayForEver(after, parts, signal));
   if (roles.includes('issuer')) {
     running.push(runIssuer({ queue, deps, concurrency: CONCURRENT_ISSUES, signal, onFault }));
-    await refill(sweeper, signal);
+    if (!queue.isDurable) await refill(sweeper, signal);
   }
   if (roles.includes('sweeper')) running.push(sweepForEver(sweeper, parts, signal));
   runner.onStop('issuing', async () => {
     stopping.abort();
     await Promise.all(running);
   });
-};
-
-/** The in-process queue is new at each start: what is before this point is refilled from the open work of the read model. */
-const relayFrom = async (
-  after: LogPosition | null,
-  { engines, logger }: Parts,
-  queue: WorkQueue,
-  signal: AbortSignal,
-): Promise<void> => {
-  let relayed = after;
-  const onInterrupted = (error: unknown): void =>
-    logger.warn({ msg: 'the relay was interrupted and goes on', ...faultFields(error) });
-  while (!signal.aborted) {
-    await runRelay({
-      log: engines.log,
-      queue,
-      after: relayed,
-      signal,
-      onRelayed: async (position) => {
-        relayed = position;
-      },
-      onInterrupted,
-    }).catch(onInterrupted);
-    await pause(RELAY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
-  }
 };
 
 const sweepForEver = async (
@@ -122,7 +92,7 @@ const tidy = async ({ pool, sealingKeys }: Engines, config: Config, clock: Clock
 };
 
 const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
-  const { engines, clock, config, logger, decorateAuthorizer = (authorizer) => authorizer } = parts;
+  const { engines, clock, config, logger, metrics, decorateAuthorizer = (authorizer) => authorizer } = parts;
   const company = companyOf(engines, clock);
   const certificateOf = createCertificateOpener({
     vault: engines.vault,
@@ -142,7 +112,10 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
     identityOf: certificateOf,
     currencyCode: centralBankCode,
     actor: 'worker:issuer',
-    notify: (notice) => logger.warn({ msg: 'issuing', ...notice }),
+    notify: ({ stream, ...notice }) => {
+      metrics.notice(notice.notice);
+      logger.warn({ msg: 'issuing', ...streamFields(stream), ...notice });
+    },
   };
 };
 

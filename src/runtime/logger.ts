@@ -1,4 +1,6 @@
 import { destination, type Logger, pino } from 'pino';
+import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } from '../domain/shared/ids.js';
+import type { RequestSummary } from '../http/deps.js';
 import type { Config } from './config.js';
 
 export type { Logger };
@@ -27,3 +29,20 @@ export const faultFields = (error: unknown): { error: string; code?: string; at?
   const at = /\n\s+at (?:.*\()?(?:file:\/\/)?[^\n]*?((?:src|projections)\/[^\n)]+)/.exec(error.stack ?? '')?.[1];
   return { error: error.name, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) };
 };
+
+/** One line per request; the invoice by the id that clients and support know. */
+export const requestFields = ({ requestId, invoiceId, durationMs, ...summary }: RequestSummary) => ({
+  request_id: requestId,
+  ...summary,
+  duration_ms: Math.round(durationMs * 1000) / 1000,
+  ...invoiceField(invoiceId),
+});
+
+/** Where a worker was; an invoice also by its public id. */
+export const streamFields = (stream: StreamName) => ({
+  stream,
+  ...invoiceField(parseInvoiceStream(stream)?.invoiceId),
+});
+
+const invoiceField = (invoiceId: InvoiceId | undefined): { invoice_id?: string } =>
+  invoiceId === undefined ? {} : { invoice_id: publicInvoiceId(invoiceId) };

@@ -11,9 +11,10 @@ import { importCommands } from '../cli/commands/import.js';
 import { invoiceCommands } from '../cli/commands/invoice.js';
 import { keyCommands } from '../cli/commands/key.js';
 import { municipalityCommands } from '../cli/commands/municipality.js';
+import { projectionCommands } from '../cli/commands/projections.js';
 import { registryCommands } from '../cli/commands/registry.js';
 import { runCommand } from '../cli/run.js';
-import type { Session } from '../cli/session.js';
+import type { Session, SessionNeeds } from '../cli/session.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
 import { municipalityByCode } from '../tables/municipalities.js';
 import { readTable } from '../tables/tsv.js';
@@ -54,6 +55,7 @@ const operatorCommands: readonly Command[] = [
   ...eventCommands,
   ...invoiceCommands,
   ...auditCommands,
+  ...projectionCommands(process.stderr),
   ...doctorCommands,
 ];
 
@@ -75,8 +77,8 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }),
   );
   let session: Promise<Session> | undefined;
-  const open = (): Promise<Session> => {
-    session ??= openSession(needed(), systemClock, logger, runner);
+  const open = (needs?: SessionNeeds): Promise<Session> => {
+    session ??= openSession(needed(), systemClock, logger, runner, needs);
     return session;
   };
   const commands = [serveCommand(needed), simulatorCommand(needed), demoCommand(env), ...operatorCommands];

@@ -1,25 +1,35 @@
-import { createServer } from 'node:http';
-
-export type Readiness = { ready: boolean; checks: Readonly<Record<string, boolean | number | string>> };
+import { createServer, type ServerResponse } from 'node:http';
+import type { Scrape } from './metrics/metrics.js';
+import type { Readiness } from './readiness.js';
 
 export type OpsServer = { port: number; close(): Promise<void> };
 
-/** `/health/live`, `/health/ready`, `/health/startup` on the operations port (interface.md "Environment"). */
+/** None of them may hang: a probe that gets no answer tells nobody why. */
+export type OpsSources = {
+  readiness(): Promise<Readiness>;
+  /** True from the first moment of serving on, also while draining. */
+  isStarted(): boolean;
+  scrape(): Promise<Scrape>;
+  onFault(error: unknown): void;
+};
+
+type Answer = { status: number; contentType: string; text: string; headers?: Record<string, string> };
+
+/**
+ * `/health/live`, `/health/ready`, `/health/startup` and `/metrics` on the operations port (interface.md "Environment").
+ * They stay open to probes and scrapes on whatever address; what changes something will demand the operator's token.
+ */
 export const startOpsServer = async (
   { host, port }: { host: string; port: number },
-  readiness: () => Promise<Readiness>,
+  sources: OpsSources,
 ): Promise<OpsServer> => {
   const server = createServer(async (request, response) => {
-    const send = (status: number, body: unknown): void => {
-      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-      response.end(JSON.stringify(body));
-    };
-    const path = (request.url ?? '').split('?')[0];
-    if (request.method !== 'GET' && request.method !== 'HEAD') return send(405, { error: 'only GET' });
-    if (path === '/health/live') return send(200, { live: true });
-    if (path !== '/health/ready' && path !== '/health/startup') return send(404, { error: 'not found' });
-    const state = await readiness().catch((): Readiness => ({ ready: false, checks: { engines: false } }));
-    return send(state.ready ? 200 : 503, state);
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    const answer = await answerTo(request.method ?? '', path, sources).catch((error: unknown) => {
+      sources.onFault(error);
+      return json(500, { error: 'failed' });
+    });
+    send(response, answer);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -34,4 +44,42 @@ export const startOpsServer = async (
         server.closeAllConnections();
       }),
   };
+};
+
+const answerTo = async (method: string, path: string, sources: OpsSources): Promise<Answer> => {
+  const answer = routes.get(path);
+  if (answer === undefined) return json(404, { error: 'not found' });
+  if (method !== 'GET' && method !== 'HEAD') {
+    return { ...json(405, { error: 'only GET and HEAD' }), headers: { allow: 'GET, HEAD' } };
+  }
+  return await answer(sources);
+};
+
+const ready = async ({ readiness }: OpsSources): Promise<Answer> => {
+  const seen = await readiness();
+  return json(seen.ready ? 200 : 503, seen);
+};
+
+const routes: ReadonlyMap<string, (sources: OpsSources) => Promise<Answer>> = new Map([
+  ['/health/live', async () => json(200, { live: true })],
+  ['/health/startup', async ({ isStarted }) => json(isStarted() ? 200 : 503, { started: isStarted() })],
+  ['/health/ready', ready],
+  ['/metrics', async ({ scrape }) => ({ status: 200, ...(await scrape()) })],
+]);
+
+const json = (status: number, body: unknown): Answer => ({
+  status,
+  contentType: 'application/json',
+  text: JSON.stringify(body),
+});
+
+/** Node sends no body to HEAD. */
+const send = (response: ServerResponse, { status, contentType, text, headers = {} }: Answer): void => {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    ...headers,
+  });
+  response.end(text);
 };

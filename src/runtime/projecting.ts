@@ -13,9 +13,11 @@ export const startProjecting = ({ engines, clock, logger, runner }: Parts, onHal
     clock,
     signal: stopping.signal,
     onHalt: (halt) => {
-      logger.fatal({ msg: 'a projection halted: it cannot apply an event', ...halt, position: String(halt.position) });
-      onHalted(halt.name);
+      logger.fatal({ msg: 'a projection halted', ...halt, position: String(halt.position ?? '') });
+      // A newer program keeps those rows; readiness asks whether they can be read.
+      if (halt.position !== undefined) onHalted(halt.name);
     },
+    onUpgrade: (upgrade) => logger.info({ msg: 'a projection of an older version is being replaced', ...upgrade }),
     onFault: (name, error) =>
       logger.warn({ msg: 'a projection is waiting for its engines', name, ...faultFields(error) }),
   }).catch((error: unknown) => {

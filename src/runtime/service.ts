@@ -1,14 +1,9 @@
-import { registry } from '../../projections/registry.js';
 import { createPdfRenderer } from '../adapters/pdf/renderer.js';
-import { createMemoryQueue } from '../adapters/queue-memory/memory-queue.js';
 import type { EventStore } from '../app/event-store/event-store.js';
 import { createInvoiceReader } from '../app/read/invoice-reader.js';
-import { createLag } from '../app/read/lag.js';
-import { invoicePrefix } from '../domain/shared/ids.js';
 import type { Authorizer } from '../ports/authorizer.js';
 import type { Clock } from '../ports/clock.js';
 import type { Simulator } from '../simulator/start.js';
-import { readCheckpoint } from '../workers/projection-checkpoint.js';
 import { leaderSession } from '../workers/projection-leader.js';
 import { startApi } from './api.js';
 import { openSimulator, simulatedModes } from './authorizers.js';
@@ -16,9 +11,12 @@ import type { Config, Role } from './config.js';
 import { type Engines, openEngines } from './engines.js';
 import { startIssuing } from './issuing.js';
 import { faultFields, type Logger } from './logger.js';
-import { startOpsServer } from './ops-server.js';
+import { createMetrics, type Metrics } from './metrics/metrics.js';
+import { startOperations } from './operations.js';
 import { startProjecting } from './projecting.js';
+import type { ServiceState } from './readiness.js';
 import { createRunner } from './runner.js';
+import { type OpenedQueue, openWorkQueue } from './work-queue.js';
 
 export type ServiceOptions = {
   config: Config;
@@ -48,9 +46,11 @@ export type Parts = ServiceOptions & {
   runner: ReturnType<typeof createRunner>;
   reader: ReturnType<typeof createInvoiceReader>;
   simulator: Simulator | undefined;
+  queue: OpenedQueue;
+  metrics: Metrics;
 };
 
-const READY_LAG_SECONDS = 30;
+const asIs = <T>(one: T): T => one;
 
 /** Starts the given roles in one process; throws when one cannot start, after stopping what had. */
 export const startService = async (options: ServiceOptions): Promise<Service> => {
@@ -68,37 +68,33 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
 
 const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<Service> => {
   const { config, roles, clock, logger } = options;
-  let halted: string | undefined;
-  let serving = false;
-  const engines = await openEngines({ ...options, runner, patience: 'serve' });
+  const state: ServiceState = { phase: 'starting', halted: new Set() };
+  const metrics = createMetrics(simulatedModes(config));
+  const { decorateStore = asIs, decorateAuthorizer = asIs } = options;
+  const engines = await openEngines({
+    ...{ ...options, runner, patience: 'serve' },
+    decorateStore: (store) => metrics.measureStore(decorateStore(store)),
+  });
   const reader = createInvoiceReader({
     ...{ store: engines.store, log: engines.log, readModel: engines.readModel, keys: engines.sealingKeys, clock },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
-  const lagSeconds = createLag(engines.log, invoicesCheckpoint(engines), clock);
-
+  const queue = await openWorkQueue(config, roles, { clock, logger, runner });
   const simulator = needsSimulator(config, roles) ? await openOnlySimulator(options, engines, runner) : undefined;
-  const parts: Parts = { ...options, engines, runner, reader, simulator };
-  const ops = await startOpsServer(config.ops, async () => {
-    const lag = await lagSeconds();
-    const ready = serving && halted === undefined && lag < READY_LAG_SECONDS;
-    return { ready, checks: { serving, lag_s: lag, ...(halted === undefined ? {} : { halted }) } };
-  });
-  runner.onStop('operations server', () => ops.close());
-  if (roles.includes('projector')) {
-    startProjecting(parts, (name) => {
-      halted = name;
-    });
-  }
-  const queue = createMemoryQueue(clock);
-  await startIssuing(parts, queue);
+  const parts: Parts = {
+    ...{ ...options, engines, runner, reader, simulator, queue, metrics },
+    decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(decorateAuthorizer(authorizer)),
+  };
+  const opsPort = await startOperations(parts, state);
+  if (roles.includes('projector')) startProjecting(parts, (name) => state.halted.add(name));
+  await startIssuing(parts);
   const url = roles.includes('api') ? await startApi(parts, openPdfRenderer(runner)) : '';
-  const opsUrl = `http://${config.ops.host}:${ops.port}`;
+  const opsUrl = `http://${config.ops.host}:${opsPort}`;
   const service: Service = { url, opsUrl, simulator, engines, stop: () => runner.stop() };
   await options.beforeReady?.(service);
-  serving = true;
+  state.phase = 'serving';
   runner.onStop('readiness', () => {
-    serving = false;
+    state.phase = 'draining';
   });
   for (const mode of simulator === undefined ? [] : simulatedModes(config)) {
     logger.warn({ msg: `SIMULADO: ${mode} mode is served by the simulator; its notes are no fiscal documents`, mode });
@@ -140,10 +136,4 @@ const openPdfRenderer = (runner: Parts['runner']) => {
   const pdf = createPdfRenderer();
   runner.onStop('pdf workers', () => pdf.close());
   return pdf;
-};
-
-const invoicesCheckpoint = ({ pool }: Engines) => {
-  const projection = registry.projections.find(({ name }) => name === 'invoices');
-  if (projection === undefined) throw new Error('the registry has no projection of invoices');
-  return { prefixes: Object.values(invoicePrefix), checkpoint: () => readCheckpoint(pool, projection) };
 };

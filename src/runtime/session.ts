@@ -1,7 +1,7 @@
 import { operatorProjections, registry } from '../../projections/registry.js';
 import { createLag } from '../app/read/lag.js';
 import { readPkcs12 } from '../certificates/read-pkcs12.js';
-import type { Check, Session } from '../cli/session.js';
+import type { Check, Session, SessionNeeds } from '../cli/session.js';
 import type { Clock } from '../ports/clock.js';
 import { issueClientCertificate } from '../simulator/start.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
@@ -12,11 +12,18 @@ import type { Config } from './config.js';
 import { demoCertificate } from './demo-certificate.js';
 import { type Engines, openEngines } from './engines.js';
 import type { Logger } from './logger.js';
+import { projectionOperations } from './projection-operations.js';
 import type { Runner } from './runner.js';
 
 /** The engines as the operator commands see them; in embedded mode the running service's, else started for the command. */
-export const openSession = async (config: Config, clock: Clock, logger: Logger, runner: Runner): Promise<Session> =>
-  sessionOver(await openEngines({ config, clock, logger, runner, patience: 'command' }), config, clock);
+export const openSession = async (
+  config: Config,
+  clock: Clock,
+  logger: Logger,
+  runner: Runner,
+  needs?: SessionNeeds,
+): Promise<Session> =>
+  sessionOver(await openEngines({ config, clock, logger, runner, patience: 'command', ...needs }), config, clock);
 
 export const sessionOver = (engines: Engines, config: Config, clock: Clock): Session => {
   const { log, store, sealingKeys, readModel, vault, pool } = engines;
@@ -38,6 +45,7 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
     issueDemoCertificate: (cnpj, name) =>
       demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
     simulatedModes: simulatedModes(config),
+    projections: projectionOperations(engines, clock),
     checks: () => engineChecks(engines, clock),
   };
 };

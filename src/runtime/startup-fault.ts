@@ -1,4 +1,5 @@
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
+import { NatsTopologyMismatch } from '../adapters/queue-nats/topology.js';
 import { sqlFault } from '../adapters/sql/errors.js';
 import { MigrationError } from '../adapters/sql/migrate.js';
 import { TamperedSecret, WrongMasterKey } from '../adapters/vault/envelope.js';
@@ -6,8 +7,10 @@ import { MasterKeyUnusable } from '../adapters/vault/master-key.js';
 import { UnknownEventVersion } from '../app/event-store/codec.js';
 import { StoreUnavailable } from '../app/event-store/event-store.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
+import { WorkQueueUnavailable } from '../ports/work-queue.js';
 import { FolderInUse } from '../simulator/start.js';
 import { LogIdentityMismatch } from '../workers/projection-checkpoint.js';
+import { LiveRowsOfOtherVersion } from '../workers/projection-now.js';
 import { DemoFailed } from './demo-client.js';
 import { faultFields } from './logger.js';
 import { SimulatorElsewhere } from './service.js';
@@ -17,6 +20,7 @@ export type StartupFault = { exit: 1 | 2 | 3; line: string };
 /** The one place where a fault of the machinery becomes a line for a person and an exit code. */
 export const startupFault = (error: unknown): StartupFault => {
   if (error instanceof EmbeddedPostgresError || error instanceof FolderInUse) return { exit: 2, line: error.message };
+  if (error instanceof NatsTopologyMismatch) return { exit: 2, line: error.message };
   if (error instanceof SimulatorElsewhere) return { exit: 2, line: error.message };
   if (error instanceof MasterKeyUnusable || error instanceof WrongMasterKey) return { exit: 2, line: error.message };
   if (error instanceof MigrationError || error instanceof LogIdentityMismatch) return { exit: 2, line: error.message };
@@ -27,6 +31,8 @@ export const startupFault = (error: unknown): StartupFault => {
     return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
   if (code === 'ENOSPC' || sqlFault(error) === 'disk_full')
     return { exit: 3, line: 'no disk space is left: free some and start again; nothing was lost' };
+  if (error instanceof WorkQueueUnavailable)
+    return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
   const unreachable = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown].some(
     (fault) => error instanceof fault,
   );
@@ -36,7 +42,9 @@ export const startupFault = (error: unknown): StartupFault => {
       line: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again',
     };
   }
-  const ours = [UnknownEventVersion, TamperedSecret, DemoFailed].some((fault) => error instanceof fault);
+  const ours = [UnknownEventVersion, TamperedSecret, DemoFailed, LiveRowsOfOtherVersion].some(
+    (fault) => error instanceof fault,
+  );
   if (ours && error instanceof Error) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };

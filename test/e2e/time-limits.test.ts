@@ -36,6 +36,12 @@ const startClient = async (withRoles: readonly Role[] = roles) => {
       ahead += (epochMs(at) - epochMs(clock.now())) / 1000 + seconds;
     },
     polled: (id: string, wanted: (body: Body) => boolean) => eventually(() => call('GET', `/v1/nfse/${id}`), wanted),
+    /** Until then the clock stands: what is recorded after a move is a signal of that later time. */
+    recorded: (type: string) =>
+      eventually(
+        () => running.service.engines.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 }),
+        (events) => events.some((event) => event.type === type),
+      ),
     fault: (on: string, kind: string, amount: number) =>
       running.control('POST', '/_control/faults', { on, kind, times: 1_000_000, match: { amount_in_cents: amount } }),
   };
@@ -73,11 +79,12 @@ describeWithPostgres('polling always ends: the authorizer never says what became
   afterAll(() => client.running.close());
 
   it('processing for 60 minutes without a signal: indeterminate, nfse.issue_interrupted, at the expiry', async () => {
-    const { call, fault, moveTo, polled } = client;
+    const { call, fault, moveTo, polled, recorded } = client;
     await fault('issue', 'lost_after_commit', 20_002);
     await fault('lookup', 'http_500', 20_002);
     const { id, created_at } = await call('POST', '/v1/nfse', { amount_in_cents: 20_002, description: 'Sem resposta' });
     await polled(id, ({ status }) => status === 'processing');
+    await recorded('IssuanceOutcomeUnknown');
     moveTo(created_at, 3590);
     expect(await call('GET', `/v1/nfse/${id}`)).toMatchObject({ status: 'processing' });
     moveTo(created_at, 3630);
@@ -90,13 +97,14 @@ describeWithPostgres('polling always ends: the authorizer never says what became
   });
 
   it('a cancellation that is never confirmed: failed, and the invoice stays issued', async () => {
-    const { call, fault, moveTo, polled } = client;
+    const { call, fault, moveTo, polled, recorded } = client;
     await fault('event', 'lost_before_commit', 30_003);
     await fault('event_lookup', 'http_500', 30_003);
     const { id } = await call('POST', '/v1/nfse', { amount_in_cents: 30_003, description: 'A cancelar' });
     await polled(id, ({ status }) => status === 'issued');
     const { cancellation } = await call('POST', `/v1/nfse/${id}/cancel`, {});
     expect(cancellation).toMatchObject({ status: 'pending' });
+    await recorded('CancellationOutcomeUnknown');
     moveTo(cancellation?.requested_at ?? '', 3640);
     const ended = await polled(id, (body) => body.cancellation?.status !== 'pending');
     expect(ended).toMatchObject({

@@ -10,7 +10,7 @@ export default defineConfig({
       'test/app/**/*.test.ts',
       'test/workers/{issuer,sweeper,retention}.test.ts',
       'test/adapters/eventlog/hash-text.test.ts',
-      'test/http/{get,post}-*/**/*.test.ts',
+      'test/http/{body,get-*,post-*}/**/*.test.ts',
     ],
     testTimeout: 30_000,
   },

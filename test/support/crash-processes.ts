@@ -8,6 +8,10 @@ export type Program = {
   ended: Promise<Death>;
   /** What it said on stderr, for a failing test. */
   complaint(): string;
+  /** Everything that it wrote, stdout and stderr. */
+  output(): { stdout: string; stderr: string };
+  /** SIGTERM; resolves at its end. */
+  stop(): Promise<void>;
   kill(): Promise<void>;
 };
 
@@ -60,7 +64,9 @@ const watch = (child: ChildProcess): Program => {
   living.add(child);
   child.once('exit', () => living.delete(child));
   const said: string[] = [];
+  const told: string[] = [];
   child.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => told.push(text));
   child.stdin?.on('error', () => undefined);
   const ended = new Promise<Death>((resolve, reject) => {
     child.once('error', reject);
@@ -69,6 +75,11 @@ const watch = (child: ChildProcess): Program => {
   return {
     ended,
     complaint: () => said.join('').slice(-2_000),
+    output: () => ({ stdout: told.join(''), stderr: said.join('') }),
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
     kill: async () => {
       child.kill('SIGKILL');
       await ended;

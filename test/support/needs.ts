@@ -33,6 +33,13 @@ const needs = {
   nats: { ...natsServer, isHere: () => (process.env.TEST_NATS_URL ?? '') !== '' || natsServer.isHere() },
   /** One that a test starts and kills. */
   natsServer,
+  promtool: tool('promtool', 'promtool'),
+  /** Others run it; the double stands in for it everywhere else. */
+  eventstore: {
+    engine: 'eventstore',
+    isHere: () => (process.env.TEST_EVENTSTORE_URL ?? '') !== '',
+    absence: 'TEST_EVENTSTORE_URL names no EventStoreDB',
+  },
 } satisfies Record<string, Need>;
 
 export type NeedName = keyof typeof needs;

@@ -8,7 +8,7 @@ import { publicInvoiceId } from '../../src/domain/shared/ids.js';
 import { demoCompany } from '../../src/runtime/demo-company.js';
 import { type Operator, openOperator } from '../cli/operator.js';
 import { type CarefulClient, createCarefulClient } from './crash-client.js';
-import { startProgram } from './crash-processes.js';
+import { type Program, startProgram } from './crash-processes.js';
 
 export type Ask = { key?: string; body?: object; idempotencyKey?: string };
 
@@ -20,16 +20,21 @@ export type ServiceProcess = {
   client: CarefulClient;
   /** A POST when there is a body; with the company's test key unless another is given, `''` for none. */
   ask(path: string, options?: Ask): Promise<Response>;
+  output: Program['output'];
+  /** Asks it to stop, as an operator does, and waits for its end. */
+  stop(): Promise<void>;
   kill(): Promise<void>;
 };
 
 export type ServiceProcesses = {
   /** Works on the same database, in the process of the test. */
   operator: Operator;
+  /** The company's test key that every process is asked with. */
+  testKey: string;
   /** Another test key of the company, with its id. */
   newKey(): Promise<{ id: string; key: string }>;
   /** `roles` as `serve --role` takes them. One process at most may have the role issuer: it runs the simulator. */
-  start(roles: string): Promise<ServiceProcess>;
+  start(roles: string, env?: Readonly<Record<string, string>>): Promise<ServiceProcess>;
   /** Public ids and amounts of all invoices that the log has accepted. */
   accepted(): Promise<readonly { id: string; amountInCents: number }[]>;
   close(): Promise<void>;
@@ -54,10 +59,10 @@ export const openServiceProcesses = async (): Promise<ServiceProcesses> => {
   const { key } = await newKey();
   const started: ServiceProcess[] = [];
   return {
-    operator,
+    ...{ operator, testKey: key },
     newKey,
-    start: async (roles) => {
-      const process = await startProcess(roles, key, operator);
+    start: async (roles, env = {}) => {
+      const process = await startProcess(roles, key, operator, env);
       started.push(process);
       return process;
     },
@@ -77,9 +82,14 @@ export const openServiceProcesses = async (): Promise<ServiceProcesses> => {
 
 type Ready = { url: string; simulator_control_url?: string };
 
-const startProcess = async (roles: string, testKey: string, operator: Operator): Promise<ServiceProcess> => {
+const startProcess = async (
+  roles: string,
+  testKey: string,
+  operator: Operator,
+  env: Readonly<Record<string, string>>,
+): Promise<ServiceProcess> => {
   const { folder, database } = operator;
-  const { ready, kill } = await startProgram<Ready>(['src/main.ts', 'serve', '--role', roles], {
+  const { ready, kill, stop, output } = await startProgram<Ready>(['src/main.ts', 'serve', '--role', roles], {
     PORT: '0',
     OPS_PORT: '0',
     DATA_DIR: folder,
@@ -88,6 +98,7 @@ const startProcess = async (roles: string, testKey: string, operator: Operator):
     RATE_WRITE_PER_MINUTE: '100000',
     RATE_READ_PER_MINUTE: '100000',
     SWEEP_INTERVAL_S: '1',
+    ...env,
   });
   return {
     origin: ready.url,
@@ -103,6 +114,6 @@ const startProcess = async (roles: string, testKey: string, operator: Operator):
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
-    kill,
+    ...{ output, stop, kill },
   };
 };

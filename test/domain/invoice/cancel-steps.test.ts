@@ -53,6 +53,12 @@ describe('a pending cancellation', () => {
     });
   });
 
+  it('whose bytes never left waits from the failure on, not from the attempt', () => {
+    const slow = [cancelAttempted(1, 61), cancelNotSent(1, 70)];
+    expect(step(slow, 70)).toEqual({ do: 'wait', until: at(71) });
+    expect(step(slow, 71)).toMatchObject({ do: 'resend', attempt: 2 });
+  });
+
   it('whose event is proven absent goes again at once, the same bytes', () => {
     expect(step([cancelAttempted(1, 61), cancelUnknown(1, 62), cancelAbsent(1, 200)], 200)).toMatchObject({
       do: 'resend',
@@ -93,7 +99,7 @@ describe('a pending cancellation always ends', () => {
   });
 
   it('after one last look-up, if anything was sent', () => {
-    expect(step([], 3660)).toEqual({ do: 'conclude' });
+    expect(step([], 3660)).toStrictEqual({ do: 'conclude' });
     expect(step([cancelAttempted(1, 70)], 3670)).toMatchObject({ do: 'conclude', lookUpFirst: { attempt: 1 } });
   });
 });

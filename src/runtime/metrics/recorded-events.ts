@@ -1,0 +1,94 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { DomainEvent } from '../../app/event-store/event-types.js';
+import type { Mode } from '../../domain/shared/ids.js';
+import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { modes } from '../authorizers.js';
+
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200];
+
+const works = ['issue', 'cancel'] as const;
+
+/** What the client sees of each event that ends an issue. */
+const outcomes = {
+  Authorized: 'issued',
+  IssuanceRejected: 'failed',
+  IssuanceFailed: 'failed',
+  NotProcessed: 'failed',
+  IssuanceInterrupted: 'indeterminate',
+} as const;
+
+const isOutcome = (type: string): type is keyof typeof outcomes => Object.hasOwn(outcomes, type);
+
+export type RecordedEvents = {
+  /** One event that this process appended; `acceptedAt` is that of its invoice, as far as it is known. */
+  count(event: DomainEvent, mode: Mode, acceptedAt: Instant | undefined): void;
+};
+
+/** Counted where they are appended, so each event once, by the process that wrote it. Every series starts at 0. */
+export const recordedEvents = (registry: Registry): RecordedEvents => {
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] });
+  const accepted = counter('nfse_invoices_accepted_total', 'Invoices accepted.', ['mode']);
+  const ended = counter('nfse_invoice_outcomes_total', 'Invoices that got an outcome, and the event that gave it.', [
+    'mode',
+    'outcome',
+    'event',
+  ]);
+  const issue = new Histogram({
+    name: 'nfse_issue_duration_seconds',
+    help: 'From acceptance to outcome, by the times of the events.',
+    labelNames: ['mode', 'outcome'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  const cancellations = counter('nfse_cancellations_requested_total', 'Cancellations accepted.', ['mode']);
+  const cancelEnded = counter('nfse_cancellation_outcomes_total', 'Cancellations that got an outcome.', [
+    'mode',
+    'outcome',
+  ]);
+  const perWork = (name: string, help: string) => counter(name, help, ['mode', 'work']);
+  const attempts = perWork('nfse_attempts_total', 'Attempts recorded: a send may follow, once.');
+  const notSent = perWork('nfse_attempts_not_sent_total', 'Attempts of which no byte reached the authorizer.');
+  const unknown = perWork('nfse_unknown_outcomes_total', 'Sends whose outcome is unknown: look-ups follow.');
+  const absent = perWork('nfse_proven_absences_total', 'Sends that look-ups proved to have left nothing.');
+  const conflicts = counter('nfse_number_conflicts_total', 'Foreign notes found under one of our DPS ids.', ['mode']);
+
+  for (const mode of modes) {
+    for (const one of [accepted, cancellations, conflicts]) one.inc({ mode }, 0);
+    for (const [event, outcome] of Object.entries(outcomes)) ended.inc({ mode, outcome, event }, 0);
+    for (const outcome of ['succeeded', 'refused', 'timeout']) cancelEnded.inc({ mode, outcome }, 0);
+    for (const work of works) for (const one of [attempts, notSent, unknown, absent]) one.inc({ mode, work }, 0);
+  }
+
+  /** Of one work each; the other events have a counter of their own. */
+  const ofWork: Partial<Record<DomainEvent['type'], { of: ReturnType<typeof perWork>; work: (typeof works)[number] }>> =
+    {
+      IssuanceAttempted: { of: attempts, work: 'issue' },
+      IssuanceNotSent: { of: notSent, work: 'issue' },
+      IssuanceOutcomeUnknown: { of: unknown, work: 'issue' },
+      IssuanceProvenAbsent: { of: absent, work: 'issue' },
+      CancellationAttempted: { of: attempts, work: 'cancel' },
+      CancellationNotSent: { of: notSent, work: 'cancel' },
+      CancellationOutcomeUnknown: { of: unknown, work: 'cancel' },
+      CancellationProvenAbsent: { of: absent, work: 'cancel' },
+    };
+  const count = (event: DomainEvent, mode: Mode): void => {
+    const sent = ofWork[event.type];
+    if (sent !== undefined) sent.of.inc({ mode, work: sent.work });
+    if (event.type === 'InvoiceAccepted') accepted.inc({ mode });
+    if (event.type === 'NumberConflictFound') conflicts.inc({ mode });
+    if (event.type === 'CancellationRequested') cancellations.inc({ mode });
+    if (event.type === 'CancellationConfirmed') cancelEnded.inc({ mode, outcome: 'succeeded' });
+    if (event.type === 'CancellationNotConfirmed') cancelEnded.inc({ mode, outcome: event.data.reason });
+  };
+  return {
+    count: (event, mode, acceptedAt) => {
+      count(event, mode);
+      if (!isOutcome(event.type) || !('at' in event.data)) return;
+      const outcome = outcomes[event.type];
+      ended.inc({ mode, outcome, event: event.type });
+      if (acceptedAt === undefined) return;
+      issue.observe({ mode, outcome }, Math.max(0, epochMs(event.data.at) - epochMs(acceptedAt)) / 1000);
+    },
+  };
+};

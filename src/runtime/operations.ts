@@ -1,0 +1,64 @@
+import { registry } from '../../projections/registry.js';
+import { createWatch } from '../adapters/read-model-postgres/watch.js';
+import { openPool } from '../adapters/sql/pool.js';
+import { checkVault } from '../adapters/vault/vault-check.js';
+import { projectionStatus, rowsOfOtherVersions } from '../workers/projection-status.js';
+import { faultFields } from './logger.js';
+import { startOpsServer } from './ops-server.js';
+import { createReadiness, type ServiceState } from './readiness.js';
+import type { Parts } from './service.js';
+
+const CONNECTIONS = 4;
+const ANSWER_MS = 2_000;
+
+/** Health and metrics on the operations port; answers the port that was really taken. */
+export const startOperations = async (parts: Parts, state: ServiceState): Promise<number> => {
+  const { config, clock, engines, logger, metrics, queue, runner } = parts;
+  const { log, masterKey } = engines;
+  const db = openOwnPool(parts);
+  const watch = createWatch(db);
+  const statuses = () => projectionStatus(registry.projections, { db, log, clock });
+  const readiness = createReadiness({
+    state,
+    watch,
+    logHead: () => log.head(),
+    queueStatus: () => queue.status(),
+    projections: async () => ({
+      statuses: await statuses(),
+      others: await rowsOfOtherVersions(db, registry.projections),
+    }),
+    vault: () => checkVault(db, masterKey),
+  });
+  metrics.watch({
+    readiness,
+    projections: statuses,
+    isHalted: (name) => state.halted.has(name) || state.halted.has('projector'),
+    ...{ queue, watch, clock },
+  });
+  const server = await startOpsServer(config.ops, {
+    readiness,
+    isStarted: () => state.phase !== 'starting',
+    scrape: metrics.scrape,
+    onFault: (error) => logger.error({ msg: 'a question to the operations port failed', ...faultFields(error) }),
+  });
+  runner.onStop('operations server', () => server.close());
+  return server.port;
+};
+
+/** Probes neither wait behind the service's work nor take its connections, and drop a server that is silent. */
+const openOwnPool = ({ engines, runner, logger }: Parts) => {
+  const { connectionString = '' } = engines.pool.options;
+  const pool = openPool({
+    connectionString,
+    max: CONNECTIONS,
+    applicationName: 'nfse-operations',
+    statementTimeoutMs: ANSWER_MS,
+    connectTimeoutMs: ANSWER_MS,
+    answerTimeoutMs: ANSWER_MS,
+    onIdleError: () => {
+      if (!runner.isStopping()) logger.debug({ msg: 'a database connection of the operations port was lost' });
+    },
+  });
+  runner.onStop('operations pool', () => pool.end());
+  return pool;
+};

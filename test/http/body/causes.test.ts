@@ -1,0 +1,167 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { cancelBody } from '../../../src/http/body/cancel-schema.js';
+import { checkBody } from '../../../src/http/body/check.js';
+import { issueBody } from '../../../src/http/body/issue-schema.js';
+import { codePoints, isLongerThan, textProblems } from '../../../src/http/body/text.js';
+
+const problems = (value: string, rules: { min?: number; max: number; latin?: boolean } = { max: 5 }) =>
+  textProblems('campo', value, rules);
+
+describe('the causes of a refused body', () => {
+  const schema = v.strictObject({
+    a: v.string('a deve ser um texto.'),
+    b: v.optional(v.string('b deve ser um texto.')),
+    inner: v.strictObject({ c: v.string('inner.c deve ser um texto.') }),
+  });
+  const params = (body: Record<string, unknown>) => {
+    const checked = checkBody(schema, body);
+    return 'causes' in checked ? checked.causes.map(({ param, message }) => `${param}: ${message}`) : [];
+  };
+
+  it('are all there: the sent fields in the order of the document, then the missing ones, level by level', () => {
+    expect(params({ z: 1, inner: { y: 1 }, b: 2 })).toEqual([
+      'z: O campo z não é conhecido.',
+      'inner.y: O campo inner.y não é conhecido.',
+      'inner.c: O campo inner.c é obrigatório.',
+      'b: b deve ser um texto.',
+      'a: O campo a é obrigatório.',
+    ]);
+  });
+
+  it('are none for a body that is right, which comes back as it is', () => {
+    const body = { a: 'x', inner: { c: 'y' } };
+    expect(checkBody(schema, body)).toEqual({ value: body });
+  });
+
+  it('name what every object has by birth as unknown, and a null as no object', () => {
+    const sent = { a: 'x', inner: null, toString: 1, constructor: 1 };
+    expect(params(sent)).toEqual([
+      'inner: inner deve ser um objeto.',
+      'toString: O campo toString não é conhecido.',
+      'constructor: O campo constructor não é conhecido.',
+    ]);
+  });
+
+  it('show of a very long key its first 100 characters', () => {
+    const right = { a: 'x', inner: { c: 'y' } };
+    expect(params({ ...right, ['k'.repeat(100)]: 1 })[0]).toContain(`O campo ${'k'.repeat(100)} não`);
+    expect(params({ ...right, ['k'.repeat(101)]: 1 })[0]).toContain(`O campo ${'k'.repeat(100)}… não`);
+  });
+
+  it.each([
+    [9_998, 10_000, false],
+    [9_999, 10_001, true],
+  ])('of %i unknown fields and two missing ones are %i', (unknown, listed, cut) => {
+    const body = Object.fromEntries(Array.from({ length: unknown }, (_unused, n) => [`k${n}`, 1]));
+    const checked = checkBody(schema, body);
+    const causes = 'causes' in checked ? checked.causes : [];
+    expect(causes).toHaveLength(listed);
+    const more = { param: '', message: 'Há mais de 10000 causas; as seguintes não foram listadas.' };
+    if (cut) expect(causes.at(-1)).toEqual(more);
+    else expect(causes).not.toContainEqual(more);
+  });
+});
+
+describe('a text', () => {
+  it.each<[string, string, readonly string[]]>([
+    ['right', 'Olá 🎉', []],
+    ['with line breaks', 'a\r\nb', []],
+    ['empty', '', ['campo não pode ser vazio.']],
+    ['blank', ' \n\u3000', ['campo deve ter ao menos um caractere que não seja espaço.']],
+    ['too long', 'abcdef', ['campo deve ter no máximo 5 caracteres.']],
+    ['far too long', 'x'.repeat(100), ['campo deve ter no máximo 5 caracteres.']],
+    ['with half a character', 'a\ud800', ['campo contém um caractere incompleto (metade de um par Unicode).']],
+    ['with a tab', 'a\tb', ['campo contém caracteres de controle, que não são aceitos.']],
+    ['with NUL', '\u0000', ['campo contém caracteres de controle, que não são aceitos.']],
+    ['with a control of Latin-1', 'a\u0085', ['campo contém caracteres de controle, que não são aceitos.']],
+    ['with U+FFFE', 'a\ufffe', ['campo contém caracteres de controle, que não são aceitos.']],
+    ['with U+FFFF', 'a\uffff', ['campo contém caracteres de controle, que não são aceitos.']],
+    [
+      'blank but for a control character',
+      '\t',
+      [
+        'campo contém caracteres de controle, que não são aceitos.',
+        'campo deve ter ao menos um caractere que não seja espaço.',
+      ],
+    ],
+  ])('%s', (_what, value, expected) => {
+    expect(problems(value)).toEqual(expected);
+  });
+
+  it('is counted in characters and not in the halves of pairs', () => {
+    expect(codePoints('a🎉é')).toBe(3);
+    expect(problems('🎉🎉🎉🎉🎉')).toEqual([]);
+    expect(problems('🎉🎉🎉🎉🎉a')).toEqual(['campo deve ter no máximo 5 caracteres.']);
+    expect([isLongerThan(2, '🎉🎉'), isLongerThan(2, '🎉🎉a'), isLongerThan(2, 'ab'), isLongerThan(2, 'abc')]).toEqual([
+      ...[false, true, false, true],
+    ]);
+  });
+
+  it('with a least length names both limits', () => {
+    expect(problems('abc', { min: 4, max: 9 })).toEqual(['campo deve ter de 4 a 9 caracteres.']);
+    expect(problems('abcd', { min: 4, max: 9 })).toEqual([]);
+  });
+});
+
+describe('a text that the note carries in Latin letters', () => {
+  const latin = { min: 3, max: 5, latin: true };
+  const LENGTH = 'campo deve ter de 3 a 5 caracteres depois de escrito no alfabeto latino, sem espaços nas pontas.';
+
+  it.each<[string, string, readonly string[]]>([
+    ['right', 'Łódź', []],
+    [
+      'without a Latin form',
+      '日本語',
+      ['campo contém caracteres sem forma no alfabeto latino, que a nota não pode levar.'],
+    ],
+    ['as long as it may be once written', '€ab', []],
+    ['longer once written', '€€', ['campo deve ter de 3 a 5 caracteres.']],
+    ['too long once written', '€€a', [LENGTH]],
+    ['shorter without the blanks at its ends', ' ab ', [LENGTH]],
+    ['just long enough without them', ' abc', []],
+    [
+      'with a control character, which is all that is said',
+      'ab\u0000',
+      ['campo contém caracteres de controle, que não são aceitos.'],
+    ],
+  ])('%s', (_what, value, expected) => {
+    expect(problems(value, latin)).toEqual(expected);
+  });
+
+  it('is not asked for elsewhere', () => {
+    expect(problems('日本語')).toEqual([]);
+  });
+});
+
+describe('the body of a cancel', () => {
+  const causesOf = (body: Record<string, unknown>) => {
+    const checked = checkBody(cancelBody, body);
+    return 'causes' in checked ? checked.causes.map(({ message }) => message) : [];
+  };
+
+  it.each(['issuance_error', 'service_not_provided', 'other'])('may give the reason %s', (reason) => {
+    expect(causesOf({ reason })).toEqual([]);
+  });
+
+  it('may be empty', () => {
+    expect(causesOf({})).toEqual([]);
+  });
+
+  it('gives no other reason', () => {
+    expect(causesOf({ reason: '' })).toEqual(['reason deve ser issuance_error, service_not_provided ou other.']);
+  });
+
+  it('explains itself in 15 to 255 Latin characters', () => {
+    expect(causesOf({ description: 'x'.repeat(15) })).toEqual([]);
+    expect(causesOf({ description: 'x'.repeat(255) })).toEqual([]);
+    expect(causesOf({ description: 'x'.repeat(14) })).toEqual(['description deve ter de 15 a 255 caracteres.']);
+    expect(causesOf({ description: 'x'.repeat(256) })).toEqual(['description deve ter no máximo 255 caracteres.']);
+    expect(causesOf({ description: '日'.repeat(20) })).toHaveLength(1);
+  });
+});
+
+it('the body of an issue asks for amount and description, and for nothing else', () => {
+  const checked = checkBody(issueBody, {});
+  expect('causes' in checked && checked.causes.map(({ param }) => param)).toEqual(['amount_in_cents', 'description']);
+});

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+export type Rule = {
+  alert: string;
+  expr: string;
+  for?: string;
+  labels: { severity: string };
+  annotations: { summary: string };
+};
+
+const operationsFile = (name: string): string =>
+  fileURLToPath(new URL(`../../docs/operations/${name}`, import.meta.url));
+
+export const rulesFile = operationsFile('alerts.yaml');
+
+export const readMonitoring = (): string => readFileSync(operationsFile('monitoring.md'), 'utf8');
+
+export const readRules = (): readonly Rule[] =>
+  (parse(readFileSync(rulesFile, 'utf8'), { merge: true }) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+    ({ rules }) => rules,
+  );
+
+/** Every query of every panel. */
+export const readDashboard = (): readonly { title: string; expr: string }[] => {
+  const { panels } = JSON.parse(readFileSync(operationsFile('grafana-dashboard.json'), 'utf8')) as {
+    panels: { title: string; targets?: { expr: string }[] }[];
+  };
+  return panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
+};
