@@ -74,11 +74,15 @@ export type EventLog = {
   readAll(options: { prefixes: readonly string[]; after: LogPosition | null; limit: number }): Promise<EventBatch>;
   /** Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, from the last event handed out. */
   subscribe(subscription: Subscription): AsyncIterable<EventBatch>;
-  /** Position of the last event of the log, null when it is empty. */
+  /** Position of the last event that was appended through this port, null when there is none; an engine's own events do not count. */
   head(): Promise<LogPosition | null>;
   /** Which log this is, stored beside every checkpoint: a restored or replaced log has another one. */
   identity(): Promise<string>;
-  /** Retention: events below `before` of this stream are gone from then on; revisions of the others stay. */
+  /**
+   * Retention: events below `before` of this stream are gone from `read` from then on; revisions of the others stay. The last
+   * event is never cut. `readAll` and `subscribe` may show them until the engine frees their space, but never a later one of
+   * them when an earlier is gone.
+   */
   cut(stream: StreamName, before: Revision): Promise<void>;
 };
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
+import { credentialsOf, EventStoreUrlInvalid } from '../adapters/eventlog-eventstoredb/address.js';
 import { NatsServersInvalid, readServers } from '../adapters/queue-nats/servers.js';
 import type { Limits } from '../domain/invoice/limits.js';
 import type { Mode } from '../domain/shared/ids.js';
@@ -15,6 +16,8 @@ export type Config = {
   dataDir: string;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
+  /** Undefined: the log is a table of the database. Checked; may hold a password. */
+  eventStoreUrl: string | undefined;
   /** Undefined: the in-process queue. Checked; may hold a password. */
   natsUrl: string | undefined;
   /** Undefined for a mode that the simulator serves. */
@@ -83,6 +86,7 @@ const environment = v.object({
   BASE_URL: v.optional(httpAddress),
   DATA_DIR: v.optional(text, '.data'),
   DATABASE_URL: v.optional(address('postgres:', 'postgresql:')),
+  EVENTSTORE_URL: v.optional(text),
   NATS_URL: v.optional(text),
   AUTHORIZER_TEST_URL: v.optional(
     v.pipe(
@@ -127,7 +131,7 @@ const environment = v.object({
 });
 
 /** Names whose value may come from a mounted file instead: `NAME_FILE`. */
-const FROM_FILE = ['DATABASE_URL', 'NATS_URL'] as const;
+const FROM_FILE = ['DATABASE_URL', 'EVENTSTORE_URL', 'NATS_URL'] as const;
 
 /** Reads the environment; every wrong variable is named, nothing is started (exit 2). */
 export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
@@ -152,26 +156,31 @@ const combinations = (values: Readonly<Record<string, string>>): readonly string
   if (!isLoopback(values.OPS_HOST ?? '127.0.0.1') && values.OPERATOR_TOKEN_FILE === undefined) {
     problems.push('OPERATOR_TOKEN_FILE is required when OPS_HOST is not a loopback address');
   }
-  if (values.NATS_URL !== undefined) problems.push(...natsProblems(values.NATS_URL));
-  for (const name of NOT_YET) if (values[name] !== undefined) problems.push(`${name} is not supported by this version`);
+  problems.push(...addressProblems('EVENTSTORE_URL', values, credentialsOf, EventStoreUrlInvalid));
+  problems.push(...addressProblems('NATS_URL', values, readServers, NatsServersInvalid));
   return problems;
 };
 
-const natsProblems = (servers: string): readonly string[] => {
+/** An engine's address as its adapter reads it; what is wrong is said without the address, which may hold a password. */
+const addressProblems = (
+  name: string,
+  values: Readonly<Record<string, string>>,
+  read: (address: string) => unknown,
+  Invalid: new () => Error,
+): readonly string[] => {
+  const address = values[name];
+  if (address === undefined) return [];
   try {
-    readServers(servers);
+    read(address);
     return [];
   } catch (error) {
-    if (error instanceof NatsServersInvalid) return [`NATS_URL: ${error.message}`];
+    if (error instanceof Invalid) return [`${name}: ${error.message}`];
     throw error;
   }
 };
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
-
-/** Engines of interface.md that this version does not have: saying so beats ignoring the variable. */
-const NOT_YET = ['EVENTSTORE_URL', 'EVENTSTORE_URL_FILE'] as const;
 
 const withFiles = (env: NodeJS.ProcessEnv): { values: Record<string, string>; problems: string[] } => {
   const problems: string[] = [];
@@ -197,6 +206,7 @@ const toConfig = (e: v.InferOutput<typeof environment>): Config => {
     ops: { host: e.OPS_HOST, port: e.OPS_PORT },
     dataDir,
     databaseUrl: e.DATABASE_URL,
+    eventStoreUrl: e.EVENTSTORE_URL,
     natsUrl: e.NATS_URL,
     authorizer: {
       ...(e.AUTHORIZER_TEST_URL === undefined ? {} : { test: e.AUTHORIZER_TEST_URL }),

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { checkRegistry, registry } from '../../projections/registry.js';
-import { postgresEventLog } from '../adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards, type PostgresGuards } from '../adapters/guards-postgres/guards.js';
 import { createReadModel } from '../adapters/read-model-postgres/read-model.js';
 import { migrate } from '../adapters/sql/migrate.js';
@@ -17,6 +16,7 @@ import type { ReadModel } from '../ports/read-model.js';
 import { checkProjectedLog, prepareProjections } from '../workers/projector.js';
 import type { Config } from './config.js';
 import { openDatabaseServer } from './database-server.js';
+import { openEventLog } from './event-log.js';
 import type { Logger } from './logger.js';
 import type { Runner } from './runner.js';
 
@@ -70,8 +70,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const masterKey = await loadMasterKey(config.masterKeyFile, { createIfMissing: config.masterKeyMayBeMade });
   const masterKeys = [{ generation: MASTER_KEY_GENERATION, key: masterKey }] as const;
   await registerMasterKeys(pool, masterKeys);
-  const log = postgresEventLog({ connectionString, onIdleError });
-  runner.onStop('event log', () => log.close());
+  const log = openEventLog(config, server, runner);
   await prepareProjections(pool, log, clock, registry.projections);
   if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, registry.projections);
   const sealingKeys = createSealingKeys({ masterKeys, db: pool, clock });

@@ -9,6 +9,10 @@ export type EventLogEngine = {
   reopen(): Promise<EventLog>;
   /** Ends every connection of the log, as a restart of the server would; absent where there is none to lose. */
   breakConnections?(): Promise<void>;
+  /** Others write to this log meanwhile: its head is not always the event that the test wrote last. */
+  isShared?: true;
+  /** What was cut leaves its stream at once, and the whole log only when the engine frees the space. */
+  cutShowsInWholeLog?: true;
   close(): Promise<void>;
 };
 

@@ -51,7 +51,7 @@ export const eventLogSubscriptionContract = (engineOf: () => EventLogEngine) => 
         expect(revisions).toEqual(Array.from({ length: 250 }, (_, n) => n));
       }
       expect(seen.events.every((event) => recomputed(event) === event.metadata.hash)).toBe(true);
-    });
+    }, 90_000);
 
     it('ends promptly when the signal aborts, before and after the first batch', async () => {
       const { log } = engineOf();

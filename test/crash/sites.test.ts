@@ -8,8 +8,11 @@ import { appendScenarios, type Scenario, sendScenarios } from './scenarios.js';
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** Below the event store (adapters, ports), the store itself, and the simulator, whose ledger is another log. */
-const NOT_OURS = ['adapters/', 'ports/', 'simulator/', 'app/event-store/'];
+/**
+ * Below the event store (adapters, ports), the store itself, the simulator, whose ledger is another log, and the meters, which
+ * pass on each call that they count.
+ */
+const NOT_OURS = ['adapters/', 'ports/', 'simulator/', 'app/event-store/', 'runtime/metrics/'];
 
 /** Binds the authorizer of both modes to one; every call through it is one of the call sites found elsewhere. */
 const BINDING = 'runtime/authorizers.ts';

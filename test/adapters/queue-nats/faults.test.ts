@@ -150,7 +150,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   });
 
   it('gives up a put on a silent server within its bound, and works on when the server speaks again', async () => {
-    const queue = await stage.open({ answerMs: 300 });
+    const queue = await stage.open({ answerMs: 1_500 });
     const streams: string[] = [];
     stage.work(queue, {
       handle: async ({ stream }) => {

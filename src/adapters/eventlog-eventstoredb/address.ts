@@ -1,0 +1,56 @@
+/** Thrown for an address that this adapter cannot use; the message never shows the address, which holds a password. */
+export class EventStoreUrlInvalid extends Error {
+  override readonly name = 'EventStoreUrlInvalid';
+}
+
+export type EventStoreCredentials = { username: string; password: string };
+
+/** Without TLS the client ignores credentials, but it takes the safe way to append only when it is given some. */
+const NOBODY: EventStoreCredentials = { username: 'nobody', password: 'nobody' };
+
+/** Any other setting, and `tlsVerifyCert=false`, makes the client print the whole address, password included. */
+const SETTINGS: readonly string[] = [
+  ...['tls', 'tlscafile', 'tlsverifycert', 'connectionname', 'defaultdeadline', 'throwonappendfailure'],
+  ...['keepaliveinterval', 'keepalivetimeout'],
+  ...['nodepreference', 'maxdiscoverattempts', 'discoveryinterval', 'gossiptimeout'],
+];
+
+/**
+ * Who calls, from `esdb://user:password@host:2113[,host…]?tls=true&tlsCAFile=…` (or `esdb+discover://`). The hosts and the
+ * settings are the client's own business. Throws `EventStoreUrlInvalid`.
+ */
+export const credentialsOf = (url: string): EventStoreCredentials => {
+  const match = /^esdb(?:\+discover)?:\/\/(?:([^:@/?]+):([^@]+)@)?[^@?]+(?:\?([^@]*))?$/.exec(url.trim());
+  if (match === null) {
+    throw new EventStoreUrlInvalid('expected esdb://user:password@host:2113?tls=true, or without user for tls=false');
+  }
+  const [, username, password, query = ''] = match;
+  const settings = settingsOf(query);
+  if (username !== undefined && password !== undefined) {
+    return { username: decoded(username), password: decoded(password) };
+  }
+  if (settings.get('tls') === 'false') return NOBODY;
+  throw new EventStoreUrlInvalid('a server with TLS needs a user: esdb://user:password@host:2113?tls=true');
+};
+
+const settingsOf = (query: string): ReadonlyMap<string, string> => {
+  const settings = new Map<string, string>();
+  for (const pair of query === '' ? [] : query.split('&')) {
+    const [name = '', value = ''] = pair.split('=');
+    const flat = name.toLowerCase().replace(/[_-]/g, '');
+    if (!SETTINGS.includes(flat)) throw new EventStoreUrlInvalid('the address has a setting that is not supported');
+    if (flat === 'tlsverifycert' && value !== 'true') {
+      throw new EventStoreUrlInvalid('the client always checks certificates: name the CA by tlsCAFile');
+    }
+    settings.set(flat, value);
+  }
+  return settings;
+};
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new EventStoreUrlInvalid('user and password must be percent-encoded', { cause });
+  }
+};

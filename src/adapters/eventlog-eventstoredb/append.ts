@@ -1,0 +1,113 @@
+import {
+  type AppendExpectedRevision,
+  type EventData,
+  NO_STREAM,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import type { StreamName } from '../../domain/shared/ids.js';
+import {
+  AppendOutcomeUnknown,
+  type AppendResult,
+  type EventToAppend,
+  type Expected,
+  type RecordedEvent,
+  type Revision,
+} from '../../ports/event-log.js';
+import type { Connection } from './client.js';
+import { toServerEvents } from './events.js';
+import { isChannelClosed, isNotLeader, meaningOfAppendFault } from './faults.js';
+import { pause, within } from './pause.js';
+
+export type AppendDeps = Pick<Connection, 'client' | 'credentials'> & {
+  /** From the call to an answer. */
+  deadlineMs: number;
+  read(stream: StreamName, from: Revision, limit: number): Promise<readonly RecordedEvent[]>;
+};
+
+/** Before the next try at an append that was certainly not taken: the client changes its connection meanwhile. */
+const RETRY_MS = 25;
+
+/** One conditional append (see the port). */
+export const appendTo = async (
+  deps: AppendDeps,
+  stream: StreamName,
+  expected: Expected,
+  events: readonly EventToAppend[],
+): Promise<AppendResult> => {
+  const first = expected.kind === 'none' ? 0 : expected.revision + 1;
+  const prepared = toServerEvents(stream, first, events);
+  const revision = expected.kind === 'none' ? NO_STREAM : BigInt(expected.revision);
+  const answer = await untilTaken(deps, stream, revision, prepared);
+  const last = first + events.length - 1;
+  if (answer.ok) {
+    if (answer.revision === last) return answer;
+    throw new AppendOutcomeUnknown('the event log accepted an append at another place than the expected one');
+  }
+  return (await standsAlready(deps, stream, first, last, answer.actual, events))
+    ? { ok: true, revision: last }
+    : answer;
+};
+
+/** An append that was certainly not taken is tried again while an answer may still come in time; the rest is told at once. */
+const untilTaken = async (
+  deps: AppendDeps,
+  stream: StreamName,
+  revision: AppendExpectedRevision,
+  events: readonly EventData[],
+): Promise<AppendResult> => {
+  const deadline = performance.now() + deps.deadlineMs;
+  for (;;) {
+    try {
+      return await send(deps, stream, revision, events, Math.max(1, Math.floor(deadline - performance.now())));
+    } catch (error) {
+      const again = isNotLeader(error) || isChannelClosed(error);
+      if (!again || deadline - performance.now() < deps.deadlineMs / 4) throw meaningOf(error);
+      await pause(RETRY_MS);
+    }
+  }
+};
+
+/**
+ * `credentials` keep the client off its batch path, on which a deadline does not hold, one lost connection rejects the
+ * appends of all others, and a late answer ends the process (ADR 12). The client's deadline does not cover finding a node,
+ * so there is one around it.
+ */
+const send = async (
+  { client, credentials }: AppendDeps,
+  stream: StreamName,
+  expectedRevision: AppendExpectedRevision,
+  events: readonly EventData[],
+  ms: number,
+): Promise<AppendResult> => {
+  const options = { expectedRevision, credentials, requiresLeader: true, deadline: ms };
+  try {
+    const appending = client.appendToStream(stream, [...events], options);
+    const { success, nextExpectedRevision } = await within(ms + RETRY_MS, appending, tooLate);
+    const revision = Number(nextExpectedRevision);
+    if (success) return { ok: true, revision };
+    return { ok: false, actual: revision < 0 ? null : revision };
+  } catch (error) {
+    if (!(error instanceof WrongExpectedVersionError)) throw error;
+    const { actualVersion } = error;
+    return { ok: false, actual: typeof actualVersion === 'bigint' ? Number(actualVersion) : null };
+  }
+};
+
+const tooLate = (): Error => new AppendOutcomeUnknown('the event log did not answer the append in time');
+
+const meaningOf = (error: unknown): Error =>
+  error instanceof AppendOutcomeUnknown ? error : meaningOfAppendFault(error);
+
+/** The server finds a repeated append by itself in most cases; what it calls a conflict may still be our own events. */
+const standsAlready = async (
+  deps: AppendDeps,
+  stream: StreamName,
+  first: Revision,
+  last: Revision,
+  actual: Revision | null,
+  events: readonly EventToAppend[],
+): Promise<boolean> => {
+  if (actual === null || actual < last) return false;
+  const standing = await deps.read(stream, first, events.length);
+  return events.every(({ id }, index) => standing[index]?.id === id && standing[index]?.revision === first + index);
+};

@@ -1,0 +1,84 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { credentialsOf, type EventStoreCredentials, EventStoreUrlInvalid } from './address.js';
+import { NothingSent } from './faults.js';
+import { within } from './pause.js';
+
+export type Connection = {
+  client: EventStoreDBClient;
+  credentials: EventStoreCredentials;
+  close(): Promise<void>;
+};
+
+/** The part of a gRPC client and channel that matters here. */
+type Channel = { getConnectivityState(tryToConnect: boolean): number; close(): void };
+type GrpcClient = { getChannel(): Channel };
+
+/** Protected members of the client (6.2.1) that it looks up on itself at each call. */
+type Internals = {
+  execute<T>(client: unknown, name: string, action: (client: GrpcClient) => Promise<T>): Promise<T>;
+  handleError(client: GrpcClient, error: Error): Promise<void>;
+  getChannel(): Promise<Channel>;
+};
+
+/** gRPC's connectivity state of a channel that was closed. */
+const SHUT_DOWN = 4;
+
+const CLOSE_MS = 1_000;
+
+/**
+ * The client, made safe to live with. Two of its faults end the process by an unhandled rejection: an append that is begun
+ * on a channel that another call's failure has just closed, and a failure that is handled while the cluster cannot be
+ * found. Both are caught here; a channel is also closed at the end, which `dispose` leaves open. Throws
+ * `EventStoreUrlInvalid`.
+ */
+export const openConnection = (url: string): Connection => {
+  const credentials = credentialsOf(url);
+  const client = parsed(url);
+  const internals = client as unknown as Internals;
+  const { execute, handleError, getChannel } = internals;
+  const channels = new Set<Channel>();
+  internals.getChannel = async () => {
+    const channel = await getChannel();
+    for (const other of channels) {
+      if (other.getConnectivityState(false) === SHUT_DOWN) channels.delete(other);
+    }
+    channels.add(channel);
+    return channel;
+  };
+  internals.handleError = (failed, error) => handleError(failed, error).catch(() => undefined);
+  internals.execute = (grpcClient, name, action) =>
+    execute(grpcClient, name, (ready) => {
+      // Looked at in the turn in which the action begins, so nothing can close the channel in between.
+      if (ready.getChannel().getConnectivityState(false) === SHUT_DOWN) throw new NothingSent('the channel was closed');
+      return action(ready);
+    });
+  return {
+    client,
+    credentials,
+    close: async () => {
+      // It waits for the end of each call, which a server that does not answer may keep back.
+      await within(CLOSE_MS, client.dispose(), () => new NothingSent('not disposed')).catch(() => undefined);
+      for (const channel of channels) channel.close();
+    },
+  };
+};
+
+const parsed = (url: string): EventStoreDBClient => {
+  try {
+    return EventStoreDBClient.connectionString(url);
+  } catch (error) {
+    // The client quotes the address, and with it the password.
+    const why =
+      error instanceof Error && error.message.includes('certificate') ? 'a certificate file is not there' : '';
+    throw new EventStoreUrlInvalid(why === '' ? 'the address cannot be read' : why);
+  }
+};
+
+/** What every call but the append carries. */
+export type CallOptions = { credentials: EventStoreCredentials; requiresLeader: true };
+
+/** Followers lag, and a read must show what any process was told is stored (ADR 11): so the leader answers. */
+export const callOptions = ({ credentials }: Pick<Connection, 'credentials'>): CallOptions => ({
+  credentials,
+  requiresLeader: true,
+});

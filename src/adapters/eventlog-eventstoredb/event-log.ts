@@ -1,0 +1,115 @@
+import type { StreamName } from '../../domain/shared/ids.js';
+import { type EventBatch, type EventLog, EventLogUnavailable, type Revision } from '../../ports/event-log.js';
+import { type AppendDeps, appendTo } from './append.js';
+import { createBeginnings } from './beginnings.js';
+import { openConnection } from './client.js';
+import { cutBefore } from './cut.js';
+import { faultCode } from './faults.js';
+import { logIdentity } from './identity.js';
+import { type Reader, readLastRevision, readStream } from './read.js';
+import { supervised } from './subscription.js';
+import { createHeadFinder, readBehind } from './whole-log.js';
+
+export type EventStoreEventLogOptions = {
+  /** `esdb://user:password@host:2113?tls=true`, of several nodes with commas, or `esdb+discover://`. */
+  url: string;
+  /** From the call of `append` to an answer; default 5 s. */
+  appendDeadlineMs?: number;
+  /** Longest wait for the next event of an answer; default 10 s. */
+  readTimeoutMs?: number;
+  /** A subscription that brings nothing for so long is compared with the log; default 5 s. */
+  subscriptionCheckMs?: number;
+};
+
+/** `code` is a kind, never a server's text. */
+export type EventLogStatus = { ok: true } | { ok: false; code: string };
+
+export type EventStoreEventLog = EventLog & {
+  /** For readiness: whether the log can be read now, within `readTimeoutMs`. */
+  check(): Promise<EventLogStatus>;
+  /** Refuses new calls, ends subscriptions, and resolves when the appends under way have their answer. */
+  close(): Promise<void>;
+};
+
+/**
+ * The log in EventStoreDB 23.10 or later; connects when first used. Positions are commit positions, so an append cannot tell
+ * its own. Cut events leave their stream at once and the whole log when the server is scavenged. Throws `EventStoreUrlInvalid`.
+ */
+export const createEventStoreEventLog = (options: EventStoreEventLogOptions): EventStoreEventLog => {
+  const { url, appendDeadlineMs = 5_000, readTimeoutMs = 10_000, subscriptionCheckMs = 5_000 } = options;
+  const connection = openConnection(url);
+  const { client, credentials } = connection;
+  const reader: Reader = { client, credentials, timeoutMs: readTimeoutMs };
+  const closing = new AbortController();
+  const appending = new Set<Promise<unknown>>();
+
+  const refuseWhenClosed = (): void => {
+    if (closing.signal.aborted) throw new EventLogUnavailable('the event log is closed');
+  };
+  const open = async <T>(action: () => Promise<T>): Promise<T> => {
+    refuseWhenClosed();
+    return await action();
+  };
+  const firstRevision = async (stream: StreamName): Promise<Revision | null> =>
+    (await readStream(reader, stream, { limit: 1 }))[0]?.revision ?? null;
+  const appends: AppendDeps = {
+    client,
+    credentials,
+    deadlineMs: appendDeadlineMs,
+    read: (stream, from, limit) => readStream(reader, stream, { from, limit }),
+  };
+  const pages = createBeginnings(firstRevision);
+  const readAll: EventLog['readAll'] = async ({ prefixes, after, limit }) => {
+    let cursor = after;
+    for (;;) {
+      const found: EventBatch = await readBehind(reader, { prefixes, after: cursor, limit }, closing.signal);
+      const shown = await pages(found);
+      refuseWhenClosed();
+      if (shown.length > 0 || found.length === 0) return shown;
+      cursor = found[found.length - 1]?.position ?? cursor;
+    }
+  };
+  const head = createHeadFinder(reader);
+
+  return {
+    append: (stream, expected, events) =>
+      open(async () => {
+        const answer = appendTo(appends, stream, expected, events);
+        appending.add(answer);
+        try {
+          return await answer;
+        } finally {
+          appending.delete(answer);
+        }
+      }),
+    read: (stream, readOptions = {}) => open(() => readStream(reader, stream, readOptions)),
+    lastRevision: (stream) => open(() => readLastRevision(reader, stream)),
+    readAll: (wanted) => open(() => readAll(wanted)),
+    subscribe: (wanted) =>
+      supervised(
+        {
+          reader,
+          beginnings: createBeginnings(firstRevision),
+          checkMs: subscriptionCheckMs,
+          closing: closing.signal,
+        },
+        wanted,
+      ),
+    head: () => open(head),
+    identity: () => open(() => logIdentity(reader)),
+    cut: (stream, before) => open(() => cutBefore(reader, stream, before)),
+    check: async () => {
+      try {
+        await open(head);
+        return { ok: true };
+      } catch (error) {
+        return { ok: false, code: faultCode(error) };
+      }
+    },
+    close: async () => {
+      closing.abort();
+      await Promise.allSettled(appending);
+      await connection.close();
+    },
+  };
+};

@@ -1,0 +1,81 @@
+import { type EventData, jsonEvent, type RecordedEvent as ServerEvent } from '@eventstore/db-client';
+import { NotCanonical } from '../../domain/log/hash-text.js';
+import { fromRecord, toRecord } from '../../domain/log/record.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import {
+  type EventToAppend,
+  EventTooLarge,
+  type JsonObject,
+  type LogPosition,
+  MAX_EVENT_BYTES,
+  type RecordedEvent,
+  type Revision,
+} from '../../ports/event-log.js';
+
+/**
+ * Events as the server keeps them: `data` in the very spelling that the hash covers, the metadata as they are and, for the
+ * server's own tools, `$correlationId` and `$causationId`. Throws `EventTooLarge` and `NotCanonical`; both mean that
+ * nothing was stored.
+ */
+export const toServerEvents = (
+  stream: StreamName,
+  first: Revision,
+  events: readonly EventToAppend[],
+): readonly EventData[] => {
+  if (events.length === 0) throw new RangeError('an append holds at least one event');
+  // The server would keep an event of ours there, but take it for one of its own.
+  if (stream.startsWith('$')) throw new NotCanonical('a stream whose name begins with $ belongs to the server');
+  return events.map((event, index) => {
+    const stored = toRecord(stream, first + index, event);
+    const size = Buffer.byteLength(stored.record);
+    if (size > MAX_EVENT_BYTES) throw new EventTooLarge(`an event of ${size} bytes is over ${MAX_EVENT_BYTES}`);
+    // The server keeps 128 bits, so the spelling would be lost, and the hash with it.
+    if (event.id !== event.id.toLowerCase()) throw new NotCanonical('an event id must be lower-case');
+    const { data } = fromRecord(stored);
+    return jsonEvent({ id: event.id, type: event.type, data, metadata: withLinks(event.metadata) });
+  });
+};
+
+const withLinks = (metadata: EventToAppend['metadata']): Record<string, string> => {
+  const { correlationId, causationId } = metadata;
+  return {
+    ...metadata,
+    ...(correlationId === undefined ? {} : { $correlationId: correlationId }),
+    ...(causationId === undefined ? {} : { $causationId: causationId }),
+  };
+};
+
+/** The inverse; an event that is not one of ours comes back without content, and no hash of it recomputes. */
+export const fromServerEvent = (event: ServerEvent): RecordedEvent => ({
+  stream: event.streamId,
+  revision: Number(event.revision),
+  position: positionOf(event),
+  id: event.id,
+  type: event.type,
+  data: isObject(event.data) ? (event.data as JsonObject) : {},
+  metadata: flatStrings(event.metadata),
+});
+
+/** Commit and prepare differ only within explicit transactions, which no client of this version can make any more. */
+export const positionOf = ({ position }: Pick<ServerEvent, 'position'>): LogPosition => {
+  if (position === undefined || position.commit !== position.prepare) {
+    throw new Error('an event of the log has no single position');
+  }
+  return position.commit as LogPosition;
+};
+
+export const toServerPosition = (position: LogPosition) => ({
+  commit: position as bigint,
+  prepare: position as bigint,
+});
+
+const flatStrings = (metadata: unknown): Record<string, string> => {
+  if (!isObject(metadata)) return {};
+  const pairs = Object.entries(metadata).filter(
+    (pair): pair is [string, string] => !pair[0].startsWith('$') && typeof pair[1] === 'string',
+  );
+  return Object.fromEntries(pairs);
+};
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);

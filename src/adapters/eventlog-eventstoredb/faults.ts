@@ -1,0 +1,81 @@
+import { ErrorType, isCommandError } from '@eventstore/db-client';
+import { AppendOutcomeUnknown, EventLogUnavailable, EventTooLarge } from '../../ports/event-log.js';
+
+/** Thrown when the server knows the user and says no, or does not know it; an operator has to act. */
+export class EventLogAccessDenied extends EventLogUnavailable {
+  readonly code = 'access_denied';
+}
+
+/** Thrown when a stream was deleted for good by hand: no event can be written to it ever again. */
+export class EventLogStreamDeleted extends EventLogUnavailable {
+  readonly code = 'stream_deleted';
+}
+
+/** A call that ended before a byte of it left. */
+export class NothingSent extends Error {
+  override readonly name = 'NothingSent';
+}
+
+/**
+ * Statuses that prove that an append was not taken: there was no connection to send it on, or the server says that it
+ * did not look at it. Texts of grpc-js 1.9 to 1.14 and of EventStoreDB 23.10, each seen.
+ */
+const NOT_TAKEN =
+  /No connection established|Channel closed before call started|Name resolution failed|Server Is Not Ready|Server Is (?:Too )?Busy|No leader info available/;
+
+type FaultType = `${ErrorType}`;
+
+const typeOf = (error: unknown): FaultType | undefined =>
+  error instanceof Error && isCommandError(error) ? error.type : undefined;
+
+/** An error of the client for a stream of which nothing is there, or nothing any more. */
+export const isStreamNotFound = (error: unknown): boolean => typeOf(error) === ErrorType.STREAM_NOT_FOUND;
+
+/** The server refused because another node leads; the client goes there with its next call. */
+export const isNotLeader = (error: unknown): boolean => typeOf(error) === ErrorType.NOT_LEADER;
+
+/** Nothing left this process, and the next call makes a new connection. */
+export const isChannelClosed = (error: unknown): boolean =>
+  error instanceof NothingSent || /Channel closed before call started/.test(textOf(error));
+
+/** What a failed append means: `AppendOutcomeUnknown` unless it is certain that nothing was stored. */
+export const meaningOfAppendFault = (error: unknown): Error => {
+  const type = typeOf(error);
+  if (type === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED) {
+    return new EventTooLarge('an append is larger than the server takes at once', { cause: error });
+  }
+  if (isRefusal(type) || isNotLeader(error) || NOT_TAKEN.test(textOf(error)) || hasNoStatus(error)) {
+    return unavailable('the event log did not take the append', error);
+  }
+  return new AppendOutcomeUnknown('the event log was lost during an append', { cause: error });
+};
+
+/** The port's error for whatever the client threw at a read; one that is it already stays. */
+export const unavailable = (what: string, cause: unknown): EventLogUnavailable => {
+  if (cause instanceof EventLogUnavailable) return cause;
+  const type = typeOf(cause);
+  if (type === ErrorType.ACCESS_DENIED) {
+    return new EventLogAccessDenied(`${what}: the user of its address has no access`, { cause });
+  }
+  if (type === ErrorType.STREAM_DELETED) {
+    return new EventLogStreamDeleted(`${what}: the stream was deleted for good`, { cause });
+  }
+  return new EventLogUnavailable(what, { cause });
+};
+
+/** For log lines and readiness: a kind, never a server's text, which may quote addresses. */
+export const faultCode = (error: unknown): string => {
+  if (error instanceof EventLogAccessDenied || error instanceof EventLogStreamDeleted) return error.code;
+  const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
+  return typeOf(cause) ?? (cause instanceof Error ? cause.name : typeof cause);
+};
+
+const isRefusal = (type: FaultType | undefined): boolean =>
+  type === ErrorType.ACCESS_DENIED || type === ErrorType.STREAM_DELETED || type === ErrorType.INVALID_ARGUMENT;
+
+/** The client throws plain errors only before it begins a call: no node was found, or the channel was closed. */
+const hasNoStatus = (error: unknown): boolean =>
+  error instanceof NothingSent ||
+  (error instanceof Error && typeOf(error) === undefined && /^Failed to discover /.test(error.message));
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : '');

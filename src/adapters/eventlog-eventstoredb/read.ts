@@ -1,0 +1,85 @@
+import { BACKWARDS, END, FORWARDS, type ResolvedEvent, type StreamingRead } from '@eventstore/db-client';
+import type { StreamName } from '../../domain/shared/ids.js';
+import { EventLogUnavailable, type ReadOptions, type RecordedEvent, type Revision } from '../../ports/event-log.js';
+import { type Connection, callOptions } from './client.js';
+import { fromServerEvent } from './events.js';
+import { isChannelClosed, isNotLeader, isStreamNotFound, unavailable } from './faults.js';
+import { createBackoff, pause } from './pause.js';
+
+export type Reader = Pick<Connection, 'client' | 'credentials'> & {
+  /** Longest wait for the next event of an answer; the client itself would wait for ever. */
+  timeoutMs: number;
+};
+
+/** An absent stream is empty, and so is one of which every event was cut. Throws `EventLogUnavailable`. */
+export const readStream = async (
+  reader: Reader,
+  stream: StreamName,
+  { from = 0, direction = 'forwards', limit = Number.MAX_SAFE_INTEGER }: ReadOptions,
+): Promise<readonly RecordedEvent[]> => {
+  // The server of 23.10 never ends a read of nothing.
+  if (limit <= 0) return [];
+  const place =
+    direction === 'forwards'
+      ? ({ direction: FORWARDS, fromRevision: BigInt(from) } as const)
+      : ({ direction: BACKWARDS, fromRevision: END } as const);
+  const found = await answered(reader, () =>
+    reader.client.readStream(stream, { ...callOptions(reader), ...place, maxCount: limit }),
+  );
+  return found.flatMap(({ event }) => (event === undefined ? [] : [fromServerEvent(event)]));
+};
+
+export const readLastRevision = async (reader: Reader, stream: StreamName): Promise<Revision | null> => {
+  const [last] = await readStream(reader, stream, { direction: 'backwards', limit: 1 });
+  return last?.revision ?? null;
+};
+
+/** Tries at a read that met a node that does not lead, or a connection that was just given up: the next goes elsewhere. */
+const TRIES = 5;
+
+/** All that a read gives; a stream that is not there gives nothing. Throws `EventLogUnavailable`. */
+export const answered = async <E extends ResolvedEvent>(
+  { timeoutMs }: Pick<Reader, 'timeoutMs'>,
+  begin: () => StreamingRead<E>,
+): Promise<readonly E[]> => {
+  const waits = createBackoff(20, 200);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await drained(begin(), timeoutMs);
+    } catch (error) {
+      if (isStreamNotFound(error)) return [];
+      const again = isNotLeader(error) || isChannelClosed(error);
+      if (!again || tries === TRIES) throw unavailable('the event log cannot be read', error);
+      await pause(waits.next());
+    }
+  }
+};
+
+const drained = <E>(stream: StreamingRead<E>, timeoutMs: number): Promise<E[]> =>
+  new Promise((resolve, reject) => {
+    const events: E[] = [];
+    const timer = setTimeout(() => {
+      reject(new EventLogUnavailable('the event log did not answer a read in time'));
+      cancelRead(stream);
+    }, timeoutMs);
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    stream.on('data', (event: E) => {
+      events.push(event);
+      timer.refresh();
+    });
+    stream.on('error', fail);
+    stream.on('end', () => {
+      clearTimeout(timer);
+      resolve(events);
+    });
+    stream.on('close', () => fail(new EventLogUnavailable('the event log ended a read')));
+  });
+
+/** Does not wait: a call that has not even begun can be cancelled only when it does. */
+const cancelRead = (stream: StreamingRead<unknown>): void => {
+  stream.cancel().catch(() => undefined);
+  stream.destroy();
+};

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { credentialsOf, EventStoreUrlInvalid } from '../../../src/adapters/eventlog-eventstoredb/address.js';
+import { createEventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
+
+describe('the address of an EventStoreDB', () => {
+  it.each([
+    'esdb://nfse:open%3Asesame@log.example:2113?tls=true',
+    'esdb+discover://nfse:open%3Asesame@log.example:2113',
+    'esdb://nfse:open%3Asesame@a:2113,b:2113,c:2113?tls=true&tlsCAFile=%2Fetc%2Fca.pem',
+  ])('gives the user of %s', (url) => {
+    expect(credentialsOf(url)).toEqual({ username: 'nfse', password: 'open:sesame' });
+  });
+
+  it('needs no user without TLS', () => {
+    expect(credentialsOf('esdb://localhost:2113?tls=false').username).toBe('nobody');
+  });
+
+  it.each([
+    ['another protocol', 'http://nfse:sesame@log.example:2113'],
+    ['TLS and no user', 'esdb://log.example:2113?tls=true'],
+    ['TLS, which is the default, and no user', 'esdb://log.example:2113'],
+    ['a setting that nobody knows', 'esdb://nfse:sesame@log.example:2113?tsl=false'],
+    ['certificates that are not to be checked', 'esdb://nfse:sesame@log.example:2113?tls=true&tlsVerifyCert=false'],
+    ['a user who is not percent-encoded', 'esdb://nfse:%ses@me@log.example:2113?tls=true'],
+    ['a password that is not percent-encoded', 'esdb://nfse:%sesame@log.example:2113?tls=true'],
+    ['a port that is no number', 'esdb://nfse:sesame@log.example:http?tls=true'],
+    ['a certificate that is not there', 'esdb://nfse:sesame@log.example:2113?tls=true&tlsCAFile=/nowhere/ca.pem'],
+  ])('refuses %s, and never shows the password', (_what, url) => {
+    const opening = (): unknown => createEventStoreEventLog({ url });
+    expect(opening).toThrow(EventStoreUrlInvalid);
+    expect(opening).not.toThrow(/sesame|ses@me/);
+  });
+});

@@ -1,0 +1,176 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EventLogAccessDenied } from '../../../src/adapters/eventlog-eventstoredb/faults.js';
+import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
+import { at, chained, freshStream, NONE, retried, streamOf } from '../../contracts/event-log-kit.js';
+import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
+import { accessDenied, notLeader, notReady, timedOut } from '../../support/eventstore-double/faults.js';
+import { openStage, type Stage } from './stage.js';
+
+const HOST = '127.0.0.1';
+const bound = { timeout: 10_000, interval: 10 };
+
+describe('the event log in EventStoreDB when its server fails', () => {
+  let stage: Stage;
+  let double: EventStoreDouble;
+  beforeEach(async () => {
+    stage = openStage();
+    double = await stage.double();
+  });
+  afterEach(() => stage.close());
+
+  const attempt = (log: ReturnType<Stage['open']>, stream = freshStream()) =>
+    log.append(stream, NONE, [chained(stream, 0)]).catch((error: unknown) => error);
+  const stored = () => double.log.all().filter(({ stream }) => !stream.startsWith('$'));
+
+  it('is certain that nothing was stored when no server listens, and works when one does', async () => {
+    double.stop();
+    const log = stage.open(double.url);
+    expect(await attempt(log)).toBeInstanceOf(EventLogUnavailable);
+    await expect(log.head()).rejects.toThrow(EventLogUnavailable);
+    expect(await log.check()).toEqual({ ok: false, code: expect.stringMatching(/^(unavailable|Error)$/) });
+    await double.start();
+    expect(await retried(() => log.append('again', NONE, [chained('again', 0)]))).toEqual({ ok: true, revision: 0 });
+    expect(stored()).toHaveLength(1);
+  });
+
+  it('is certain that nothing was stored when the server is not ready', async () => {
+    double.faults.appends = { kind: 'refuse', error: notReady() };
+    expect(await attempt(stage.open(double.url))).toBeInstanceOf(EventLogUnavailable);
+    expect(stored()).toEqual([]);
+  });
+
+  it('does not know whether an append was stored that the cluster gave up, or that nobody answers', async () => {
+    const log = stage.open(double.url, { appendDeadlineMs: 600 });
+    double.faults.appends = { kind: 'refuse', error: timedOut() };
+    expect(await attempt(log)).toBeInstanceOf(AppendOutcomeUnknown);
+    double.faults.appends = { kind: 'silent' };
+    expect(await attempt(log)).toBeInstanceOf(AppendOutcomeUnknown);
+    double.faults.appends = { kind: 'silent_after_storing' };
+    expect(await attempt(log)).toBeInstanceOf(AppendOutcomeUnknown);
+    expect(stored()).toHaveLength(1);
+    double.faults.appends = { kind: 'slow', ms: 20 };
+    expect(await attempt(stage.open(double.url))).toEqual({ ok: true, revision: 0 });
+  });
+
+  it('does not know of an append whose connection is cut before the answer', async () => {
+    const log = stage.open(double.url, { appendDeadlineMs: 5_000 });
+    double.faults.appends = { kind: 'silent_after_storing' };
+    const outcome = attempt(log);
+    await expect.poll(stored, bound).toHaveLength(1);
+    double.stop();
+    expect(await outcome).toBeInstanceOf(AppendOutcomeUnknown);
+  });
+
+  it('finds its own events behind what the server calls a conflict', async () => {
+    const log = stage.open(double.url);
+    const stream = await streamOf(log, 1);
+    const events = [chained(stream, 1), chained(stream, 2)];
+    await log.append(stream, at(0), events);
+    double.faults.appends = { kind: 'conflict', current: 2n };
+    expect(await log.append(stream, at(0), events)).toEqual({ ok: true, revision: 2 });
+    const others = [chained(stream, 1), chained(stream, 2)];
+    expect(await log.append(stream, at(0), others)).toEqual({ ok: false, actual: 2 });
+    const mixed = [...events.slice(0, 1), ...others.slice(1)];
+    expect(await log.append(stream, at(0), mixed)).toEqual({ ok: false, actual: 2 });
+  });
+
+  it('says who has no access, for appends, reads, cuts and readiness', async () => {
+    const log = stage.open(double.url);
+    const stream = await streamOf(log, 2);
+    double.faults.appends = { kind: 'refuse', error: accessDenied() };
+    expect(await attempt(log)).toBeInstanceOf(EventLogAccessDenied);
+    await expect(log.cut(stream, 1)).rejects.toThrow(EventLogAccessDenied);
+    double.faults.reads = { kind: 'refuse', error: accessDenied() };
+    await expect(log.read('any')).rejects.toThrow(EventLogAccessDenied);
+    expect(await log.check()).toEqual({ ok: false, code: 'access_denied' });
+  });
+
+  it('does not take half an answer for the whole', async () => {
+    const log = stage.open(double.url);
+    const stream = await streamOf(log, 5);
+    double.faults.reads = { kind: 'drop', after: 2 };
+    await expect(log.read(stream)).rejects.toThrow(EventLogUnavailable);
+    delete double.faults.reads;
+    expect(await retried(() => log.read(stream))).toHaveLength(5);
+  });
+
+  it('goes to the leader when the node it asks does not lead', async () => {
+    const leader = await stage.double({ log: double.log });
+    const refused = { kind: 'refuse', error: notLeader(HOST, leader.port) } as const;
+    Object.assign(double.faults, { appends: refused, reads: refused, subscriptions: refused });
+    expect(await attempt(stage.open(double.url))).toEqual({ ok: true, revision: 0 });
+    expect(await stage.open(double.url).head()).not.toBeNull();
+    const follower = stage.follow(stage.open(double.url), 'led-');
+    await streamOf(stage.open(leader.url), 1, 'led-1');
+    await expect.poll(follower.names, bound).toEqual(['led-1@0']);
+  });
+
+  it('is certain that nothing was stored when no leader is found in time', async () => {
+    double.faults.appends = { kind: 'refuse', error: notLeader(HOST, double.port) };
+    expect(await attempt(stage.open(double.url, { appendDeadlineMs: 2_000 }))).toBeInstanceOf(EventLogUnavailable);
+    expect(stored()).toEqual([]);
+  });
+
+  it('finds the leader by gossip, and the next one when it dies', async () => {
+    const second = await stage.double({ log: double.log, cluster: () => [second.port] });
+    const first = await stage.double({ log: double.log, cluster: () => [first.port, second.port] });
+    const log = stage.open(`esdb://${HOST}:${first.port},${HOST}:${second.port}?tls=false&discoveryInterval=10`);
+    const follower = stage.follow(log, 'led-');
+    await retried(() => log.append('led-1', NONE, [chained('led-1', 0)]));
+    await expect.poll(follower.names, bound).toEqual(['led-1@0']);
+    expect(first.gossipReads() + second.gossipReads()).toBeGreaterThan(0);
+    first.stop();
+    await retried(() => log.append('led-2', NONE, [chained('led-2', 0)]));
+    await expect.poll(follower.names, bound).toEqual(['led-1@0', 'led-2@0']);
+  });
+
+  it('survives a cluster of which no node is found, with many calls under way', async () => {
+    const other = await stage.double({ log: double.log, cluster: () => [double.port, other.port] });
+    const hosts = `${HOST}:${double.port},${HOST}:${other.port}`;
+    const settings = 'tls=false&discoveryInterval=5&maxDiscoverAttempts=3';
+    const log = stage.open(`esdb://${hosts}?${settings}`);
+    await streamOf(log, 1);
+    double.stop();
+    other.stop();
+    for (let round = 0; round < 5; round += 1) {
+      const calls = [() => log.append('x', NONE, [chained('x', 0)]), () => log.read('x'), () => log.head()];
+      const outcomes = await Promise.allSettled(calls.flatMap((call) => [call(), call(), call(), call()]));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    }
+    await Promise.all([double.start(), other.start()]);
+    expect(await retried(() => log.append('y', NONE, [chained('y', 0)]))).toEqual({ ok: true, revision: 0 });
+  });
+
+  it('refuses when it is closed, and waits for the append under way', async () => {
+    const log = stage.open(double.url);
+    double.faults.appends = { kind: 'slow', ms: 50 };
+    const outcome = attempt(log);
+    await log.close();
+    expect(await outcome).toEqual({ ok: true, revision: 0 });
+    expect(await attempt(log)).toBeInstanceOf(EventLogUnavailable);
+    await expect(log.head()).rejects.toThrow(EventLogUnavailable);
+  });
+
+  it('has another identity when its database was wiped', async () => {
+    const before = await stage.open(double.url).identity();
+    expect(await stage.open(double.url).identity()).toBe(before);
+    const wiped = await stage.double();
+    expect(await stage.open(wiped.url).identity()).not.toBe(before);
+  });
+
+  it('has no head before its first event, and the same one behind whatever the server writes', async () => {
+    const log = stage.open(double.url);
+    await log.identity();
+    expect(await log.head()).toBeNull();
+    const stream = await streamOf(log, 3);
+    const head = await log.head();
+    expect(head).toBe((await log.read(stream)).at(-1)?.position);
+    const client = EventStoreDBClient.connectionString(double.url);
+    for (let n = 0; n < 200; n += 1) await client.setStreamMetadata(`other-${n}`, { truncateBefore: 1 });
+    await client.dispose();
+    for (const each of [log, log, stage.open(double.url)]) expect(await each.head()).toBe(head);
+    await streamOf(log, 1, 'next');
+    expect(await log.head()).toBe((await log.read('next'))[0]?.position);
+  });
+});

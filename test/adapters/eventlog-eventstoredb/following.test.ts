@@ -1,0 +1,137 @@
+import { status } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SUBSCRIPTION_BATCH } from '../../../src/ports/event-log.js';
+import { at, chained, retried, streamOf } from '../../contracts/event-log-kit.js';
+import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
+import { tooSlow } from '../../support/eventstore-double/faults.js';
+import { openStage, type Stage } from './stage.js';
+
+const bound = { timeout: 10_000, interval: 10 };
+
+describe('a subscription to the event log in EventStoreDB', () => {
+  let stage: Stage;
+  let double: EventStoreDouble;
+  beforeEach(async () => {
+    stage = openStage();
+    double = await stage.double();
+  });
+  afterEach(() => stage.close());
+
+  it('goes on by itself behind the last event when the server restarts', async () => {
+    const log = stage.open(double.url);
+    const follower = stage.follow(log, 's-');
+    for (let round = 0; round < 3; round += 1) {
+      await retried(() => streamOf(log, 1, `s-${round}`));
+      await expect.poll(follower.names, bound).toHaveLength(round + 1);
+      double.stop();
+      await expect.poll(() => follower.errors.length, bound).toBeGreaterThan(round);
+      await double.start();
+    }
+    expect(follower.names()).toEqual(['s-0@0', 's-1@0', 's-2@0']);
+  });
+
+  it('finds out that it stands and brings nothing, and begins anew', async () => {
+    const log = stage.open(double.url, { subscriptionCheckMs: 50 });
+    const follower = stage.follow(log, 's-');
+    await streamOf(log, 1, 's-1');
+    await expect.poll(follower.names, bound).toEqual(['s-1@0']);
+    double.faults.muted = true;
+    await streamOf(log, 1, 's-2');
+    await streamOf(log, 1, 's-3');
+    await expect.poll(follower.names, bound).toEqual(['s-1@0', 's-2@0', 's-3@0']);
+    expect(follower.errors.length).toBeGreaterThan(0);
+  });
+
+  it('is left alone when there is nothing to bring', async () => {
+    const log = stage.open(double.url, { subscriptionCheckMs: 20 });
+    const quiet = stage.follow(log, 'quiet-');
+    const busy = stage.follow(log, 's-');
+    await streamOf(log, 40, 's-1');
+    await expect.poll(busy.names, bound).toHaveLength(40);
+    expect([...quiet.errors, ...busy.errors, ...quiet.events]).toEqual([]);
+  });
+
+  it('begins anew when the server does not begin it, or drops it', async () => {
+    const log = stage.open(double.url, { subscriptionCheckMs: 50, readTimeoutMs: 500 });
+    await streamOf(log, 1, 's-1');
+    for (const fault of [{ kind: 'silent' }, { kind: 'refuse', error: tooSlow() }] as const) {
+      double.faults.subscriptions = fault;
+      const follower = stage.follow(log, 's-');
+      await expect.poll(() => follower.errors.length, bound).toBeGreaterThan(0);
+      delete double.faults.subscriptions;
+      await expect.poll(follower.names, bound).toEqual(['s-1@0']);
+    }
+  });
+
+  it('hands out no more at once than agreed, and waits for its reader', async () => {
+    const log = stage.open(double.url);
+    const events = SUBSCRIPTION_BATCH * 3;
+    for (let start = 0; start < events; start += 100) {
+      const some = Array.from({ length: 100 }, (_, n) => chained('s-1', start + n));
+      await log.append('s-1', start === 0 ? { kind: 'none' } : at(start - 1), some);
+    }
+    const stop = new AbortController();
+    const sizes: number[] = [];
+    for await (const batch of log.subscribe({ prefixes: ['s-'], after: null, signal: stop.signal })) {
+      sizes.push(batch.length);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (sizes.reduce((sum, size) => sum + size, 0) === events) stop.abort();
+    }
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(SUBSCRIPTION_BATCH);
+  });
+
+  it('skips nothing behind an event that has been scavenged meanwhile', async () => {
+    const log = stage.open(double.url);
+    await streamOf(log, 3, 's-cut');
+    const place = (await log.read('s-cut'))[1]?.position ?? null;
+    await streamOf(log, 2, 's-next');
+    await log.append('s-cut', at(2), [chained('s-cut', 3)]);
+    await log.cut('s-cut', 3);
+    double.log.scavenge();
+    const page = await log.readAll({ prefixes: ['s-'], after: place, limit: 10 });
+    const expected = ['s-next@0', 's-next@1', 's-cut@3'];
+    expect(page.map(({ stream, revision }) => `${stream}@${revision}`)).toEqual(expected);
+    await expect.poll(stage.follow(log, 's-', place).names, bound).toEqual(expected);
+  });
+
+  it('hides the rest of a cut stream whose beginning has been scavenged', async () => {
+    const log = stage.open(double.url);
+    await streamOf(log, 6, 's-cut');
+    await streamOf(log, 2, 's-whole');
+    const half = (await log.read('s-cut'))[2]?.position;
+    await log.cut('s-cut', 5);
+    const names = async () =>
+      (await log.readAll({ prefixes: ['s-'], after: null, limit: 3 })).map((e) => `${e.stream}@${e.revision}`);
+    expect(await names()).toEqual(['s-cut@0', 's-cut@1', 's-cut@2']);
+    double.log.scavenge(half);
+    const fresh = stage.open(double.url);
+    const expected = ['s-cut@5', 's-whole@0', 's-whole@1'];
+    expect((await fresh.readAll({ prefixes: ['s-'], after: null, limit: 1 })).map((e) => e.revision)).toEqual([5]);
+    await expect.poll(stage.follow(fresh, 's-').names, bound).toEqual(expected);
+  });
+
+  it('never hands out the position of a checkpoint', async () => {
+    const log = stage.open(double.url, { subscriptionCheckMs: 30 });
+    const follower = stage.follow(log, 's-');
+    await streamOf(log, 1, 's-1');
+    for (let n = 0; n < 1_100; n += 1) {
+      double.log.append(`other-${n}`, 'any', [
+        { id: crypto.randomUUID(), type: 'T', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() },
+      ]);
+    }
+    await streamOf(log, 1, 's-2');
+    await expect.poll(follower.names, bound).toEqual(['s-1@0', 's-2@0']);
+    const own = double.log.all().filter(({ stream }) => stream.startsWith('s-'));
+    expect(follower.events.map(({ position }) => position)).toEqual(own.map(({ position }) => position));
+  });
+
+  it('says what is wrong with its place and does not run on from another', async () => {
+    const log = stage.open(double.url);
+    await streamOf(log, 2, 's-1');
+    const place = ((await log.head()) ?? 0n) - 1n;
+    const follower = stage.follow(log, 's-', place as never);
+    await expect.poll(() => follower.errors.length, bound).toBeGreaterThan(0);
+    expect(follower.events).toEqual([]);
+    expect(follower.errors[0]).toMatchObject({ cause: expect.objectContaining({ code: status.UNKNOWN }) });
+  });
+});

@@ -1,0 +1,59 @@
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+
+/** How a call of the double goes wrong. */
+export type Fault =
+  /** The request is taken and forgotten. */
+  | { kind: 'silent' }
+  /** Of an append: it is stored, and nobody is told. */
+  | { kind: 'silent_after_storing' }
+  | { kind: 'slow'; ms: number }
+  /** Of an append: called a conflict, whatever stands there. */
+  | { kind: 'conflict'; current: bigint }
+  | { kind: 'refuse'; error: ServiceError }
+  /** Of a read: the connection of the call ends after so many events. */
+  | { kind: 'drop'; after: number };
+
+export type Faults = {
+  appends?: Fault | undefined;
+  reads?: Fault | undefined;
+  subscriptions?: Fault | undefined;
+  /** Subscriptions stand and bring nothing that is new. */
+  muted?: boolean;
+};
+
+export const refusal = (code: status, details: string, entries: Record<string, string> = {}): ServiceError => {
+  const metadata = new Metadata();
+  for (const [key, value] of Object.entries(entries)) metadata.set(key, value);
+  return Object.assign(new Error(details), { code, details, metadata });
+};
+
+export const notLeader = (host: string, port: number): ServiceError =>
+  refusal(status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader',
+    'leader-endpoint-host': host,
+    'leader-endpoint-port': String(port),
+  });
+
+export const notReady = (): ServiceError => refusal(status.UNAVAILABLE, 'Server Is Not Ready');
+
+export const timedOut = (): ServiceError => refusal(status.ABORTED, 'Operation timed out: a commit took too long');
+
+export const tooSlow = (): ServiceError =>
+  refusal(status.ABORTED, 'Operation timed out: Consumer too slow to handle event while live.');
+
+export const accessDenied = (): ServiceError =>
+  refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+
+export const unauthenticated = (): ServiceError => refusal(status.UNAUTHENTICATED, 'Bad HTTP status code: 401');
+
+export const streamDeleted = (stream: string): ServiceError =>
+  refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+    exception: 'stream-deleted',
+    'stream-name': stream,
+  });
+
+export const appendTooLarge = (max: number): ServiceError =>
+  refusal(status.INVALID_ARGUMENT, `Maximum Append Size of ${max} Exceeded.`, {
+    exception: 'maximum-append-size-exceeded',
+    'maximum-append-size': String(max),
+  });

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { type ServerWritableStream, status } from '@grpc/grpc-js';
+import { type Faults, refusal, streamDeleted } from './faults.js';
+import type { DoubleLog, StoredEvent } from './log.js';
+import { caughtUp, checkpoint, confirmation, eventMessage, streamNameOf, streamNotFound } from './messages.js';
+
+type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
+
+const { ReadReq: Req } = streams;
+const BACKWARDS = Req.Options.ReadDirection.BACKWARDS;
+
+/** The one call by which streams and the whole log are read and followed. */
+export const answerRead = (call: ReadCall, log: DoubleLog, faults: Faults): void => {
+  const options = call.request.getOptions();
+  if (options === undefined) {
+    refuse(call, refusal(status.INVALID_ARGUMENT, 'no options'));
+    return;
+  }
+  const isSubscription = options.hasSubscription();
+  const fault = isSubscription ? faults.subscriptions : faults.reads;
+  const begin = (): void => {
+    if (isSubscription) subscribe(call, options, log, faults);
+    else if (options.hasStream()) readStream(call, options, log, fault?.kind === 'drop' ? fault.after : undefined);
+    else readAll(call, options, log);
+  };
+  switch (fault?.kind) {
+    case 'silent':
+      return;
+    case 'refuse':
+      refuse(call, fault.error);
+      return;
+    case 'slow':
+      setTimeout(begin, fault.ms);
+      return;
+    default:
+      begin();
+  }
+};
+
+const refuse = (call: ReadCall, error: Error): void => {
+  call.emit('error', error);
+};
+
+const readStream = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, dropAfter: number | undefined): void => {
+  const wanted = options.getStream();
+  if (wanted === undefined) return;
+  const stream = streamNameOf(wanted);
+  const content = log.read(stream);
+  if (content.kind === 'deleted') {
+    refuse(call, streamDeleted(stream));
+    return;
+  }
+  if (content.kind === 'absent') {
+    call.write(streamNotFound(stream));
+    call.end();
+    return;
+  }
+  const back = options.getReadDirection() === BACKWARDS;
+  const ordered = back ? content.events.toReversed() : content.events;
+  const from = wanted.hasRevision() ? BigInt(wanted.getRevision()) : undefined;
+  const fits = ({ revision }: StoredEvent): boolean =>
+    from === undefined || (back ? revision <= from : revision >= from);
+  send(call, ordered.filter(fits), options.getCount(), dropAfter);
+};
+
+const readAll = (call: ReadCall, options: ReadReq.Options, log: DoubleLog): void => {
+  const place = startOf(options, log);
+  if (place === 'invalid') {
+    refuse(call, noSuchPlace());
+    return;
+  }
+  const back = options.getReadDirection() === BACKWARDS;
+  const fits = matcherOf(options);
+  const inside = ({ position }: StoredEvent): boolean => {
+    if (place === 'start') return !back;
+    if (place === 'end') return back;
+    return back ? position < place : position >= place;
+  };
+  const ordered = back ? log.all().toReversed() : log.all();
+  send(
+    call,
+    ordered.filter((event) => inside(event) && fits(event)),
+    options.getCount(),
+  );
+};
+
+/** A read of nothing never ends on the server. */
+const send = (call: ReadCall, events: readonly StoredEvent[], count: string, dropAfter?: number): void => {
+  const limit = Number(count);
+  if (limit === 0) return;
+  const sent = events.slice(0, Math.min(limit, dropAfter ?? limit));
+  for (const event of sent) call.write(eventMessage(event));
+  if (dropAfter === undefined) call.end();
+  else refuse(call, refusal(status.UNAVAILABLE, 'Connection dropped'));
+};
+
+const subscribe = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, faults: Faults): void => {
+  const place = startOf(options, log);
+  if (place === 'invalid') {
+    refuse(call, noSuchPlace());
+    return;
+  }
+  const fits = matcherOf(options);
+  const interval = windowOf(options);
+  // The first event at or behind the place counts as the one that was handled, even if that one has been scavenged.
+  const handled = typeof place === 'bigint' ? log.all().find(({ position }) => position >= place)?.position : undefined;
+  let considered = 0;
+  const look = (event: StoredEvent): void => {
+    if (fits(event)) call.write(eventMessage(event));
+    considered += 1;
+    if (considered % interval === 0) call.write(checkpoint(event.position));
+  };
+  call.write(confirmation(randomUUID()));
+  for (const event of log.all()) {
+    if (place !== 'end' && (handled === undefined || event.position > handled)) look(event);
+  }
+  call.write(caughtUp());
+  const leave = log.onAppend((event) => {
+    if (faults.muted !== true) look(event);
+  });
+  call.on('cancelled', leave);
+  call.on('close', leave);
+};
+
+const noSuchPlace = (): Error => refusal(status.UNKNOWN, 'Unexpected ReadAllResult: Error');
+
+const startOf = (options: ReadReq.Options, log: DoubleLog): 'start' | 'end' | 'invalid' | bigint => {
+  const all = options.getAll();
+  if (all === undefined || all.hasStart()) return 'start';
+  if (all.hasEnd()) return 'end';
+  const position = BigInt(all.getPosition()?.getCommitPosition() ?? '0');
+  return log.isPosition(position) ? position : 'invalid';
+};
+
+const matcherOf = (options: ReadReq.Options): ((event: StoredEvent) => boolean) => {
+  const expression = options.getFilter()?.getStreamIdentifier();
+  if (expression === undefined) return () => true;
+  const prefixes = expression.getPrefixList();
+  return ({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix));
+};
+
+const windowOf = (options: ReadReq.Options): number => {
+  const filter = options.getFilter();
+  return (filter?.hasMax() ? filter.getMax() : 32) * (filter?.getCheckpointintervalmultiplier() ?? 1);
+};
