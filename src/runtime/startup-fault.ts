@@ -39,7 +39,7 @@ export const startupFault = (error: unknown): StartupFault => {
   if (unreachable || sqlFault(error) !== 'other') {
     return {
       exit: 3,
-      line: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again',
+      line: 'the database cannot be reached: check DATABASE_URL and EVENTSTORE_URL, or DATA_DIR in embedded mode, and try again',
     };
   }
   const ours = [UnknownEventVersion, TamperedSecret, DemoFailed, LiveRowsOfOtherVersion].some(

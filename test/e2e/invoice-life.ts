@@ -1,0 +1,172 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { verifyChain } from '../../src/app/audit/verify-chain.js';
+import { ALL_STREAMS } from '../../src/cli/commands/audit.js';
+import { openSchemas } from '../../src/xml/schema.js';
+import { verifySignature } from '../../src/xml/verify.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+
+type Body = Record<string, unknown> & {
+  id: string;
+  status: string;
+  links?: { pdf: string; xml: string };
+  cancellation?: { status: string };
+};
+type LedgerEntry = { access_key: string; amount_in_cents: number; canceled_at?: string; environment: string };
+
+/** What the service stands on besides its database. */
+export type LifeEngines = {
+  env: NodeJS.ProcessEnv;
+  /** Others write to this log too, or did before: only what this run wrote is judged. */
+  isShared?: true;
+  close(): Promise<void>;
+};
+
+/** The main job over HTTP, in both modes, with lost answers on the way; `open` starts the engines to try it on. */
+export const invoiceLife = (title: string, open: () => Promise<LifeEngines>): void =>
+  describeWithPostgres(title, () => life(open));
+
+const life = (open: () => Promise<LifeEngines>): void => {
+  /** References are taken for ever, also in a log that earlier runs wrote to. */
+  const run = randomUUID().slice(0, 8);
+  let engines: LifeEngines;
+  let running: RunningService;
+  beforeAll(async () => {
+    engines = await open();
+    running = await startRunningService({
+      ...{ AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
+      ...engines.env,
+    });
+  });
+  afterAll(async () => {
+    await running?.close();
+    await engines?.close();
+  });
+
+  const call = async (mode: 'live' | 'test', method: string, path: string, body?: unknown, headers = {}) => {
+    const response = await fetch(`${running.service.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${running.keys[mode]}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
+  };
+
+  const outcomeOf = (mode: 'live' | 'test', id: string) =>
+    eventually(
+      async () => (await call(mode, 'GET', `/v1/nfse/${id}`)).body,
+      ({ status, cancellation }) => !['queued', 'processing'].includes(status) && cancellation?.status !== 'pending',
+    );
+
+  const ledger = async (amount: number): Promise<LedgerEntry[]> =>
+    ((await running.control('GET', '/_control/ledger')) as LedgerEntry[]).filter(
+      (entry) => entry.amount_in_cents === amount,
+    );
+
+  const download = async (link: string) => {
+    const response = await fetch(link);
+    expect(response.status).toBe(200);
+    return Buffer.from(await response.arrayBuffer());
+  };
+
+  it.each(['test', 'live'] as const)('is issued, read, downloaded and canceled in %s mode', async (mode) => {
+    const amount = mode === 'test' ? 123_456 : 123_457;
+    const accepted = await call(mode, 'POST', '/v1/nfse', {
+      amount_in_cents: amount,
+      description: 'Desenvolvimento de sistema {{ano}}',
+      customer: { document: '11222333000181', name: 'CLIENTE LTDA' },
+      reference: `pedido-${mode}-${run}`,
+    });
+    expect(accepted).toMatchObject({
+      status: 202,
+      body: { status: 'queued', livemode: mode === 'live', failed_attempts: 0 },
+    });
+    expect(accepted.headers.get('location')).toBe(`/v1/nfse/${accepted.body.id}`);
+
+    const issued = await outcomeOf(mode, accepted.body.id);
+    expect(issued).toMatchObject({ status: 'issued', access_key: expect.stringMatching(/^\d{50}$/) });
+    const xml = await download(issued.links?.xml ?? '');
+    expect(openSchemas().validate('NFSe', xml)).toEqual([]);
+    expect(verifySignature(xml, 'infNFSe')).toMatchObject({ ok: true });
+    expect(xml.toString('utf8')).toContain(mode === 'live' ? '<tpAmb>1</tpAmb>' : '<tpAmb>2</tpAmb>');
+    const pdf = await download(issued.links?.pdf ?? '');
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+
+    expect(await call(mode, 'POST', `/v1/nfse/${issued.id}/cancel`, {})).toMatchObject({
+      status: 202,
+      body: { status: 'issued', cancellation: { status: 'pending', reason: 'other' } },
+    });
+    const canceled = await outcomeOf(mode, issued.id);
+    expect(canceled).toMatchObject({
+      status: 'canceled',
+      cancellation: { status: 'succeeded' },
+      access_key: issued.access_key,
+    });
+    expect('links' in canceled).toBe(mode === 'live');
+    expect(await ledger(amount)).toMatchObject([
+      { access_key: issued.access_key, canceled_at: expect.any(String), environment: mode },
+    ]);
+    if (mode === 'live') {
+      const again = await download(canceled.links?.xml ?? '');
+      expect(createHash('sha256').update(again).digest('hex')).toBe(createHash('sha256').update(xml).digest('hex'));
+    }
+  });
+
+  it('fails with the authorizer’s reason in test mode, and a new request succeeds', async () => {
+    await running.control('POST', '/_control/faults', {
+      on: 'issue',
+      kind: 'reject',
+      code: 'E0190',
+      times: 1,
+      match: { amount_in_cents: 55_500 },
+    });
+    const accepted = await call('test', 'POST', '/v1/nfse', { amount_in_cents: 55_500, description: 'Recusada' });
+    const failed = await outcomeOf('test', accepted.body.id);
+    expect(failed).toMatchObject({
+      status: 'failed',
+      failed_attempts: 1,
+      error: { code: 'issue_failed', message: expect.stringContaining('E0190') },
+    });
+    expect(await ledger(55_500)).toEqual([]);
+    expect((await call('test', 'GET', `/v1/nfse/${failed.id}/xml`)).body).toMatchObject({
+      error: { code: 'nfse.not_issued', retryable: false, provider_code: 'E0190' },
+    });
+  });
+
+  it('is found by look-up when the answer was lost after the commit, and never sent twice', async () => {
+    await running.control('POST', '/_control/faults', {
+      on: 'issue',
+      kind: 'lost_after_commit',
+      times: 1,
+      match: { amount_in_cents: 66_600 },
+    });
+    const accepted = await call('test', 'POST', '/v1/nfse', {
+      amount_in_cents: 66_600,
+      description: 'Resposta perdida',
+    });
+    expect(await outcomeOf('test', accepted.body.id)).toMatchObject({ status: 'issued', failed_attempts: 0 });
+    expect(await ledger(66_600)).toHaveLength(1);
+  });
+
+  it('is sent again with the same bytes after a proven absence', async () => {
+    await running.control('POST', '/_control/faults', {
+      on: 'issue',
+      kind: 'lost_before_commit',
+      times: 1,
+      match: { amount_in_cents: 77_700 },
+    });
+    const accepted = await call('live', 'POST', '/v1/nfse', { amount_in_cents: 77_700, description: 'Pedido perdido' });
+    expect(await outcomeOf('live', accepted.body.id)).toMatchObject({ status: 'issued', failed_attempts: 1 });
+    expect(await ledger(77_700)).toHaveLength(1);
+  });
+
+  it('leaves a log whose every hash and link holds, and a ready service', async () => {
+    if (engines.isShared !== true) {
+      const report = await verifyChain(running.service.engines.log, ALL_STREAMS);
+      expect(report.findings).toEqual([]);
+      expect(report.events).toBeGreaterThan(20);
+    }
+    expect((await fetch(`${running.service.opsUrl}/health/ready`)).status).toBe(200);
+  });
+};

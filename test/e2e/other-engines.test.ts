@@ -1,0 +1,36 @@
+import { startEventStoreDouble } from '../support/eventstore-double/double.js';
+import { startNats } from '../support/nats.js';
+import { describeWith } from '../support/needs.js';
+import { invoiceLife } from './invoice-life.js';
+
+invoiceLife('an invoice on EventStoreDB, the double', async () => {
+  const { url, close } = await startEventStoreDouble();
+  return { env: { EVENTSTORE_URL: url }, close };
+});
+
+describeWith('eventstore', 'a real server', () => {
+  invoiceLife('an invoice on EventStoreDB, a real server', async () => ({
+    env: { EVENTSTORE_URL: process.env.TEST_EVENTSTORE_URL },
+    isShared: true,
+    close: async () => undefined,
+  }));
+});
+
+describeWith('natsServer', 'a real NATS server', () => {
+  invoiceLife('an invoice on PostgreSQL and NATS', async () => {
+    const nats = await startNats();
+    await nats.start();
+    return { env: { NATS_URL: nats.url }, close: nats.close };
+  });
+
+  invoiceLife('an invoice on EventStoreDB, the double, and NATS', async () => {
+    const [double, nats] = [await startEventStoreDouble(), await startNats()];
+    await nats.start();
+    return {
+      env: { EVENTSTORE_URL: double.url, NATS_URL: nats.url },
+      close: async () => {
+        await Promise.all([double.close(), nats.close()]);
+      },
+    };
+  });
+});
