@@ -96,7 +96,7 @@ const serve = async (
     });
     send(response, handled.answer, reset);
   } catch (error) {
-    log({ msg: 'the simulator could not answer', reason: error instanceof Error ? error.message : 'unknown' });
+    log({ msg: 'the simulator could not answer', reason: error instanceof Error ? error.name : 'unknown' });
     response.socket?.destroy();
   }
 };
