@@ -22,7 +22,7 @@ const selfSigned = (): { certificate: Buffer; key: Buffer } => {
   certificate.setIssuer(name);
   certificate.setExtensions([
     { name: 'basicConstraints', cA: true },
-    { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
+    { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] },
   ]);
   certificate.sign(keys.privateKey, forge.md.sha256.create());
   return {
@@ -48,7 +48,7 @@ describe('the event log in EventStoreDB over TLS', () => {
   });
 
   const address = (user: string, settings = `&tlsCAFile=${encodeURIComponent(join(folder, 'ca.pem'))}`): string =>
-    `esdb://${user}@127.0.0.1:${double.port}?tls=true${settings}`;
+    `esdb://${user}@localhost:${double.port}?tls=true${settings}`;
 
   it('logs in on every call with the user of its address', async () => {
     const log = stage.open(address('nfse:open%3Asesame'));
