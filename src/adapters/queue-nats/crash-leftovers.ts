@@ -1,5 +1,6 @@
 import type { JetStreamManager } from 'nats';
 import type { Names } from './names.js';
+import { findStored, removeStored } from './stored.js';
 
 /**
  * What a crashed server may have remembered of a consumer and not of its stream, or the other way round. Messages that
@@ -17,13 +18,21 @@ export const clearCrashLeftovers = async (manager: JetStreamManager, names: Name
   );
   // Asked after the consumers: of a healthy stream no consumer has answered more than there is.
   const { state } = await manager.streams.info(workStream);
+  const removeThrough = async (last: number, from: number, filter: string): Promise<void> => {
+    for (let seq = from; seq <= last; ) {
+      const found = await findStored(manager, workStream, { seq, next_by_subj: filter });
+      if (found === undefined || found.seq > last) return;
+      await removeStored(manager, workStream, found);
+      seq = found.seq + 1;
+    }
+  };
   let isDeleted = false;
   for (const { name, filter, answeredUpTo } of consumers) {
     if (answeredUpTo > state.last_seq) {
       await manager.consumers.delete(workStream, name);
       isDeleted = true;
-    } else if (answeredUpTo >= state.first_seq) {
-      await manager.streams.purge(workStream, { filter, seq: answeredUpTo + 1 });
+    } else {
+      await removeThrough(answeredUpTo, state.first_seq, filter);
     }
   }
   return isDeleted;

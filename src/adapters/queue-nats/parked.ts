@@ -1,10 +1,10 @@
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ParkedTap, Tap } from '../../ports/work-queue.js';
-import { isNotFound } from './faults.js';
-import type { Link, Session } from './link.js';
+import type { Link } from './link.js';
 import { readFields, readTap } from './message.js';
 import { kinds, type Names } from './names.js';
+import { findStored, removeStored, type Stored } from './stored.js';
 
 /** A parked tap as stored, with its place. */
 export type ParkedRecord = ParkedTap & {
@@ -30,7 +30,7 @@ export type Parked = {
 export const createParked = (link: Link, names: Names, clock: Clock): Parked => {
   const find = async (key: Key): Promise<ParkedRecord | undefined> => {
     const { manager } = link.session();
-    const found = await messageOr404(manager, names.parkedStream, { last_by_subj: names.parked(key) });
+    const found = await findStored(manager, names.parkedStream, { last_by_subj: names.parked(key) });
     return found === undefined ? undefined : readRecord(found);
   };
 
@@ -39,14 +39,10 @@ export const createParked = (link: Link, names: Names, clock: Clock): Parked => 
       const record = { kind, stream, messageId, reason, parkedAt: clock.now(), workSequence };
       await link.session().js.publish(names.parked({ kind, stream }), JSON.stringify(record));
     },
-    // Not by a purge of the subject: after one, server 2.9 may hand out other subjects' waiting messages to nobody.
     clearWork: async (key) => {
       const { manager } = link.session();
-      const waiting = await messageOr404(manager, names.workStream, { last_by_subj: names.work(key) });
-      if (waiting === undefined) return;
-      await manager.streams.deleteMessage(names.workStream, waiting.seq, false).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+      const waiting = await findStored(manager, names.workStream, { last_by_subj: names.work(key) });
+      if (waiting !== undefined) await removeStored(manager, names.workStream, waiting);
     },
     find,
     findAll: async (stream) =>
@@ -55,9 +51,8 @@ export const createParked = (link: Link, names: Names, clock: Clock): Parked => 
       const { manager } = link.session();
       const records: ParkedRecord[] = [];
       for (let sequence = 1; ; ) {
-        // The client's type does not know the second field; servers have it from 2.9 on.
         const next = { seq: sequence, next_by_subj: names.parkedSubjects };
-        const found = await messageOr404(manager, names.parkedStream, next);
+        const found = await findStored(manager, names.parkedStream, next);
         if (found === undefined) return records;
         const record = readRecord(found);
         if (record !== undefined) records.push(record);
@@ -69,22 +64,6 @@ export const createParked = (link: Link, names: Names, clock: Clock): Parked => 
       await link.session().manager.streams.purge(names.parkedStream, through);
     },
   };
-};
-
-type Manager = Session['manager'];
-type Stored = Awaited<ReturnType<Manager['streams']['getMessage']>>;
-
-const messageOr404 = async (
-  manager: Manager,
-  stream: string,
-  query: Parameters<Manager['streams']['getMessage']>[1],
-): Promise<Stored | undefined> => {
-  try {
-    return await manager.streams.getMessage(stream, query);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 };
 
 const readRecord = (stored: Stored): ParkedRecord | undefined => {

@@ -1,0 +1,62 @@
+import { connect, type JetStreamManager, type NatsConnection } from 'nats';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { clearCrashLeftovers } from '../../../src/adapters/queue-nats/crash-leftovers.js';
+import { type NatsServer, startNats } from '../../support/nats.js';
+import { describeWith } from '../../support/needs.js';
+import { bound, openStage, type Stage, tapOf } from './kit.js';
+
+describeWith('natsServer', 'what a crashed NATS server left behind', () => {
+  let server: NatsServer;
+  let stage: Stage;
+  let connection: NatsConnection;
+  let manager: JetStreamManager;
+  beforeEach(async () => {
+    server = await startNats();
+    await server.start();
+    stage = openStage(server.url);
+    connection = await connect({ servers: server.url });
+    manager = await connection.jetstreamManager();
+  });
+  afterEach(async () => {
+    await connection.close();
+    await stage.close();
+    await server.close();
+  });
+
+  /** The server's word on every consumer but one, of which it says that it has answered up to there. */
+  const afterCrash = (consumer: string, answeredUpTo: number): JetStreamManager => ({
+    ...{ getAccountInfo: manager.getAccountInfo, advisories: manager.advisories, jetstream: manager.jetstream },
+    ...{ getOptions: manager.getOptions, streams: manager.streams },
+    consumers: Object.assign(Object.create(manager.consumers), {
+      info: async (stream: string, name: string) => {
+        const info = await manager.consumers.info(stream, name);
+        return name === consumer ? { ...info, ack_floor: { consumer_seq: 9, stream_seq: answeredUpTo } } : info;
+      },
+    }),
+  });
+
+  it('is removed where a consumer had answered it, and everything else is delivered', async () => {
+    const queue = await stage.open();
+    for (const stream of ['a', 'b', 'c', 'd']) {
+      await queue.put(tapOf(stream));
+      await queue.put(tapOf(stream, `cancel ${stream}`, 'cancel'));
+    }
+    expect(await clearCrashLeftovers(afterCrash('issue-live', 5), stage.names)).toBe(false);
+    const seen: string[] = [];
+    stage.work(queue, {
+      handle: async ({ kind, stream }) => {
+        seen.push(`${kind} ${stream}`);
+        return { kind: 'ack' };
+      },
+    });
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
+    expect(seen.sort()).toEqual(['cancel a', 'cancel b', 'cancel c', 'cancel d', 'issue d']);
+  });
+
+  it('takes a consumer with it that is ahead of its stream', async () => {
+    await stage.open();
+    expect(await clearCrashLeftovers(afterCrash('cancel-test', 7), stage.names)).toBe(true);
+    const left = await manager.consumers.list(stage.names.workStream).next();
+    expect(left.map(({ name }) => name).sort()).toEqual(['cancel-live', 'issue-live', 'issue-test']);
+  });
+});
