@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+
+/** One thing that may happen in a state, and the state after it. */
+export type Move<World> = { name: string; after: World };
+
+export type Model<World> = {
+  starts: readonly World[];
+  movesOf(world: World): readonly Move<World>[];
+  /** What must never be, of a state or of the step into it; undefined when all is well. */
+  breachOf(world: World, before: World | undefined): string | undefined;
+  /** Everything that tells two states apart, and nothing else. */
+  keyOf(world: World): string;
+};
+
+export type Exploration = {
+  states: number;
+  /** The first breach found by breadth, so that no shorter story leads to one. */
+  breach?: { what: string; story: readonly string[] };
+};
+
+/** How a state was reached; the states on the way are not kept. */
+type Trail = { name: string; from: Trail | undefined };
+
+type Visit<World> = { world: World; trail: Trail };
+
+/** Visits every state that can be reached, once. Throws when there are more than `most`: then nothing was shown. */
+export const explore = <World>(model: Model<World>, most: number): Exploration => {
+  const seen = new Set<string>();
+  let row: Visit<World>[] = [];
+  const enter = (visit: Visit<World>): boolean => {
+    const key = createHash('md5').update(model.keyOf(visit.world)).digest('base64');
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  };
+  for (const world of model.starts) row.push({ world, trail: { name: 'start', from: undefined } });
+  row = row.filter(enter);
+  while (row.length > 0) {
+    const next: Visit<World>[] = [];
+    for (const visit of row) {
+      for (const { name, after } of model.movesOf(visit.world)) {
+        const reached = { world: after, trail: { name, from: visit.trail } };
+        const what = model.breachOf(after, visit.world);
+        if (what !== undefined) return { states: seen.size, breach: { what, story: storyOf(reached.trail) } };
+        if (enter(reached)) next.push(reached);
+      }
+    }
+    if (seen.size > most) throw new Error(`more than ${most} states`);
+    row = next;
+  }
+  return { states: seen.size };
+};
+
+const storyOf = (last: Trail): readonly string[] => {
+  const story: string[] = [];
+  for (let trail: Trail | undefined = last; trail !== undefined; trail = trail.from) story.unshift(trail.name);
+  return story;
+};

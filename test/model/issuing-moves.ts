@@ -1,0 +1,62 @@
+import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
+import { dueVerdict } from '../../src/domain/invoice/next-issue-step.js';
+import { lastOf } from '../../src/domain/invoice/state.js';
+import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
+import type { Move } from './explore.js';
+import type { Rules } from './issuing-rules.js';
+import { idle, left, progressOf, stepsOf, withNote } from './issuing-steps.js';
+import { limits, type World } from './issuing-world.js';
+
+/** Everything that may happen next: a process goes one step on or dies, a request arrives late, time passes. */
+export const movesOf =
+  (rules: Rules) =>
+  (world: World): readonly Move<World>[] => [
+    ...world.workers.flatMap((worker, index) => [
+      ...stepsOf(rules, world, worker).map(({ name, after, holds }) => ({
+        name: `worker ${index}: ${name}`,
+        after: { ...after, workers: after.workers.with(index, holds) },
+      })),
+      ...deathOf(world, index),
+    ]),
+    ...lateArrivals(world),
+    ...passing(rules, world),
+  ];
+
+/** Whoever dies while sending may or may not have sent. Before that nothing is lost but a decision. */
+const deathOf = (world: World, index: number): readonly Move<World>[] => {
+  const worker = world.workers[index];
+  if (world.budget.crashes === 0 || (worker?.at !== 'sending' && worker?.at !== 'answered')) return [];
+  const after = {
+    ...world,
+    workers: world.workers.with(index, idle),
+    budget: { ...world.budget, crashes: world.budget.crashes - 1 },
+  };
+  const death = { name: `worker ${index} dies while ${worker.at}`, after };
+  return worker.at === 'sending'
+    ? [death, { name: `worker ${index} dies, its request left`, after: left(after, worker.number) }]
+    : [death];
+};
+
+/** A request that left becomes a note at any time, or never does: that is the move not made. */
+const lateArrivals = (world: World): readonly Move<World>[] =>
+  [...new Set(world.authorizer.underWay)].map((number) => ({
+    name: `number ${number} becomes a note late`,
+    after: withNote(world, number),
+  }));
+
+/** Time goes on to the next instant at which anything can change. */
+const passing = (rules: Rules, world: World): readonly Move<World>[] => {
+  const { state } = world.log;
+  if (state.kind !== 'invoice' || state.outcome.status !== 'open') return [];
+  const instants: string[] = [dueVerdict(state, limits).failedAt];
+  const step = rules.nextIssueStep(state, world.now, limits, progressOf(world, state));
+  if (step.do === 'wait') instants.push(step.until);
+  for (const worker of world.workers) {
+    if (worker.at === 'sending') instants.push(addSeconds(worker.attemptedAt, APPEND_GRACE_SECONDS));
+  }
+  const [first, last] = [state.attempts[0], lastOf(state.attempts)];
+  if (last !== undefined) instants.push(last.deadlineAt);
+  if (first !== undefined) instants.push(addSeconds(first.attemptedAt, limits.processingSeconds));
+  const next = instants.filter((at) => isBefore(world.now, at)).sort()[0];
+  return next === undefined ? [] : [{ name: `time passes to ${next.slice(17, 19)} s`, after: { ...world, now: next } }];
+};

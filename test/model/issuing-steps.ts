@@ -1,0 +1,216 @@
+import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
+import type { Decision } from '../../src/domain/invoice/decision.js';
+import { completesAbsence } from '../../src/domain/invoice/next-issue-step.js';
+import { DPS_EXISTS, saidToExist } from '../../src/domain/invoice/record-issuance.js';
+import { type Invoice, type InvoiceState, lastOf } from '../../src/domain/invoice/state.js';
+import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
+import { authorizedData, conflictFound, dataOf } from '../domain/invoice/fixtures.js';
+import type { Rules } from './issuing-rules.js';
+import { appendTo, limits, stateAt, type Worker, type World } from './issuing-world.js';
+
+export type Step = { name: string; after: World; holds: Worker };
+
+export const idle: Worker = { at: 'idle' };
+
+export const stepsOf = (rules: Rules, world: World, worker: Worker): readonly Step[] => {
+  switch (worker.at) {
+    case 'idle':
+      return look(rules, world);
+    case 'decided':
+      return act(rules, world, worker);
+    case 'sending':
+      return send(rules, world, worker);
+    case 'answered':
+      return [recordAnswer(rules, world, worker)];
+    case 'heard':
+      return [recordHeard(rules, world, worker)];
+  }
+};
+
+export const progressOf = ({ memos }: World, state: InvoiceState) => {
+  const last = state.kind === 'invoice' ? lastOf(state.attempts) : undefined;
+  const isOpen = last?.resolution === 'open' || last?.resolution === 'unknown';
+  return (isOpen ? memos[last.attempt] : undefined) ?? { asked: 0 };
+};
+
+const look = (rules: Rules, world: World): readonly Step[] => {
+  const { log, now } = world;
+  const step = rules.nextIssueStep(log.state, now, limits, progressOf(world, log.state));
+  if (step.do === 'wait' || step.do === 'nothing') return [];
+  const holds: Worker = { at: 'decided', revision: log.events.length, step, decidedAt: now };
+  return [{ name: `decides to ${step.do}`, after: world, holds }];
+};
+
+const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided' }>): readonly Step[] => {
+  const { step } = worker;
+  if (step.do === 'send' || step.do === 'resend') return [attempt(rules, world, worker, step)];
+  const asked = step.do === 'look_up' ? step.attempt : step.lookUpFirst;
+  if (asked === undefined || (step.do === 'conclude' && !rules.looksUpBeforeVerdict)) {
+    if (step.do !== 'conclude') return [];
+    return [{ name: 'concludes', after: concluded(rules, world, step), holds: idle }];
+  }
+  const { ours, foreign } = world.authorizer;
+  const heard = { at: 'heard' as const, revision: worker.revision, step, askedAt: worker.decidedAt };
+  if (foreign.includes(asked.number))
+    return [{ name: 'hears foreign', after: world, holds: { ...heard, found: 'foreign' } }];
+  if (!ours.includes(asked.number))
+    return [{ name: 'hears absent', after: world, holds: { ...heard, found: 'absent' } }];
+  const found: Step = { name: 'hears ours', after: world, holds: { ...heard, found: 'ours' } };
+  if (world.budget.hidden === 0) return [found];
+  const budget = { ...world.budget, hidden: world.budget.hidden - 1 };
+  return [
+    found,
+    { name: 'hears absent of what is there', after: { ...world, budget }, holds: { ...heard, found: 'absent' } },
+  ];
+};
+
+const attempt = (
+  rules: Rules,
+  world: World,
+  { revision }: Extract<Worker, { at: 'decided' }>,
+  step: Extract<Extract<Worker, { at: 'decided' }>['step'], { do: 'send' | 'resend' }>,
+): Step => {
+  const number = step.do === 'resend' ? step.of.number : numbersGiven(world) + 1;
+  const data = {
+    ...{ attempt: step.attempt, series: '1', number, dpsId: `DPS${number}`, digest: 'ours', signedDpsGzip: '' },
+    attemptedAt: world.now,
+    deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + limits.sendSeconds),
+  };
+  const decision = rules.recordAttempt(stateAt(world.log, revision), data);
+  const isLost = rules.appendsAtExactRevision && revision !== world.log.events.length;
+  if ('stale' in decision || isLost) return { name: 'loses the append', after: world, holds: idle };
+  const holds: Worker = { at: 'sending', attempt: step.attempt, number, attemptedAt: world.now };
+  return {
+    name: `records attempt ${step.attempt} with number ${number}`,
+    after: { ...world, log: appendTo(world.log, decision.events) },
+    holds,
+  };
+};
+
+const send = (rules: Rules, world: World, worker: Extract<Worker, { at: 'sending' }>): readonly Step[] => {
+  const { authorizer, budget } = world;
+  const { attempt: of, number } = worker;
+  const answered = (answer: Extract<Worker, { at: 'answered' }>['answer']): Worker => ({
+    ...{ at: 'answered', attempt: of, number, answer },
+  });
+  const begunInTime = isBefore(world.now, addSeconds(worker.attemptedAt, APPEND_GRACE_SECONDS));
+  if (!begunInTime && rules.givesUpLateSends) {
+    return [{ name: 'gives a late send up', after: world, holds: answered('not sent') }];
+  }
+  const steps: Step[] = [];
+  const isTaken = authorizer.foreign.includes(number) || authorizer.ours.includes(number);
+  steps.push(
+    isTaken
+      ? { name: 'hears that the DPS exists', after: world, holds: answered('exists') }
+      : { name: 'is authorized', after: withNote(world, number), holds: answered('done') },
+  );
+  if (budget.notSent > 0) {
+    const after = { ...world, budget: { ...budget, notSent: budget.notSent - 1 } };
+    steps.push({ name: 'cannot connect', after, holds: answered('not sent') });
+  }
+  if (budget.rejected > 0) {
+    const after = { ...world, budget: { ...budget, rejected: budget.rejected - 1 } };
+    steps.push({ name: 'is rejected', after, holds: answered('rejected') });
+  }
+  if (budget.lost > 0) {
+    const after = left({ ...world, budget: { ...budget, lost: budget.lost - 1 } }, number);
+    steps.push({ name: 'hears nothing', after, holds: answered('unknown') });
+  }
+  return steps;
+};
+
+const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 'answered' }>): Step => {
+  const { attempt: of, answer, number } = worker;
+  const { state } = world.log;
+  const at = world.now;
+  const decide = (): Decision => {
+    switch (answer) {
+      case 'done':
+        return rules.recordAuthorized(state, noteData(of, number, at));
+      case 'not sent':
+        return rules.recordNotSent(state, { attempt: of, reason: 'refused', codes: [], at });
+      case 'rejected':
+        return rules.recordRejection(state, of, { codes: ['E0188'] }, at);
+      case 'unknown':
+        return rules.recordUnknown(state, { attempt: of, reason: 'timeout', codes: [], at });
+      case 'exists':
+        return rules.recordUnknown(state, { attempt: of, reason: 'exists', codes: [DPS_EXISTS], at });
+    }
+  };
+  return { name: `records the answer "${answer}"`, after: recorded(world, decide()), holds: idle };
+};
+
+const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: 'heard' }>): Step => {
+  const { step, askedAt, found } = worker;
+  const asked = step.do === 'look_up' ? step.attempt : step.lookUpFirst;
+  if (asked === undefined) return { name: 'has nothing to record', after: world, holds: idle };
+  if (found === 'ours') {
+    const decision = rules.recordAuthorized(world.log.state, noteData(asked.attempt, asked.number, world.now));
+    return { name: 'records the note found', after: recorded(world, decision), holds: idle };
+  }
+  if (found === 'foreign') {
+    const conflict = { ...dataOf(conflictFound(asked.attempt, 0), 'NumberConflictFound'), at: world.now };
+    const decision = rules.recordConflict(world.log.state, { ...conflict, dpsId: asked.dpsId });
+    return { name: 'records the conflict', after: recorded(world, decision), holds: idle };
+  }
+  const noted = noteAbsence(rules, world, stateAt(world.log, worker.revision), asked, askedAt);
+  const after = step.do === 'conclude' ? concluded(rules, noted, step) : noted;
+  return { name: step.do === 'conclude' ? 'concludes after a last look' : 'notes the absence', after, holds: idle };
+};
+
+const noteAbsence = (
+  rules: Rules,
+  world: World,
+  seen: InvoiceState,
+  asked: Invoice['attempts'][number],
+  askedAt: string,
+): World => {
+  if (seen.kind !== 'invoice') return world;
+  const memo = world.memos[asked.attempt] ?? { asked: 0 };
+  const counts = !isBefore(askedAt, asked.deadlineAt) && !saidToExist(seen, asked.dpsId);
+  const { firstAbsentAt } = memo;
+  if (counts && firstAbsentAt !== undefined && completesAbsence(asked, firstAbsentAt, askedAt, limits)) {
+    const proof = { attempt: asked.attempt, firstAbsentAt, now: askedAt };
+    return recorded(world, rules.recordAbsence(world.log.state, proof, limits));
+  }
+  const first = firstAbsentAt ?? (counts ? askedAt : undefined);
+  const noted = {
+    asked: memo.asked + 1,
+    lastAskedAt: askedAt,
+    ...(first === undefined ? {} : { firstAbsentAt: first }),
+  };
+  return { ...world, memos: { ...world.memos, [asked.attempt]: noted } };
+};
+
+const concluded = (rules: Rules, world: World, { verdict }: { verdict: Parameters<Rules['conclude']>[1] }): World =>
+  recorded(world, rules.conclude(world.log.state, verdict, world.now, limits));
+
+/** A decision on the newest state and its append are one step: an append that loses decides again. */
+const recorded = (world: World, decision: Decision): World =>
+  'stale' in decision || decision.events.length === 0 ? world : { ...world, log: appendTo(world.log, decision.events) };
+
+const noteData = (of: number, number: number, at: string) => ({
+  ...authorizedData(of, 0),
+  ...{ accessKey: String(number).padStart(50, '0'), authorizedAt: at, at },
+});
+
+/** A number that a loser took is one that nobody uses: as if it had taken none. */
+const numbersGiven = ({ log: { state } }: World): number =>
+  state.kind === 'invoice' ? Math.max(0, ...state.attempts.map(({ number }) => number)) : 0;
+
+/** What else is under way for the number can do nothing any more. */
+export const withNote = (world: World, number: number): World => {
+  const { ours, underWay } = world.authorizer;
+  const authorizer = {
+    ...world.authorizer,
+    ours: [...ours, number].sort(),
+    underWay: underWay.filter((other) => other !== number),
+  };
+  return { ...world, authorizer };
+};
+
+export const left = (world: World, number: number): World => {
+  const { ours, foreign, underWay } = world.authorizer;
+  if ([...ours, ...foreign].includes(number)) return world;
+  return { ...world, authorizer: { ...world.authorizer, underWay: [...underWay, number].sort() } };
+};

@@ -1,0 +1,100 @@
+import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { evolve } from '../../src/domain/invoice/evolve.js';
+import type { Limits } from '../../src/domain/invoice/limits.js';
+import type { IssueStep, LookupProgress } from '../../src/domain/invoice/next-issue-step.js';
+import { saidToExist } from '../../src/domain/invoice/record-issuance.js';
+import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
+import { accepted, limits as specLimits, T0 } from '../domain/invoice/fixtures.js';
+
+/** Short, so that every kind of verdict lies within a few sends; their order is the real one's. */
+export const limits: Limits = {
+  ...specLimits,
+  queuedSeconds: 4,
+  processingSeconds: 8,
+  sendSeconds: 1,
+  lookupIntervalsSeconds: [6, 1],
+};
+
+/** The invoice's stream, with what was folded out of it. */
+export type Log = { events: readonly InvoiceEvent[]; state: InvoiceState };
+
+/** What one process holds in its memory, and loses when it dies. `revision`: how much of the log it had read. */
+export type Worker =
+  | { at: 'idle' }
+  | { at: 'decided'; revision: number; step: Exclude<IssueStep, { do: 'wait' | 'nothing' }>; decidedAt: string }
+  | { at: 'sending'; attempt: number; number: number; attemptedAt: string }
+  | { at: 'answered'; attempt: number; number: number; answer: 'done' | 'not sent' | 'rejected' | 'unknown' | 'exists' }
+  | { at: 'heard'; revision: number; step: LookingUp; askedAt: string; found: 'ours' | 'foreign' | 'absent' };
+
+export type LookingUp = Extract<IssueStep, { do: 'look_up' | 'conclude' }>;
+
+/** What may still go wrong; bounds the exploration. */
+export type Budget = { crashes: number; lost: number; notSent: number; rejected: number; hidden: number };
+
+export type World = {
+  now: string;
+  log: Log;
+  /** R's notes on look-ups, by attempt. */
+  memos: Readonly<Record<number, LookupProgress>>;
+  workers: readonly Worker[];
+  authorizer: {
+    /** Numbers under which a note of this invoice stands. */
+    ours: readonly number[];
+    /** Numbers under which a note of somebody else stands. */
+    foreign: readonly number[];
+    /** Requests of ours that left and have not been decided on: each may still become a note, at any time. */
+    underWay: readonly number[];
+  };
+  budget: Budget;
+};
+
+export const appendTo = (log: Log, events: readonly InvoiceEvent[]): Log => ({
+  events: [...log.events, ...events],
+  state: events.reduce(evolve, log.state),
+});
+
+export const stateAt = (log: Log, revision: number): InvoiceState =>
+  revision === log.events.length ? log.state : log.events.slice(0, revision).reduce(evolve, initialInvoice);
+
+export const startWorld = (workers: number, budget: Budget, foreign: readonly number[] = []): World => ({
+  now: T0,
+  log: appendTo({ events: [], state: initialInvoice }, [accepted()]),
+  memos: {},
+  workers: Array.from({ length: workers }, () => ({ at: 'idle' as const })),
+  authorizer: { ours: [], foreign, underWay: [] },
+  budget,
+});
+
+/** What the decisions can tell apart; which process holds what makes no difference. */
+export const keyOf = ({ now, log, memos, workers, authorizer, budget }: World): string => {
+  const { state } = log;
+  if (state.kind !== 'invoice') return state.kind;
+  const last = state.attempts.length - 1;
+  const attempts = state.attempts.map((attempt, index) => {
+    const { number, resolution, codes, attemptedAt, answeredAt, resolvedAt } = attempt;
+    const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : index === 0 ? [attemptedAt] : [];
+    return [number, resolution, codes, times];
+  });
+  const held = workers.map((worker) => JSON.stringify(heldBy(worker, log))).sort();
+  return JSON.stringify([now, attempts, memos[last + 1], state.outcome, held, authorizer, Object.values(budget)]);
+};
+
+const heldBy = (worker: Worker, log: Log): unknown => {
+  switch (worker.at) {
+    case 'idle':
+    case 'sending':
+    case 'answered':
+      return worker;
+    case 'decided':
+    case 'heard': {
+      const { step } = worker;
+      if (step.do === 'send' || step.do === 'resend') return [step.do, worker.revision === log.events.length];
+      const asked = step.do === 'look_up' ? step.attempt : step.lookUpFirst;
+      const seen = stateAt(log, worker.revision);
+      const exists = asked !== undefined && seen.kind === 'invoice' && saidToExist(seen, asked.dpsId);
+      const verdict = step.do === 'conclude' ? step.verdict : undefined;
+      const heard = worker.at === 'heard' ? [worker.askedAt, worker.found] : [worker.decidedAt];
+      return [worker.at, step.do, asked?.attempt, exists, verdict, heard];
+    }
+  }
+};
