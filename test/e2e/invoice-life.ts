@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { verifyChain } from '../../src/app/audit/verify-chain.js';
-import { ALL_STREAMS } from '../../src/cli/commands/audit.js';
 import { openSchemas } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+import { expectAudited, expectSameRowsAfterRebuild } from './operator-proof.js';
 
 type Body = Record<string, unknown> & {
   id: string;
@@ -149,24 +148,47 @@ const life = (open: () => Promise<LifeEngines>): void => {
     expect(await ledger(66_600)).toHaveLength(1);
   });
 
-  it('is sent again with the same bytes after a proven absence', async () => {
-    await running.control('POST', '/_control/faults', {
-      on: 'issue',
-      kind: 'lost_before_commit',
-      times: 1,
-      match: { amount_in_cents: 77_700 },
-    });
-    const accepted = await call('live', 'POST', '/v1/nfse', { amount_in_cents: 77_700, description: 'Pedido perdido' });
-    expect(await outcomeOf('live', accepted.body.id)).toMatchObject({ status: 'issued', failed_attempts: 1 });
-    expect(await ledger(77_700)).toHaveLength(1);
+  /** What the authorizer does to one send or cancellation, and how the invoice ends all the same. */
+  const faults: readonly { on: string; kind: string; ends: 'issued' | 'canceled' }[] = [
+    // Sent again with the same bytes after a proven absence.
+    { on: 'issue', kind: 'lost_before_commit', ends: 'issued' },
+    { on: 'issue', kind: 'http_503', ends: 'issued' },
+    { on: 'issue', kind: 'http_429', ends: 'issued' },
+    { on: 'issue', kind: 'garbage', ends: 'issued' },
+    { on: 'issue', kind: 'reset', ends: 'issued' },
+    { on: 'issue', kind: 'transient', ends: 'issued' },
+    { on: 'event', kind: 'lost_after_commit', ends: 'canceled' },
+    { on: 'event', kind: 'http_502_html', ends: 'canceled' },
+  ];
+
+  it('ends as it must after every kind of bad answer, with one note each', async () => {
+    const ends = await Promise.all(
+      faults.map(async ({ on, kind, ends: wanted }, index) => {
+        const amount = 80_000 + index;
+        await running.control('POST', '/_control/faults', {
+          ...{ on, kind, times: 1, match: { amount_in_cents: amount } },
+        });
+        const { body } = await call('live', 'POST', '/v1/nfse', { amount_in_cents: amount, description: kind });
+        let end = await outcomeOf('live', body.id);
+        if (wanted === 'canceled') {
+          expect((await call('live', 'POST', `/v1/nfse/${body.id}/cancel`, {})).status).toBe(202);
+          end = await outcomeOf('live', body.id);
+        }
+        const notes = await ledger(amount);
+        const keys = notes.map(({ access_key }) => access_key);
+        return { on, kind, ends: end.status, keys, key: end.access_key };
+      }),
+    );
+    expect(ends).toEqual(faults.map((fault, at) => ({ ...fault, keys: [ends[at]?.key], key: ends[at]?.key })));
+    expect(new Set(ends.map(({ key }) => key)).size).toBe(faults.length);
   });
 
-  it('leaves a log whose every hash and link holds, and a ready service', async () => {
-    if (engines.isShared !== true) {
-      const report = await verifyChain(running.service.engines.log, ALL_STREAMS);
-      expect(report.findings).toEqual([]);
-      expect(report.events).toBeGreaterThan(20);
-    }
+  it('has a read model that an operator’s process rebuilds into the same rows', async () => {
+    await expectSameRowsAfterRebuild(running);
+  });
+
+  it('passes an operator’s audit, and leaves a ready service', async () => {
+    if (engines.isShared !== true) await expectAudited(running);
     expect((await fetch(`${running.service.opsUrl}/health/ready`)).status).toBe(200);
   });
 };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -27,6 +27,8 @@ export const startRunningService = async (
 ): Promise<RunningService> => {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'nfse-service-'));
+  // Where the database is to be embedded, its server may run as another user, who has to walk through.
+  await chmod(dataDir, 0o711);
   const parsed = readConfig({
     PORT: '0',
     OPS_PORT: '0',
