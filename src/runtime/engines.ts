@@ -2,8 +2,6 @@ import type pg from 'pg';
 import { checkRegistry, registry } from '../../projections/registry.js';
 import { createPostgresGuards, type PostgresGuards } from '../adapters/guards-postgres/guards.js';
 import { createReadModel } from '../adapters/read-model-postgres/read-model.js';
-import { migrate } from '../adapters/sql/migrate.js';
-import { migrations } from '../adapters/sql/migrations/index.js';
 import { openPool } from '../adapters/sql/pool.js';
 import { createCertificateVault } from '../adapters/vault/certificate-vault.js';
 import { loadMasterKey } from '../adapters/vault/master-key.js';
@@ -18,6 +16,7 @@ import type { Config } from './config.js';
 import { openDatabaseServer } from './database-server.js';
 import { openEventLog } from './event-log.js';
 import type { Logger } from './logger.js';
+import { prepareDatabase } from './prepare-database.js';
 import type { Runner } from './runner.js';
 
 /** The generation of the one master key of this version; a rotation adds the next. */
@@ -27,6 +26,9 @@ const MASTER_KEY_GENERATION = 'm1';
  * works goes on with the same command id and invoice id, so a short lease risks no second invoice.
  */
 const IDEMPOTENCY_LEASE_SECONDS = 5;
+
+/** Each is held for one short statement. */
+const GUARD_CONNECTIONS = 8;
 
 /** What every role and every operator command stands on. */
 export type Engines = {
@@ -58,19 +60,25 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   checkRegistry(registry);
   const connectionString = await openDatabaseServer(options);
   const onIdleError = (): void => {
-    if (!runner.isStopping()) logger.warn({ msg: 'a database connection was lost' });
+    if (!runner.stopping.aborted) logger.warn({ msg: 'a database connection was lost' });
   };
-  const server = { connectionString, onIdleError };
-  const pool = openPool({ ...server, max: 20, applicationName: 'nfse' });
+  const { poolSize, limits } = config.database;
+  await prepareDatabase(connectionString, limits);
+  const server = { connectionString, onIdleError, ...limits };
+  const pool = openPool({ ...server, max: poolSize, applicationName: 'nfse' });
   runner.onStop('database pool', () => pool.end());
   // A lost row of a guard delays or refuses and never issues twice, so these commits do not wait for the disk.
-  const guardPool = openPool({ ...server, max: 8, applicationName: 'nfse-guards', synchronousCommit: false });
+  const guardPool = openPool({
+    ...server,
+    max: GUARD_CONNECTIONS,
+    applicationName: 'nfse-guards',
+    synchronousCommit: false,
+  });
   runner.onStop('guard pool', () => guardPool.end());
-  await migrate(pool, migrations);
   const masterKey = await loadMasterKey(config.masterKeyFile, { createIfMissing: config.masterKeyMayBeMade });
   const masterKeys = [{ generation: MASTER_KEY_GENERATION, key: masterKey }] as const;
   await registerMasterKeys(pool, masterKeys);
-  const log = openEventLog(config, server, runner);
+  const log = openEventLog(config, { connectionString, limits, onIdleError }, runner);
   await prepareProjections(pool, log, clock, registry.projections);
   if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, registry.projections);
   const sealingKeys = createSealingKeys({ masterKeys, db: pool, clock });

@@ -1,10 +1,11 @@
 import { createEventStoreEventLog } from '../adapters/eventlog-eventstoredb/event-log.js';
 import { postgresEventLog } from '../adapters/eventlog-postgres/event-log.js';
+import type { SessionLimits } from '../adapters/sql/pool.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { Config } from './config.js';
 import type { Runner } from './runner.js';
 
-type Database = { connectionString: string; onIdleError: () => void };
+type Database = { connectionString: string; limits: SessionLimits; onIdleError: () => void };
 
 /** EventStoreDB by `EVENTSTORE_URL`, else the table in the database that is there anyway. */
 export const openEventLog = ({ eventStoreUrl }: Config, database: Database, runner: Runner): EventLog => {

@@ -1,7 +1,9 @@
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../adapters/queue-nats/topology.js';
-import { sqlFault } from '../adapters/sql/errors.js';
+import { type SqlFault, sqlFault } from '../adapters/sql/errors.js';
 import { MigrationError } from '../adapters/sql/migrate.js';
+import { SchemaDrift } from '../adapters/sql/schema-drift.js';
+import { ServerUnsuitable } from '../adapters/sql/server-check.js';
 import { TamperedSecret, WrongMasterKey } from '../adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../adapters/vault/master-key.js';
 import { UnknownEventVersion } from '../app/event-store/codec.js';
@@ -24,30 +26,38 @@ export const startupFault = (error: unknown): StartupFault => {
   if (error instanceof SimulatorElsewhere) return { exit: 2, line: error.message };
   if (error instanceof MasterKeyUnusable || error instanceof WrongMasterKey) return { exit: 2, line: error.message };
   if (error instanceof MigrationError || error instanceof LogIdentityMismatch) return { exit: 2, line: error.message };
+  if (error instanceof ServerUnsuitable || error instanceof SchemaDrift) return { exit: 2, line: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
     return { exit: 2, line: `${portOf(error)} is in use: stop the program that holds it or choose another port` };
   if (code === 'EACCES' || code === 'EPERM')
     return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
-  if (code === 'ENOSPC' || sqlFault(error) === 'disk_full')
-    return { exit: 3, line: 'no disk space is left: free some and start again; nothing was lost' };
   if (error instanceof WorkQueueUnavailable)
     return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
   const unreachable = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown].some(
     (fault) => error instanceof fault,
   );
-  if (unreachable || sqlFault(error) !== 'other') {
-    return {
-      exit: 3,
-      line: 'the database cannot be reached: check DATABASE_URL and EVENTSTORE_URL, or DATA_DIR in embedded mode, and try again',
-    };
-  }
+  const fault = sqlFault(error);
+  if (fault !== 'other') return { exit: 3, line: `${DATABASE_LINES[fault]}${saidAs(code)}` };
+  if (unreachable) return { exit: 3, line: DATABASE_LINES.unavailable };
   const ours = [UnknownEventVersion, TamperedSecret, DemoFailed, LiveRowsOfOtherVersion].some(
     (fault) => error instanceof fault,
   );
   if (ours && error instanceof Error) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };
+
+const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
+  unavailable:
+    'the database cannot be reached: check DATABASE_URL and EVENTSTORE_URL, or DATA_DIR in embedded mode, and try again',
+  disk_full: 'no disk space is left: free some and start again; nothing was lost',
+  read_only: 'the database takes no writes: DATABASE_URL must name the primary, and it must not be read-only',
+  refused: 'the database refuses this user: check user, password, database name and sslmode in DATABASE_URL',
+  untrusted: 'the TLS of the database is not trusted: check sslmode, sslrootcert and the host name in DATABASE_URL',
+};
+
+/** SQLSTATE or errno name: enough to look it up, and never a value. */
+const saidAs = (code: unknown): string => (typeof code === 'string' ? ` (${code})` : '');
 
 const portOf = (error: unknown): string =>
   error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';

@@ -59,7 +59,7 @@ const lead = async (projection: Projection, session: LeaderSession, projector: P
   const { signal } = projector;
   const lock = `projector ${projection.name} v${projection.version}`;
   while (!signal.aborted) {
-    const lost = await session.tryLead(lock).catch((error: unknown) => {
+    const lost = await session.tryLead(lock, signal).catch((error: unknown) => {
       projector.onFault?.(projection.name, error);
       return undefined;
     });

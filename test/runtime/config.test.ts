@@ -53,6 +53,59 @@ describe('the environment', () => {
     expect(problems).toHaveLength(9);
   });
 
+  it('has pools and time limits that fit the embedded database', () => {
+    expect(configOf({}).database).toEqual({
+      poolSize: 20,
+      limits: { statementTimeoutMs: 15_000, lockTimeoutMs: 10_000, connectTimeoutMs: 5_000 },
+    });
+    const own = { DATABASE_URL: 'postgres://db/nfse', MASTER_KEY_FILE: '/run/secrets/key' };
+    const set = { DATABASE_POOL_SIZE: '100', DATABASE_STATEMENT_TIMEOUT_S: '5', DATABASE_LOCK_TIMEOUT_S: '2' };
+    expect(configOf({ ...own, ...set, DATABASE_CONNECT_TIMEOUT_S: '3' }).database).toEqual({
+      poolSize: 100,
+      limits: { statementTimeoutMs: 5_000, lockTimeoutMs: 2_000, connectTimeoutMs: 3_000 },
+    });
+  });
+
+  it.each([
+    ['DATABASE_POOL_SIZE', '9'],
+    ['DATABASE_POOL_SIZE', '501'],
+    ['DATABASE_POOL_SIZE', 'many'],
+    ['DATABASE_STATEMENT_TIMEOUT_S', '1'],
+    ['DATABASE_LOCK_TIMEOUT_S', '0'],
+    ['DATABASE_LOCK_TIMEOUT_S', '16'],
+    ['DATABASE_CONNECT_TIMEOUT_S', '61'],
+  ])('refuses %s=%s by name', (name, value) => {
+    const env = { DATABASE_URL: 'postgres://db/nfse', MASTER_KEY_FILE: '/run/secrets/key', [name]: value };
+    expect(problemsOf(env)).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
+  });
+
+  it('refuses a pool that the embedded database has no room for', () => {
+    expect(problemsOf({ DATABASE_POOL_SIZE: '31' })).toEqual([
+      'DATABASE_POOL_SIZE must be at most 30 without DATABASE_URL',
+    ]);
+  });
+
+  it.each([
+    ['postgres://user:secret@a:5432,b:5432/nfse', /^DATABASE_URL: expected one postgres:/],
+    ['postgres://user:secret@a,b/nfse', /^DATABASE_URL: expected one postgres:/],
+    ['mysql://user:secret@a/nfse', /^DATABASE_URL: expected one postgres:/],
+    ['postgres://user:secret@a/nfse?sslmode=allow', /^DATABASE_URL: sslmode must be one of/],
+    ['postgres://user:secret@a/nfse?sslrootcert=/missing', /^DATABASE_URL: sslrootcert names a file/],
+  ])('refuses the database address %s and never shows it', (address, said) => {
+    const problems = problemsOf({ DATABASE_URL: address, MASTER_KEY_FILE: '/run/secrets/key' });
+    expect(problems).toEqual([expect.stringMatching(said)]);
+    expect(problems.join()).not.toContain('secret');
+  });
+
+  it('verifies certificate and name in every sslmode that asks for TLS', () => {
+    const urlOf = (mode: string) =>
+      configOf({ DATABASE_URL: `postgres://db/nfse?sslmode=${mode}`, MASTER_KEY_FILE: '/run/secrets/key' }).databaseUrl;
+    for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
+      expect(urlOf(mode)).toBe('postgres://db/nfse?sslmode=verify-full');
+    }
+    expect(urlOf('disable')).toBe('postgres://db/nfse?sslmode=disable');
+  });
+
   it('takes several NATS servers, from a mounted file too, and never shows what a bad address holds', () => {
     expect(configOf({ NATS_URL: 'nats://user:secret@a:4222,nats://b' }).natsUrl).toContain('nats://b');
     const file = join(mkdtempSync(join(tmpdir(), 'nfse-config-')), 'url');

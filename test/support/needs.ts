@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'vitest';
+import { installedPostgres } from './postgres-programs.js';
 import { samplesFolder, specificationFile } from './samples.js';
 
 /** `engine` is the name under which REQUIRE_ENGINES asks for it. */
@@ -33,6 +34,12 @@ const needs = {
   nats: { ...natsServer, isHere: () => (process.env.TEST_NATS_URL ?? '') !== '' || natsServer.isHere() },
   /** One that a test starts and kills. */
   natsServer,
+  /** The oldest PostgreSQL that is supported, with the programs that make a standby; Debian 12 has it. */
+  postgres15: {
+    engine: 'postgres15',
+    isHere: () => installedPostgres(15) !== undefined,
+    absence: 'PostgreSQL 15 is not installed',
+  },
   promtool: tool('promtool', 'promtool'),
   /** Others run it; the double stands in for it everywhere else. */
   eventstore: {

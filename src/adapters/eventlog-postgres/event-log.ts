@@ -1,6 +1,6 @@
 import type { EventLog } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
-import { openPool } from '../sql/pool.js';
+import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit } from './group-commit.js';
 import { prepareAppend } from './prepared-append.js';
 import { readHead, readLastRevision, readStream, readStretch, START } from './reader.js';
@@ -15,6 +15,8 @@ export type PostgresEventLogOptions = {
   appendDeadlineMs?: number;
   /** Connections for reads and subscriptions; default 4. Appends have one of their own. */
   readConnections?: number;
+  /** Of reads; the limits of an append come from its deadline. */
+  limits?: SessionLimits;
   applicationName?: string;
   onIdleError?: (error: Error) => void;
 };
@@ -26,7 +28,7 @@ export type PostgresEventLog = EventLog & { close(): Promise<void> };
  * in this stream or another, is no replay: it is judged by its expected revision like any other event.
  */
 export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEventLog => {
-  const { connectionString, appendDeadlineMs = 5_000, readConnections = 4, onIdleError } = options;
+  const { connectionString, appendDeadlineMs = 5_000, readConnections = 4, limits, onIdleError } = options;
   const shared = {
     connectionString,
     applicationName: options.applicationName ?? 'nfse-event-log',
@@ -40,8 +42,9 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     statementTimeoutMs: patience,
     lockTimeoutMs: patience,
     connectTimeoutMs: patience,
+    answerTimeoutMs: appendDeadlineMs,
   });
-  const readers = openPool({ ...shared, max: readConnections, answerTimeoutMs: 35_000 });
+  const readers = openPool({ ...shared, ...limits, max: readConnections });
   const news = wakeSignal();
   const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
 

@@ -1,13 +1,28 @@
 /** What a failed statement says about the server, whatever it says about the statement. */
-export type SqlFault = 'unavailable' | 'disk_full' | 'read_only' | 'other';
+export type SqlFault =
+  | 'unavailable'
+  | 'disk_full'
+  | 'read_only'
+  /** It does not let this user in, or not into this database. */
+  | 'refused'
+  /** Its certificate cannot be trusted, or it offers no TLS. */
+  | 'untrusted'
+  | 'other';
 
 /** Classifies an error of `pg` or of a socket by its code; errors without one are judged by pg's own few messages. */
 export const sqlFault = (error: unknown): SqlFault => {
   const code = codeOf(error);
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';
   if (code === '25006') return 'read_only';
-  if (code !== undefined && (UNAVAILABLE.has(code) || /^08...$/.test(code))) return 'unavailable';
-  return code === undefined && error instanceof Error && LOST.test(error.message) ? 'unavailable' : 'other';
+  if (code !== undefined) return faultOfCode(code);
+  if (!(error instanceof Error)) return 'other';
+  return BY_MESSAGE.find(([message]) => message.test(error.message))?.[1] ?? 'other';
+};
+
+const faultOfCode = (code: string): SqlFault => {
+  if (UNAVAILABLE.has(code) || /^08...$/.test(code)) return 'unavailable';
+  if (REFUSED.has(code) || /^28...$/.test(code)) return 'refused';
+  return UNTRUSTED.test(code) ? 'untrusted' : 'other';
 };
 
 /**
@@ -24,6 +39,9 @@ const codeOf = (error: unknown): string | undefined => {
 };
 
 const UNAVAILABLE: ReadonlySet<string> = new Set([
+  '25P03', // idle_in_transaction_session_timeout
+  '40P01', // deadlock_detected: the statement may be repeated
+  '53200', // out_of_memory
   '53300', // too_many_connections
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
@@ -31,16 +49,35 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   '57P05', // idle_session_timeout
   '57014', // query_canceled, by statement_timeout
   '55P03', // lock_not_available, by lock_timeout
+  'ECONNABORTED',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
+  'EHOSTDOWN',
   'EHOSTUNREACH',
+  'ENETDOWN',
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
   'ENOENT', // a unix socket that is not there
 ]);
 
-const LOST =
-  /Connection terminated|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/i;
+const REFUSED: ReadonlySet<string> = new Set([
+  '3D000', // no such database
+  '42501', // insufficient_privilege
+]);
+
+/** Node's and OpenSSL's names for a certificate that does not hold, and for a handshake that failed. */
+const UNTRUSTED =
+  /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|CRL_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|^ERR_(?:TLS|SSL)|^EPROTO$/;
+
+/** What pg says without a code. */
+const BY_MESSAGE: readonly (readonly [RegExp, SqlFault])[] = [
+  [
+    /Connection terminated|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/i,
+    'unavailable',
+  ],
+  [/does not support SSL connections|establishing an SSL connection/, 'untrusted'],
+  [/^SASL|client password must be a string/, 'refused'],
+];

@@ -13,6 +13,15 @@ it.each([
   ['ECONNRESET', 'unavailable'],
   ['53100', 'disk_full'],
   ['25006', 'read_only'],
+  ['28P01', 'refused'],
+  ['3D000', 'refused'],
+  ['42501', 'refused'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'untrusted'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'untrusted'],
+  ['CERT_HAS_EXPIRED', 'untrusted'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'untrusted'],
+  ['EPROTO', 'untrusted'],
+  ['40P01', 'unavailable'],
   ['23505', 'other'],
   ['42P01', 'other'],
 ])('takes %s for %s', (code, fault) => {
@@ -20,8 +29,16 @@ it.each([
   expect(sqlFault(new AggregateError([failure(code)]))).toBe(fault);
 });
 
+it.each([
+  ['Connection terminated unexpectedly', 'unavailable'],
+  ['Query read timeout', 'unavailable'],
+  ['The server does not support SSL connections', 'untrusted'],
+  ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'refused'],
+])('takes %j of the driver, which has no code, for %s', (message, fault) => {
+  expect(sqlFault(new Error(message))).toBe(fault);
+});
+
 it('takes what is no error of a server for other', () => {
-  expect(sqlFault(new Error('Connection terminated unexpectedly'))).toBe('unavailable');
   expect(sqlFault(new TypeError('x is not a function'))).toBe('other');
   expect(sqlFault('text')).toBe('other');
 });

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Migration, MigrationError, migrate, pendingMigrations } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
+import { openPool } from '../../../src/adapters/sql/pool.js';
+import { startProgram } from '../../support/crash-processes.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 const one: Migration = { id: 1, name: 'one', sql: 'create table one (n integer)' };
@@ -23,9 +25,34 @@ describeWithPostgres('migrate', () => {
     expect((await pool.query('select n from one')).rows).toEqual([{ n: 2 }]);
   });
 
-  it('lets several processes start at once', async () => {
-    const ran = await Promise.all([0, 1, 2].map(() => migrate(database.pool, [one, two])));
-    expect(ran.flat().sort()).toEqual([1, 2]);
+  it('runs each step once when several processes start at once', async () => {
+    const child = ['test/adapters/sql/migrate-child.ts'];
+    const env = { DATABASE_URL: database.connectionString };
+    const children = await Promise.all([0, 1, 2, 3].map(() => startProgram<{ ran: number[] }>(child, env)));
+    const ran = children.map(({ ready }) => ready.ran).sort((a, b) => b.length - a.length);
+    expect(ran).toEqual([[...migrations.map(({ id }) => id), 10_000], [], [], []]);
+    for (const { ended } of children) expect(await ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('is not cut short by the time limits of the pool, neither at work nor waiting for another process', async () => {
+    const { connectionString } = database;
+    const hasty = openPool({
+      connectionString,
+      max: 2,
+      applicationName: 'test',
+      statementTimeoutMs: 0,
+      lockTimeoutMs: 50,
+    });
+    const slow: Migration = { ...one, sql: `${one.sql}; select pg_sleep(0.3)` };
+    const ran = await Promise.all([migrate(hasty, [slow]), migrate(hasty, [slow])]);
+    expect(ran.flat()).toEqual([1]);
+    await hasty.end();
+  });
+
+  it('names a step whose row was lost from the history', async () => {
+    await migrate(database.pool, [one, two]);
+    await database.pool.query('delete from schema_migrations where id = 1');
+    await expect(migrate(database.pool, [one, two])).rejects.toThrow(/1-one .*below 2/);
   });
 
   it('leaves nothing of a step that failed', async () => {

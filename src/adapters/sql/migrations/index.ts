@@ -6,6 +6,7 @@ import { projectionsMigration } from './0012-projections.js';
 import { pendingCutsMigration } from './0013-pending-cuts.js';
 import { projectionGenerationsMigration } from './0014-projection-generations.js';
 import { relayCheckpointMigration } from './0015-relay-checkpoint.js';
+import { guardsPositionMigration } from './0016-guards-position.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   pendingCutsMigration,
   projectionGenerationsMigration,
   relayCheckpointMigration,
+  guardsPositionMigration,
 ];

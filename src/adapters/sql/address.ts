@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+
+/** Thrown for a database address that cannot be used; says why, never what it holds. */
+export class DatabaseUrlInvalid extends Error {
+  override readonly name = 'DatabaseUrlInvalid';
+}
+
+const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
+
+/** Every mode that asks for TLS verifies the certificate and the host name, as the driver reads them; `no-verify` says what it is. */
+const TLS_MODES: Readonly<Record<string, string>> = {
+  disable: 'disable',
+  prefer: 'verify-full',
+  require: 'verify-full',
+  'verify-ca': 'verify-full',
+  'verify-full': 'verify-full',
+  'no-verify': 'no-verify',
+};
+
+/**
+ * The address as the driver gets it, with what it would only tell at the first connection, or not at all, checked now.
+ * The driver takes one host. Its next major version weakens `require` and `verify-ca`; here they stay what they are.
+ */
+export const readDatabaseUrl = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol) || url.host.includes(',')) {
+    throw new DatabaseUrlInvalid(
+      'expected one postgres://user:password@host:port/database; before several servers stands a proxy or a DNS name',
+    );
+  }
+  const { searchParams } = url;
+  for (const name of TLS_FILES) checkFile(name, searchParams.get(name));
+  const wanted = searchParams.get('sslmode');
+  if (wanted === null || searchParams.has('uselibpqcompat')) return text;
+  const mode = TLS_MODES[wanted];
+  if (mode === undefined) throw new DatabaseUrlInvalid(`sslmode must be one of ${Object.keys(TLS_MODES).join(', ')}`);
+  searchParams.set('sslmode', mode);
+  return url.href;
+};
+
+const checkFile = (name: string, file: string | null): void => {
+  try {
+    if (file !== null) readFileSync(file);
+  } catch {
+    throw new DatabaseUrlInvalid(`${name} names a file that cannot be read`);
+  }
+};

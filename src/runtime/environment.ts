@@ -1,0 +1,117 @@
+import * as v from 'valibot';
+import type { Mode } from '../domain/shared/ids.js';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const whole = (min: number, max: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, 'must be a whole number'),
+    v.transform(Number),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  );
+
+const port = (fallback: string) => v.optional(whole(0, 65_535), fallback);
+const seconds = (fallback: number) => v.optional(whole(1, 31_536_000), String(fallback));
+const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
+
+const address = (...protocols: string[]) =>
+  v.pipe(
+    text,
+    v.check(
+      (url) => URL.canParse(url) && protocols.includes(new URL(url).protocol),
+      `must be a ${protocols.join(' or ')} address`,
+    ),
+  );
+
+const httpAddress = v.pipe(
+  address('http:', 'https:'),
+  v.transform((url) => url.replace(/\/+$/, '')),
+);
+
+const modeList = v.pipe(
+  v.string(),
+  v.regex(/^(?:test|live|test,live|live,test)?$/, 'must be test, live or test,live'),
+  v.transform((list) => (['live', 'test'] as const satisfies readonly Mode[]).filter((mode) => list.includes(mode))),
+);
+
+/** Seconds. The spec's windows: an operator may rehearse with shorter ones, never run with them by accident. */
+export const SPEC_WINDOWS = {
+  QUEUED_TIMEOUT_S: 900,
+  PROCESSING_TIMEOUT_S: 3600,
+  CANCELLATION_TIMEOUT_S: 3600,
+  IDEMPOTENCY_TTL_S: 86_400,
+  DUPLICATE_WINDOW_S: 60,
+  TEST_RETENTION_S: 604_800,
+  DOWNLOAD_TOKEN_TTL_S: 900,
+} as const;
+
+/** One variable each; what only several together tell is `readConfig`'s. */
+export const environment = v.object({
+  HOST: v.optional(text, '127.0.0.1'),
+  PORT: port('3000'),
+  OPS_HOST: v.optional(text, '127.0.0.1'),
+  OPS_PORT: port('3001'),
+  BASE_URL: v.optional(httpAddress),
+  DATA_DIR: v.optional(text, '.data'),
+  DATABASE_URL: v.optional(text),
+  DATABASE_POOL_SIZE: v.optional(whole(10, 500), '20'),
+  DATABASE_STATEMENT_TIMEOUT_S: v.optional(whole(2, 600), '15'),
+  DATABASE_LOCK_TIMEOUT_S: v.optional(whole(1, 600), '10'),
+  DATABASE_CONNECT_TIMEOUT_S: v.optional(whole(1, 60), '5'),
+  EVENTSTORE_URL: v.optional(text),
+  NATS_URL: v.optional(text),
+  AUTHORIZER_TEST_URL: v.optional(
+    v.pipe(
+      address('https:'),
+      v.transform((url) => url.replace(/\/+$/, '')),
+    ),
+  ),
+  AUTHORIZER_LIVE_URL: v.optional(
+    v.pipe(
+      address('https:'),
+      v.transform((url) => url.replace(/\/+$/, '')),
+    ),
+  ),
+  AUTHORIZER_CA_FILE: v.optional(text),
+  TAX_REGISTRY_URL: v.optional(httpAddress),
+  MASTER_KEY_FILE: v.optional(text),
+  LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`), 'info'),
+  RATE_WRITE_PER_MINUTE: v.optional(whole(60, 1_000_000), '60'),
+  RATE_READ_PER_MINUTE: v.optional(whole(300, 1_000_000), '300'),
+  QUEUED_TIMEOUT_S: seconds(SPEC_WINDOWS.QUEUED_TIMEOUT_S),
+  PROCESSING_TIMEOUT_S: seconds(SPEC_WINDOWS.PROCESSING_TIMEOUT_S),
+  CANCELLATION_TIMEOUT_S: seconds(SPEC_WINDOWS.CANCELLATION_TIMEOUT_S),
+  IDEMPOTENCY_TTL_S: seconds(SPEC_WINDOWS.IDEMPOTENCY_TTL_S),
+  DUPLICATE_WINDOW_S: seconds(SPEC_WINDOWS.DUPLICATE_WINDOW_S),
+  TEST_RETENTION_S: seconds(SPEC_WINDOWS.TEST_RETENTION_S),
+  DOWNLOAD_TOKEN_TTL_S: seconds(SPEC_WINDOWS.DOWNLOAD_TOKEN_TTL_S),
+  ALLOW_SHORT_WINDOWS: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
+  AUTHORIZER_TIMEOUT_S: v.optional(whole(1, 600), '30'),
+  LOOKUP_INTERVALS_S: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,6}(,\d{1,6})*$/, 'must be whole seconds separated by commas'),
+      v.transform((list) => list.split(',').map(Number)),
+      v.check((list) => list.every((one) => one >= 1), 'every interval must be at least 1'),
+    ),
+    '30,60,120,300,600',
+  ),
+  SWEEP_INTERVAL_S: v.optional(whole(1, 3600), '5'),
+  SIMULATED_MODES: v.optional(modeList, ''),
+  SIMULATOR_HOST: v.optional(text, '127.0.0.1'),
+  SIMULATOR_PORT: port('0'),
+  SIMULATOR_CONTROL_PORT: port('0'),
+  SIMULATOR_CA_FILE: v.optional(text),
+});
+
+/** Names whose value may come from a mounted file instead: `NAME_FILE`. */
+export const FROM_FILE = ['DATABASE_URL', 'EVENTSTORE_URL', 'NATS_URL'] as const;
+
+/** Every variable that the program reads, for those who check what stands in files. */
+export const variableNames: readonly string[] = [
+  ...Object.keys(environment.entries),
+  ...FROM_FILE.map((name) => `${name}_FILE`),
+  'OPERATOR_TOKEN_FILE',
+];

@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openDatabase } from '../../../src/adapters/sql/database.js';
+import { sqlFault } from '../../../src/adapters/sql/errors.js';
+import { openPool } from '../../../src/adapters/sql/pool.js';
+import { type DatabaseLine, openDatabaseLine } from '../../support/database-line.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+import { eventually } from '../../support/running-service.js';
+
+describeWithPostgres('connections of a pool', () => {
+  let database: FreshDatabase;
+  let line: DatabaseLine;
+  let pool: pg.Pool;
+  beforeEach(async () => {
+    database = await freshDatabase();
+    line = await openDatabaseLine(database.connectionString);
+    pool = openPool({
+      ...{ connectionString: line.connectionString, max: 1, applicationName: 'under-test' },
+      ...{ statementTimeoutMs: 500, answerTimeoutMs: 300 },
+    });
+  });
+  afterEach(async () => {
+    await pool.end();
+    await line.close();
+    await database.close();
+  });
+
+  const sessionOf = async (db: Pick<pg.Pool, 'query'>): Promise<number | undefined> =>
+    (await db.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+
+  const readOnly = async (isOn: boolean): Promise<void> => {
+    const name = new URL(database.connectionString).pathname.slice(1);
+    await database.pool.query(`alter database ${name} set default_transaction_read_only = ${isOn ? 'on' : 'off'}`);
+  };
+
+  it('stay as long as the server takes writes', async () => {
+    expect(await sessionOf(pool)).toBe(await sessionOf(pool));
+  });
+
+  it('are used once while it takes none, and stay again when it does', async () => {
+    await readOnly(true);
+    expect(await sessionOf(pool)).not.toBe(await sessionOf(pool));
+    await readOnly(false);
+    await sessionOf(pool);
+    expect(await sessionOf(pool)).toBe(await sessionOf(pool));
+  });
+
+  it('are given up when the server takes no writes any more while they stand', async () => {
+    const before = await sessionOf(pool);
+    // As the server reports it after a reload of its configuration.
+    await pool.query('set default_transaction_read_only = on');
+    expect(await sessionOf(pool)).not.toBe(before);
+  });
+
+  it.each<[string, (db: pg.Pool) => Promise<unknown>]>([
+    ['the pool', (db) => db.query('select 1')],
+    ['typed queries', (db) => sql`select 1`.execute(openDatabase(db))],
+  ])('that a silent server left in the middle of a statement are dropped: %s', async (_what, ask) => {
+    await ask(pool);
+    line.silence();
+    const error = await ask(pool).catch((cause: unknown) => cause);
+    expect([sqlFault(error), (error as Error).message]).toEqual(['unavailable', 'Query read timeout']);
+    line.goOn();
+    await ask(pool);
+  });
+
+  it('that the server only refused a statement of are kept', async () => {
+    const db = openDatabase(pool);
+    const before = await sessionOf(pool);
+    await expect(sql`select 1/0`.execute(db)).rejects.toThrow(/division by zero/);
+    expect(await sessionOf(pool)).toBe(before);
+  });
+
+  it('that are reset in the middle of a statement end it as unavailable', async () => {
+    const outcome = pool.query('select pg_sleep(0.2)').catch((cause: unknown) => cause);
+    await eventually(
+      () =>
+        database.pool.query(`select from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'`),
+      ({ rowCount }) => (rowCount ?? 0) > 0,
+    );
+    line.reset();
+    expect(sqlFault(await outcome)).toBe('unavailable');
+    expect(await sessionOf(pool)).toBeDefined();
+  });
+});

@@ -1,0 +1,74 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** Stands before a database server as a proxy or a DNS name would, and can fail as a network does. */
+export type DatabaseLine = {
+  /** Of the server, through the line. */
+  connectionString: string;
+  /** From now on what the server answers is lost, its goodbye too, while what it is sent still arrives. */
+  silence(): void;
+  /** Answers get through again; what was lost stays lost. */
+  goOn(): void;
+  /** New connections go to this server; those that stand stay where they are, as behind a DNS name. */
+  switchTo(target: string): void;
+  /** Resets every connection in the middle of whatever it does; new ones get through. */
+  reset(): void;
+  close(): Promise<void>;
+};
+
+/** `rewrite` may change what the server answers, byte for byte of the same length. */
+export const openDatabaseLine = async (
+  target: string,
+  rewrite: (answer: Buffer) => Buffer = (answer) => answer,
+): Promise<DatabaseLine> => {
+  let url = new URL(target);
+  const clients = new Set<Socket>();
+  const sockets = new Set<Socket>();
+  let silent = false;
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = connect(Number(url.port || 5432), url.hostname);
+    clients.add(client);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => {
+        for (const set of [sockets, clients]) set.delete(socket);
+      });
+    }
+    client.on('data', (chunk) => upstream.write(chunk));
+    upstream.on('data', (chunk) => {
+      if (!silent) client.write(rewrite(chunk));
+    });
+    client.on('end', () => {
+      upstream.end();
+      if (!silent) client.end();
+    });
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => {
+      if (!silent) client.destroy();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the line has no port');
+  const through = new URL(target);
+  through.host = `127.0.0.1:${address.port}`;
+  return {
+    connectionString: through.href,
+    silence: () => {
+      silent = true;
+    },
+    goOn: () => {
+      silent = false;
+    },
+    switchTo: (next) => {
+      url = new URL(next);
+    },
+    reset: () => {
+      for (const client of clients) client.resetAndDestroy();
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+};
