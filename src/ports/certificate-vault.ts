@@ -18,4 +18,6 @@ export type CompanyCertificate = SigningIdentity & {
 export type CertificateVault = {
   put(companyId: CompanyId, certificate: CompanyCertificate): Promise<void>;
   open(companyId: CompanyId, certificateId: string): Promise<CompanyCertificate | undefined>;
+  /** Whether it is there, without opening it. The log remembers a certificate that was lost with R. */
+  holds(companyId: CompanyId, certificateId: string): Promise<boolean>;
 };

@@ -6,6 +6,10 @@ export type JsonObject = { readonly [key: string]: Json };
 /** Place in the whole log; order of positions is order of commits. Never a stream revision: the types keep them apart. */
 export type LogPosition = bigint & { readonly __brand: 'LogPosition' };
 
+/** Whether a place lies before another, in every engine; null is before every event. */
+export const isEarlier = (place: LogPosition | null, than: LogPosition | null): boolean =>
+  than !== null && (place === null || place < than);
+
 /** Place in one stream, from 0. */
 export type Revision = number;
 

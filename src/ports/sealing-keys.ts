@@ -9,6 +9,6 @@ export type SealingKey = { generation: string; key: Buffer };
  */
 export type SealingKeys = {
   forSealing(mode: Mode, stream: StreamName, at: Instant): Promise<SealingKey>;
-  /** Undefined when the key was destroyed: the field is gone for good. Throws when it should exist and cannot be had. */
+  /** Undefined when the key was destroyed, or lost with R: the field is gone for good. Throws when it should exist and cannot be had. */
   forOpening(generation: string, stream: StreamName): Promise<Buffer | undefined>;
 };

@@ -61,7 +61,7 @@ type ApiParts = {
 };
 
 const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts): HttpDeps => {
-  const { clock, config, engines, logger, metrics, reader } = parts;
+  const { clock, config, engines, guards, logger, metrics, reader } = parts;
   const { store, readModel } = engines;
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
@@ -81,7 +81,8 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   return {
     clock,
     newRequestId: () => `req_${randomUUID()}`,
-    apiSwitchedOff: () => switchedOff('api'),
+    // Nothing is promised, and nobody is turned away, by rows that are behind the log (design section 5).
+    apiSwitchedOff: async () => guards.standing().kind !== 'complete' || (await switchedOff('api')),
     authenticate: async (keyHash) => {
       const found = await credential(keyHash);
       return found === undefined ? undefined : { ...found, companyEnabled: await companyEnabled(found.companyId) };

@@ -13,7 +13,7 @@ const ANSWER_MS = 2_000;
 
 /** Health and metrics on the operations port; answers the port that was really taken. */
 export const startOperations = async (parts: Parts, state: ServiceState): Promise<number> => {
-  const { config, clock, engines, logger, metrics, queue, runner } = parts;
+  const { config, clock, engines, guards, logger, metrics, queue, runner } = parts;
   const { log, masterKey } = engines;
   const db = openOwnPool(parts);
   const watch = createWatch(db);
@@ -27,6 +27,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
       statuses: await statuses(),
       others: await rowsOfOtherVersions(db, registry.projections),
     }),
+    guards: () => guards.standing(),
     vault: () => checkVault(db, masterKey),
   });
   metrics.watch({
@@ -56,7 +57,7 @@ const openOwnPool = ({ engines, runner, logger }: Parts) => {
     connectTimeoutMs: ANSWER_MS,
     answerTimeoutMs: ANSWER_MS,
     onIdleError: () => {
-      if (!runner.isStopping()) logger.debug({ msg: 'a database connection of the operations port was lost' });
+      if (!runner.stopping.aborted) logger.debug({ msg: 'a database connection of the operations port was lost' });
     },
   });
   runner.onStop('operations pool', () => pool.end());

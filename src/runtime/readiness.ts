@@ -1,11 +1,13 @@
 import type { Watch } from '../adapters/read-model-postgres/watch.js';
 import { sqlFault } from '../adapters/sql/errors.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
+import type { GuardsStanding } from '../workers/guards-keeper.js';
+import { guardsCheck } from './guards-check.js';
 import { faultFields } from './logger.js';
 import { momentary, NoAnswerInTime } from './momentary.js';
 import { type ProjectionsState, projectionsCheck } from './projections-check.js';
 
-export type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'projections' | 'certificate_vault';
+export type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'projections' | 'guards' | 'certificate_vault';
 
 /** `reason` is there when it is not ok, and says what is wrong without a name or a value of anybody. */
 export type Check = { ok: boolean; reason?: string };
@@ -30,6 +32,7 @@ export type ReadinessDeps = {
   logHead(): Promise<unknown>;
   queueStatus(): Check;
   projections(): Promise<ProjectionsState>;
+  guards(): GuardsStanding;
   vault(): Promise<{ wrongKey: number }>;
 };
 
@@ -67,6 +70,7 @@ export const createReadiness = (deps: ReadinessDeps, limitMs = LIMIT_MS): (() =>
       event_log: eventLog,
       queue: queueCheck(deps.queueStatus()),
       projections: projected,
+      guards: guardsCheck(deps.guards()),
       certificate_vault: certificates,
     };
     const reasons = Object.entries(checks).flatMap(([name, { ok, reason = 'failed' }]) =>
@@ -86,6 +90,10 @@ const reasonOf = (error: unknown, limitMs: number): string => {
       return 'read-only';
     case 'disk_full':
       return 'no disk space';
+    case 'refused':
+      return 'refuses this user';
+    case 'untrusted':
+      return 'its certificate is not trusted';
     case 'other':
       return `failed (${faultFields(error).error})`;
   }

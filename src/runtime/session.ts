@@ -1,8 +1,10 @@
 import { operatorProjections, registry } from '../../projections/registry.js';
+import { lookAtGuards } from '../adapters/guards-postgres/guards-record.js';
 import { createLag } from '../app/read/lag.js';
 import { readPkcs12 } from '../certificates/read-pkcs12.js';
 import type { Check, Session, SessionNeeds } from '../cli/session.js';
 import type { Clock } from '../ports/clock.js';
+import { isEarlier } from '../ports/event-log.js';
 import { issueClientCertificate } from '../simulator/start.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
@@ -46,8 +48,20 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
       demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
     simulatedModes: simulatedModes(config),
     projections: projectionOperations(engines, clock),
-    checks: () => engineChecks(engines, clock),
+    checks: async () => [...(await engineChecks(engines, clock)), ...(await guardsChecks(engines, config))],
   };
+};
+
+/** A database that keeps the log too cannot be older or newer than it. */
+const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): Promise<readonly Check[]> => {
+  if (eventStoreUrl === undefined) return [];
+  const look = await lookAtGuards(pool, await log.identity());
+  const head = await log.head();
+  const ok = !look.wasSetBack && !isEarlier(head, look.furthest);
+  const detail = ok
+    ? `complete up to ${look.guards ?? 'nothing yet'}; what is missing is rebuilt at the start`
+    : `the log ends at ${head ?? 'nothing'} or did, before ${look.furthest ?? 'what was seen'}: issuing is paused`;
+  return [{ name: 'guards', ok, detail, ...(ok ? {} : { cure: 'docs/operations/lost-database.md' }) }];
 };
 
 const LAG_LIMIT_SECONDS = 30;

@@ -4,6 +4,7 @@ import {
   type EventBatch,
   type EventLog,
   EventTooLarge,
+  isEarlier,
   MAX_EVENT_BYTES,
   type RecordedEvent,
 } from '../../src/ports/event-log.js';
@@ -151,6 +152,24 @@ export const eventLogContract = (engineName: string, open: () => Promise<EventLo
           (await log.readAll({ prefixes, after: null, limit: 100 })).map(({ stream }) => stream);
         for (const name of names) expect(await found(name.slice(0, -1))).toEqual([name]);
         expect(await found(`${tag}_`, `${tag}%`)).toEqual([`${tag}_a`, `${tag}%a`]);
+      });
+
+      it('gives a later commit a later place, also in another stream, and never moves the head back', async () => {
+        const begun = await log.head();
+        const heads: (typeof begun)[] = [];
+        for (let n = 0; n < 3; n += 1) {
+          await streamOf(log, 1);
+          heads.push(await log.head());
+        }
+        for (const [n, head] of heads.entries()) {
+          const before = heads[n - 1] ?? begun;
+          expect([isEarlier(before, head), isEarlier(head, before), isEarlier(head, head)]).toEqual([
+            true,
+            false,
+            false,
+          ]);
+        }
+        expect([isEarlier(null, heads[0] ?? null), isEarlier(heads[0] ?? null, null)]).toEqual([true, false]);
       });
 
       it('knows the head and keeps its identity', async () => {

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { EventLogUnavailable } from '../../src/ports/event-log.js';
+import { EventLogUnavailable, type LogPosition } from '../../src/ports/event-log.js';
 import { createReadiness, type ReadinessDeps } from '../../src/runtime/readiness.js';
+import type { GuardsStanding } from '../../src/workers/guards-keeper.js';
 
 const lagging = (name: string, lagSeconds: number) => ({ statuses: [{ name, lagSeconds }], others: [] });
+
+const at = (place: number): LogPosition => BigInt(place) as LogPosition;
+
+const rebuilding = (waitsFor: 'guards' | 'operator rows') => (): GuardsStanding => ({
+  ...{ kind: 'rebuilding', position: at(4), upTo: at(10) },
+  waitsFor,
+});
 
 const healthy = (): ReadinessDeps => ({
   state: { phase: 'serving', halted: new Set() },
@@ -10,6 +18,7 @@ const healthy = (): ReadinessDeps => ({
   logHead: async () => 1n,
   queueStatus: () => ({ ok: true }),
   projections: async () => lagging('invoices', 0.5),
+  guards: () => ({ kind: 'complete' }),
   vault: async () => ({ wrongKey: 0 }),
 });
 
@@ -36,6 +45,7 @@ describe('readiness', () => {
         event_log: { ok: true },
         queue: { ok: true },
         projections: { ok: true, lag_s: 0.5, lags: { invoices: 0.5 } },
+        guards: { ok: true },
         certificate_vault: { ok: true },
       },
     });
@@ -55,6 +65,13 @@ describe('readiness', () => {
     ['projections: invoices halted', { state: { phase: 'serving', halted: new Set(['invoices']) } }],
     ['projections: deadlines lags 31 s behind the log', { projections: async () => lagging('deadlines', 31) }],
     ['projections: no answer within 0.05 s', { projections: silent }],
+    ['guards: not yet compared with the log', { guards: () => ({ kind: 'unknown' }) }],
+    ['guards: rebuilding (40 % of the log)', { guards: rebuilding('guards') }],
+    ['guards: rebuilding (waiting for the projector)', { guards: rebuilding('operator rows') }],
+    [
+      'guards: the log ends at 5, before 9 that the database was made from: issuing is paused',
+      { guards: () => ({ kind: 'log set back', head: at(5), furthest: at(9) }) },
+    ],
     ['certificate_vault: 2 certificates are sealed under another master key', { vault: async () => ({ wrongKey: 2 }) }],
     ['certificate_vault: unreachable', { vault: fails(sqlError('57P01')) }],
   ])('says %s', async (reason, changes) => {

@@ -7,7 +7,7 @@ const readyBody: Readiness = {
   ready: true,
   reasons: [],
   lag_s: 0,
-  checks: { serving: ok, database: ok, event_log: ok, queue: ok, projections: ok, certificate_vault: ok },
+  checks: { serving: ok, database: ok, event_log: ok, queue: ok, projections: ok, guards: ok, certificate_vault: ok },
 };
 
 describe('the operations port', () => {

@@ -23,19 +23,31 @@ export type FreshDatabase = {
 };
 
 /** A migrated database of this caller alone, copied from the run's template. Never dropped: the server goes as a whole. */
-export const freshDatabase = (): Promise<FreshDatabase> => createDatabase((running) => running.template);
+export const freshDatabase = (): Promise<FreshDatabase> => createDatabase(runningServer().template);
 
-/** The same without any table: for tests of the migrations. */
-export const emptyDatabase = (): Promise<FreshDatabase> => createDatabase(() => 'template0');
+/** One without any table, on the run's server or another: for tests of the migrations. */
+export const emptyDatabase = (serverUrl?: string): Promise<FreshDatabase> => createDatabase('template0', serverUrl);
 
-const createDatabase = async (
-  templateOf: (running: PostgresOfRun & { kind: 'running' }) => string,
-): Promise<FreshDatabase> => {
+/** As it stands now, like a backup of this moment; whoever is connected to the other one is cut off. */
+export const copyOfDatabase = async ({ connectionString }: FreshDatabase): Promise<FreshDatabase> => {
+  const name = new URL(connectionString).pathname.slice(1);
+  const admin = openPool({ connectionString: runningServer().url, max: 1, applicationName: 'test-admin' });
+  await admin
+    .query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+    .finally(() => admin.end());
+  return await createDatabase(name);
+};
+
+const runningServer = () => {
   if (server.kind === 'absent') throw new Error(`no postgres: ${server.reason}`);
+  return server;
+};
+
+const createDatabase = async (template: string, serverUrl = runningServer().url): Promise<FreshDatabase> => {
   const name = `nfse_test_${randomUUID().replaceAll('-', '')}`;
-  const admin = openPool({ connectionString: server.url, max: 1, applicationName: 'test-admin' });
-  await admin.query(`create database ${name} template ${templateOf(server)}`).finally(() => admin.end());
-  const url = new URL(server.url);
+  const admin = openPool({ connectionString: serverUrl, max: 1, applicationName: 'test-admin' });
+  await admin.query(`create database ${name} template ${template}`).finally(() => admin.end());
+  const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const pool = openPool({ connectionString: url.href, max: 4, applicationName: 'test' });
   const seeds = await seedRows(pool);

@@ -26,6 +26,13 @@ export const createCertificateVault = (db: pg.Pool, masterKey: Buffer, clock: Cl
     // Authenticated text that `put` wrote: its shape needs no second check.
     return JSON.parse(plain.toString('utf8')) as CompanyCertificate;
   },
+  holds: async (companyId, certificateId) => {
+    const { rowCount } = await db.query(
+      'select from vault_certificates where company_id = $1 and certificate_id = $2',
+      [companyId, certificateId],
+    );
+    return rowCount === 1;
+  },
 });
 
 const placeOf = (companyId: CompanyId, certificateId: string): SecretPlace => ({

@@ -37,7 +37,7 @@ export const deriveSecret = (masterKey: Buffer, label: string): Buffer => derive
 export const deriveKey = (masterKey: Buffer, info: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), info, KEY_BYTES));
 
-/** Tells master keys apart without saying anything about them; 16 hex digits. */
+/** Tells keys apart without saying anything about them; 16 hex digits. */
 export const masterKeyId = (masterKey: Buffer): string => deriveKey(masterKey, 'key id').toString('hex').slice(0, 16);
 
 const readKey = async (file: string): Promise<Buffer | undefined> => {

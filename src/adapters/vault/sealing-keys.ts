@@ -44,10 +44,12 @@ export const createSealingKeys = ({ masterKeys, db, clock }: SealingKeysOptions)
     forSealing: async (mode, stream, at) => {
       if (mode === 'live') return { generation: newest.generation, key: liveKey(newest, stream) };
       const day = sealingDay(at, clock.now());
-      return { generation: `t${day}`, key: await days.ensure(day) };
+      const key = await days.ensure(day);
+      return { generation: `t${day}.${idOf(key)}`, key };
     },
     forOpening: async (generation, stream) => {
-      if (/^t\d{4}-\d{2}-\d{2}$/.test(generation)) return await days.find(generation.slice(1));
+      const [, day, keyId] = TEST_GENERATION.exec(generation) ?? [];
+      if (day !== undefined) return ownKey(await days.find(day), keyId);
       const master = masterKeys.find((candidate) => candidate.generation === generation);
       if (master === undefined) throw new WrongMasterKey(`no master key of generation ${generation} is configured`);
       return liveKey(master, stream);
@@ -55,6 +57,21 @@ export const createSealingKeys = ({ masterKeys, db, clock }: SealingKeysOptions)
     destroyDayKeys: (olderThanDay) => days.destroyBefore(olderThanDay),
   };
 };
+
+/** Deriving it costs as much as sealing, and the cache of days gives the same bytes again. */
+const ids = new WeakMap<Buffer, string>();
+const idOf = (key: Buffer): string => {
+  const id = ids.get(key) ?? masterKeyId(key);
+  ids.set(key, id);
+  return id;
+};
+
+/** The key's id is missing in what the first versions sealed. */
+const TEST_GENERATION = /^t(\d{4}-\d{2}-\d{2})(?:\.([0-9a-f]{16}))?$/;
+
+/** A day whose key was lost with R has another one since: what the lost one sealed is as good as erased. */
+const ownKey = (key: Buffer | undefined, keyId: string | undefined): Buffer | undefined =>
+  key === undefined || keyId === undefined || idOf(key) === keyId ? key : undefined;
 
 /** A day long past may have lost its key for good; another one under its name would make old texts look tampered with. */
 const sealingDay = (at: Instant, now: Instant): UtcDay =>

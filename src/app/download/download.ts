@@ -62,11 +62,14 @@ const nfseXmlGzipOf = (event: InvoiceEvent): string | undefined => {
 const NO_DOCUMENT =
   'A nota foi emitida fora deste serviço e o seu XML não está disponível: não há PDF nem XML para baixar.';
 
+/** A test invoice whose day's key is gone, which is how test data is erased. */
+const ERASED = 'O conteúdo desta nota de teste foi apagado: não há PDF nem XML para baixar.';
+
 /** Repeatable only while the outcome is still to come; a rejection names the authorizer's code (readings 23 and 53). */
 const notIssued = (invoice: Invoice): Refusal => {
   const status = invoiceStatus(invoice);
   const waiting = status === 'queued' || status === 'processing';
-  const missing = isDownloadable(invoice) ? { message: NO_DOCUMENT } : {};
+  const missing = isDownloadable(invoice) ? { message: invoice.origin.kind === 'api' ? ERASED : NO_DOCUMENT } : {};
   const providerCode = invoice.outcome.status === 'failed' ? invoice.outcome.codes[0] : undefined;
   return {
     code: 'nfse.not_issued',

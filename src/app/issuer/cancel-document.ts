@@ -7,18 +7,23 @@ import type { IssuerDeps } from './deps.js';
 /** The signed request for the cancellation event, as an attempt records it. */
 export type Document = Pick<InvoiceEventData<'CancellationAttempted'>, 'requestId' | 'digest' | 'signedRequestGzip'>;
 
-/** The same bytes as before, under the same event id. */
-export const storedRequest = (events: readonly InvoiceEvent[], request: number, attempt: number): Document => {
+/** The same bytes as before, under the same event id; undefined when the key that sealed them is gone. */
+export const storedRequest = (
+  events: readonly InvoiceEvent[],
+  request: number,
+  attempt: number,
+): Document | undefined => {
   const sent = events.find(
     ({ type, data }) => type === 'CancellationAttempted' && data.request === request && data.attempt === attempt,
   );
   if (sent?.type !== 'CancellationAttempted')
     throw new Error('a cancellation attempt is known of whose event is not in the stream');
   const { requestId, digest, signedRequestGzip } = sent.data;
+  if ((signedRequestGzip as string | undefined) === undefined) return undefined;
   return { requestId, digest, signedRequestGzip };
 };
 
-/** Undefined without a certificate to sign with. */
+/** Undefined without a certificate to sign with, or when the key that sealed the request is gone. */
 export const newRequest = async (
   { facts }: Invoice,
   { request, reason, requestedAt }: Cancellation,
@@ -30,6 +35,7 @@ export const newRequest = async (
   const identity = await deps.identityOf(facts);
   if (identity === undefined || asked?.type !== 'CancellationRequested') return undefined;
   const { description } = asked.data;
+  if ((description as string | undefined) === undefined) return undefined;
   const built = buildCancellation({
     mode: facts.mode,
     companyId: facts.companyId,

@@ -108,12 +108,14 @@ const send = async (
   step: Extract<CancelStep, { do: 'send' | 'resend' }>,
   deps: IssuerDeps,
 ): Promise<Next | 'look again'> => {
+  if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
   const document =
     step.do === 'resend'
       ? storedRequest(events, cancellation.request, step.of.attempt)
       : await newRequest(invoice, cancellation, accessKey, events, deps);
   if (document === undefined) {
-    deps.notify({ notice: 'certificate_missing', stream });
+    const notice = (await deps.identityOf(invoice.facts)) === undefined ? 'certificate_missing' : 'content_lost';
+    deps.notify({ notice, stream });
     return { kind: 'later', at: addSeconds(deps.clock.now(), OBSTACLE_PAUSE_SECONDS) };
   }
   const attemptedAt = deps.clock.now();

@@ -16,6 +16,8 @@ export type IssuerNotice = {
     | 'series_blocked'
     | 'number_conflict'
     | 'document_invalid'
+    /** What was accepted cannot be read any more: its test day's key was lost with the database. */
+    | 'content_lost'
     | 'lookup_inconclusive'
     | 'outcome_not_recorded';
   stream: StreamName;
@@ -36,6 +38,8 @@ export type IssuerDeps = {
   currencyCode(iso: string): string | undefined;
   actor: `worker:${string}` | `timer:${string}`;
   notify(notice: IssuerNotice): void;
+  /** Once it aborts no attempt is begun; those under way are ended and recorded. */
+  stopping?: AbortSignal;
 };
 
 /** When a worker should look at the stream again; `done` until something new happens. */

@@ -39,8 +39,10 @@ export const sendAttempt = async (
 ): Promise<Next | 'look again'> => {
   const { state, version, events } = loaded;
   if (state.kind !== 'invoice') return 'look again';
+  if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
   const document =
     step.do === 'resend' ? storedDocument(events, step.of.attempt) : await newDocument(stream, loaded, deps);
+  if (document === 'content lost') return obstacle('content_lost', stream, deps);
   if ('kind' in document) return document;
 
   const attemptedAt = deps.clock.now();
@@ -93,21 +95,26 @@ const sendAndRecord = async (
 };
 
 /** The same bytes as before: the authorizer's own uniqueness of the DPS id is the second lock. */
-const storedDocument = (events: readonly InvoiceEvent[], attempt: number): Document => {
+const storedDocument = (events: readonly InvoiceEvent[], attempt: number): Document | 'content lost' => {
   const sent = events.find((event) => event.type === 'IssuanceAttempted' && event.data.attempt === attempt);
   if (sent?.type !== 'IssuanceAttempted') throw new Error('an attempt is known of whose event is not in the stream');
   const { series, number, dpsId, digest, signedDpsGzip } = sent.data;
+  if (isLost(signedDpsGzip)) return 'content lost';
   return { series, number, dpsId, digest, signedDpsGzip };
 };
+
+/** A personal field is left out when its key is gone, whatever its type says; sending without it would say something else. */
+const isLost = (field: string | undefined): boolean => field === undefined;
 
 const newDocument = async (
   stream: StreamName,
   { state, events }: LoadedInvoice,
   deps: IssuerDeps,
-): Promise<Document | Next> => {
+): Promise<Document | Next | 'content lost'> => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
   if (state.kind !== 'invoice' || accepted?.type !== 'InvoiceAccepted')
     throw new Error('nothing was accepted on this stream');
+  if (isLost(accepted.data.description)) return 'content lost';
   if (isCustomerNameMissing(accepted.data.customer)) {
     const at = deps.clock.now();
     await recordDecision(stream, 'record_issue_outcome', deps, (current) =>
@@ -141,7 +148,11 @@ const newDocument = async (
   }
 };
 
-const obstacle = (notice: 'certificate_missing' | 'series_blocked', stream: StreamName, deps: IssuerDeps): Next => {
+const obstacle = (
+  notice: 'certificate_missing' | 'series_blocked' | 'content_lost',
+  stream: StreamName,
+  deps: IssuerDeps,
+): Next => {
   deps.notify({ notice, stream });
   return { kind: 'later', at: addSeconds(deps.clock.now(), OBSTACLE_PAUSE_SECONDS) };
 };

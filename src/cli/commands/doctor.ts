@@ -34,14 +34,16 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
       : `SIMULADO: the simulator serves ${simulatedModes.join(' and ')} mode, its notes are no fiscal documents`,
 });
 
-const certificateChecks = async ({ readModel, clock }: Session): Promise<readonly Check[]> => {
+const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<readonly Check[]> => {
   const checks: Check[] = [];
   for (const company of await readModel.companies()) {
     if (company.kind !== 'company' || company.certificate === undefined) continue;
     const { cnpj } = company.registration;
     const days = Math.floor((epochMs(company.certificate.notAfter) - epochMs(clock.now())) / 86_400_000);
-    const ok = days >= DAYS_BEFORE_EXPIRY;
-    const detail = days < 0 ? 'expired' : `${days} days left`;
+    const isThere = await vault.holds(cnpj, company.certificate.certificateId);
+    const ok = isThere && days >= DAYS_BEFORE_EXPIRY;
+    const left = days < 0 ? 'expired' : `${days} days left`;
+    const detail = isThere ? left : 'not in the database any more: its invoices cannot be issued';
     checks.push({
       name: `certificate ${cnpj}`,
       ok,

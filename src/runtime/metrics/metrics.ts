@@ -33,6 +33,7 @@ const NOTICES: Record<IssuerNotice['notice'], true> = {
   series_blocked: true,
   number_conflict: true,
   document_invalid: true,
+  content_lost: true,
   lookup_inconclusive: true,
   outcome_not_recorded: true,
 };

@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { operatorProjections } from '../../projections/registry.js';
+import { guardsRecord } from '../adapters/guards-postgres/guards-record.js';
+import { openPool } from '../adapters/sql/pool.js';
+import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
+import { type GuardsStanding, runGuardsKeeper } from '../workers/guards-keeper.js';
+import { readCheckpoint } from '../workers/projection-checkpoint.js';
+import type { Engines } from './engines.js';
+import { createGuardsStanding, type GuardsKeeping } from './guards-standing.js';
+import { faultFields } from './logger.js';
+import type { Runner } from './runner.js';
+import type { ServiceOptions } from './service.js';
+
+/** A database that keeps the log too has one write-ahead log for both: no event stands without its guards. */
+const inOneDatabase: GuardsKeeping = {
+  standing: () => ({ kind: 'complete' }),
+  whileLogStands: (signal, work) => work(signal),
+};
+
+type KeepingParts = Pick<ServiceOptions, 'config' | 'clock' | 'logger'> & { engines: Engines; runner: Runner };
+
+/** Engines that answered a moment ago do so again; when they do not, the service begins without, and turns requests away. */
+const FIRST_ANSWER_MS = 5_000;
+
+/** Resolves when it is known how the guards stand, or cannot be known for now: requests and work wait then. */
+export const startGuardsKeeping = async (parts: KeepingParts): Promise<GuardsKeeping> => {
+  const { config, clock, engines, logger, runner } = parts;
+  if (config.eventStoreUrl === undefined) return inOneDatabase;
+  const state = createGuardsStanding();
+  const pool = openSessionPool(parts);
+  let answered = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
+  const stopping = new AbortController();
+  const running = runGuardsKeeper({
+    log: engines.log,
+    record: guardsRecord(pool, { idempotencyTtlSeconds: config.idempotencySeconds }),
+    clock,
+    windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
+    operatorRowsHold: operatorRowsHold(engines),
+    signal: stopping.signal,
+    onStanding: (standing) => {
+      if (state.set(standing)) say(standing, logger);
+      if (standing.kind !== 'unknown') answered();
+    },
+    onFilled: (rows) => logger.warn({ msg: 'guards were missing in the database and were put back', rows }),
+    onFault: (error) => logger.warn({ msg: 'the guards wait for their engines', ...faultFields(error) }),
+  });
+  runner.onStop('guards', async () => {
+    stopping.abort();
+    await running;
+    await pool.end();
+  });
+  await Promise.race([asked, pause(FIRST_ANSWER_MS, undefined, { signal: runner.stopping, ref: false })]).catch(
+    () => undefined,
+  );
+  return state;
+};
+
+/** One connection that waits behind no work of the service, and that only this asks. */
+const openSessionPool = ({ config, engines, logger, runner }: KeepingParts) => {
+  const { connectionString = '' } = engines.pool.options;
+  return openPool({
+    ...config.database.limits,
+    ...{ connectionString, max: 1, applicationName: 'nfse-guards-position' },
+    onIdleError: () => {
+      if (!runner.stopping.aborted) logger.debug({ msg: 'the database connection of the guards was lost' });
+    },
+  });
+};
+
+/** Without them a revoked key would be let in and a good one turned away; the projector makes them anew from the log. */
+const operatorRowsHold = ({ log, pool }: Pick<Engines, 'log' | 'pool'>) => {
+  const all = [...new Set(operatorProjections.flatMap(({ prefixes }) => prefixes))];
+  return async (after: LogPosition | null, upTo: LogPosition): Promise<boolean> => {
+    if (await isDone(log, all, after, upTo)) return true;
+    for (const projection of operatorProjections) {
+      const checkpoint = await readCheckpoint(pool, projection);
+      if (!(await isDone(log, projection.prefixes, checkpoint, upTo))) return false;
+    }
+    return true;
+  };
+};
+
+const isDone = async (
+  log: Pick<EventLog, 'readAll'>,
+  prefixes: readonly string[],
+  after: LogPosition | null,
+  upTo: LogPosition,
+): Promise<boolean> => {
+  const [next] = await log.readAll({ prefixes, after, limit: 1 });
+  return next === undefined || isEarlier(upTo, next.position);
+};
+
+const say = (standing: GuardsStanding, logger: KeepingParts['logger']): void => {
+  if (standing.kind === 'complete') logger.info({ msg: 'the guards are complete' });
+  if (standing.kind === 'rebuilding') {
+    const { position, upTo, waitsFor } = standing;
+    const places = { position: String(position ?? ''), up_to: String(upTo) };
+    logger.warn({ msg: 'the database is behind the log: requests wait', waits_for: waitsFor, ...places });
+  }
+  if (standing.kind === 'log set back') {
+    const places = { head: String(standing.head ?? ''), furthest: String(standing.furthest ?? '') };
+    logger.fatal({ msg: 'the log is older than the database: issuing is paused', ...places });
+  }
+};

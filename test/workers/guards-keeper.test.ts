@@ -1,0 +1,229 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { EventLogUnavailable, type LogPosition } from '../../src/ports/event-log.js';
+import { type GuardsKeeper, type GuardsStanding, runGuardsKeeper } from '../../src/workers/guards-keeper.js';
+import { acceptances, recordedGuards } from '../app/guards-rebuild/world.js';
+
+const at = (position: number): LogPosition => BigInt(position) as LogPosition;
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 2 });
+
+describe('the keeper of the guards', () => {
+  const running: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const end of running.splice(0)) await end();
+  });
+
+  const keep = (world: ReturnType<typeof acceptances>, changes: Partial<GuardsKeeper> = {}) => {
+    const stop = new AbortController();
+    const record = recordedGuards();
+    const standings: GuardsStanding[] = [];
+    const faults: unknown[] = [];
+    let ended: Promise<void> | undefined;
+    const end = async (): Promise<void> => {
+      stop.abort();
+      await ended;
+    };
+    running.push(end);
+    const start = (): Promise<void> => {
+      ended = runGuardsKeeper({
+        ...{ log: world.log, record, clock: world.clock, operatorRowsHold: async () => true },
+        windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
+        signal: stop.signal,
+        onStanding: (standing) => standings.push(standing),
+        onFilled: () => undefined,
+        onFault: (error) => faults.push(error),
+        pauseMs: { complete: 1, waiting: 1 },
+        ...changes,
+      });
+      return ended;
+    };
+    const last = () => standings[standings.length - 1];
+    const becomes = (kind: GuardsStanding['kind']) => soon(() => expect(last()?.kind).toBe(kind));
+    return { record, standings, faults, start, end, last, becomes };
+  };
+
+  it('finds nothing missing in a log without an event', async () => {
+    const { record, start, becomes } = keep(acceptances());
+    void start();
+    await becomes('complete');
+    expect(record.fills).toEqual([]);
+  });
+
+  it('fills an empty database from the log, never more than a page at once, and says how far it is', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    const { record, standings, start, becomes } = keep(world);
+    void start();
+    await becomes('complete');
+    expect(record.keys).toHaveLength(1_200);
+    expect(record.fills).toEqual([1_000, 1_000, 400]);
+    expect(standings.slice(0, 3)).toMatchObject([
+      { kind: 'rebuilding', position: 500n, upTo: 1_200n, waitsFor: 'guards' },
+      { kind: 'rebuilding', position: 1_000n, upTo: 1_200n, waitsFor: 'guards' },
+      { kind: 'complete' },
+    ]);
+  });
+
+  it('goes on behind the last page of a run that was cut off', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    const first = keep(world, { onStanding: () => void first.end() });
+    await first.start();
+    const { guards } = first.record.standing;
+    expect(guards).toBe(1_000n);
+    const second = keep(world);
+    second.record.standing.guards = guards;
+    void second.start();
+    await second.becomes('complete');
+    expect(second.record.keys).toHaveLength(200);
+    expect(second.record.standing.guards).toBe(1_200n);
+  });
+
+  it('reads what is appended in its first minute without a word, and from then on only follows the head', async () => {
+    const world = acceptances();
+    const told: number[] = [];
+    let isSeen = false;
+    const head = async (): Promise<LogPosition | null> => (isSeen ? await world.log.head() : null);
+    const { record, standings, start, becomes } = keep(world, {
+      log: { ...world.log, head },
+      onFilled: (rows) => told.push(rows),
+    });
+    void start();
+    await becomes('complete');
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    isSeen = true;
+    await soon(() => expect(record.keys).toHaveLength(1_200));
+    world.clock.pass(60);
+    await world.accept();
+    await soon(() => expect(record.standing).toMatchObject({ guards: 1_201n, operatorRows: 1_201n }));
+    expect(record.keys).toHaveLength(1_200);
+    expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
+    expect(told).toEqual([]);
+  });
+
+  it('takes nothing for granted once its session was lost: tells at once, and reads behind the position again', async () => {
+    const world = acceptances();
+    const { record, standings, start, becomes } = keep(world);
+    void start();
+    await becomes('complete');
+    world.clock.pass(60);
+    record.standing.leads = false;
+    await world.accept();
+    const before = standings.length;
+    record.lose();
+    await soon(() => expect(standings.slice(before)).toContainEqual({ kind: 'unknown' }));
+    record.standing.leads = true;
+    await becomes('complete');
+    expect(record.keys).toHaveLength(1);
+  });
+
+  it('begins anew when the rows were set back under its session', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 3; n++) await world.accept();
+    const { record, standings, start, becomes } = keep(world);
+    void start();
+    await becomes('complete');
+    const before = standings.length;
+    Object.assign(record.standing, { guards: at(1), operatorRows: at(1) });
+    await soon(() => expect(standings.slice(before)).toContainEqual({ kind: 'unknown' }));
+    await becomes('complete');
+    expect(record.keys.map(({ keyHash }) => keyHash)).toEqual(['key-1', 'key-2', 'key-3', 'key-2', 'key-3']);
+  });
+
+  it('leaves the work to the one that leads and waits for it', async () => {
+    const world = acceptances();
+    await world.accept();
+    const { record, last, start, becomes } = keep(world);
+    record.standing.leads = false;
+    void start();
+    await becomes('rebuilding');
+    await soon(() => expect(record.looks).toBeGreaterThan(5));
+    expect(last()).toMatchObject({ waitsFor: 'guards' });
+    expect([record.moves, record.keys]).toEqual([[], []]);
+    Object.assign(record.standing, { guards: at(1), operatorRows: at(1) });
+    await becomes('complete');
+  });
+
+  it('waits for the rows that operators made', async () => {
+    const world = acceptances();
+    await world.accept();
+    let hold = false;
+    const { last, start, becomes } = keep(world, { operatorRowsHold: async () => hold });
+    void start();
+    await soon(() => expect(last()).toMatchObject({ kind: 'rebuilding', waitsFor: 'operator rows', upTo: 1n }));
+    hold = true;
+    await becomes('complete');
+  });
+
+  it('sees that the log ends before what the database was made from, and writes it down when that lasts', async () => {
+    const world = acceptances();
+    await world.accept();
+    const { record, last, start, becomes } = keep(world);
+    record.standing.furthest = at(9);
+    void start();
+    await becomes('log set back');
+    expect(last()).toEqual({ kind: 'log set back', head: 1n, furthest: 9n });
+    await soon(() => expect(record.setBackNotes).toBe(1));
+    expect(record.looks).toBeGreaterThanOrEqual(5);
+    record.standing.furthest = at(1);
+    const looked = record.looks;
+    await soon(() => expect(record.looks).toBeGreaterThan(looked + 2));
+    expect(last()?.kind).toBe('log set back');
+    expect(record.keys).toEqual([]);
+  });
+
+  it('takes another log under the same address for the loss of its own', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 2; n++) await world.accept();
+    const other = acceptances();
+    await other.accept();
+    let current = world.log;
+    const log: GuardsKeeper['log'] = {
+      identity: () => current.identity(),
+      head: () => current.head(),
+      readAll: (wanted) => current.readAll(wanted),
+    };
+    const { record, start, becomes } = keep(world, { log });
+    void start();
+    await becomes('complete');
+    record.standing.furthest = record.standing.guards;
+    current = other.log;
+    record.lose();
+    await becomes('log set back');
+    expect(new Set(record.identities)).toEqual(new Set([await world.log.identity()]));
+    expect(record.identities.length).toBeGreaterThan(1);
+  });
+
+  it('forgives a node that lags for moments', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 2; n++) await world.accept();
+    const heads = [1, 1, 1, 2, 1, 1, 1];
+    const lagging = async (): Promise<LogPosition> => at(heads.shift() ?? 2);
+    const { record, standings, start, becomes } = keep(world, { log: { ...world.log, head: lagging } });
+    record.standing.furthest = at(2);
+    void start();
+    await becomes('complete');
+    await soon(() => expect(heads).toEqual([]));
+    await becomes('complete');
+    expect(standings[0]?.kind).toBe('log set back');
+    expect(record.setBackNotes).toBe(0);
+  });
+
+  it('keeps what it knows while the log cannot be asked, and knows nothing before', async () => {
+    const world = acceptances();
+    await world.accept();
+    let isAway = true;
+    const head = async (): Promise<LogPosition | null> => {
+      if (isAway) throw new EventLogUnavailable('away');
+      return await world.log.head();
+    };
+    const { faults, last, start, becomes } = keep(world, { log: { ...world.log, head } });
+    void start();
+    await becomes('unknown');
+    isAway = false;
+    await becomes('complete');
+    isAway = true;
+    const before = faults.length;
+    await soon(() => expect(faults.length).toBeGreaterThan(before + 2));
+    expect(last()?.kind).toBe('complete');
+  });
+});
