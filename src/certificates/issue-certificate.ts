@@ -8,6 +8,8 @@ export type CertificateRequest = {
   /** Common name; an e-CNPJ gets `:CNPJ` behind it, as the real ones have. */
   subjectName: string;
   cnpj?: string;
+  /** Default: says that the certificate is a simulation. */
+  organization?: string;
   /** Absent: a self-signed certificate authority. */
   issuer?: KeyAndCertificate;
   /** DNS names or IP addresses: makes a server certificate. */
@@ -45,9 +47,13 @@ const HOUR_MS = 3_600_000;
 /** 15 random bytes below a fixed first one: positive and never of leading zeros in DER. */
 const freshSerial = (): string => `4a${randomBytes(15).toString('hex')}`;
 
-const nameOf = ({ subjectName, cnpj }: CertificateRequest): forge.pki.CertificateField[] => [
+const nameOf = ({
+  subjectName,
+  cnpj,
+  organization = 'SIMULACAO - NAO ICP-Brasil',
+}: CertificateRequest): forge.pki.CertificateField[] => [
   { name: 'countryName', value: 'BR' },
-  { name: 'organizationName', value: 'SIMULACAO - NAO ICP-Brasil' },
+  { name: 'organizationName', value: organization },
   {
     name: 'commonName',
     value: cnpj === undefined ? subjectName : `${subjectName}:${cnpj}`,

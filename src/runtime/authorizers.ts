@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createAuthorizer } from '../adapters/authorizer/client.js';
 import { sefinTrustRoots } from '../adapters/authorizer/trust-roots.js';
@@ -9,7 +10,7 @@ import type { Clock } from '../ports/clock.js';
 import { type Simulator, startSimulator } from '../simulator/start.js';
 import { serviceCodeDescription, shippedCatalogue } from '../tables/catalogue.js';
 import { municipalityByCode } from '../tables/municipalities.js';
-import type { Config } from './config.js';
+import { type Config, isLoopback } from './config.js';
 import type { Logger } from './logger.js';
 import type { Runner } from './runner.js';
 
@@ -17,9 +18,13 @@ export const modes: readonly Mode[] = ['live', 'test'];
 
 export const simulatorFolder = (config: Config): string => join(config.dataDir, 'simulator');
 
-/** Modes without an address of their own: nothing that is authorized there is a fiscal document. */
-export const simulatedModes = (config: Config): readonly Mode[] =>
+/** Modes without an address: a simulator in this process answers for them. */
+export const modesWithoutAuthorizer = (config: Config): readonly Mode[] =>
   modes.filter((mode) => config.authorizer[mode] === undefined);
+
+/** Modes of a simulator, here or elsewhere: nothing that is authorized there is a fiscal document. */
+export const simulatedModes = (config: Config): readonly Mode[] =>
+  modes.filter((mode) => config.authorizer[mode] === undefined || config.simulator.elsewhere.includes(mode));
 
 /** Its own program or inside the service: the same folder, so that a restart forgets nothing. */
 export const openSimulator = async (
@@ -28,9 +33,12 @@ export const openSimulator = async (
   logger: Logger,
   runner: Runner,
 ): Promise<Simulator> => {
-  const { port, controlPort, clientCaFile } = config.simulator;
+  const { host, port, controlPort, clientCaFile } = config.simulator;
   const simulator = await startSimulator({
     folder: simulatorFolder(config),
+    host,
+    // Who calls from another machine calls it by this machine's name.
+    serverNames: isLoopback(host) ? [] : [hostname()],
     port,
     controlPort,
     clock,

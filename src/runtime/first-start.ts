@@ -9,7 +9,7 @@ import {
 import type { CompanyState } from '../domain/company/company.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { Clock } from '../ports/clock.js';
-import { simulatedModes } from './authorizers.js';
+import { modesWithoutAuthorizer } from './authorizers.js';
 import type { Config } from './config.js';
 import { demoCompany } from './demo-company.js';
 import type { Service } from './service.js';
@@ -17,7 +17,7 @@ import { sessionOver } from './session.js';
 
 /** A first embedded start with the simulator gets the demo company and one test key, printed once and kept nowhere. */
 export const prepareFirstStart = async (service: Service, config: Config, clock: Clock): Promise<void> => {
-  if (config.databaseUrl !== undefined || simulatedModes(config).length < 2) return;
+  if (config.databaseUrl !== undefined || modesWithoutAuthorizer(config).length < 2) return;
   if (!isUnfinished(await service.engines.readModel.companies())) return;
   const [created] = await makeDemoCompany(service, config, clock, ['test']);
   if (created === undefined) return;

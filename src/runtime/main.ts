@@ -22,6 +22,7 @@ import { gzipBase64 } from '../xml/transport.js';
 import { systemClock } from './clock.js';
 import { demoCommand } from './commands/demo.js';
 import { serveCommand } from './commands/serve.js';
+import { setupCommands } from './commands/setup.js';
 import { simulatorCommand } from './commands/simulator.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger, faultFields } from './logger.js';
@@ -59,6 +60,13 @@ const operatorCommands: readonly Command[] = [
   ...doctorCommands,
 ];
 
+/** Every command there is; `config` is asked for by those that need one. */
+export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): readonly Command[] => [
+  ...[serveCommand(config), simulatorCommand(config), demoCommand(env)],
+  ...operatorCommands,
+  ...setupCommands(config),
+];
+
 /** argv and environment to exit code; everything that can go wrong at a start ends in one clear line. */
 export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   const terminal = {
@@ -81,9 +89,8 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     session ??= openSession(needed(), systemClock, logger, runner, needs);
     return session;
   };
-  const commands = [serveCommand(needed), simulatorCommand(needed), demoCommand(env), ...operatorCommands];
   try {
-    return await runCommand(argv, commands, open, terminal);
+    return await runCommand(argv, allCommands(env, needed), open, terminal);
   } catch (error) {
     const fault = error instanceof ConfigurationUnusable ? { exit: 2, line: error.message } : startupFault(error);
     terminal.err(fault.line);

@@ -19,6 +19,10 @@ export type { Simulator, SimulatorOptions, Tables } from './options.js';
 export { FolderInUse } from './state/folder-lock.js';
 export { issueClientCertificate } from './state/identity.js';
 
+/** PEM of the trust root of the server that runs, or will run, on the folder. */
+export const simulatorAuthority = async (folder: string, clock: SimulatorOptions['clock']): Promise<string> =>
+  (await openAuthority(folder, clock)).certificatePem;
+
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 
 /**

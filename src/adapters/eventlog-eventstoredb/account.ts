@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+import { credentialsOf, type EventStoreCredentials, EventStoreUrlInvalid } from './address.js';
+import { openConnection } from './client.js';
+
+/** Thrown when the server does not let the administrator in, or cannot be reached for a minute; says which. */
+export class AccountNotPrepared extends Error {
+  override readonly name = 'AccountNotPrepared';
+}
+
+/** The group, and so the role, that may read the whole log. */
+const GROUP = 'nfse';
+const READERS = ['$admins', GROUP];
+const PATIENCE_MS = 60_000;
+const PAUSE_MS = 500;
+const ANSWER_MS = 5_000;
+
+/**
+ * Makes the user of `url` (with TLS) or gives it that password, and lets it read the whole log, which only administrators may
+ * by default. Repeatable. A server that has just started is asked again for a minute. Throws `AccountNotPrepared` and
+ * `EventStoreUrlInvalid`.
+ */
+export const prepareAccount = async (
+  url: string,
+  adminPassword: string,
+  patienceMs = PATIENCE_MS,
+): Promise<'made' | 'renewed'> => {
+  const server = await serverOf(url);
+  const admin = { username: 'admin', password: adminPassword };
+  const { username, password } = credentialsOf(url);
+  const ask = (path: string, body: object) => patiently(() => post(server, admin, path, body), patienceMs);
+  const fullName = 'NFS-e issuance service';
+  const created = await ask('/users/', { loginName: username, fullName, password, groups: [GROUP] });
+  if (created === 409)
+    await ask(`/users/${encodeURIComponent(username)}/command/reset-password`, { newPassword: password });
+  await letReadAll(adminUrl(url, admin));
+  return created === 409 ? 'renewed' : 'made';
+};
+
+type Server = { host: string; port: string; ca: string };
+
+const serverOf = async (url: string): Promise<Server> => {
+  if (!URL.canParse(url))
+    throw new EventStoreUrlInvalid('one server is needed: esdb://user:password@host:2113?tls=true');
+  const { protocol, hostname, port, searchParams } = new URL(url);
+  const setting = (name: string) => [...searchParams].find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
+  const caFile = setting('tlsCAFile');
+  if (protocol !== 'esdb:' || setting('tls') === 'false' || caFile === undefined) {
+    throw new EventStoreUrlInvalid('a user is made over TLS only: esdb://user:password@host:2113?tls=true&tlsCAFile=…');
+  }
+  return { host: hostname, port: port === '' ? '2113' : port, ca: await readFile(caFile, 'utf8') };
+};
+
+const adminUrl = (url: string, { username, password }: EventStoreCredentials): string =>
+  url.replace(/\/\/[^@]*@/, () => `//${username}:${encodeURIComponent(password)}@`);
+
+/** Status of the answer; 0 when there was none. */
+const post = (server: Server, admin: EventStoreCredentials, path: string, body: object): Promise<number> =>
+  new Promise((resolve) => {
+    const text = JSON.stringify(body);
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const auth = `${admin.username}:${admin.password}`;
+    const call = request({ ...server, path, method: 'POST', headers, auth, timeout: ANSWER_MS }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    call.on('timeout', () => call.destroy());
+    call.on('error', () => resolve(0));
+    call.end(text);
+  });
+
+/** A server makes its administrator a moment after it begins to answer. */
+const patiently = async (ask: () => Promise<number>, patienceMs: number): Promise<number> => {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const status = await ask();
+    if ((status >= 200 && status < 300) || status === 409) return status;
+    if (performance.now() > until) throw new AccountNotPrepared(reasonOf(status));
+    await pause(PAUSE_MS);
+  }
+};
+
+const reasonOf = (status: number): string => {
+  if (status === 0) return 'EventStoreDB cannot be reached, or its certificate is not of the CA in tlsCAFile';
+  if (status === 401 || status === 403) return 'EventStoreDB refuses the administrator: is this its password?';
+  return `EventStoreDB answers ${status}`;
+};
+
+const letReadAll = async (url: string): Promise<void> => {
+  const { client, credentials, close } = openConnection(url);
+  try {
+    const { metadata } = await client.getStreamMetadata('$all', { credentials });
+    if (JSON.stringify(metadata?.acl?.readRoles) === JSON.stringify(READERS)) return;
+    await client.setStreamMetadata('$all', { ...metadata, acl: { readRoles: READERS } }, { credentials });
+  } finally {
+    await close();
+  }
+};

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { access, chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { issueCertificate } from '../certificates/issue-certificate.js';
+import type { Clock } from '../ports/clock.js';
+import { simulatorAuthority } from '../simulator/start.js';
+
+/** Thrown when making what is missing would make what is there useless; the message says what to restore. */
+export class SecretsIncomplete extends Error {
+  override readonly name = 'SecretsIncomplete';
+}
+
+/** Files that only work together, by their path below the folder of all secrets. */
+type Group = { files: readonly string[]; make(clock: Clock): Readonly<Record<string, string>> };
+
+const MASTER_KEY = 'nfse/master.key';
+const SIMULATOR_CA = 'nfse/simulator-ca.pem';
+
+/** Where compose.yaml mounts the folder `nfse` in the service. */
+const MOUNTED = '/run/secrets/nfse';
+const TEN_YEARS = 3650;
+
+const password = (): string => randomBytes(24).toString('hex');
+const line = (text: string): string => `${text}\n`;
+
+const groups: readonly Group[] = [
+  // The first one: without it the others are not made.
+  { files: [MASTER_KEY], make: () => ({ [MASTER_KEY]: line(randomBytes(32).toString('base64')) }) },
+  { files: ['nfse/operator-token'], make: () => ({ 'nfse/operator-token': line(password()) }) },
+  {
+    files: ['postgres/password', 'nfse/database-url'],
+    make: () => {
+      const secret = password();
+      return {
+        'postgres/password': line(secret),
+        'nfse/database-url': line(`postgres://nfse:${secret}@postgres:5432/nfse`),
+      };
+    },
+  },
+  {
+    files: ['nats/nats.conf', 'nfse/nats-url'],
+    make: () => {
+      const secret = password();
+      return {
+        'nats/nats.conf': line(`authorization { user: nfse, password: "${secret}" }`),
+        'nfse/nats-url': line(`nats://nfse:${secret}@nats:4222`),
+      };
+    },
+  },
+  { files: ['eventstore/admin-password'], make: () => ({ 'eventstore/admin-password': line(password()) }) },
+  { files: ['eventstore/ops-password'], make: () => ({ 'eventstore/ops-password': line(password()) }) },
+  {
+    files: ['nfse/eventstore-url'],
+    make: () => {
+      const settings = `tls=true&tlsCAFile=${MOUNTED}/eventstore-ca.pem`;
+      return { 'nfse/eventstore-url': line(`esdb://nfse:${password()}@eventstore:2113?${settings}`) };
+    },
+  },
+  {
+    files: ['eventstore/node.key', 'eventstore/node.crt', 'eventstore/ca/ca.crt', 'nfse/eventstore-ca.pem'],
+    make: (clock) => {
+      const request = { organization: 'NFS-e', validDays: TEN_YEARS, now: clock.now() };
+      // Its key is kept nowhere: nobody can make another server that the service trusts.
+      const authority = issueCertificate({ ...request, subjectName: 'NFS-e EventStoreDB CA' });
+      const serverNames = ['eventstore', 'localhost', '127.0.0.1'];
+      const node = issueCertificate({ ...request, subjectName: 'eventstoredb-node', issuer: authority, serverNames });
+      return {
+        'eventstore/node.key': node.privateKeyPem,
+        'eventstore/node.crt': node.certificatePem,
+        'eventstore/ca/ca.crt': authority.certificatePem,
+        'nfse/eventstore-ca.pem': authority.certificatePem,
+      };
+    },
+  },
+];
+
+/** PostgreSQL's image runs as a user of its own, who is in the group of these files. */
+const modesOf = (file: string): { file: number; folder: number } =>
+  file.startsWith('postgres/') ? { file: 0o640, folder: 0o750 } : { file: 0o600, folder: 0o700 };
+
+/**
+ * Makes the passwords, addresses, keys and certificates of compose.yaml that are missing, one folder for each of their readers,
+ * and the simulator's authority, for which the service gets the trust root. Nothing that is there is changed. Returns the files
+ * made. Throws `SecretsIncomplete`.
+ */
+export const makeEngineSecrets = async (
+  folder: string,
+  simulatorFolder: string | undefined,
+  clock: Clock,
+): Promise<readonly string[]> => {
+  const missing = await missingOf(folder);
+  const made: string[] = [];
+  for (const { files, make } of groups) {
+    if (!files.some((file) => missing.has(file))) continue;
+    for (const [file, text] of Object.entries(make(clock))) {
+      await writeSecret(folder, file, text);
+      made.push(file);
+    }
+  }
+  if (simulatorFolder === undefined) return made;
+  const trusted = await simulatorAuthority(simulatorFolder, clock);
+  if ((await readText(join(folder, SIMULATOR_CA))) === trusted) return made;
+  await writeSecret(folder, SIMULATOR_CA, trusted);
+  return [...made, SIMULATOR_CA];
+};
+
+/** Looked at as a whole before anything is made. */
+const missingOf = async (folder: string): Promise<ReadonlySet<string>> => {
+  const all = groups.flatMap(({ files }) => files);
+  const missing = new Set<string>();
+  for (const file of all) if (!(await exists(join(folder, file)))) missing.add(file);
+  if (missing.has(MASTER_KEY) && missing.size < all.length) {
+    throw new SecretsIncomplete(`${MASTER_KEY} is missing and other secrets are there: restore it from your copy`);
+  }
+  for (const { files } of groups) {
+    const gone = files.filter((file) => missing.has(file));
+    if (gone.length === 0 || gone.length === files.length) continue;
+    const left = files.filter((file) => !missing.has(file));
+    throw new SecretsIncomplete(
+      `${gone.join(', ')} missing: restore it, or remove ${left.join(', ')} too, and all of them are made anew`,
+    );
+  }
+  return missing;
+};
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+const readText = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
+
+/** Under its name it is whole and on the disk. */
+const writeSecret = async (folder: string, file: string, text: string): Promise<void> => {
+  const path = join(folder, file);
+  const draft = `${path}.draft`;
+  const modes = modesOf(file);
+  await mkdir(dirname(path), { recursive: true, mode: modes.folder });
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', modes.file);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  // Whatever the umask left of it.
+  await chmod(draft, modes.file);
+  await rename(draft, path);
+};
