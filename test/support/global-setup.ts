@@ -9,6 +9,7 @@ import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/star
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
+import { privateLines, RUN_LOGS } from './run-logs.js';
 
 /** What test files get to know of the run's server: where it is and which database to copy, or why there is none. */
 export type PostgresOfRun = { kind: 'running'; url: string; template: string } | { kind: 'absent'; reason: string };
@@ -21,6 +22,8 @@ declare module 'vitest' {
 
 /** One server per run: TEST_DATABASE_URL, or an embedded one that forgets all when the power fails. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  const logs = await mkdtemp(join(tmpdir(), 'nfse-logs-'));
+  process.env[RUN_LOGS] = logs;
   const server = await startServer();
   try {
     if (server.kind === 'absent') throw new Error(server.reason);
@@ -30,7 +33,13 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     if (process.env.REQUIRE_ENGINES?.split(',').includes('postgres')) throw error;
     project.provide('postgres', { kind: 'absent', reason: error instanceof Error ? error.message : String(error) });
   }
-  return server.stop;
+  return async () => {
+    await server.stop();
+    const { lines, found } = await privateLines(logs);
+    await rm(logs, { recursive: true, force: true });
+    process.stdout.write(`${lines} lines logged by services of this run were scanned for private data\n`);
+    if (found.length > 0) throw new Error(`private data in logs:\n${found.slice(0, 20).join('\n')}`);
+  };
 };
 
 type Server = ({ kind: 'running'; url: string } | { kind: 'absent'; reason: string }) & { stop(): Promise<void> };

@@ -6,9 +6,9 @@ import type { Clock } from '../../src/ports/clock.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { roles as allRoles, type Config, type Role, readConfig } from '../../src/runtime/config.js';
 import { makeDemoCompany } from '../../src/runtime/first-start.js';
-import { createLogger } from '../../src/runtime/logger.js';
 import { type Service, startService } from '../../src/runtime/service.js';
 import { freshDatabase } from './postgres.js';
+import { runLogger } from './run-logs.js';
 
 export type RunningService = {
   service: Service;
@@ -35,14 +35,13 @@ export const startRunningService = async (
     DATA_DIR: dataDir,
     DATABASE_URL: database.connectionString,
     MASTER_KEY_FILE: join(dataDir, 'master.key'),
-    LOG_LEVEL: 'silent',
     RATE_WRITE_PER_MINUTE: '100000',
     RATE_READ_PER_MINUTE: '100000',
     ...env,
   });
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const config = { ...parsed.config, masterKeyMayBeMade: true };
-  const service = await startService({ config, roles, clock, logger: createLogger('silent', 'stderr') });
+  const service = await startService({ config, roles, clock, logger: runLogger() });
   const [live, test] = await makeDemoCompany(service, config, clock, ['live', 'test']);
   if (live === undefined || test === undefined) throw new Error('the demo company has no keys');
   return {

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** The tests of the rules that the short run mutates. */
 export default defineConfig({
   test: {
-    root: new URL('../..', import.meta.url).pathname,
+    root: new URL('../../..', import.meta.url).pathname,
     include: ['test/domain/{invoice,dps-number}/**/*.test.ts'],
     testTimeout: 30_000,
   },

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { destination, pino } from 'pino';
+import type { Logger } from '../../src/runtime/logger.js';
+
+/** Folder of everything that the run's services log; set by the run's set-up. */
+export const RUN_LOGS = 'NFSE_RUN_LOGS';
+
+/** The product's logger at its most talkative, into the folder of the run. */
+export const runLogger = (): Logger => {
+  const folder = process.env[RUN_LOGS];
+  if (folder === undefined) throw new Error(`${RUN_LOGS} is not set`);
+  const lines = destination({ dest: join(folder, `${process.pid}-${randomUUID()}.log`), sync: true });
+  return pino({ level: 'trace', base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+};
+
+/** What a process of the run has said. */
+export const keepOutput = (text: string): void => {
+  const folder = process.env[RUN_LOGS];
+  if (folder !== undefined && text !== '') appendFileSync(join(folder, `${process.pid}-processes.log`), text);
+};
+
+/** What tests send to services as names and texts of customers, and what only clients and operators may hold. */
+const PRIVATE: readonly RegExp[] = [
+  /cliente/i,
+  /servi[cç]o/i,
+  /desenvolvimento/i,
+  /svc_sk_(?:test|live)_\w{6,}/,
+  /[?&]t=[\w.-]{8,}/,
+  /-----BEGIN/,
+  /\b11222333000181\b|\b11\.222\.333\/0001-81\b/,
+  /(?<!\w)\d{11}(?!\w)|\b\d{3}\.\d{3}\.\d{3}-\d{2}\b/,
+];
+
+/** Lines of the run's logs in which something private stands; each says what, and begins with its place. */
+export const privateLines = async (folder: string): Promise<{ lines: number; found: readonly string[] }> => {
+  let lines = 0;
+  const found: string[] = [];
+  for (const name of await readdir(folder)) {
+    for (const line of (await readFile(join(folder, name), 'utf8')).split('\n')) {
+      lines += 1;
+      const what = PRIVATE.find((pattern) => pattern.test(line));
+      if (what !== undefined) found.push(`${name}: ${what}: ${line.slice(0, 500)}`);
+    }
+  }
+  return { lines, found };
+};
