@@ -15,11 +15,15 @@ import {
   refusalOfRequest,
 } from './bare-refusal.js';
 import { randomRequestId } from './call.js';
+import { createLastAnswers, type LastAnswers } from './last-answers.js';
 
 export type RunningServer = {
   /** `http://host:port`, with the port that was really taken. */
   url: string;
-  /** Takes no new connection, finishes the requests in flight for at most `drainMs`, then cuts the rest. */
+  /**
+   * Takes no new connection, finishes the requests in flight for at most `drainMs`, then cuts the rest. Answers say that
+   * their connection ends: a client that is never idle would go on for ever, and be cut in the middle.
+   */
   close(drainMs: number): Promise<void>;
 };
 
@@ -53,7 +57,8 @@ export const listen = async (
   // A missing Host header is refused below: Node's own refusal has no envelope.
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
   server.maxHeadersCount = MAX_HEADERS + 1;
-  answerWith(server, app);
+  const lastAnswers = createLastAnswers();
+  answerWith(server, app, lastAnswers);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -64,12 +69,15 @@ export const listen = async (
   const taken = (server.address() as AddressInfo).port;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
-    close: (drainMs) => close(server, drainMs),
+    close: (drainMs) => {
+      lastAnswers.begin();
+      return close(server, drainMs);
+    },
   };
 };
 
 /** Every request gets the envelope, also one that is no HTTP and never reaches the app (spec "Errors"). */
-const answerWith = (server: Server, app: Hono): void => {
+const answerWith = (server: Server, app: Hono, lastAnswers: LastAnswers): void => {
   const answers = createSocketAnswers();
   const toApp = getRequestListener(app.fetch, {
     // Only HTTP/1.0 may come without a Host header; nothing depends on its name.
@@ -78,6 +86,7 @@ const answerWith = (server: Server, app: Hono): void => {
   });
   server.on('request', (request, response) => {
     answers.note(request, response);
+    lastAnswers.note(request, response);
     const refusal = refusalOfRequest(request);
     return refusal === undefined ? toApp(request, response) : answerBare(response, refusal);
   });

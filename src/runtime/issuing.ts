@@ -28,9 +28,8 @@ const TEST_KEY_DAYS = 8;
 
 /** Relay, issuer and sweeper, as far as this process has their roles. */
 export const startIssuing = async (parts: Parts): Promise<void> => {
-  const { roles, logger, runner, queue } = parts;
+  const { guards, roles, logger, runner, queue } = parts;
   if (!roles.some((role) => role === 'issuer' || role === 'sweeper' || role === 'relay')) return;
-  const stopping = new AbortController();
   const running: Promise<void>[] = [];
   const deps = await issuerDeps(parts);
   const onFault = (stream: string, error: unknown): void =>
@@ -44,18 +43,22 @@ export const startIssuing = async (parts: Parts): Promise<void> => {
     deps: { ...deps, actor: 'timer:sweeper' },
     onFault,
   };
-  const { signal } = stopping;
+  // At once, not when its turn comes: a send that begins while the public API still answers might be cut off at the end.
+  const signal = runner.stopping;
   const after = await relayStart(parts);
-  if (roles.includes('relay')) running.push(relayForEver(after, parts, signal));
-  if (roles.includes('issuer')) {
-    running.push(runIssuer({ queue, deps, concurrency: CONCURRENT_ISSUES, signal, onFault }));
-    if (!queue.isDurable) await refill(sweeper, signal);
-  }
-  if (roles.includes('sweeper')) running.push(sweepForEver(sweeper, parts, signal));
   runner.onStop('issuing', async () => {
-    stopping.abort();
     await Promise.all(running);
   });
+  if (roles.includes('relay')) running.push(relayForEver(after, parts, signal));
+  if (roles.includes('issuer')) {
+    const issue = (stopping: AbortSignal): Promise<void> =>
+      runIssuer({ queue, deps: { ...deps, stopping }, concurrency: CONCURRENT_ISSUES, signal: stopping, onFault });
+    running.push(guards.whileLogStands(signal, issue));
+    if (!queue.isDurable) await refill(sweeper, signal);
+  }
+  if (roles.includes('sweeper')) {
+    running.push(guards.whileLogStands(signal, (stopping) => sweepForEver(sweeper, parts, stopping)));
+  }
 };
 
 const sweepForEver = async (
@@ -112,6 +115,7 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
     identityOf: certificateOf,
     currencyCode: centralBankCode,
     actor: 'worker:issuer',
+    stopping: parts.runner.stopping,
     notify: ({ stream, ...notice }) => {
       metrics.notice(notice.notice);
       logger.warn({ msg: 'issuing', ...streamFields(stream), ...notice });

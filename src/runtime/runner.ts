@@ -1,14 +1,15 @@
 /** Something started that must be stopped; what was started last is stopped first. */
 export type Runner = {
   onStop(name: string, stop: () => Promise<void> | void): void;
-  /** From the moment that stopping was asked for: what is lost then is no fault. */
-  isStopping(): boolean;
+  /** Aborts when stopping begins: no new work from then on, and what is lost is no fault. */
+  stopping: AbortSignal;
   stop(): Promise<void>;
 };
 
 export const createRunner = (onFault: (name: string, error: unknown) => void): Runner => {
   const stops: { name: string; stop: () => Promise<void> | void }[] = [];
-  let stopping: Promise<void> | undefined;
+  const begun = new AbortController();
+  let stopped: Promise<void> | undefined;
   const stopAll = async (): Promise<void> => {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) {
       try {
@@ -19,13 +20,14 @@ export const createRunner = (onFault: (name: string, error: unknown) => void): R
     }
   };
   return {
-    isStopping: () => stopping !== undefined,
+    stopping: begun.signal,
     onStop: (name, stop) => {
       stops.push({ name, stop });
     },
     stop: () => {
-      stopping ??= stopAll();
-      return stopping;
+      begun.abort();
+      stopped ??= stopAll();
+      return stopped;
     },
   };
 };

@@ -6,9 +6,11 @@ import type { Clock } from '../ports/clock.js';
 import type { Simulator } from '../simulator/start.js';
 import { leaderSession } from '../workers/projection-leader.js';
 import { startApi } from './api.js';
-import { openSimulator, simulatedModes } from './authorizers.js';
+import { modesWithoutAuthorizer, openSimulator, simulatedModes } from './authorizers.js';
 import type { Config, Role } from './config.js';
 import { type Engines, openEngines } from './engines.js';
+import { startGuardsKeeping } from './guards-keeping.js';
+import type { GuardsKeeping } from './guards-standing.js';
 import { startIssuing } from './issuing.js';
 import { faultFields, type Logger } from './logger.js';
 import { createMetrics, type Metrics } from './metrics/metrics.js';
@@ -23,6 +25,8 @@ export type ServiceOptions = {
   roles: readonly Role[];
   clock: Clock;
   logger: Logger;
+  /** When it aborts before everything is up, the start ends between two of its steps. */
+  stopAsked?: AbortSignal;
   /** Runs when everything is up, before the service says that it is ready. */
   beforeReady?: (service: Service) => Promise<void>;
   /** Tests stop a process at a point of these; the product passes none. */
@@ -48,9 +52,15 @@ export type Parts = ServiceOptions & {
   simulator: Simulator | undefined;
   queue: OpenedQueue;
   metrics: Metrics;
+  guards: GuardsKeeping;
 };
 
 const asIs = <T>(one: T): T => one;
+
+/** Thrown when a start was told to stop; what had been started is stopped. */
+export class StoppedWhileStarting extends Error {
+  override readonly name = 'StoppedWhileStarting';
+}
 
 /** Starts the given roles in one process; throws when one cannot start, after stopping what had. */
 export const startService = async (options: ServiceOptions): Promise<Service> => {
@@ -67,7 +77,11 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
 };
 
 const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<Service> => {
-  const { config, roles, clock, logger } = options;
+  const { config, roles, clock, logger, stopAsked } = options;
+  const goOn = (): void => {
+    if (stopAsked?.aborted) throw new StoppedWhileStarting();
+  };
+  goOn();
   const state: ServiceState = { phase: 'starting', halted: new Set() };
   const metrics = createMetrics(simulatedModes(config));
   const { decorateStore = asIs, decorateAuthorizer = asIs } = options;
@@ -79,15 +93,21 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     ...{ store: engines.store, log: engines.log, readModel: engines.readModel, keys: engines.sealingKeys, clock },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
+  goOn();
   const queue = await openWorkQueue(config, roles, { clock, logger, runner });
+  goOn();
   const simulator = needsSimulator(config, roles) ? await openOnlySimulator(options, engines, runner) : undefined;
+  const guards = await startGuardsKeeping({ config, clock, logger, engines, runner });
+  goOn();
   const parts: Parts = {
-    ...{ ...options, engines, runner, reader, simulator, queue, metrics },
+    ...{ ...options, engines, runner, reader, simulator, queue, metrics, guards },
     decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(decorateAuthorizer(authorizer)),
   };
   const opsPort = await startOperations(parts, state);
+  goOn();
   if (roles.includes('projector')) startProjecting(parts, (name) => state.halted.add(name));
   await startIssuing(parts);
+  goOn();
   const url = roles.includes('api') ? await startApi(parts, openPdfRenderer(runner)) : '';
   const opsUrl = `http://${config.ops.host}:${opsPort}`;
   const service: Service = { url, opsUrl, simulator, engines, stop: () => runner.stop() };
@@ -96,7 +116,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   runner.onStop('readiness', () => {
     state.phase = 'draining';
   });
-  for (const mode of simulator === undefined ? [] : simulatedModes(config)) {
+  for (const mode of roles.includes('issuer') ? simulatedModes(config) : []) {
     logger.warn({ msg: `SIMULADO: ${mode} mode is served by the simulator; its notes are no fiscal documents`, mode });
   }
   logger.info({
@@ -119,7 +139,8 @@ const openOnlySimulator = async (
   { pool }: Engines,
   runner: Parts['runner'],
 ) => {
-  const session = leaderSession(pool);
+  // A simulator that was frozen goes on with its ledger when it is thawed: nobody may have begun another meanwhile.
+  const session = leaderSession(pool, 'for ever');
   runner.onStop('simulator lock', () => session.close());
   if ((await session.tryLead('simulator')) === undefined) {
     throw new SimulatorElsewhere(
@@ -130,7 +151,7 @@ const openOnlySimulator = async (
 };
 
 const needsSimulator = (config: Config, roles: readonly Role[]): boolean =>
-  roles.includes('issuer') && simulatedModes(config).length > 0;
+  roles.includes('issuer') && modesWithoutAuthorizer(config).length > 0;
 
 const openPdfRenderer = (runner: Parts['runner']) => {
   const pdf = createPdfRenderer();

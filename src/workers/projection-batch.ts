@@ -7,6 +7,9 @@ import type { Generation, Queryable } from './projection-generation.js';
 import { loadRows, saveRows } from './projection-rows.js';
 import { inTransaction } from './projection-table.js';
 
+/** Between two statements of one batch lie milliseconds. */
+const FROZEN_AFTER_MS = 5_000;
+
 /** `position` is where the checkpoint stands afterwards. */
 export type BatchOutcome =
   | { kind: 'applied'; position: LogPosition | null }
@@ -59,8 +62,11 @@ const applyAtOnce = async (
   const to = good[good.length - 1]?.position ?? from;
   if (to !== null && to !== from) {
     const moved = await inTransaction(db, async (client) => {
-      // The log has it all: a commit that a power cut takes back is replayed, rows and checkpoint together.
-      await client.query('set local synchronous_commit = off');
+      // The log has it all: a commit that a power cut takes back is replayed, rows and checkpoint together. A leader that is
+      // frozen here must not hold the checkpoint for longer than it holds its lease.
+      await client.query(
+        `set local synchronous_commit = off; set local idle_in_transaction_session_timeout = ${FROZEN_AFTER_MS}`,
+      );
       if (!(await moveCheckpoint(client, generation, from, to, now))) return false;
       await saveRows(client, generation, changes);
       return true;

@@ -1,12 +1,19 @@
 import { expect } from 'vitest';
+import { registry } from '../../projections/registry.js';
 import { verifyChain } from '../../src/app/audit/verify-chain.js';
 import { ALL_STREAMS } from '../../src/cli/commands/audit.js';
 import { unreachable } from '../../src/domain/shared/unreachable.js';
 import type { RecordedEvent } from '../../src/ports/event-log.js';
-import type { SeenInvoice } from '../support/crash-client.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { applyBatch } from '../../src/workers/projection-batch.js';
+import { readCheckpoint } from '../../src/workers/projection-checkpoint.js';
+import { prepareProjections } from '../../src/workers/projector.js';
+import { dump, liveOf } from '../projections/support.js';
+import { type SeenInvoice, waitFor } from '../support/crash-client.js';
 import { isCanceled } from '../support/crash-ledger.js';
 import type { ExternalSimulator } from '../support/crash-simulator.js';
 import type { Stage } from '../support/crash-stage.js';
+import { freshDatabase } from '../support/postgres.js';
 import type { Crash } from './crash.js';
 
 /** The authorizer's ledger and the client's view agree with what had to come. */
@@ -62,10 +69,36 @@ export const expectSoundLog = async ({ engines }: Stage): Promise<void> => {
   expect(numbers).toEqual([...new Set(numbers)]);
 };
 
+const MOST_EVENTS = 100_000;
+const CAUGHT_UP_WITHIN_MS = 60_000;
+
+/** Every row that is read is what a fold of the whole log into an empty database gives, byte for byte. */
+export const expectRowsOfLog = async ({ engines: { log, pool } }: Pick<Stage, 'engines'>): Promise<void> => {
+  const fresh = await freshDatabase();
+  try {
+    await prepareProjections(fresh.pool, log, systemClock, registry.projections);
+    for (const projection of registry.projections) {
+      const events = await log.readAll({ prefixes: projection.prefixes, after: null, limit: MOST_EVENTS });
+      const last = events[events.length - 1]?.position ?? null;
+      await waitFor(`${projection.name} to catch up`, CAUGHT_UP_WITHIN_MS, async () =>
+        (await readCheckpoint(pool, projection)) === last ? true : undefined,
+      );
+      if (last !== null) {
+        const generation = await liveOf(fresh.pool, projection);
+        const outcome = await applyBatch(fresh.pool, generation, null, events, systemClock.now());
+        expect(outcome.kind).toBe('applied');
+      }
+      expect(await dump(pool, projection), projection.name).toEqual(await dump(fresh.pool, projection));
+    }
+  } finally {
+    await fresh.close();
+  }
+};
+
 const OUTCOMES = ['Authorized', 'IssuanceRejected', 'IssuanceFailed', 'NotProcessed', 'IssuanceInterrupted'];
 
 export const wholeLog = ({ engines }: Pick<Stage, 'engines'>, prefix: string): Promise<readonly RecordedEvent[]> =>
-  engines.log.readAll({ prefixes: [prefix], after: null, limit: 1_000 });
+  engines.log.readAll({ prefixes: [prefix], after: null, limit: MOST_EVENTS });
 
 /** At the end of the run: every request had an amount of its own, so no two notes may share one. */
 export const expectNoDoubles = async (simulator: ExternalSimulator): Promise<void> => {

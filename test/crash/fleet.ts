@@ -1,42 +1,84 @@
 import { roles as allRoles, type Role } from '../../src/runtime/config.js';
-import { type Program, startProgram } from '../support/crash-processes.js';
+import { type Member, startMember } from '../support/crash-members.js';
+import type { Death } from '../support/crash-processes.js';
+import type { Command } from './containers.js';
+import type { Seeded } from './seeded.js';
 
-/** Where a client finds the api of this member; undefined while it is down, or when it is none. */
-type Member = { role: Role; program: Program; origin: string | undefined };
+/** `kill` gives no warning, `drain` asks it to stop, `freeze` stops it in the middle while its connections stand. */
+export const MISHAPS = ['kill', 'drain', 'freeze'] as const;
+export type Mishap = (typeof MISHAPS)[number];
 
 export type Fleet = {
-  /** Of every api that runs, at least one but for moments. */
+  /** Of every api that runs. */
   origins(): readonly string[];
-  /** Ends one process of the role without warning and starts another in its place. */
-  replace(role: Role): Promise<void>;
-  kills: Readonly<Record<Role, number>>;
+  /** It befalls one of the two processes of the role; another takes the place of one that is gone. */
+  befall(mishap: Mishap, role: Role): Promise<void>;
+  /** What was frozen goes on. */
+  thaw(): void;
+  /** How often each befell each role. */
+  counts: Readonly<Record<Mishap, Readonly<Record<Role, number>>>>;
+  /** Ends that nobody asked for, and drains that did not end with 0. */
+  wrongEnds: readonly string[];
   close(): Promise<void>;
 };
 
-/** Two processes of each role over the same engines, as the containers of compose.yaml run them. */
-export const startFleet = async (env: Readonly<Record<string, string>>): Promise<Fleet> => {
-  const members: Member[] = [];
-  const kills: Record<Role, number> = { api: 0, projector: 0, relay: 0, issuer: 0, sweeper: 0 };
-  const start = async (role: Role): Promise<Member> => {
-    const program = await startProgram<{ url: string }>(['src/main.ts', 'serve', '--role', role], {
-      ...env,
-      LOG_LEVEL: 'info',
+type Crew = Member & { role: Role; frozen: boolean };
+
+const none = (): Record<Role, number> => ({ api: 0, projector: 0, relay: 0, issuer: 0, sweeper: 0 });
+
+/** Two processes of each role over the same engines; `random` chooses the victims. */
+export const startFleet = async (commandOf: (role: Role) => Command, random: Seeded): Promise<Fleet> => {
+  const crew: Crew[] = [];
+  const counts = { kill: none(), drain: none(), freeze: none() };
+  const wrongEnds: string[] = [];
+  let closing = false;
+
+  const start = async (role: Role): Promise<void> => {
+    const { args, env } = commandOf(role);
+    const member = { ...(await startMember(args, env)), role, frozen: false };
+    crew.push(member);
+    void member.program.ended.then((death) => {
+      if (closing || !crew.includes(member)) return;
+      crew.splice(crew.indexOf(member), 1);
+      wrongEnds.push(`${role} by itself: ${said(death)} ${member.program.complaint()}`);
     });
-    return { role, program, origin: role === 'api' ? program.ready.url : undefined };
   };
-  for (const role of allRoles) members.push(...(await Promise.all([start(role), start(role)])));
+
+  const drain = async ({ role, program }: Crew): Promise<void> => {
+    const death = await program.stop();
+    if (death.code !== 0) wrongEnds.push(`${role} told to stop: ${said(death)} ${program.complaint()}`);
+  };
+
+  for (const role of allRoles) await Promise.all([start(role), start(role)]);
   return {
-    origins: () => members.flatMap(({ origin }) => origin ?? []),
-    replace: async (role) => {
-      const at = members.findIndex((member) => member.role === role);
-      const [victim] = members.splice(at, 1);
-      await victim?.program.kill();
-      kills[role] += 1;
-      members.push(await start(role));
+    origins: () => crew.flatMap(({ origin, frozen }) => (origin === '' || frozen ? [] : [origin])),
+    befall: async (mishap, role) => {
+      const able = crew.filter((member) => member.role === role && !member.frozen);
+      const victim = able[random.below(able.length)];
+      if (victim === undefined) throw new Error(`nobody is left of ${role}`);
+      counts[mishap][role] += 1;
+      if (mishap === 'freeze') {
+        victim.frozen = true;
+        victim.program.signal('SIGSTOP');
+        return;
+      }
+      crew.splice(crew.indexOf(victim), 1);
+      await (mishap === 'kill' ? victim.program.kill() : drain(victim));
+      await start(role);
     },
-    kills,
+    thaw: () => {
+      for (const member of crew) {
+        member.program.signal('SIGCONT');
+        member.frozen = false;
+      }
+    },
+    counts,
+    wrongEnds,
     close: async () => {
-      await Promise.all(members.map(({ program }) => program.kill()));
+      closing = true;
+      await Promise.all(crew.map(({ program }) => program.kill()));
     },
   };
 };
+
+const said = ({ code, signal }: Death): string => `${code ?? signal}`;

@@ -13,6 +13,8 @@ export type Answer = { status: number; body: { error?: { code: string } } & Part
 
 const POLL_MS = 100;
 const READS_WITHIN_MS = 30_000;
+/** A process that is frozen takes requests and never answers. */
+const ANSWER_WITHIN_MS = 30_000;
 
 /** Looks until there is something to return; the bound is for a service that never gets there. */
 export const waitFor = async <T>(what: string, withinMs: number, look: () => Promise<T | undefined>): Promise<T> => {
@@ -30,6 +32,7 @@ export const createCarefulClient = (origin: string, key: string) => {
   const call = async (method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Answer> => {
     const response = await fetch(`${origin}${path}`, {
       method,
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       headers: {
         authorization: `Bearer ${key}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { keepLogLines } from './run-logs.js';
 
 export type Death = { code: number | null; signal: NodeJS.Signals | null };
 
@@ -10,8 +11,9 @@ export type Program = {
   complaint(): string;
   /** Everything that it wrote, stdout and stderr. */
   output(): { stdout: string; stderr: string };
+  signal(signal: NodeJS.Signals): void;
   /** SIGTERM; resolves at its end. */
-  stop(): Promise<void>;
+  stop(): Promise<Death>;
   kill(): Promise<void>;
 };
 
@@ -70,15 +72,19 @@ const watch = (child: ChildProcess): Program => {
   child.stdin?.on('error', () => undefined);
   const ended = new Promise<Death>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('exit', (code, signal) => {
+      keepLogLines(`${told.join('')}\n${said.join('')}`);
+      resolve({ code, signal });
+    });
   });
   return {
     ended,
     complaint: () => said.join('').slice(-2_000),
     output: () => ({ stdout: told.join(''), stderr: said.join('') }),
+    signal: (signal) => void child.kill(signal),
     stop: async () => {
       child.kill('SIGTERM');
-      await ended;
+      return await ended;
     },
     kill: async () => {
       child.kill('SIGKILL');

@@ -11,7 +11,7 @@ import { startProgram } from './crash-processes.js';
 /** A fault as the control port takes it; the note that it is for is told by its amount. */
 export type FaultOrder = {
   on: 'issue' | 'lookup' | 'event' | 'event_lookup';
-  kind: 'lost_after_commit' | 'lost_before_commit' | 'late_commit' | 'slow' | 'reject' | 'http_404_html';
+  kind: 'lost_after_commit' | 'lost_before_commit' | 'late_commit' | 'slow' | 'reject' | 'http_404_html' | 'http_503';
   times?: number;
   delay_ms?: number;
   code?: string;

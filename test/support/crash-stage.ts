@@ -13,11 +13,11 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { readConfig } from '../../src/runtime/config.js';
 import { demoCompany } from '../../src/runtime/demo-company.js';
 import { type Engines, openEngines } from '../../src/runtime/engines.js';
-import { createLogger } from '../../src/runtime/logger.js';
 import { createRunner } from '../../src/runtime/runner.js';
 import { sessionOver } from '../../src/runtime/session.js';
 import type { ExternalSimulator } from './crash-simulator.js';
 import { freshDatabase } from './postgres.js';
+import { runLogger } from './run-logs.js';
 
 /** Data of its own for one crash: a database, a company in it with its own DPS series, and a test key. */
 export type Stage = {
@@ -47,13 +47,23 @@ const PROMPT = {
   LOG_LEVEL: 'warn',
 };
 
-/** One is set up at a time: a process busy with many at once lets its own connections time out. */
-export const openStage = (simulator: ExternalSimulator, series: string): Promise<Stage> =>
-  oneAtATime('stage', () => setUp(simulator, series));
+/**
+ * One is set up at a time: a process busy with many at once lets its own connections time out. `overrides` go to every
+ * process of the stage and to the engines of the test.
+ */
+export const openStage = (
+  simulator: ExternalSimulator,
+  series: string,
+  overrides: Readonly<Record<string, string>> = {},
+): Promise<Stage> => oneAtATime('stage', () => setUp(simulator, series, overrides));
 
 const oneAtATime = createKeyedLock();
 
-const setUp = async (simulator: ExternalSimulator, series: string): Promise<Stage> => {
+const setUp = async (
+  simulator: ExternalSimulator,
+  series: string,
+  overrides: Readonly<Record<string, string>>,
+): Promise<Stage> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-crash-'));
   const masterKeyFile = join(folder, 'master.key');
   await writeFile(masterKeyFile, randomBytes(32).toString('base64'), { mode: 0o600 });
@@ -67,12 +77,13 @@ const setUp = async (simulator: ExternalSimulator, series: string): Promise<Stag
     AUTHORIZER_TEST_URL: simulator.url,
     AUTHORIZER_LIVE_URL: simulator.url,
     AUTHORIZER_CA_FILE: simulator.caFile,
+    ...overrides,
   };
   const parsed = readConfig(env);
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const { config } = parsed;
   const runner = createRunner(() => undefined);
-  const logger = createLogger('silent', 'stderr');
+  const logger = runLogger();
   const engines = await openEngines({ config, clock: systemClock, logger, runner, patience: 'command' });
   const session = sessionOver(engines, config, systemClock);
   const deps = session.companyDeps('crash-test');

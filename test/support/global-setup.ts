@@ -37,7 +37,8 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     await server.stop();
     const { lines, found } = await privateLines(logs);
     await rm(logs, { recursive: true, force: true });
-    process.stdout.write(`${lines} lines logged by services of this run were scanned for private data\n`);
+    if (lines > 0)
+      process.stdout.write(`${lines} lines logged by services of this run were scanned for private data\n`);
     if (found.length > 0) throw new Error(`private data in logs:\n${found.slice(0, 20).join('\n')}`);
   };
 };

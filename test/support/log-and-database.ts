@@ -9,11 +9,11 @@ import type { Clock } from '../../src/ports/clock.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { roles as allRoles, type Role, readConfig } from '../../src/runtime/config.js';
 import { makeDemoCompany } from '../../src/runtime/first-start.js';
-import { createLogger } from '../../src/runtime/logger.js';
 import type { Readiness } from '../../src/runtime/readiness.js';
 import { type Service, startService } from '../../src/runtime/service.js';
 import { sessionOver } from '../../src/runtime/session.js';
 import type { FreshDatabase } from './postgres.js';
+import { runLogger } from './run-logs.js';
 
 export type Answer = { status: number; headers: Headers; body: Record<string, unknown> & { error?: { code: string } } };
 
@@ -44,7 +44,7 @@ export const openSite = async (): Promise<Site> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-site-'));
   const keys = { live: '', test: '' };
   const running = new Set<Service>();
-  const logger = createLogger('silent', 'stderr');
+  const logger = runLogger();
 
   const configFor = (database: FreshDatabase, eventStoreUrl: string) => {
     const parsed = readConfig({

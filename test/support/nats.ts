@@ -10,6 +10,7 @@ import { vi } from 'vitest';
 export type NatsServer = {
   /** The same after every restart. */
   url: string;
+  /** Again, after it was killed; nothing while it runs. */
   start(): Promise<void>;
   /** Ends it at once, as a crash would; its storage stays. */
   kill(): Promise<void>;
@@ -46,10 +47,13 @@ export const startNats = async (options: NatsServerOptions = {}): Promise<NatsSe
   const admins: NatsConnection[] = [];
   let running: ChildProcess | undefined;
 
+  const isRunning = (child: ChildProcess | undefined): child is ChildProcess =>
+    child !== undefined && child.exitCode === null && child.signalCode === null;
+
   const kill = async (): Promise<void> => {
     const child = running;
     running = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (!isRunning(child)) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await gone;
@@ -62,6 +66,8 @@ export const startNats = async (options: NatsServerOptions = {}): Promise<NatsSe
   };
 
   const start = async (): Promise<void> => {
+    // A second one would not get the port, and the first would outlive the run.
+    if (isRunning(running)) return;
     const file = join(folder, 'server.conf');
     await writeFile(file, configuration(port, join(folder, 'store'), options));
     running = spawn('nats-server', ['--config', file], { stdio: 'ignore' });

@@ -16,10 +16,12 @@ export const runLogger = (): Logger => {
   return pino({ level: 'trace', base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
 };
 
-/** What a process of the run has said. */
-export const keepOutput = (text: string): void => {
+/** What a process of the run has logged; what commands print is for whoever asked. */
+export const keepLogLines = (output: string): void => {
   const folder = process.env[RUN_LOGS];
-  if (folder !== undefined && text !== '') appendFileSync(join(folder, `${process.pid}-processes.log`), text);
+  const lines = output.split('\n').filter((line) => line.startsWith('{"level":'));
+  if (folder === undefined || lines.length === 0) return;
+  appendFileSync(join(folder, `${process.pid}-processes.log`), `${lines.join('\n')}\n`);
 };
 
 /** What tests send to services as names and texts of customers, and what only clients and operators may hold. */
@@ -39,7 +41,7 @@ export const privateLines = async (folder: string): Promise<{ lines: number; fou
   let lines = 0;
   const found: string[] = [];
   for (const name of await readdir(folder)) {
-    for (const line of (await readFile(join(folder, name), 'utf8')).split('\n')) {
+    for (const line of (await readFile(join(folder, name), 'utf8')).split('\n').filter((text) => text !== '')) {
       lines += 1;
       const what = PRIVATE.find((pattern) => pattern.test(line));
       if (what !== undefined) found.push(`${name}: ${what}: ${line.slice(0, 500)}`);

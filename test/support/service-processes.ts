@@ -22,7 +22,7 @@ export type ServiceProcess = {
   ask(path: string, options?: Ask): Promise<Response>;
   output: Program['output'];
   /** Asks it to stop, as an operator does, and waits for its end. */
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
   kill(): Promise<void>;
 };
 

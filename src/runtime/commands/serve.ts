@@ -3,7 +3,7 @@ import { systemClock } from '../clock.js';
 import { roles as allRoles, type Config, type Role } from '../config.js';
 import { prepareFirstStart } from '../first-start.js';
 import { createLogger } from '../logger.js';
-import { startService } from '../service.js';
+import { type Service, StoppedWhileStarting, startService } from '../service.js';
 import { untilSignal } from '../until-signal.js';
 
 export const serveCommand = (config: () => Config): Command => ({
@@ -19,17 +19,24 @@ export const serveCommand = (config: () => Config): Command => ({
     if (oneQueue && roles.includes('issuer') !== roles.includes('relay')) return badUsage(ONE_QUEUE);
     const logger = createLogger(config().logLevel, 'stdout');
     const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
-    const service = await startService({
-      ...{ config: config(), roles, clock: systemClock, logger },
-      beforeReady: async (started) => {
-        if (roles.includes('api')) await prepareFirstStart(started, config(), systemClock);
-      },
-    });
-    try {
-      const signal = await stopAsked;
+    const asked = new AbortController();
+    void stopAsked.then((signal) => {
       logger.info({ msg: 'stopping', signal });
+      asked.abort();
+    });
+    let service: Service | undefined;
+    try {
+      service = await startService({
+        ...{ config: config(), roles, clock: systemClock, logger, stopAsked: asked.signal },
+        beforeReady: async (started) => {
+          if (roles.includes('api')) await prepareFirstStart(started, config(), systemClock);
+        },
+      });
+      await stopAsked;
+    } catch (error) {
+      if (!(error instanceof StoppedWhileStarting)) throw error;
     } finally {
-      await service.stop();
+      await service?.stop();
     }
     logger.info({ msg: 'stopped' });
     return done('', {});

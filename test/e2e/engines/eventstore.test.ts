@@ -6,7 +6,6 @@ import { invoiceLife } from '../invoice-life.js';
 describeWith('natsServer', 'a real NATS server', () => {
   invoiceLife('an invoice on EventStoreDB, the double, with NATS and PostgreSQL', async () => {
     const [double, nats] = [await startEventStoreDouble(), await startNats()];
-    await nats.start();
     return {
       env: { EVENTSTORE_URL: double.url, NATS_URL: nats.url },
       close: async () => {

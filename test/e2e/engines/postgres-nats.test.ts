@@ -5,7 +5,6 @@ import { invoiceLife } from '../invoice-life.js';
 describeWith('natsServer', 'a real NATS server', () => {
   invoiceLife('an invoice on PostgreSQL and NATS', async () => {
     const nats = await startNats();
-    await nats.start();
     return { env: { NATS_URL: nats.url }, close: nats.close };
   });
 });

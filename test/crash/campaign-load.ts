@@ -1,0 +1,100 @@
+import { createCarefulClient, type SeenInvoice, waitFor } from '../support/crash-client.js';
+import type { ExternalSimulator, FaultOrder } from '../support/crash-simulator.js';
+import type { Seeded } from './seeded.js';
+
+/** One invoice that is wanted: its key and amount are its own, and the authorizer may fail at it once. */
+export type Wish = { key: string; amountInCents: number; fault: FaultKind | undefined };
+
+export type FaultKind = Extract<
+  FaultOrder['kind'],
+  'lost_after_commit' | 'lost_before_commit' | 'http_503' | 'slow' | 'reject'
+>;
+export const FAULT_KINDS: readonly FaultKind[] = [
+  'lost_after_commit',
+  'lost_before_commit',
+  'http_503',
+  'slow',
+  'reject',
+];
+
+const CLIENTS = 8;
+/** Of all invoices, for each kind of fault. */
+const SHARE = 0.02;
+const FIRST_AMOUNT = 100_000;
+const ANSWER_WITHIN_MS = 120_000;
+const ENDED_WITHIN_MS = 240_000;
+/** Longer than the stage's authorizer time-out of 1 s. */
+const SLOW_MS = 2_500;
+
+export const wishes = (invoices: number, random: Seeded): readonly Wish[] => {
+  const each = Math.ceil(invoices * SHARE);
+  const unlucky = random
+    .shuffled(Array.from({ length: invoices }, (_, index) => index))
+    .slice(0, each * FAULT_KINDS.length);
+  return Array.from({ length: invoices }, (_, index) => {
+    const place = unlucky.indexOf(index);
+    const fault = place === -1 ? undefined : FAULT_KINDS[place % FAULT_KINDS.length];
+    return { key: `campaign-${index}`, amountInCents: FIRST_AMOUNT + index, fault };
+  });
+};
+
+export type Load = {
+  /** Ids by key, so far. */
+  accepted: ReadonlyMap<string, string>;
+  /** Resolves when every wish has its 202. */
+  done: Promise<unknown>;
+  /** Asks until it is told the id; a lost connection, a 503 and a key in use are no answer. */
+  issue(wish: Wish): Promise<string>;
+  endOf(id: string): Promise<SeenInvoice>;
+};
+
+/** Clients that take any api that runs, another one for each call, as behind a load balancer. */
+export const startLoad = (
+  all: readonly Wish[],
+  apiKey: string,
+  origins: () => readonly string[],
+  simulator: ExternalSimulator,
+): Load => {
+  let turn = 0;
+  const client = () => {
+    const running = origins();
+    turn += 1;
+    return createCarefulClient(running[turn % running.length] ?? 'http://127.0.0.1:1', apiKey);
+  };
+
+  const issue = ({ key, amountInCents }: Wish): Promise<string> =>
+    waitFor(`a 202 for ${key}`, ANSWER_WITHIN_MS, async () => {
+      const answer = await client()
+        .issue({ amount_in_cents: amountInCents, description: `Serviço ${key}` }, key)
+        .catch(() => undefined);
+      if (answer?.status === 202) return answer.body.id;
+      const again = answer === undefined || answer.status === 503 || answer.body.error?.code.endsWith('key_in_use');
+      if (again !== true) throw new Error(`${key}: ${answer?.status} ${answer?.body.error?.code}`);
+      return undefined;
+    });
+
+  const endOf = (id: string): Promise<SeenInvoice> =>
+    waitFor(`the end of ${id}`, ENDED_WITHIN_MS, async () => {
+      const seen = await client()
+        .find(id)
+        .catch(() => undefined);
+      return seen === undefined || seen.status === 'queued' || seen.status === 'processing' ? undefined : seen;
+    });
+
+  const accepted = new Map<string, string>();
+  const todo = [...all];
+  const work = async (): Promise<void> => {
+    for (let wish = todo.shift(); wish !== undefined; wish = todo.shift()) {
+      if (wish.fault !== undefined) await simulator.order(orderOf(wish.fault), wish.amountInCents);
+      accepted.set(wish.key, await issue(wish));
+    }
+  };
+  return { accepted, done: Promise.all(Array.from({ length: CLIENTS }, work)), issue, endOf };
+};
+
+const orderOf = (kind: FaultKind): FaultOrder => ({
+  on: 'issue',
+  kind,
+  ...(kind === 'slow' ? { delay_ms: SLOW_MS } : {}),
+  ...(kind === 'reject' ? { code: 'E0312' } : {}),
+});

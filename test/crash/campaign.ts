@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Role, roles } from '../../src/runtime/config.js';
+import { waitFor } from '../support/crash-client.js';
+import { type ExternalSimulator, startExternalSimulator } from '../support/crash-simulator.js';
+import { openStage, type Stage } from '../support/crash-stage.js';
+import { type NatsServer, startNats } from '../support/nats.js';
+import { expectRowsOfLog, expectSoundLog } from './aftermath.js';
+import { FAULT_KINDS, type Load, startLoad, type Wish, wishes } from './campaign-load.js';
+import { containersOn } from './containers.js';
+import { type Fleet, MISHAPS, type Mishap, startFleet } from './fleet.js';
+import { type Seeded, seeded } from './seeded.js';
+
+/** `rounds`: how often each mishap befalls each role. */
+export type CampaignSize = { invoices: number; rounds: Readonly<Record<Mishap, number>> };
+
+export type CampaignPlan = {
+  size: CampaignSize;
+  seed: number;
+  /** Of the company's DPS numbers: one authorizer may serve several campaigns. */
+  series: string;
+  /** The event log beside PostgreSQL, if any. */
+  openLog?(): Promise<{ url: string; close(): Promise<void> }>;
+};
+
+type Step = { mishap: Mishap; role: Role };
+
+const PATIENCE_MS = 1_500_000;
+const PROGRESS_WITHIN_MS = 300_000;
+/** What is frozen misses so many other mishaps; with a pause between them, long enough to lose its lease at times. */
+const FROZEN_FOR = 3;
+
+/** Two processes of each role as compose.yaml starts them, under load, with an authorizer that fails at times. */
+export const campaign = (title: string, { size, seed, series, openLog }: CampaignPlan): void => {
+  let simulator: ExternalSimulator;
+  let nats: NatsServer;
+  let log: { url: string; close(): Promise<void> } | undefined;
+  let stage: Stage;
+  let fleet: Fleet;
+  const random = seeded(seed);
+  beforeAll(async () => {
+    process.stdout.write(`${title}: seed ${seed}\n`);
+    [simulator, nats, log] = await Promise.all([startExternalSimulator(), startNats(), openLog?.()]);
+    const ofLog = log === undefined ? {} : { EVENTSTORE_URL: log.url };
+    stage = await openStage(simulator, series, ofLog);
+    const urls = { natsUrl: nats.url, ...(log === undefined ? {} : { eventStoreUrl: log.url }) };
+    fleet = await startFleet(await containersOn(stage, urls), random);
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await fleet?.close();
+    await Promise.all([stage?.close(), nats?.close(), simulator?.close()]);
+    await log?.close();
+  });
+
+  it(
+    `${title}: nothing that was accepted is lost, and nothing is issued twice`,
+    async () => {
+      const began = performance.now();
+      const all = wishes(size.invoices, random);
+      const load = startLoad(all, stage.key, fleet.origins, simulator);
+      await Promise.all([load.done, befall(stepsOf(size, random), all, load, fleet)]);
+      fleet.thaw();
+      const line = await expectEnds(all, load, simulator);
+      expect(fleet.wrongEnds).toEqual([]);
+      await expectSoundLog(stage);
+      await expectRowsOfLog(stage);
+      const seconds = Math.round((performance.now() - began) / 1000);
+      process.stdout.write(`${title}: ${line}; ${mishapsOf(fleet)}; seed ${seed}, ${seconds} s\n`);
+    },
+    PATIENCE_MS,
+  );
+};
+
+const stepsOf = ({ rounds }: CampaignSize, random: Seeded): readonly Step[] =>
+  random.shuffled(
+    MISHAPS.flatMap((mishap) =>
+      Array.from({ length: rounds[mishap] }, () => roles.map((role) => ({ mishap, role }))).flat(),
+    ),
+  );
+
+/** Spread over the load: each waits for its share of the invoices to be accepted. */
+const befall = async (steps: readonly Step[], all: readonly Wish[], load: Load, fleet: Fleet): Promise<void> => {
+  let frozenFor = 0;
+  for (const [index, { mishap, role }] of steps.entries()) {
+    const share = Math.floor((all.length * (index + 1)) / (steps.length + 1));
+    await waitFor('progress before the next mishap', PROGRESS_WITHIN_MS, async () =>
+      load.accepted.size >= share ? true : undefined,
+    );
+    if (mishap === 'freeze' || ++frozenFor > FROZEN_FOR) {
+      fleet.thaw();
+      frozenFor = 0;
+    }
+    await fleet.befall(mishap, role);
+  }
+};
+
+/**
+ * One id for each key, an end for each invoice, and the ledger agrees: one note for an issued one, none for a failed one.
+ * Only what the authorizer refused may fail; where the refusal died with its process, the same bytes were sent again.
+ */
+const expectEnds = async (all: readonly Wish[], load: Load, simulator: ExternalSimulator): Promise<string> => {
+  const ends = await Promise.all(
+    all.map(async (wish) => ({ wish, seen: await load.endOf(load.accepted.get(wish.key) ?? '') })),
+  );
+  expect(new Set(load.accepted.values()).size).toBe(all.length);
+  const notes = await simulator.notes();
+  const issued = ends.filter(({ seen }) => seen.status === 'issued');
+  const failed = ends.filter(({ seen }) => seen.status === 'failed');
+  expect(issued.length + failed.length).toBe(all.length);
+  expect(failed.filter(({ wish }) => wish.fault !== 'reject')).toEqual([]);
+  expect(notes.map(({ amount_in_cents, access_key }) => `${amount_in_cents} ${access_key}`).sort()).toEqual(
+    issued.map(({ wish, seen }) => `${wish.amountInCents} ${seen.access_key}`).sort(),
+  );
+  for (const wish of all) expect(await load.issue(wish)).toBe(load.accepted.get(wish.key));
+  const faults = FAULT_KINDS.map((kind) => `${kind} ${all.filter(({ fault }) => fault === kind).length}`).join(', ');
+  return `${all.length} invoices, ${issued.length} issued, ${failed.length} failed, ${notes.length} notes; faults: ${faults}`;
+};
+
+const mishapsOf = ({ counts }: Fleet): string =>
+  MISHAPS.map((mishap) => {
+    const each = Object.entries(counts[mishap]);
+    const total = each.reduce((sum, [, count]) => sum + count, 0);
+    return `${mishap} ${total} (${each.map(([role, count]) => `${role} ${count}`).join(', ')})`;
+  }).join('; ');

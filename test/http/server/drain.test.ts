@@ -1,0 +1,83 @@
+import { Agent, get } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createHarness, type Harness, requestInit } from '../harness.js';
+import { headOf, openConnection, start } from './connection.js';
+
+const READ = 'GET /v1/activities';
+
+/** The activities are answered when the test says so; `asked` counts who waits for them. */
+const heldHarness = (): { harness: Harness; asked(): number; release(): void } => {
+  const waiting: (() => void)[] = [];
+  let count = 0;
+  const activities = async (): Promise<never[]> => {
+    count += 1;
+    await new Promise<void>((go) => waiting.push(go));
+    return [];
+  };
+  return {
+    harness: createHarness({ activities }),
+    asked: () => count,
+    release: () => {
+      for (const go of waiting.splice(0)) go();
+    },
+  };
+};
+
+describe('a server that stops', () => {
+  it('says with its answer that the connection ends, also to a request that came before', async () => {
+    const { harness, asked, release } = heldHarness();
+    const server = await start(harness);
+    const answer = fetch(`${server.url}/v1/activities`, requestInit({}, harness.keys));
+    await expect.poll(asked).toBe(1);
+    const closed = server.close(60_000);
+    release();
+    const { status, headers } = await answer;
+    expect([status, headers.get('connection')]).toEqual([200, 'close']);
+    await closed;
+  });
+
+  it('answers all requests that were sent at once, and says it with the last one', async () => {
+    const { harness, asked, release } = heldHarness();
+    const server = await start(harness);
+    const connection = openConnection(server);
+    connection.socket.write(headOf(harness, READ));
+    await expect.poll(asked).toBe(1);
+    const closed = server.close(60_000);
+    connection.socket.write(headOf(harness, READ).repeat(2));
+    await expect.poll(asked).toBe(3);
+    release();
+    const answers = await connection.answers(3);
+    expect(answers.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([
+      [200, 'keep-alive'],
+      [200, 'keep-alive'],
+      [200, 'close'],
+    ]);
+    await closed;
+  });
+
+  it('is rid of a client that never pauses, without an answer lost and long before it would cut', async () => {
+    const harness = createHarness();
+    const server = await start(harness);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const { headers } = requestInit({}, harness.keys);
+    const ask = (): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        get(`${server.url}/v1/activities`, { agent, headers: headers as Record<string, string> }, (answer) =>
+          answer.resume().on('end', () => resolve(answer.statusCode)),
+        ).on('error', reject);
+      });
+    expect(await ask()).toBe(200);
+    const closed = server.close(60_000);
+    let fault: unknown;
+    while (fault === undefined) {
+      const status = await ask().catch((error: unknown) => {
+        fault = error;
+      });
+      if (fault === undefined) expect(status).toBe(200);
+    }
+    // Refused or unread: a request that was read is answered.
+    expect((fault as NodeJS.ErrnoException).code).toMatch(/^ECONN(REFUSED|RESET)$/);
+    await closed;
+    agent.destroy();
+  });
+});
