@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { PdfBusy, PdfFailed } from '../adapters/pdf/errors.js';
 import { sqlFault } from '../adapters/sql/errors.js';
 import { deriveSecret } from '../adapters/vault/master-key.js';
@@ -26,6 +25,7 @@ import type { PdfRenderer } from '../ports/pdf.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
 import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-trade.js';
 import { municipalityByName } from '../tables/municipalities.js';
+import { pause } from '../waiting/pause.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
 import { companyOf } from './issuing.js';
 import { faultFields, requestFields } from './logger.js';

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { readEmbeddedConnection } from '../adapters/embedded-postgres/connection-file.js';
 import { prepareDataDir } from '../adapters/embedded-postgres/data-dir.js';
@@ -6,6 +5,7 @@ import { type DataDirLock, lockDataDir } from '../adapters/embedded-postgres/dat
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
 import { chooseOsUser } from '../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/start.js';
+import { pause } from '../waiting/pause.js';
 import type { EngineOptions } from './engines.js';
 
 /** How long `serve` waits for the folder's lock, and a command for the database of the service that holds it. */

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../waiting/pause.js';
 
 /** The demo's own words for a person: what was not as promised. */
 export class DemoFailed extends Error {

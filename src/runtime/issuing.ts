@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
 import { pruneGuards } from '../adapters/guards-postgres/guards.js';
 import { utcDay } from '../adapters/vault/day-keys.js';
@@ -10,6 +9,7 @@ import type { CompanyId } from '../domain/shared/ids.js';
 import { addSeconds } from '../domain/shared/time.js';
 import type { Clock } from '../ports/clock.js';
 import { centralBankCode } from '../tables/foreign-trade.js';
+import { pause } from '../waiting/pause.js';
 import { runIssuer } from '../workers/issuer.js';
 import { type LeaderSession, leaderSession } from '../workers/projection-leader.js';
 import { refill, type Sweeper, sweep } from '../workers/sweeper.js';
@@ -72,7 +72,7 @@ const sweepForEver = async (
       await sweep(sweeper, sweepNumber, signal);
       await tidy(engines, config, clock);
     }).catch((error: unknown) => logger.warn({ msg: 'a sweep failed', ...faultFields(error) }));
-    await pause(config.sweepSeconds * 1000, undefined, { signal }).catch(() => undefined);
+    await pause(config.sweepSeconds * 1000, signal);
   }
   await session.close();
 };

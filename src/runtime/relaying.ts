@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { deadlines } from '../../projections/deadlines/index.js';
 import type { LogPosition } from '../ports/event-log.js';
+import { pause } from '../waiting/pause.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
 import { leaderSession } from '../workers/projection-leader.js';
 import { runRelay } from '../workers/relay.js';
@@ -35,7 +35,7 @@ const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: Ab
     } catch (error) {
       logger.warn({ msg: 'the relay waits for its engines', ...faultFields(error) });
     }
-    await pause(STAND_BY_MS, undefined, { signal }).catch(() => undefined);
+    await pause(STAND_BY_MS, signal);
   }
   await session.close();
 };
@@ -61,6 +61,6 @@ const relayFrom = async (
       },
       onInterrupted,
     }).catch(onInterrupted);
-    await pause(RELAY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    await pause(RELAY_PAUSE_MS, signal);
   }
 };

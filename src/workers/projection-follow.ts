@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
+import { createBackoff } from '../waiting/backoff.js';
+import { pause } from '../waiting/pause.js';
 import { applyStanding } from './projection-apply.js';
 import type { Halt } from './projection-fold.js';
 import { generationOf, liveStanding } from './projection-generation.js';
@@ -35,9 +36,9 @@ export const followProjection = async (
   signal: AbortSignal,
   deps: ProjectorDeps,
 ): Promise<'stopped' | 'halted' | 'outdated'> => {
-  let faults = 0;
+  const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
   const onBatch: ProjectorDeps['onBatch'] = (batch) => {
-    faults = 0;
+    waits.reset();
     deps.onBatch?.(batch);
   };
   while (!signal.aborted) {
@@ -46,9 +47,8 @@ export const followProjection = async (
       if (ended !== 'look again') return ended;
     } catch (error) {
       // Whether the batch was written is read from the checkpoint, never assumed.
-      faults += 1;
       deps.onFault?.(projection.name, error);
-      await pause(Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** Math.min(faults - 1, 10)), signal);
+      await pause(waits.next(), signal);
     }
   }
   return 'stopped';
@@ -82,7 +82,3 @@ const followLive = async (
   }
   return 'look again';
 };
-
-/** Half to full: many loops whose server comes back do not arrive at once. Ends early, without an error, when the signal aborts. */
-export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);

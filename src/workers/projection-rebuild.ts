@@ -1,9 +1,10 @@
 import type { Projection } from '../../projections/types.js';
 import type { LogPosition } from '../ports/event-log.js';
+import { jittered } from '../waiting/backoff.js';
+import { pause } from '../waiting/pause.js';
 import { openBuild } from './projection-build.js';
 import { type CatchUpDeps, catchUp, type Place } from './projection-catch-up.js';
 import type { Halt } from './projection-fold.js';
-import { pause } from './projection-follow.js';
 import { type Generation, generationOf, type Standing, standings } from './projection-generation.js';
 import { type LeaderSession, leaderSession } from './projection-leader.js';
 import { swapIn } from './projection-swap.js';
@@ -106,7 +107,7 @@ const bringIn = async (
       return { kind: 'live', version, generation: number, position: swap.position, events };
     }
     ({ place } = swap);
-    await pause(SWAP_RETRY_MS, signal);
+    await pause(jittered(SWAP_RETRY_MS), signal);
   }
   return { kind: 'stopped' };
 };

@@ -2,8 +2,10 @@ import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog } from '../ports/event-log.js';
+import { jittered } from '../waiting/backoff.js';
+import { pause } from '../waiting/pause.js';
 import { checkLogIdentity } from './projection-checkpoint.js';
-import { followProjection, type ProjectorDeps, pause } from './projection-follow.js';
+import { followProjection, type ProjectorDeps } from './projection-follow.js';
 import { type LeaderSession, leaderSession } from './projection-leader.js';
 import { type RebuildOutcome, rebuildProjection } from './projection-rebuild.js';
 import { ensureProjection } from './projection-table.js';
@@ -64,7 +66,7 @@ const lead = async (projection: Projection, session: LeaderSession, projector: P
       return undefined;
     });
     if (lost === undefined) {
-      await pause(STAND_BY_MS, signal);
+      await pause(jittered(STAND_BY_MS), signal);
       continue;
     }
     const leading = AbortSignal.any([signal, lost]);
@@ -97,6 +99,6 @@ const upgrade = async (
     return 'halted';
   }
   if (outcome.kind === 'live') onUpgrade?.({ name, version, state: 'live' });
-  else await pause(STAND_BY_MS, signal);
+  else await pause(jittered(STAND_BY_MS), signal);
   return 'stopped';
 };

@@ -20,7 +20,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
   },
   // The projection runner is given its projections; it knows only their type, and keeps their rows in R.
   'src/workers': {
-    areas: ['src/domain', 'src/ports', 'src/app', 'src/workers', 'projections/types'],
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/waiting', 'src/workers', 'projections/types'],
     packages: [anyNode, /^pg$/],
   },
   'src/cli': {
@@ -32,6 +32,8 @@ const allowances: Readonly<Record<string, Allowance>> = {
     areas: ['src/domain', 'src/xml'],
     packages: [anyNode, /^fast-xml-parser$/, /^libxml2-wasm(?:\/|$)/, /^xml-crypto$/],
   },
+  // No rule of the business and nothing from outside: how long to wait, and how to stop waiting.
+  'src/waiting': { areas: ['src/waiting'], packages: [node('timers/promises')] },
   'src/tables': { areas: ['src/domain', 'src/tables'], packages: [anyNode] },
   'src/certificates': { areas: ['src/domain', 'src/certificates'], packages: [anyNode, /^node-forge$/] },
   'src/simulator': {
@@ -40,7 +42,10 @@ const allowances: Readonly<Record<string, Allowance>> = {
   },
 };
 
-const ADAPTER_MAY = ['src/ports', 'src/domain', 'src/xml', 'src/tables', 'src/certificates', 'src/adapters/sql'];
+const ADAPTER_MAY = [
+  ...['src/ports', 'src/domain', 'src/waiting', 'src/xml', 'src/tables', 'src/certificates'],
+  'src/adapters/sql',
+];
 const MAY_IMPORT_EVERYTHING = ['src/runtime', 'src/main.ts'];
 
 /** The storage format of one stream stays in one place, however many events it has. */

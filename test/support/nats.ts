@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type NatsConnection } from 'nats';
 import { vi } from 'vitest';
+import { freePort } from './free-port.js';
 
 export type NatsServer = {
   /** The same after every restart. */
@@ -115,13 +115,4 @@ const configuration = (port: number, store: string, options: NatsServerOptions):
     ...(jetStream ? [`jetstream { store_dir: "${store}"${limit} }`] : []),
     ...(identity === undefined ? [] : [`authorization { user: "${identity.user}", password: "${identity.password}" }`]),
   ].join('\n');
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, HOST, listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 };

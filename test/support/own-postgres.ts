@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
 import { chooseOsUser, type OsUser } from '../../src/adapters/embedded-postgres/os-user.js';
 import { runToEnd } from '../../src/adapters/embedded-postgres/server-process.js';
+import { freePort } from './free-port.js';
 import type { PostgresPrograms } from './postgres-programs.js';
 
 /** A server of one test, which it may kill; with the settings of a test server, but for those given. */
@@ -132,13 +132,4 @@ const startIn = async (
       await rm(folder, { recursive: true, force: true });
     },
   };
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, HOST, listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 };

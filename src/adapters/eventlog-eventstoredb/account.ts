@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../waiting/pause.js';
 import { credentialsOf, type EventStoreCredentials, EventStoreUrlInvalid } from './address.js';
 import { openConnection } from './client.js';
 

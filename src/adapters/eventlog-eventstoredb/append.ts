@@ -13,10 +13,10 @@ import {
   type RecordedEvent,
   type Revision,
 } from '../../ports/event-log.js';
+import { pause, within } from '../../waiting/pause.js';
 import type { Connection } from './client.js';
 import { toServerEvents } from './events.js';
 import { isChannelClosed, isNotLeader, meaningOfAppendFault } from './faults.js';
-import { pause, within } from './pause.js';
 
 export type AppendDeps = Pick<Connection, 'client' | 'credentials'> & {
   /** From the call to an answer. */

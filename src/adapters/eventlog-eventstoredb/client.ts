@@ -1,7 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
+import { within } from '../../waiting/pause.js';
 import { credentialsOf, type EventStoreCredentials, EventStoreUrlInvalid } from './address.js';
 import { NothingSent } from './faults.js';
-import { within } from './pause.js';
 
 export type Connection = {
   client: EventStoreDBClient;

@@ -1,9 +1,9 @@
 import { BACKWARDS, END, jsonEvent, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { EventLogUnavailable, type Revision } from '../../ports/event-log.js';
+import { within } from '../../waiting/pause.js';
 import { callOptions } from './client.js';
 import { unavailable } from './faults.js';
-import { within } from './pause.js';
 import { answered, type Reader, readLastRevision } from './read.js';
 
 type Metadata = { readonly [key: string]: unknown };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { BACKWARDS, END, jsonEvent, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client';
 import { EventLogUnavailable } from '../../ports/event-log.js';
+import { within } from '../../waiting/pause.js';
 import { callOptions } from './client.js';
 import { unavailable } from './faults.js';
-import { within } from './pause.js';
 import { answered, type Reader } from './read.js';
 
 /** Holds one event for ever. It matches no prefix that a projection follows, and the head of the log looks past it. */

@@ -1,10 +1,11 @@
 import { BACKWARDS, END, FORWARDS, type ResolvedEvent, type StreamingRead } from '@eventstore/db-client';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { EventLogUnavailable, type ReadOptions, type RecordedEvent, type Revision } from '../../ports/event-log.js';
+import { createBackoff } from '../../waiting/backoff.js';
+import { pause } from '../../waiting/pause.js';
 import { type Connection, callOptions } from './client.js';
 import { fromServerEvent } from './events.js';
 import { isChannelClosed, isNotLeader, isStreamNotFound, unavailable } from './faults.js';
-import { createBackoff, pause } from './pause.js';
 
 export type Reader = Pick<Connection, 'client' | 'credentials'> & {
   /** Longest wait for the next event of an answer; the client itself would wait for ever. */

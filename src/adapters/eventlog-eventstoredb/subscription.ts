@@ -5,8 +5,9 @@ import {
   SUBSCRIPTION_BATCH,
   type Subscription,
 } from '../../ports/event-log.js';
+import { createBackoff } from '../../waiting/backoff.js';
+import { pause } from '../../waiting/pause.js';
 import type { Beginnings } from './beginnings.js';
-import { createBackoff, pause } from './pause.js';
 import type { Reader } from './read.js';
 import { eventsOf, type Following, follow, readBehind } from './whole-log.js';
 

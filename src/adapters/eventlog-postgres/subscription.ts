@@ -1,5 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { EventBatch, LogPosition, Subscription } from '../../ports/event-log.js';
+import { jittered } from '../../waiting/backoff.js';
+import { pause } from '../../waiting/pause.js';
 import { START, type Stretch } from './reader.js';
 import type { WakeSignal } from './wake-signal.js';
 
@@ -27,7 +28,7 @@ export async function* subscription(
     if (look.kind === 'aborted') return;
     if (look.kind === 'failed') {
       onInterrupted?.(look.error);
-      await news.sleep(news.count(), jitter(retry), signal);
+      await news.sleep(news.count(), jittered(retry), signal);
       retry = Math.min(retry * 2, RETRY_MS.longest);
       continue;
     }
@@ -50,7 +51,7 @@ export async function* subscription(
   }
 }
 
-const gather = (signal: AbortSignal): Promise<void> => pause(GATHER_MS, undefined, { signal }).catch(() => undefined);
+const gather = (signal: AbortSignal): Promise<void> => pause(GATHER_MS, signal);
 
 type Look = { kind: 'read'; stretch: Stretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
 
@@ -71,6 +72,3 @@ const attempt = (reading: Promise<Stretch>, signal: AbortSignal): Promise<Look> 
       (error: unknown) => end({ kind: 'failed', error }),
     );
   });
-
-/** Half to full: many subscribers of a server that comes back do not arrive at once. */
-const jitter = (ms: number): number => ms * (0.5 + Math.random() / 2);

@@ -7,9 +7,10 @@ import {
   type NatsConnection,
 } from 'nats';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { createBackoff, jittered } from '../../waiting/backoff.js';
+import { pause, settlesWithin } from '../../waiting/pause.js';
 import { faultCode, unavailable } from './faults.js';
 import type { Notify } from './notices.js';
-import { createBackoff, pause, within } from './pause.js';
 import { NatsTopologyMismatch } from './topology.js';
 
 /** A connection from one connect to the loss of it, with streams and consumers as they have to be. */
@@ -68,7 +69,7 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
       timeout: answerMs,
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
-      reconnectDelayHandler: () => RECONNECT_MS * (0.5 + Math.random() / 2),
+      reconnectDelayHandler: () => jittered(RECONNECT_MS),
       pingInterval: PING_MS,
       noAsyncTraces: true,
     });
@@ -221,7 +222,7 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
       closing.abort();
       clearInterval(checks);
       if (session !== undefined)
-        await within(
+        await settlesWithin(
           DRAIN_MS,
           current.drain().catch(() => undefined),
         );

@@ -1,7 +1,7 @@
 import { createInbox, type Msg, nanos } from 'nats';
+import { settlesWithin } from '../../waiting/pause.js';
 import type { Session } from './link.js';
 import { readMessage, type WorkMessage } from './message.js';
-import { within } from './pause.js';
 
 /** How a request for messages ended; `refused` is a server that has no place for it now, or moves its streams. */
 export type PullEnd = 'over' | 'refused' | 'missing' | 'silent' | 'stopped';
@@ -83,7 +83,7 @@ export const pull = async (options: Pull): Promise<PullEnd> => {
   clearTimeout(silence);
   const mayBeOnItsWay = left > 0 && (how === 'stopped' || how === 'silent') && !session.lost.aborted;
   if (mayBeOnItsWay)
-    await within(
+    await settlesWithin(
       DRAIN_MS,
       subscription.drain().catch(() => undefined),
     );

@@ -1,4 +1,6 @@
 import { type Delivery, type Verdict, type WorkQueue, WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { type Backoff, createBackoff } from '../../waiting/backoff.js';
+import { pause, settlesWithin } from '../../waiting/pause.js';
 import { faultCode } from './faults.js';
 import { createIntake, type Held } from './intake.js';
 import type { Link } from './link.js';
@@ -6,7 +8,6 @@ import { readTap, type WorkMessage } from './message.js';
 import { type ConsumerName, laneOf, type Names } from './names.js';
 import type { Notify } from './notices.js';
 import type { Parked } from './parked.js';
-import { type Backoff, createBackoff, pause, within } from './pause.js';
 import { pull } from './pull.js';
 
 export type WorkerOptions = {
@@ -181,7 +182,7 @@ const giveBackAll = (messages: readonly WorkMessage[]): void => each(messages, (
 /** So that a process may end after its last verdict; without a connection there is nothing to wait for. */
 const answersSent = async (link: Link): Promise<void> => {
   try {
-    await within(FLUSH_MS, link.session().nc.flush());
+    await settlesWithin(FLUSH_MS, link.session().nc.flush());
   } catch (error) {
     if (!(error instanceof WorkQueueUnavailable)) throw error;
   }
