@@ -1,0 +1,123 @@
+import { StorageType } from 'nats';
+import { afterEach, expect, it } from 'vitest';
+import { addSeconds } from '../../src/domain/shared/time.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { roles } from '../../src/runtime/config.js';
+import { type NatsServer, type NatsServerOptions, startNats } from '../support/nats.js';
+import { describeWith } from '../support/needs.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+
+type Body = { id: string; status: string };
+
+/** More than the issuer sends at once, so that most of them wait in the queue. */
+const INVOICES = 40;
+const ISSUED_WITHIN_MS = 60_000;
+/** Behind the sweeper's idea of quiet work. */
+const QUIET_S = 31;
+
+describeWith('natsServer', 'a service that loses its queue', () => {
+  describeWithPostgres('issues each invoice once all the same', () => {
+    let nats: NatsServer;
+    let running: RunningService;
+    let ahead = 0;
+    const start = async (options: NatsServerOptions = {}): Promise<void> => {
+      ahead = 0;
+      nats = await startNats(options);
+      await nats.start();
+      const clock = { now: () => addSeconds(systemClock.now(), ahead) };
+      const quick = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
+      running = await startRunningService({ ...quick, NATS_URL: nats.url }, roles, clock);
+    };
+    afterEach(async () => {
+      await running.close();
+      await nats.close();
+    });
+
+    const call = async (path: string, body?: unknown): Promise<{ status: number; body: Body }> => {
+      const response = await fetch(`${running.service.url}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${running.keys.live}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Body };
+    };
+
+    let amount = 10_000;
+    const accept = async (count: number): Promise<readonly string[]> => {
+      const answers = await Promise.all(
+        Array.from({ length: count }, () => {
+          amount += 1;
+          return call('/v1/nfse', { amount_in_cents: amount, description: 'Serviço' });
+        }),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+      return answers.map(({ body }) => body.id);
+    };
+
+    const statuses = (ids: readonly string[]): Promise<readonly string[]> =>
+      Promise.all(ids.map(async (id) => (await call(`/v1/nfse/${id}`)).body.status));
+
+    const expectEachIssuedOnce = async (ids: readonly string[]): Promise<void> => {
+      await eventually(
+        () => statuses(ids),
+        (all) => all.every((status) => status === 'issued'),
+        ISSUED_WITHIN_MS,
+      );
+      expect(await running.control('GET', '/_control/ledger')).toHaveLength(ids.length);
+    };
+
+    const beSlow = (): Promise<unknown> =>
+      running.control('POST', '/_control/faults', { on: 'issue', kind: 'slow', times: INVOICES, delay_ms: 1_000 });
+
+    const readiness = async (): Promise<{ ready: boolean; reasons: readonly string[] }> =>
+      (await (await fetch(`${running.service.opsUrl}/health/ready`)).json()) as {
+        ready: boolean;
+        reasons: readonly string[];
+      };
+
+    it('when the server is killed and comes back', async () => {
+      await start();
+      await beSlow();
+      const before = await accept(INVOICES / 2);
+      await nats.kill();
+      const during = await accept(INVOICES / 2);
+      await eventually(readiness, ({ reasons }) => reasons.some((reason) => reason.startsWith('queue: ')));
+      await nats.start();
+      await expectEachIssuedOnce([...before, ...during]);
+      await eventually(readiness, ({ ready }) => ready);
+    });
+
+    it('when its storage is wiped, because the sweeper taps what went quiet', async () => {
+      await start();
+      await beSlow();
+      const ids = await accept(INVOICES);
+      await eventually(
+        () => statuses(ids),
+        (all) => all.includes('issued'),
+      );
+      await nats.kill();
+      await nats.wipe();
+      await nats.start();
+      await eventually(readiness, ({ ready }) => ready);
+      expect(await statuses(ids)).toContain('queued');
+      ahead = QUIET_S;
+      await expectEachIssuedOnce(ids);
+    });
+
+    it('when its store is full, as soon as there is room', async () => {
+      await start({ maxStore: 60_000 });
+      const admin = await nats.admin();
+      const { streams } = await admin.jetstreamManager();
+      await streams.add({ name: 'others', subjects: ['others'], storage: StorageType.File });
+      const fill = async (): Promise<void> => {
+        for (let sent = 0; sent < 1_000; sent += 1) await admin.jetstream().publish('others', 'x'.repeat(500));
+      };
+      await expect(fill()).rejects.toThrow();
+      const ids = await accept(5);
+      ahead = QUIET_S;
+      await streams.delete('others');
+      await expectEachIssuedOnce(ids);
+    });
+  });
+});
