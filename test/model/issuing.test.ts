@@ -51,15 +51,15 @@ type Case = [faults: string, budget: Budget, workers?: number, foreign?: readonl
 const cases: readonly Case[] = isFull
   ? [
       ['two lost answers and two crashes', { ...none, lost: 2, crashes: 2 }],
+      ['a failed connection and a crash', { ...none, notSent: 2, crashes: 1 }],
+      ['a lost answer, and a note that look-ups do not show', { ...none, lost: 1, hidden: 1 }],
       ['three processes, a lost answer and a crash', { ...none, lost: 1, crashes: 1 }, 3],
       ['one of each fault', { crashes: 1, lost: 1, notSent: 1, rejected: 1, hidden: 1 }],
       ['a number taken by somebody else, and one of each fault', { ...none, crashes: 1, lost: 1, notSent: 1 }, 2, [1]],
     ]
   : [
       ['a lost answer and a crash', { ...none, lost: 1, crashes: 1 }],
-      ['a failed connection and a crash', { ...none, notSent: 2, crashes: 1 }],
       ['a lost answer and a rejection', { ...none, lost: 1, rejected: 1 }],
-      ['a lost answer, and a note that look-ups do not show', { ...none, lost: 1, hidden: 1 }],
       ['a number taken by somebody else, and a lost answer', { ...none, lost: 1 }, 2, [1]],
     ];
 
