@@ -1,0 +1,228 @@
+import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
+import type { Decision } from '../../src/domain/invoice/decision.js';
+import { cancellationDue } from '../../src/domain/invoice/next-cancel-step.js';
+import { completesAbsence } from '../../src/domain/invoice/next-issue-step.js';
+import { EVENT_EXISTS } from '../../src/domain/invoice/record-cancellation.js';
+import { lastOf } from '../../src/domain/invoice/state.js';
+import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
+import { confirmationData } from '../domain/invoice/fixtures.js';
+import {
+  appended,
+  cancellationOf,
+  limits,
+  type Rules,
+  saidToExist,
+  type Worker,
+  type World,
+} from './cancelling-world.js';
+import type { Move } from './explore.js';
+
+type Step = { name: string; after: World; holds: Worker };
+
+const idle: Worker = { at: 'idle' };
+
+/** Everything that may happen next: a process goes one step on or dies, a request arrives late, time passes. */
+export const movesOf =
+  (rules: Rules) =>
+  (world: World): readonly Move<World>[] => [
+    ...world.workers.flatMap((worker, index) =>
+      [...stepsOf(rules, world, worker), ...deathsOf(world, worker)].map(({ name, after, holds }) => ({
+        name: `worker ${index}: ${name}`,
+        after: { ...after, workers: after.workers.with(index, holds) },
+      })),
+    ),
+    ...lateArrival(world),
+    ...passing(rules, world),
+  ];
+
+const stepsOf = (rules: Rules, world: World, worker: Worker): readonly Step[] => {
+  switch (worker.at) {
+    case 'idle':
+      return look(rules, world);
+    case 'decided':
+      return act(rules, world, worker);
+    case 'sending':
+      return send(world, worker);
+    case 'answered':
+      return [{ name: `records "${worker.answer}"`, after: recordAnswer(rules, world, worker), holds: idle }];
+    case 'heard':
+      return [{ name: 'records what it heard', after: recordHeard(rules, world, worker), holds: idle }];
+  }
+};
+
+const progressOf = (world: World) => {
+  const last = lastOf(cancellationOf(world)?.sends ?? []);
+  const isOpen = last?.resolution === 'open' || last?.resolution === 'unknown';
+  return (isOpen ? world.memos[last.attempt] : undefined) ?? { asked: 0 };
+};
+
+const look = (rules: Rules, world: World): readonly Step[] => {
+  const step = rules.nextCancelStep(world.state, world.now, limits, progressOf(world));
+  if (step.do === 'wait' || step.do === 'nothing') return [];
+  const holds: Worker = { at: 'decided', revision: world.events.length, step, decidedAt: world.now };
+  return [{ name: `decides to ${step.do}`, after: world, holds }];
+};
+
+const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided' }>): readonly Step[] => {
+  const { step } = worker;
+  if (step.do === 'send' || step.do === 'resend') return [attempt(rules, world, worker.revision, step.attempt)];
+  const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
+  if (asked === undefined) {
+    return [
+      {
+        name: 'concludes',
+        after: recorded(world, rules.concludeCancellation(world.state, world.now, limits)),
+        holds: idle,
+      },
+    ];
+  }
+  const heard = {
+    ...{ at: 'heard' as const, send: asked, isLast: step.do === 'conclude', askedAt: worker.decidedAt },
+    existed: saidToExist(cancellationOf(world)),
+  };
+  if (!world.authorizer.registered)
+    return [{ name: 'hears absent', after: world, holds: { ...heard, found: 'absent' } }];
+  const found: Step = { name: 'hears ours', after: world, holds: { ...heard, found: 'ours' } };
+  const { budget } = world;
+  if (budget.hidden === 0) return [found];
+  const after = { ...world, budget: { ...budget, hidden: budget.hidden - 1 } };
+  return [found, { name: 'hears absent of what is there', after, holds: { ...heard, found: 'absent' } }];
+};
+
+const attempt = (rules: Rules, world: World, revision: number, number: number): Step => {
+  const data = {
+    ...{ request: 1, attempt: number, requestId: 'PRE', digest: 'ours', signedRequestGzip: '', attemptedAt: world.now },
+    deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + limits.sendSeconds),
+  };
+  const decision = rules.recordCancelAttempt(world.state, data);
+  if ('stale' in decision || revision !== world.events.length)
+    return { name: 'loses the append', after: world, holds: idle };
+  const holds: Worker = { at: 'sending', attempt: number, attemptedAt: world.now };
+  return { name: `records attempt ${number}`, after: appended(world, decision.events), holds };
+};
+
+const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 'sending' }>): readonly Step[] => {
+  const { authorizer, budget } = world;
+  const answered = (answer: Extract<Worker, { at: 'answered' }>['answer']): Worker => ({
+    at: 'answered',
+    attempt: of,
+    answer,
+  });
+  if (!isBefore(world.now, addSeconds(attemptedAt, APPEND_GRACE_SECONDS))) {
+    return [{ name: 'gives a late send up', after: world, holds: answered('not sent') }];
+  }
+  const stands = authorizer.registered || authorizer.blocked;
+  const steps: Step[] = [
+    stands
+      ? { name: 'hears that an event stands', after: world, holds: answered('exists') }
+      : { name: 'is registered', after: withEvent(world), holds: answered('done') },
+  ];
+  const spending = (fault: 'notSent' | 'refused' | 'lost', name: string, holds: Worker, after: World = world): void => {
+    if (budget[fault] > 0)
+      steps.push({ name, after: { ...after, budget: { ...budget, [fault]: budget[fault] - 1 } }, holds });
+  };
+  spending('notSent', 'cannot connect', answered('not sent'));
+  spending('refused', 'is refused', answered('refused'));
+  spending('lost', 'hears nothing', answered('unknown'), left(world));
+  return steps;
+};
+
+const recordAnswer = (
+  rules: Rules,
+  world: World,
+  { attempt: of, answer }: Extract<Worker, { at: 'answered' }>,
+): World => {
+  const { state, now: at } = world;
+  const sent = { request: 1, attempt: of };
+  const decide = (): Decision => {
+    switch (answer) {
+      case 'done':
+        return rules.recordConfirmation(state, { ...confirmationData(0), at });
+      case 'not sent':
+        return rules.recordCancelNotSent(state, { ...sent, reason: 'refused', codes: [], at });
+      case 'refused':
+        return rules.recordCancelRefusal(state, sent, { codes: ['E0822'] }, at);
+      case 'unknown':
+        return rules.recordCancelUnknown(state, { ...sent, reason: 'timeout', codes: [], at });
+      case 'exists':
+        return rules.recordCancelUnknown(state, { ...sent, reason: 'exists', codes: [EVENT_EXISTS], at });
+    }
+  };
+  return recorded(world, decide());
+};
+
+/** As `src/app/issuer/cancel.ts` does with the answer of a look-up. */
+const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: 'heard' }>): World => {
+  const { send: of, askedAt, found, existed } = worker;
+  if (found === 'ours')
+    return recorded(world, rules.recordConfirmation(world.state, { ...confirmationData(0), at: world.now }));
+  const noted = noteAbsence(rules, world, of, askedAt, existed);
+  return worker.isLast ? recorded(noted, rules.concludeCancellation(noted.state, noted.now, limits)) : noted;
+};
+
+const noteAbsence = (
+  rules: Rules,
+  world: World,
+  of: Extract<Worker, { at: 'heard' }>['send'],
+  askedAt: string,
+  existed: boolean,
+): World => {
+  const memo = world.memos[of.attempt] ?? { asked: 0 };
+  const firstAbsentAt = memo.firstAbsentAt ?? (isBefore(askedAt, of.deadlineAt) ? undefined : askedAt);
+  if (existed || completesAbsence(of, firstAbsentAt, askedAt, limits)) {
+    const proof = { request: 1, attempt: of.attempt, now: askedAt, firstAbsentAt: firstAbsentAt ?? askedAt };
+    const decision = rules.recordCancelAbsence(world.state, proof, limits);
+    if (!('stale' in decision)) return recorded(world, decision);
+  }
+  const first = firstAbsentAt === undefined ? {} : { firstAbsentAt };
+  return {
+    ...world,
+    memos: { ...world.memos, [of.attempt]: { asked: memo.asked + 1, lastAskedAt: askedAt, ...first } },
+  };
+};
+
+/** A decision on the newest state and its append are one step: an append that loses decides again. */
+const recorded = (world: World, decision: Decision): World =>
+  'stale' in decision || decision.events.length === 0 ? world : appended(world, decision.events);
+
+const withEvent = (world: World): World => ({
+  ...world,
+  authorizer: { ...world.authorizer, registered: true, underWay: false },
+});
+
+const left = (world: World): World =>
+  world.authorizer.registered || world.authorizer.blocked
+    ? world
+    : { ...world, authorizer: { ...world.authorizer, underWay: true } };
+
+const deathsOf = (world: World, worker: Worker): readonly Step[] => {
+  if (world.budget.crashes === 0 || (worker.at !== 'sending' && worker.at !== 'answered')) return [];
+  const after = { ...world, budget: { ...world.budget, crashes: world.budget.crashes - 1 } };
+  const death = { name: `dies while ${worker.at}`, after, holds: idle };
+  return worker.at === 'sending'
+    ? [death, { name: 'dies, its request left', after: left(after), holds: idle }]
+    : [death];
+};
+
+const lateArrival = (world: World): readonly Move<World>[] =>
+  world.authorizer.underWay ? [{ name: 'the event is registered late', after: withEvent(world) }] : [];
+
+/** Time goes on to the next instant at which anything can change. */
+const passing = (rules: Rules, world: World): readonly Move<World>[] => {
+  const cancellation = cancellationOf(world);
+  if (cancellation?.status !== 'pending') return [];
+  const step = rules.nextCancelStep(world.state, world.now, limits, progressOf(world));
+  const [first, last] = [cancellation.sends[0], lastOf(cancellation.sends)];
+  const next = [
+    cancellationDue(cancellation, limits),
+    ...(step.do === 'wait' ? [step.until] : []),
+    ...world.workers.flatMap((worker) =>
+      worker.at === 'sending' ? [addSeconds(worker.attemptedAt, APPEND_GRACE_SECONDS)] : [],
+    ),
+    ...(last === undefined ? [] : [last.deadlineAt]),
+    ...(first === undefined ? [] : [addSeconds(first.attemptedAt, limits.cancellationSeconds)]),
+  ]
+    .filter((at) => isBefore(world.now, at))
+    .sort()[0];
+  return next === undefined ? [] : [{ name: `time passes to ${next.slice(17, 19)} s`, after: { ...world, now: next } }];
+};

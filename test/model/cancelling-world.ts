@@ -1,0 +1,111 @@
+import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { evolve } from '../../src/domain/invoice/evolve.js';
+import type { Limits } from '../../src/domain/invoice/limits.js';
+import { type CancelStep, nextCancelStep } from '../../src/domain/invoice/next-cancel-step.js';
+import type { LookupProgress } from '../../src/domain/invoice/next-issue-step.js';
+import {
+  concludeCancellation,
+  EVENT_EXISTS,
+  recordCancelAbsence,
+  recordCancelAttempt,
+  recordCancelNotSent,
+  recordCancelRefusal,
+  recordCancelUnknown,
+  recordConfirmation,
+} from '../../src/domain/invoice/record-cancellation.js';
+import { type Cancellation, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
+import { accepted, attempted, authorized, cancelRequested, T0 } from '../domain/invoice/fixtures.js';
+import { limits as issuingLimits } from './issuing-world.js';
+
+export const limits: Limits = { ...issuingLimits, cancellationSeconds: 8 };
+
+/** The product's decisions as the model uses them; a test that takes one away must see the model find the harm. */
+export const rules = {
+  nextCancelStep,
+  recordCancelAttempt,
+  recordConfirmation,
+  recordCancelNotSent,
+  recordCancelRefusal,
+  recordCancelUnknown,
+  recordCancelAbsence,
+  concludeCancellation,
+};
+export type Rules = typeof rules;
+
+export type Send = Cancellation['sends'][number];
+
+/** What one process holds in its memory, and loses when it dies. `revision`: how much of the log it had read. */
+export type Worker =
+  | { at: 'idle' }
+  | { at: 'decided'; revision: number; step: Exclude<CancelStep, { do: 'wait' | 'nothing' }>; decidedAt: string }
+  | { at: 'sending'; attempt: number; attemptedAt: string }
+  | { at: 'answered'; attempt: number; answer: 'done' | 'not sent' | 'refused' | 'unknown' | 'exists' }
+  | { at: 'heard'; send: Send; isLast: boolean; existed: boolean; askedAt: string; found: 'ours' | 'absent' };
+
+/** What may still go wrong; bounds the exploration. */
+export type Budget = { crashes: number; lost: number; notSent: number; refused: number; hidden: number };
+
+export type World = {
+  now: string;
+  events: readonly InvoiceEvent[];
+  state: InvoiceState;
+  /** R's notes on look-ups, by attempt. */
+  memos: Readonly<Record<number, LookupProgress>>;
+  workers: readonly Worker[];
+  /** Whether our event stands on the note, another one blocks it, or a request of ours may still become one. */
+  authorizer: { registered: boolean; blocked: boolean; underWay: boolean };
+  budget: Budget;
+};
+
+export const appended = (world: World, events: readonly InvoiceEvent[]): World => ({
+  ...world,
+  events: [...world.events, ...events],
+  state: events.reduce(evolve, world.state),
+});
+
+export const startWorld = (budget: Budget, blocked: boolean): World =>
+  appended(
+    {
+      ...{ now: T0, events: [], state: initialInvoice, memos: {}, budget },
+      workers: [{ at: 'idle' }, { at: 'idle' }],
+      authorizer: { registered: false, blocked, underWay: false },
+    },
+    [accepted(), attempted(1, 0), authorized(1, 0), cancelRequested(0)],
+  );
+
+export const cancellationOf = ({ state }: World): Cancellation | undefined =>
+  state.kind === 'invoice' ? state.cancellation : undefined;
+
+export const saidToExist = (cancellation: Cancellation | undefined): boolean =>
+  cancellation?.sends.some(({ codes }) => codes.includes(EVENT_EXISTS)) ?? false;
+
+/** What the decisions can tell apart; which process holds what makes no difference. */
+export const keyOf = (world: World): string => {
+  const { now, events, memos, workers, authorizer, budget } = world;
+  const cancellation = cancellationOf(world);
+  const { sends = [], status, codes: ended } = cancellation ?? {};
+  const last = sends.length - 1;
+  const shown = sends.map(({ resolution, codes, attemptedAt, answeredAt, resolvedAt }, index) => {
+    const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : index === 0 ? [attemptedAt] : [];
+    return [resolution, codes, times];
+  });
+  const held = workers.map((worker) => JSON.stringify(heldBy(worker, events.length))).sort();
+  return JSON.stringify([now, status, ended, shown, memos[last + 1], held, authorizer, Object.values(budget)]);
+};
+
+const heldBy = (worker: Worker, revision: number): unknown => {
+  switch (worker.at) {
+    case 'idle':
+    case 'sending':
+    case 'answered':
+      return worker;
+    case 'heard':
+      return { ...worker, send: worker.send.attempt };
+    case 'decided': {
+      const { step, decidedAt } = worker;
+      if (step.do === 'send' || step.do === 'resend') return [step.do, worker.revision === revision];
+      const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
+      return [step.do, asked?.attempt, decidedAt];
+    }
+  }
+};
