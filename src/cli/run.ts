@@ -26,11 +26,7 @@ export const runCommand = async (
       terminal.out(overview(commands));
       return 0;
     }
-    return print(
-      badUsage(`there is no command ${wordsOf(argv, commands)}: nfse --help lists them`),
-      argv.includes('--json'),
-      terminal,
-    );
+    return print(unknownCommand(argv, commands), argv.includes('--json'), terminal);
   }
   const options = { ...command.options, ...COMMON, ...(command.changes ? { actor: ACTOR } : {}) };
   const rest = argv.slice(command.name.split(' ').length);
@@ -57,9 +53,13 @@ const osUser = (): string => {
   }
 };
 
-/** What was meant as the command: its second word only where the first one begins a command of two. */
-const wordsOf = ([first = '', second = '']: readonly string[], commands: readonly Command[]): string =>
-  commands.some(({ name }) => name.startsWith(`${first} `)) && !second.startsWith('-') ? `${first} ${second}` : first;
+/** Its second word is shown only where the first one begins a command of two; then those that there are, too. */
+const unknownCommand = ([first = '', second = '']: readonly string[], commands: readonly Command[]): Outcome => {
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  const typed = group.length > 0 && second !== '' && !second.startsWith('-') ? `${first} ${second}` : first;
+  const known = group.length > 0 ? `there are ${group.join(', ')}` : 'nfse --help lists them';
+  return badUsage(`there is no command ${typed}: ${known}`);
+};
 
 const findCommand = (argv: readonly string[], commands: readonly Command[]): Command | undefined =>
   commands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));

@@ -49,10 +49,10 @@ export const referenceCommands: readonly Command[] = [
 ];
 
 const operatorCommands: readonly Command[] = [
-  ...referenceCommands,
   ...companyCommands,
   ...certificateCommands,
   ...keyCommands,
+  ...referenceCommands,
   ...eventCommands,
   ...invoiceCommands,
   ...auditCommands,

@@ -39,7 +39,7 @@ export const startupFault = (error: unknown): StartupFault => {
   );
   const fault = sqlFault(error);
   if (fault !== 'other') return { exit: 3, line: `${DATABASE_LINES[fault]}${saidAs(code)}` };
-  if (unreachable) return { exit: 3, line: DATABASE_LINES.unavailable };
+  if (unreachable) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
   const ours = [UnknownEventVersion, TamperedSecret, DemoFailed, LiveRowsOfOtherVersion].some(
     (fault) => error instanceof fault,
   );
@@ -48,13 +48,15 @@ export const startupFault = (error: unknown): StartupFault => {
 };
 
 const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
-  unavailable:
-    'the database cannot be reached: check DATABASE_URL and EVENTSTORE_URL, or DATA_DIR in embedded mode, and try again',
+  unavailable: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again',
   disk_full: 'no disk space is left: free some and start again; nothing was lost',
   read_only: 'the database takes no writes: DATABASE_URL must name the primary, and it must not be read-only',
   refused: 'the database refuses this user: check user, password, database name and sslmode in DATABASE_URL',
   untrusted: 'the TLS of the database is not trusted: check sslmode, sslrootcert and the host name in DATABASE_URL',
 };
+
+const LOG_LINE =
+  'the event log cannot be reached: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again';
 
 /** SQLSTATE or errno name: enough to look it up, and never a value. */
 const saidAs = (code: unknown): string => (typeof code === 'string' ? ` (${code})` : '');

@@ -3,8 +3,12 @@ const FORCED_EXIT = 1;
 
 /** A terminal and npm may both pass on one Ctrl-C: what follows this soon is the same wish, not a second one. */
 const SAME_WISH_MS = 1_000;
+const PARENT_CHECK_MS = 250;
 
-/** Resolves at the first SIGTERM or SIGINT; a second one, or 30 s, ends the process whatever it is doing. */
+/**
+ * Resolves at the first SIGTERM or SIGINT, or when npm, which started this process, is gone; a second signal, or 30 s,
+ * ends the process whatever it is doing.
+ */
 export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
   const force = (): void => {
     onForced();
@@ -12,16 +16,31 @@ export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
   };
   return new Promise((resolve) => {
     let askedAt: number | undefined;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      if (askedAt !== undefined) {
-        if (performance.now() - askedAt > SAME_WISH_MS) force();
-        return;
-      }
+    const ask = (signal: NodeJS.Signals): void => {
       askedAt = performance.now();
       setTimeout(force, FORCE_AFTER_MS).unref();
       resolve(signal);
     };
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (askedAt === undefined) ask(signal);
+      else if (performance.now() - askedAt > SAME_WISH_MS) force();
+    };
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
+    whenLeftOver(() => {
+      if (askedAt === undefined) ask('SIGTERM');
+    });
   });
+};
+
+/** npm gives a SIGTERM to the shell that it starts a script with, and the shell ends without passing it on. */
+const whenLeftOver = (onLeft: () => void): void => {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const checks = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(checks);
+    onLeft();
+  }, PARENT_CHECK_MS);
+  checks.unref();
 };

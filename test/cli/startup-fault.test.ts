@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import { EventLogAccessDenied } from '../../src/adapters/eventlog-eventstoredb/faults.js';
 import { TamperedSecret } from '../../src/adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../src/adapters/vault/master-key.js';
 import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
+import { EventLogUnavailable } from '../../src/ports/event-log.js';
 import { startupFault } from '../../src/runtime/startup-fault.js';
 
 const SECRET = 'invalid input: customer 12345678909';
@@ -22,6 +24,19 @@ it('an error from our code has its place', () => {
   const error = new Error(SECRET);
   error.stack = `Error: ${SECRET}\n    at run (file:///app/src/cli/run.ts:1:2)`;
   expect(startupFault(error).line).toBe('failed unexpectedly: Error at src/cli/run.ts:1:2');
+});
+
+it.each([
+  [
+    new EventLogUnavailable('the event log cannot be read'),
+    /^the event log cannot be reached: check EVENTSTORE_URL.* try again$/,
+  ],
+  [new EventLogAccessDenied('the event log cannot be read'), /^the event log cannot be reached: .*\(access_denied\)$/],
+  [Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' }), /^the database cannot be reached: .*\(ECONNREFUSED\)$/],
+])('a start says which engine is away: %s', (error, line) => {
+  const fault = startupFault(error);
+  expect(fault.exit).toBe(3);
+  expect(fault.line).toMatch(line);
 });
 
 it.each([

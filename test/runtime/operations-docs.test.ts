@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { done } from '../../src/cli/command.js';
 import { runCommand } from '../../src/cli/run.js';
-import { variableNames } from '../../src/runtime/environment.js';
+import { environment, variableNames } from '../../src/runtime/environment.js';
 import { allCommands } from '../../src/runtime/main.js';
 import { readCompose } from '../support/compose.js';
 import { commandLinesOf, examplesOf, operationsPages, variablesOf } from '../support/operations-docs.js';
@@ -53,6 +54,16 @@ describe('the handbook and the README', () => {
     const named = pages.flatMap((page) => variablesOf(page).map((variable) => `${page.name}: ${variable}`));
     expect(named.length).toBeGreaterThan(40);
     expect(named.filter((text) => !known.has(text.replace(/^.*: /, '')))).toEqual([]);
+  });
+
+  it('have a row of the README for every variable, with its default where one is fixed', () => {
+    const readme = pages.find(({ name }) => name === 'README.md')?.text ?? '';
+    const rows = readme.split('\n').filter((line) => line.startsWith('| `'));
+    const rowOf = (name: string) => rows.find((row) => row.split(' | ')[0]?.includes(`\`${name}\``)) ?? '';
+    expect(variableNames.filter((name) => rowOf(name) === '')).toEqual([]);
+    const defaults = Object.entries(v.parse(environment, {})).filter(([, value]) => /^(?!0$).+$/.test(String(value)));
+    expect(defaults.length).toBeGreaterThan(20);
+    expect(defaults.filter(([name, value]) => !rowOf(name).includes(String(value)))).toEqual([]);
   });
 
   it('name services of compose.yaml, and files that setup makes', () => {

@@ -12,8 +12,8 @@ const put: Command = {
   positionals: ['CNPJ'],
   summary: 'store an A1 certificate (.pfx, modern or legacy), encrypted',
   options: {
-    pfx: { type: 'string', help: 'the PKCS#12 file' },
-    'password-file': { type: 'string', help: 'a file that holds its password' },
+    pfx: { type: 'string', help: 'the PKCS#12 file; required' },
+    'password-file': { type: 'string', help: 'a file that holds its password; required' },
   },
   changes: true,
   run: async ({ positionals: [cnpj = ''], flags, actor, session }) => {

@@ -14,9 +14,10 @@ const doctor: Command = {
     const opened = await session();
     const checks = [...(await opened.checks()), simulatorCheck(opened), ...(await certificateChecks(opened))];
     const ok = checks.every((check) => check.ok);
+    const width = Math.max(...checks.map(({ name }) => name.length));
     const lines = checks.map(
       ({ name, ok: good, detail, cure }) =>
-        `${good ? 'ok  ' : 'BAD '} ${name.padEnd(22)} ${detail}${cure === undefined ? '' : ` -> ${cure}`}`,
+        `${good ? 'ok  ' : 'BAD '} ${name.padEnd(width)} ${detail}${cure === undefined ? '' : ` -> ${cure}`}`,
     );
     return { exit: ok ? 0 : 1, text: lines.join('\n'), json: { ok, checks } };
   },

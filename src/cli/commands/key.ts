@@ -10,7 +10,7 @@ const create: Command = {
   positionals: ['CNPJ'],
   summary: 'make an API key; it is shown once',
   options: {
-    mode: { type: 'string', help: 'test or live' },
+    mode: { type: 'string', help: 'test or live; required' },
     scope: { type: 'string', multiple: true, help: 'nfse:read or nfse:write (default: both)' },
   },
   changes: true,

@@ -17,7 +17,7 @@ const status: Command = {
 const rebuild = (stream: ProgressStream): Command => ({
   name: 'projections rebuild',
   positionals: ['[NAME]'],
-  summary: 'builds a projection anew beside the one that is read, then swaps; the service goes on',
+  summary: 'build a projection anew beside the one that is read, then swap; the service goes on',
   options: { all: { type: 'boolean', help: 'every projection, one after the other' } },
   changes: true,
   run: async ({ positionals: [name], flags, actor, session }) => {
@@ -35,7 +35,7 @@ const rebuild = (stream: ProgressStream): Command => ({
 const rollback = (stream: ProgressStream): Command => ({
   name: 'projections rollback',
   positionals: ['NAME'],
-  summary: 'goes back to the generation before the one that is read, brought up to date first',
+  summary: 'go back to the generation before the one that is read, brought up to date first',
   options: {},
   changes: true,
   run: async ({ positionals: [name = ''], actor, session }) => {

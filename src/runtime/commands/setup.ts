@@ -27,7 +27,7 @@ const eventStore = (config: () => Config): Command => ({
   name: 'setup eventstore',
   positionals: [],
   summary: 'make the user of EVENTSTORE_URL, or renew its password, and let it read the whole log',
-  options: { 'admin-password-file': { type: 'string', help: 'a file that holds the password of admin' } },
+  options: { 'admin-password-file': { type: 'string', help: 'a file that holds the password of admin; required' } },
   changes: false,
   run: async ({ flags }) => {
     const url = config().eventStoreUrl;

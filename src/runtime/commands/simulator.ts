@@ -25,6 +25,7 @@ export const simulatorCommand = (config: () => Config): Command => ({
     } finally {
       await runner.stop();
     }
+    logger.info({ msg: 'stopped' });
     return done('', {});
   },
 });
