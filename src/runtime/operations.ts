@@ -2,6 +2,7 @@ import { registry } from '../../projections/registry.js';
 import { createWatch } from '../adapters/read-model-postgres/watch.js';
 import { openPool } from '../adapters/sql/pool.js';
 import { checkVault } from '../adapters/vault/vault-check.js';
+import { createLag } from '../app/read/lag.js';
 import { projectionStatus, rowsOfOtherVersions } from '../workers/projection-status.js';
 import { faultFields } from './logger.js';
 import { startOpsServer } from './ops-server.js';
@@ -17,7 +18,8 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
   const { log, masterKey } = engines;
   const db = openOwnPool(parts);
   const watch = createWatch(db);
-  const statuses = () => projectionStatus(registry.projections, { db, log, clock });
+  const lag = createLag(log, clock);
+  const statuses = () => projectionStatus(registry.projections, { db, log, clock, lag });
   const readiness = createReadiness({
     state,
     watch,

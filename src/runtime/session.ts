@@ -59,8 +59,8 @@ const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): 
   const head = await log.head();
   const ok = !look.wasSetBack && !isEarlier(head, look.furthest);
   const detail = ok
-    ? `complete up to ${look.guards ?? 'nothing yet'}; what is missing is rebuilt at the start`
-    : `the log ends at ${head ?? 'nothing'} or did, before ${look.furthest ?? 'what was seen'}: issuing is paused`;
+    ? `${look.guards === null ? 'none looked at yet' : `complete up to ${look.guards}`}; what is missing is rebuilt at the start`
+    : `the log was found to end before ${look.furthest ?? 'what was seen'} (it ends at ${head ?? 'nothing'} now): issuing is paused`;
   return [{ name: 'guards', ok, detail, ...(ok ? {} : { cure: 'docs/operations/lost-database.md' }) }];
 };
 
@@ -72,12 +72,9 @@ const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clock): Pr
     { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'}` },
     { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
   ];
+  const lagOf = createLag(log, clock);
   for (const projection of registry.projections) {
-    const lag = await createLag(
-      log,
-      { prefixes: projection.prefixes, checkpoint: () => readCheckpoint(pool, projection) },
-      clock,
-    )();
+    const lag = await lagOf(projection.prefixes, await readCheckpoint(pool, projection));
     const ok = lag < LAG_LIMIT_SECONDS;
     const cure = 'start a process with the role projector (nfse serve) and read its log';
     checks.push({

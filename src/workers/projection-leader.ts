@@ -11,7 +11,14 @@ export type LeaderSession = {
   close(): Promise<void>;
 };
 
-type Session = { client: pg.PoolClient; lost: AbortController };
+type Answer = { leads?: boolean; transaction_read_only?: string };
+
+type Session = {
+  /** The first row. Whatever fails ends the session. */
+  query(text: string, values?: readonly string[]): Promise<Answer | undefined>;
+  lost: AbortController;
+  lose(): void;
+};
 
 /**
  * The server ends a leader's session that was silent for so long. A process that is frozen or cut off keeps its
@@ -27,6 +34,15 @@ const RENEWALS_PER_LEASE = 3;
  */
 export const leaderSession = (db: pg.Pool, leaseMs: number | 'for ever' = LEASE_MS): LeaderSession => {
   let session: Promise<Session> | undefined;
+  const answerMs = leaseMs === 'for ever' ? undefined : Math.floor(leaseMs / RENEWALS_PER_LEASE);
+
+  let turn: Promise<unknown> = Promise.resolve();
+  /** One statement at a time: renewals and the loops of all projections share the connection. */
+  const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
+    const asked = turn.then(ask);
+    turn = asked.catch(() => undefined);
+    return asked;
+  };
 
   const open = async (): Promise<Session> => {
     const client = await db.connect();
@@ -40,8 +56,19 @@ export const leaderSession = (db: pg.Pool, leaseMs: number | 'for ever' = LEASE_
     client.on('error', lose);
     client.once('end', lose);
     lost.signal.addEventListener('abort', () => client.off('end', lose), { once: true });
-    if (leaseMs !== 'for ever') await keepLease(client, leaseMs, lost.signal, lose);
-    return { client, lost };
+    const query: Session['query'] = async (text, values = []) => {
+      // The client's types do not know `query_timeout` of a single query.
+      const statement = { text, values: [...values], query_timeout: answerMs } as pg.QueryConfig;
+      try {
+        return (await client.query<Answer>(answerMs === undefined ? { text, values: [...values] } : statement)).rows[0];
+      } catch (error) {
+        lose();
+        throw error;
+      }
+    };
+    const opened = { query, lost, lose };
+    if (leaseMs !== 'for ever') await keepLease(opened, leaseMs, inTurn);
+    return opened;
   };
 
   const current = (): Promise<Session> => {
@@ -55,63 +82,47 @@ export const leaderSession = (db: pg.Pool, leaseMs: number | 'for ever' = LEASE_
     return session;
   };
 
-  let turn: Promise<unknown> = Promise.resolve();
-  /** One statement at a time: the loops of all projections share the connection. */
-  const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
-    const asked = turn.then(ask);
-    turn = asked.catch(() => undefined);
-    return asked;
-  };
-
   return {
     tryLead: (name, stopping) =>
       inTurn(async () => {
         // Those who waited their turn at a server that is away would each wait for it anew.
         if (stopping?.aborted) return undefined;
-        const { client, lost } = await current();
-        const { rows } = await client.query<{ leads: boolean }>(
-          'select pg_try_advisory_lock(hashtextextended($1, 0)) as leads',
-          [name],
-        );
-        return rows[0]?.leads === true ? lost.signal : undefined;
+        const { query, lost } = await current();
+        const answer = await query('select pg_try_advisory_lock(hashtextextended($1, 0)) as leads', [name]);
+        return answer?.leads === true ? lost.signal : undefined;
       }),
     resign: (name) =>
       inTurn(async () => {
-        const { client } = await current();
-        await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
+        const { query } = await current();
+        await query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
       }),
     close: async () => {
       const open = await session?.catch(() => undefined);
       session = undefined;
       if (open === undefined || open.lost.signal.aborted) return;
-      open.lost.abort();
       // The session's locks go with its connection.
-      open.client.release(true);
+      open.lose();
     },
   };
 };
 
 /** The lease is the server's own time of silence, so no clock of two machines is ever compared. */
 const keepLease = async (
-  client: pg.PoolClient,
+  { query, lost, lose }: Session,
   leaseMs: number,
-  lost: AbortSignal,
-  lose: () => void,
+  inTurn: <T>(ask: () => Promise<T>) => Promise<T>,
 ): Promise<void> => {
-  const everyMs = Math.floor(leaseMs / RENEWALS_PER_LEASE);
-  // The client's types do not know `query_timeout` of a single query.
-  const renew = (statement: string): Promise<pg.QueryResult<{ transaction_read_only?: string }>> =>
-    client.query({ text: statement, query_timeout: everyMs } as pg.QueryConfig).catch((error: unknown) => {
-      lose();
-      throw error;
-    });
   /** A server that takes no writes any more has been replaced: its locks say nothing about who leads on the new one. */
   const stay = async (): Promise<void> => {
-    const { rows } = await renew('show transaction_read_only');
-    if (rows[0]?.transaction_read_only === 'on') lose();
+    if (lost.signal.aborted) return;
+    const answer = await query('show transaction_read_only');
+    if (answer?.transaction_read_only === 'on') lose();
   };
-  await renew(`set idle_session_timeout = ${leaseMs}`);
-  const renewals = setInterval(() => void stay().catch(() => undefined), everyMs);
+  await query(`set idle_session_timeout = ${leaseMs}`);
+  const renewals = setInterval(
+    () => void inTurn(stay).catch(() => undefined),
+    Math.floor(leaseMs / RENEWALS_PER_LEASE),
+  );
   renewals.unref();
-  lost.addEventListener('abort', () => clearInterval(renewals), { once: true });
+  lost.signal.addEventListener('abort', () => clearInterval(renewals), { once: true });
 };

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
-import { createLag } from '../app/read/lag.js';
+import { createLag, type Lag } from '../app/read/lag.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import { canRead, liveStanding, type Standing, standings } from './projection-generation.js';
@@ -28,10 +28,18 @@ export type Building = {
   running: boolean;
 };
 
+export type StatusDeps = {
+  db: pg.Pool;
+  log: EventLog;
+  clock: Clock;
+  /** Of one who asks again and again, so that it remembers where there was nothing. */
+  lag?: Lag;
+};
+
 /** In the order of the registry. */
 export const projectionStatus = async (
   projections: readonly Projection[],
-  { db, log, clock }: { db: pg.Pool; log: EventLog; clock: Clock },
+  { db, log, clock, lag = createLag(log, clock) }: StatusDeps,
 ): Promise<readonly ProjectionStatus[]> => {
   const all = await standings(db);
   const head = await log.head();
@@ -39,7 +47,7 @@ export const projectionStatus = async (
     projections.map(async ({ name, prefixes }) => {
       const of = (role: Standing['role']) => all.find((standing) => standing.name === name && standing.role === role);
       const { version, generation, position } = of('live') ?? (await liveStanding(db, name));
-      const lagSeconds = await createLag(log, { prefixes, checkpoint: async () => position }, clock)();
+      const lagSeconds = await lag(prefixes, position);
       const building = of('building');
       const previous = of('previous');
       return {

@@ -125,6 +125,16 @@ describe('a subscription to the event log in EventStoreDB', () => {
     expect(follower.events.map(({ position }) => position)).toEqual(own.map(({ position }) => position));
   });
 
+  it('waits for a server that looks through a long stretch without a match, as long as it says how far it is', async () => {
+    const log = stage.open(double.url, { readTimeoutMs: 200 });
+    await streamOf(log, 1, 's-1');
+    const read = () => log.readAll({ prefixes: ['s-'], after: null, limit: 1 });
+    double.faults.subscriptions = { kind: 'searching', checkpoints: 6, everyMs: 100 };
+    expect(await read()).toHaveLength(1);
+    double.faults.subscriptions = { kind: 'searching', checkpoints: 1, everyMs: 1_000 };
+    await expect(read()).rejects.toMatchObject({ name: 'EventLogUnavailable' });
+  });
+
   it('says what is wrong with its place and does not run on from another', async () => {
     const log = stage.open(double.url);
     await streamOf(log, 2, 's-1');

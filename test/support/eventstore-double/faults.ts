@@ -7,6 +7,8 @@ export type Fault =
   /** Of an append: it is stored, and nobody is told. */
   | { kind: 'silent_after_storing' }
   | { kind: 'slow'; ms: number }
+  /** Of a subscription: it stands, and so often, so far apart, only says how far the server has looked. */
+  | { kind: 'searching'; checkpoints: number; everyMs: number }
   /** Of an append: called a conflict, whatever stands there. */
   | { kind: 'conflict'; current: bigint }
   | { kind: 'refuse'; error: ServiceError }

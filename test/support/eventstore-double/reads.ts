@@ -34,9 +34,25 @@ export const answerRead = (call: ReadCall, log: DoubleLog, faults: Faults): void
     case 'slow':
       setTimeout(begin, fault.ms);
       return;
+    case 'searching':
+      search(call, fault.checkpoints, fault.everyMs, begin);
+      return;
     default:
       begin();
   }
+};
+
+const search = (call: ReadCall, checkpoints: number, everyMs: number, then: () => void): void => {
+  let said = 0;
+  call.write(confirmation(randomUUID()));
+  const timer = setInterval(() => {
+    said += 1;
+    call.write(checkpoint(BigInt(said)));
+    if (said < checkpoints) return;
+    clearInterval(timer);
+    then();
+  }, everyMs);
+  call.on('cancelled', () => clearInterval(timer));
 };
 
 const refuse = (call: ReadCall, error: Error): void => {

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { createLag } from '../../../src/app/read/lag.js';
+import type { EventLog, LogPosition } from '../../../src/ports/event-log.js';
+import { chained, NONE, streamOf } from '../../contracts/event-log-kit.js';
+
+const RARE = ['company-'];
+const clock = { now: () => '2026-11-21T12:00:30.000Z' };
+
+/** A log that says from where it was read. */
+const observed = () => {
+  const log = memoryEventLog();
+  const from: (LogPosition | null)[] = [];
+  const readAll: EventLog['readAll'] = (wanted) => {
+    from.push(wanted.after);
+    return log.readAll(wanted);
+  };
+  return { log: { ...log, readAll }, from };
+};
+
+const recorded = async (log: EventLog, stream: string, recordedAt: string): Promise<void> => {
+  const { metadata, ...event } = chained(stream, 0);
+  await log.append(stream, NONE, [{ ...event, metadata: { ...metadata, recordedAt } }]);
+};
+
+describe('how far a reader is behind the log', () => {
+  it('is the age of the oldest event that it has not handled, and 0 when there is none', async () => {
+    const { log } = observed();
+    const lag = createLag(log, clock);
+    expect(await lag(RARE, null)).toBe(0);
+    await recorded(log, 'company-1', '2026-11-21T12:00:00.000Z');
+    const place = await log.head();
+    await streamOf(log, 2, 'nfseTest-1');
+    expect(await lag(RARE, null)).toBe(30);
+    expect(await lag(RARE, place)).toBe(0);
+  });
+
+  it('looks only once at a stretch in which there was nothing for the reader', async () => {
+    const { log, from } = observed();
+    const lag = createLag(log, clock);
+    await streamOf(log, 1, 'company-1');
+    const place = await log.head();
+    await streamOf(log, 3, 'nfseTest-1');
+    const lookedTo = await log.head();
+    expect([await lag(RARE, place), await lag(RARE, place)]).toEqual([0, 0]);
+    await streamOf(log, 2, 'nfseTest-2');
+    expect(await lag(RARE, place)).toBe(0);
+    expect(from).toEqual([place, lookedTo]);
+  });
+
+  it('finds an event behind that stretch, and looks again from a place to which the reader was set back', async () => {
+    const { log, from } = observed();
+    const lag = createLag(log, clock);
+    await streamOf(log, 1, 'company-1');
+    const place = await log.head();
+    await streamOf(log, 1, 'nfseTest-1');
+    expect(await lag(RARE, place)).toBe(0);
+    await recorded(log, 'company-2', '2026-11-21T12:00:20.000Z');
+    expect(await lag(RARE, place)).toBe(10);
+    await lag(RARE, null);
+    expect(from.at(-1)).toBeNull();
+  });
+
+  it('does not trust a stretch that is longer than the log has become', async () => {
+    let head = 9n as LogPosition;
+    const from: (LogPosition | null)[] = [];
+    const restored: Pick<EventLog, 'head' | 'readAll'> = {
+      head: async () => head,
+      readAll: async ({ after }) => {
+        from.push(after);
+        return [];
+      },
+    };
+    const lag = createLag(restored, clock);
+    const place = 2n as LogPosition;
+    await lag(RARE, place);
+    head = 5n as LogPosition;
+    await lag(RARE, place);
+    expect(from).toEqual([place, place]);
+  });
+});
