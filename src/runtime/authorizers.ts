@@ -9,6 +9,7 @@ import type { CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
 import { type Simulator, startSimulator } from '../simulator/start.js';
 import { serviceCodeDescription, shippedCatalogue } from '../tables/catalogue.js';
+import { isCustomerCountry } from '../tables/foreign-trade.js';
 import { municipalityByCode } from '../tables/municipalities.js';
 import { type Config, isLoopback } from './config.js';
 import type { Logger } from './logger.js';
@@ -33,7 +34,7 @@ export const openSimulator = async (
   logger: Logger,
   runner: Runner,
 ): Promise<Simulator> => {
-  const { host, port, controlPort, clientCaFile } = config.simulator;
+  const { host, port, controlPort, clientCaFile, renegotiate } = config.simulator;
   const simulator = await startSimulator({
     folder: simulatorFolder(config),
     host,
@@ -41,6 +42,7 @@ export const openSimulator = async (
     serverNames: isLoopback(host) ? [] : [hostname()],
     port,
     controlPort,
+    renegotiate,
     clock,
     tables: {
       serviceCode: (code) => {
@@ -49,6 +51,7 @@ export const openSimulator = async (
       },
       isNbs: shippedCatalogue.isNbs,
       municipality: municipalityByCode,
+      isForeignCountry: isCustomerCountry,
     },
     ...(clientCaFile === undefined ? {} : { extraClientCaPem: await readFile(clientCaFile, 'utf8') }),
     log: (line) => logger.debug({ msg: 'simulator', ...line }),

@@ -43,6 +43,8 @@ export type Config = {
     port: number;
     controlPort: number;
     clientCaFile: string | undefined;
+    /** Certificates are asked for by renegotiation, as Sefin does. */
+    renegotiate: boolean;
     /** Modes whose authorizer address is a simulator's too: their documents say SIMULADO. */
     elsewhere: readonly Mode[];
   };
@@ -171,6 +173,7 @@ const toConfig = (e: v.InferOutput<typeof environment>): Config => {
       port: e.SIMULATOR_PORT,
       controlPort: e.SIMULATOR_CONTROL_PORT,
       clientCaFile: e.SIMULATOR_CA_FILE,
+      renegotiate: e.SIMULATOR_RENEGOTIATE === '1',
       elsewhere: e.SIMULATED_MODES,
     },
   };

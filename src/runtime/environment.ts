@@ -104,6 +104,7 @@ export const environment = v.object({
   SIMULATOR_PORT: port('0'),
   SIMULATOR_CONTROL_PORT: port('0'),
   SIMULATOR_CA_FILE: v.optional(text),
+  SIMULATOR_RENEGOTIATE: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
 });
 
 /** Names whose value may come from a mounted file instead: `NAME_FILE`. */

@@ -2,6 +2,7 @@ import type { KeyAndCertificate } from '../certificates/issue-certificate.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { AuthorizerClock } from './clock.js';
 import type { Tables } from './options.js';
+import type { SignerCheck } from './signer.js';
 import type { Calls } from './state/calls.js';
 import type { Faults } from './state/faults.js';
 import type { Hidden } from './state/hidden.js';
@@ -28,6 +29,10 @@ export type World = {
   tables: Tables;
   /** Signs NFS-e and evento. */
   signer: KeyAndCertificate;
+  /** Judges the certificates that sign DPS and requests. */
+  judgeSigner: SignerCheck;
+  /** Makes a client certificate that this simulator accepts, with the trust root of its server. */
+  issueClient(request: { cnpj: string; name: string }): Promise<KeyAndCertificate & { caPem: string }>;
   faults: Faults;
   hidden: Hidden;
   calls: Calls;

@@ -12,6 +12,8 @@ export type Tables = {
   isNbs(code: string): boolean;
   /** IBGE code, seven digits. */
   municipality(ibge: string): { name: string; uf: string } | undefined;
+  /** ISO 3166-1 alpha-2 of the national table, in which Brazil is not. */
+  isForeignCountry(code: string): boolean;
 };
 
 export type SimulatorOptions = {
@@ -24,6 +26,8 @@ export type SimulatorOptions = {
   host?: string;
   /** Names that the server certificate carries beside `localhost` and the loopback addresses. */
   serverNames?: readonly string[];
+  /** Ask for the client's certificate as Sefin does, by TLS 1.2 renegotiation after the request; default: in the handshake. */
+  renegotiate?: boolean;
   clock: Clock;
   tables: Tables;
   /** PEM bundle of further authorities whose client certificates are accepted. */

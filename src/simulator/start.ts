@@ -6,11 +6,12 @@ import { startControl } from './control/server.js';
 import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.js';
 import { startAuthorizer } from './http/server.js';
 import type { Simulator, SimulatorOptions } from './options.js';
+import { createSignerCheck } from './signer.js';
 import { createCalls } from './state/calls.js';
 import { createFaults } from './state/faults.js';
 import { lockFolder } from './state/folder-lock.js';
 import { createHidden } from './state/hidden.js';
-import { openAuthority, openServerIdentity } from './state/identity.js';
+import { issueClientCertificate, openAuthority, openServerIdentity } from './state/identity.js';
 import { openLedger } from './state/ledger.js';
 import { openRegistry } from './state/registry.js';
 import { createTimers } from './timers.js';
@@ -60,19 +61,22 @@ const start = async (
   closers.push(live.ledger.close);
   await syncFolder(folder);
   const timers = createTimers();
+  const extra = options.extraClientCaPem === undefined ? [] : [options.extraClientCaPem];
+  const clientAuthorities = [authority.certificatePem, ...extra];
 
   const world: World = {
     environments: { test, live },
     clock: createAuthorizerClock(clock),
     tables: options.tables,
     signer: server,
+    judgeSigner: createSignerCheck(clientAuthorities),
+    issueClient: (request) => issueClientCertificate(folder, { ...request, clock }),
     faults: createFaults(),
     hidden: createHidden(),
     calls: createCalls(),
     timers,
   };
-  const extra = options.extraClientCaPem === undefined ? [] : [options.extraClientCaPem];
-  const tls = { server, clientAuthorities: [authority.certificatePem, ...extra], port: options.port, host };
+  const tls = { server, clientAuthorities, port: options.port, host, renegotiate: options.renegotiate === true };
   const authorizer = await startAuthorizer(world, tls, options.log ?? (() => undefined));
   closers.push(authorizer.close, timers.close);
   const control = await startControl(world, options.controlPort);

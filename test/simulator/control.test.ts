@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMPANY, issue, openRig, RIO, type Rig } from './support.js';
+import { COMPANY, codesOf, customer, issue, issueBody, OTHER_COMPANY, openRig, RIO, type Rig } from './support.js';
+
+const NOWHERE = '3500105';
 
 describe('the control port', () => {
   let rig: Rig;
@@ -39,6 +43,16 @@ describe('the control port', () => {
     ],
     ['registry', { environment: 'test', company: { cnpj: COMPANY, regime: 'rich' } }, 'company.regime'],
     ['registry', { environment: 'test', company: { cnpj: COMPANY, cnc: {} } }, 'company.cnc.municipal_registration'],
+    [
+      'registry',
+      { environment: 'test', municipality: { ibge: RIO, benefits: [{ number: '1' }] } },
+      'municipality.benefits[0].number',
+    ],
+    ['registry', { environment: 'test', person: { cpf: '1' } }, 'person.cpf'],
+    ['registry', { environment: 'test', company: { cnpj: COMPANY, since: '31/01/2026' } }, 'company.since'],
+    ['certificates', {}, 'cnpj'],
+    ['certificates', { cnpj: COMPANY, name: 'A:B' }, 'name'],
+    ['events', { environment: 'test' }, 'access_key'],
     ['clock', { offset_s: 0.5 }, 'offset_s'],
     ['clock', {}, 'offset_s'],
   ];
@@ -91,6 +105,74 @@ describe('the control port', () => {
       expect.objectContaining({ method: 'POST', outcome: 201, environment: 'test', caller: COMPANY }),
       expect.objectContaining({ outcome: 400, codes: ['E0014'], time: expect.stringMatching(/Z$/) }),
     ]);
+  });
+
+  it('makes a certificate that the simulator accepts, and the trust root to call it with', async () => {
+    const { status, json } = await rig.control('POST', 'certificates', { cnpj: OTHER_COMPANY, name: 'Outra' });
+    expect(status).toBe(201);
+    const made = json as Record<'certificate_pem' | 'private_key_pem' | 'ca_pem', string>;
+    expect(made.ca_pem).toBe(rig.simulator.caPem);
+    const identity = { certificatePem: made.certificate_pem, privateKeyPem: made.private_key_pem };
+    const body = issueBody(rig, { cnpj: OTHER_COMPANY }, identity);
+    expect((await rig.call('POST', '/nfse', { body, identity })).status).toBe(201);
+  });
+
+  it('takes every member of the registries', async () => {
+    const date = '2026-01-31';
+    const municipality = {
+      ibge: NOWHERE,
+      adherent: true,
+      adherent_since: date,
+      national_emitter: true,
+      registration_required: false,
+      customer_required: false,
+      cancel_days: 30,
+      cancel_max_amount_in_cents: 1,
+      substitution_days: 30,
+      substitution_needs_customer: true,
+      substitution_keeps_customer: true,
+      service_codes: ['010101'],
+      municipal_codes: ['010101001'],
+      non_incident_codes: ['010101'],
+      special_regimes: ['6'],
+      deductions: ['percent', 'value', 'documents'],
+      benefits: [
+        {
+          number: '33045570100001',
+          kind: 'percent',
+          percent: '50.00',
+          until: date,
+          service_codes: ['010101'],
+          cnpjs: [COMPANY],
+          local_only: true,
+        },
+      ],
+      withholding_cpfs: ['12345678909'],
+      postal_codes: ['20'],
+      rate: '5.00',
+    };
+    const cnc = {
+      municipal_registration: '1',
+      since: date,
+      emitter_since: date,
+      authorized: true,
+      inactive_since: date,
+    };
+    const company = { cnpj: OTHER_COMPANY, cnc, regime: 'mei', registered: true, since: date, municipality: RIO };
+    const person = { cpf: '12345678909', registered: false, since: date };
+    const told = await rig.control('POST', 'registry', { environment: 'live', municipality, company, person });
+    expect([told.status, told.json]).toEqual([200, { ok: true }]);
+    const kept = JSON.parse(await readFile(join(rig.folder, 'registry-live.json'), 'utf8'));
+    expect(Object.keys(kept.municipalities[NOWHERE])).toHaveLength(Object.keys(municipality).length - 1);
+    expect(kept.companies[OTHER_COMPANY]).toMatchObject({ registered: true, cnc: { emitterSince: date } });
+    expect(kept.persons).toEqual({ '12345678909': { registered: false, since: date } });
+  });
+
+  it('narrows what is issued by what it was told', async () => {
+    await rig.control('POST', 'registry', { environment: 'test', person: { cpf: '12345678909', registered: false } });
+    expect(codesOf(await issue(rig, { number: 60, toma: customer('<CPF>12345678909</CPF>') }))).toEqual(['E0207']);
+    await rig.control('POST', 'registry', { environment: 'test', person: { cpf: '12345678909', registered: true } });
+    expect((await issue(rig, { number: 60, toma: customer('<CPF>12345678909</CPF>') })).status).toBe(201);
   });
 
   it('clears faults', async () => {

@@ -10,6 +10,9 @@ import { openSchemas } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import { itWith, xmllintAccepts } from '../xml/support.js';
 import {
+  address,
+  addressAbroad,
+  CUSTOMER,
   type DpsChanges,
   dpsIdOf,
   dpsXml,
@@ -20,10 +23,20 @@ import {
   MONEY_TOT_TRIB,
   NORMAL,
   openRig,
+  party,
   type Rig,
+  SIMPLES,
   signDps,
   unpack,
 } from './support.js';
+
+const IBSCBS =
+  '<IBSCBS><finNFSe>0</finNFSe><indFinal>1</indFinal><cIndOp>100301</cIndOp><indDest>0</indDest><valores><trib>' +
+  '<gIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib></gIBSCBS></trib></valores></IBSCBS>';
+
+const REIMBURSEMENT =
+  '<gReeRepRes><documentos><docOutro><nDoc>1</nDoc><xDoc>Recibo</xDoc></docOutro><dtEmiDoc>2026-01-01</dtEmiDoc>' +
+  '<dtCompDoc>2026-01-01</dtCompDoc><tpReeRepRes>01</tpReeRepRes><vlrReeRepRes>55.00</vlrReeRepRes></documentos></gReeRepRes>';
 
 describe('issuing', () => {
   let rig: Rig;
@@ -93,21 +106,70 @@ describe('issuing', () => {
         regTrib: NORMAL,
         totTrib: MONEY_TOT_TRIB,
         tribMun: '<tribISSQN>1</tribISSQN><tpRetISSQN>2</tpRetISSQN>',
+        toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
         amount: '1000.00',
       },
       { 'valores/vTotalRet': '50.00', 'valores/vLiq': '950.00' },
     ],
     [
-      'IBS and CBS',
+      'IBS and CBS, with the amounts that the real system computed for such a note',
+      {
+        regTrib: SIMPLES.replace('<regApTribSN>1', '<regApTribSN>3'),
+        totTrib: MONEY_TOT_TRIB,
+        amount: '10000.00',
+        toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
+        tribFed:
+          '<tribFed><piscofins><CST>01</CST><vBCPisCofins>10000.00</vBCPisCofins><pAliqPis>0.00</pAliqPis>' +
+          '<pAliqCofins>7.60</pAliqCofins><vPis>0.00</vPis><vCofins>760.00</vCofins><tpRetPisCofins>2</tpRetPisCofins>' +
+          '</piscofins><vRetIRRF>150.00</vRetIRRF><vRetCSLL>465.00</vRetCSLL></tribFed>',
+        ibscbs: IBSCBS,
+      },
+      {
+        'valores/vBC': '10000.00',
+        'valores/vISSQN': '500.00',
+        'valores/vTotalRet': '615.00',
+        'valores/vLiq': '9385.00',
+        'IBSCBS/valores/vBC': '8740.00',
+        'IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF': '8.74',
+        'IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun': '0.00',
+        'IBSCBS/totCIBS/gCBS/vCBS': '78.66',
+        'IBSCBS/totCIBS/vTotNF': '9385.00',
+      },
+    ],
+    [
+      'reimbursements and a discount before the base of IBS and CBS',
       {
         regTrib: NORMAL,
         totTrib: MONEY_TOT_TRIB,
-        amount: '10000.00',
-        ibscbs:
-          '<IBSCBS><finNFSe>0</finNFSe><indFinal>0</indFinal><cIndOp>100301</cIndOp><indDest>0</indDest><valores><trib>' +
-          '<gIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib></gIBSCBS></trib></valores></IBSCBS>',
+        amount: '1000.00',
+        toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
+        reductions: '<vDescCondIncond><vDescIncond>100.00</vDescIncond></vDescCondIncond>',
+        ibscbs: IBSCBS.replace('<valores>', `<valores>${REIMBURSEMENT}`),
       },
-      { 'IBSCBS/valores/vBC': '9500.00', 'IBSCBS/totCIBS/gCBS/vCBS': '85.50' },
+      // 1000 less the discount of 100, less 55 reimbursed, less 5 % of 900.
+      { 'IBSCBS/valores/vCalcReeRepRes': '55.00', 'IBSCBS/valores/vBC': '800.00', 'valores/vISSQN': '45.00' },
+    ],
+    [
+      'a deduction by percentage, of what the discount leaves',
+      {
+        regTrib: NORMAL,
+        totTrib: MONEY_TOT_TRIB,
+        amount: '1000.00',
+        reductions:
+          '<vDescCondIncond><vDescIncond>100.00</vDescIncond></vDescCondIncond><vDedRed><pDR>10.00</pDR></vDedRed>',
+      },
+      { 'valores/vCalcDR': '90.00', 'valores/vBC': '810.00', 'valores/vISSQN': '40.50', 'valores/vLiq': '900.00' },
+    ],
+    [
+      'an export, with a net amount and nothing else',
+      {
+        toma: party('toma', '<NIF>1</NIF>', addressAbroad()),
+        tribMun: '<tribISSQN>3</tribISSQN><cPaisResult>US</cPaisResult><tpRetISSQN>1</tpRetISSQN>',
+        afterCServ:
+          '<comExt><mdPrestacao>1</mdPrestacao><vincPrest>0</vincPrest><tpMoeda>220</tpMoeda><vServMoeda>300.00</vServMoeda>' +
+          '<mecAFComexP>01</mecAFComexP><mecAFComexT>01</mecAFComexT><movTempBens>1</movTempBens><mdic>0</mdic></comExt>',
+      },
+      { cLocIncid: undefined, 'valores/vBC': undefined, 'valores/vTotalRet': undefined, 'valores/vLiq': '1500.00' },
     ],
     ['nobody named as customer', { toma: '' }, { 'emit/xNome': 'ESTÚDIO EXEMPLO LTDA', xLocEmi: 'Rio de Janeiro' }],
   ];

@@ -24,6 +24,7 @@ export const tables: Tables = {
   serviceCode: (code) => (code === '010101' ? { description: 'Análise e desenvolvimento de sistemas.' } : undefined),
   isNbs: (code) => code === '115022000',
   municipality: (ibge) => (ibge === RIO ? { name: 'Rio de Janeiro', uf: 'RJ' } : undefined),
+  isForeignCountry: (code) => code === 'US',
 };
 
 /** A clock that stands still unless the test moves it. */
@@ -126,22 +127,40 @@ const parsed = (contentType: string, text: string): Record<string, unknown> => {
 };
 
 export type DpsChanges = {
+  version?: string;
   number?: number;
   id?: string;
   tpAmb?: string;
   serie?: string;
   dhEmi?: string;
   dCompet?: string;
+  tpEmit?: string;
+  /** Between tpEmit and cLocEmi. */
+  reason?: string;
+  subst?: string;
+  /** Instead of the provider's CNPJ. */
+  provider?: string;
   municipality?: string;
   cnpj?: string;
   /** Contents of prest after its CNPJ. */
   im?: string;
   regTrib?: string;
   toma?: string;
+  interm?: string;
+  /** Contents of locPrest. */
+  place?: string;
   code?: string;
+  municipalCode?: string;
+  /** Empty for none. */
   nbs?: string;
+  /** Contents of serv after cServ. */
+  afterCServ?: string;
+  received?: string;
   amount?: string;
+  /** Between vServPrest and trib. */
+  reductions?: string;
   tribMun?: string;
+  tribFed?: string;
   totTrib?: string;
   ibscbs?: string;
 };
@@ -151,6 +170,23 @@ export const MEI = '<opSimpNac>2</opSimpNac><regEspTrib>0</regEspTrib>';
 export const NORMAL = '<opSimpNac>1</opSimpNac><regEspTrib>0</regEspTrib>';
 export const MONEY_TOT_TRIB =
   '<vTotTrib><vTotTribFed>13.45</vTotTribFed><vTotTribEst>0.00</vTotTribEst><vTotTribMun>5.00</vTotTribMun></vTotTrib>';
+
+export const performedIn = (ibge: string): string => `<cLocPrestacao>${ibge}</cLocPrestacao>`;
+
+/** `toma`, `interm` or `fornec`; `rest` follows its name. */
+export const party = (element: string, identity: string, rest = ''): string =>
+  `<${element}>${identity}<xNome>PARTE FICTICIA</xNome>${rest}</${element}>`;
+
+const STREET = '<xLgr>Rua A</xLgr><nro>1</nro><xBairro>Centro</xBairro>';
+
+/** `end` in Brazil. */
+export const address = (ibge = RIO, postalCode = '20000000'): string =>
+  `<end><endNac><cMun>${ibge}</cMun><CEP>${postalCode}</CEP></endNac>${STREET}</end>`;
+
+/** `end` abroad. */
+export const addressAbroad = (country = 'US'): string =>
+  `<end><endExt><cPais>${country}</cPais><cEndPost>10001</cEndPost><xCidade>New York</xCidade>` +
+  `<xEstProvReg>NY</xEstProvReg></endExt>${STREET}</end>`;
 
 export const customer = (document = `<CNPJ>${CUSTOMER}</CNPJ>`): string =>
   `<toma>${document}<xNome>CLIENTE FICTICIO &amp; FILHOS</xNome></toma>`;
@@ -162,16 +198,19 @@ export const dpsIdOf = ({ number = 1, serie = '1', municipality = RIO, cnpj = CO
 export const dpsXml = (clock: { now(): Instant }, changes: DpsChanges = {}): string => {
   const number = changes.number ?? 1;
   return (
-    `<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01"><infDPS Id="${changes.id ?? dpsIdOf(changes)}">` +
+    `<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="${changes.version ?? '1.01'}"><infDPS Id="${changes.id ?? dpsIdOf(changes)}">` +
     `<tpAmb>${changes.tpAmb ?? '2'}</tpAmb><dhEmi>${changes.dhEmi ?? brasiliaStamp(clock.now())}</dhEmi>` +
     `<verAplic>Teste_1.0</verAplic><serie>${changes.serie ?? '1'}</serie><nDPS>${number}</nDPS>` +
-    `<dCompet>${changes.dCompet ?? brasiliaDate(clock.now())}</dCompet><tpEmit>1</tpEmit>` +
-    `<cLocEmi>${changes.municipality ?? RIO}</cLocEmi><prest><CNPJ>${changes.cnpj ?? COMPANY}</CNPJ>` +
+    `<dCompet>${changes.dCompet ?? brasiliaDate(clock.now())}</dCompet><tpEmit>${changes.tpEmit ?? '1'}</tpEmit>` +
+    `${changes.reason ?? ''}<cLocEmi>${changes.municipality ?? RIO}</cLocEmi>${changes.subst ?? ''}<prest>` +
+    `${changes.provider ?? `<CNPJ>${changes.cnpj ?? COMPANY}</CNPJ>`}` +
     `${changes.im ?? ''}<regTrib>${changes.regTrib ?? SIMPLES}</regTrib></prest>${changes.toma ?? customer()}` +
-    `<serv><locPrest><cLocPrestacao>${RIO}</cLocPrestacao></locPrest><cServ><cTribNac>${changes.code ?? '010101'}` +
-    `</cTribNac><xDescServ>Desenvolvimento de sistema</xDescServ><cNBS>${changes.nbs ?? '115022000'}</cNBS></cServ>` +
-    `</serv><valores><vServPrest><vServ>${changes.amount ?? '1500.00'}</vServ></vServPrest><trib><tribMun>` +
-    `${changes.tribMun ?? '<tribISSQN>1</tribISSQN><tpRetISSQN>1</tpRetISSQN>'}</tribMun><totTrib>` +
+    `${changes.interm ?? ''}<serv><locPrest>${changes.place ?? performedIn(RIO)}</locPrest><cServ><cTribNac>` +
+    `${changes.code ?? '010101'}</cTribNac>${changes.municipalCode ?? ''}<xDescServ>Desenvolvimento de sistema` +
+    `</xDescServ>${changes.nbs === '' ? '' : `<cNBS>${changes.nbs ?? '115022000'}</cNBS>`}</cServ>` +
+    `${changes.afterCServ ?? ''}</serv><valores><vServPrest>${changes.received ?? ''}<vServ>` +
+    `${changes.amount ?? '1500.00'}</vServ></vServPrest>${changes.reductions ?? ''}<trib><tribMun>` +
+    `${changes.tribMun ?? '<tribISSQN>1</tribISSQN><tpRetISSQN>1</tpRetISSQN>'}</tribMun>${changes.tribFed ?? ''}<totTrib>` +
     `${changes.totTrib ?? '<pTotTribSN>6.00</pTotTribSN>'}</totTrib></trib></valores>${changes.ibscbs ?? ''}</infDPS></DPS>`
   );
 };

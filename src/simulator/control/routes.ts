@@ -3,8 +3,9 @@ import type { Mode } from '../../domain/shared/ids.js';
 import type { Environment, World } from '../environment.js';
 import type { Json } from '../http/answer.js';
 import type { Note } from '../state/ledger.js';
-import { BadInput, members, oneOf, whole } from './input.js';
-import { MODES, readFault } from './read-fault.js';
+import { BadInput, members, oneOf, textLike, whole } from './input.js';
+import { linkEvent } from './link-event.js';
+import { CNPJ, MODES, readFault } from './read-fault.js';
 import { readRegistryChange } from './read-registry.js';
 
 export type ControlCall = { method: string; path: string; query: URLSearchParams; body: unknown };
@@ -29,6 +30,11 @@ export const answerControl = async (world: World, call: ControlCall): Promise<Co
       await world.environments[environment].registry.change(change);
       return { status: 200, body: { ok: true } };
     }
+    case 'POST /_control/events':
+      await linkEvent(world, call.body);
+      return { status: 201, body: { ok: true } };
+    case 'POST /_control/certificates':
+      return { status: 201, body: await certificateFor(world, call.body) };
     case 'POST /_control/clock': {
       const fields = members(call.body);
       const offset = fields.required('offset_s', whole(-TEN_YEARS_S, TEN_YEARS_S));
@@ -39,6 +45,16 @@ export const answerControl = async (world: World, call: ControlCall): Promise<Co
     default:
       return undefined;
   }
+};
+
+/** For clients that have no certificate yet: a throwaway e-CNPJ, which nobody else accepts. */
+const certificateFor = async (world: World, body: unknown): Promise<Json> => {
+  const fields = members(body);
+  const cnpj = fields.required('cnpj', CNPJ);
+  const name = fields.optional('name', textLike(/^[^:]{1,40}$/, 'a name of 1 to 40 characters without colon'));
+  fields.done();
+  const { privateKeyPem, certificatePem, caPem } = await world.issueClient({ cnpj, name: name ?? `EMPRESA ${cnpj}` });
+  return { certificate_pem: certificatePem, private_key_pem: privateKeyPem, ca_pem: caPem };
 };
 
 const ledgerOf = async (world: World, query: URLSearchParams): Promise<readonly Json[]> => {
@@ -56,6 +72,7 @@ const ledgerOf = async (world: World, query: URLSearchParams): Promise<readonly 
 
 const entryOf = ({ mode, ledger }: Environment, note: Note): Json => {
   const canceled = ledger.event(note.accessKey, CANCELLATION_EVENT);
+  const others = ledger.events(note.accessKey).filter(({ type }) => type !== CANCELLATION_EVENT);
   return {
     access_key: note.accessKey,
     dps_id: note.dpsId,
@@ -64,6 +81,9 @@ const entryOf = ({ mode, ledger }: Environment, note: Note): Json => {
     amount_in_cents: note.amountInCents,
     authorized_at: note.authorizedAt,
     ...(canceled !== undefined && { canceled_at: canceled.registeredAt }),
+    ...(others.length > 0 && {
+      events: others.map(({ type, registeredAt }) => ({ type, registered_at: registeredAt })),
+    }),
     environment: mode,
   };
 };

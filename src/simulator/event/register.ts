@@ -1,16 +1,14 @@
-import { CANCELLATION_EVENT, cancellationRequestId } from '../../domain/shared/access-key.js';
-import { brasiliaStamp, epochMs, type Instant } from '../../domain/shared/time.js';
-import { type Canonical, elementWith, field } from '../../xml/element.js';
+import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
+import type { Canonical } from '../../xml/element.js';
 import { attributeAt, nodeAt, textAt } from '../../xml/parse.js';
-import { signDocument } from '../../xml/sign.js';
-import { gzipBase64 } from '../../xml/transport.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
-import { holderOf, isSameCompany } from '../holder.js';
+import { holderOf } from '../holder.js';
 import type { Received } from '../intake.js';
-import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';
-import type { Note } from '../state/ledger.js';
+import { eventDocument } from './evento.js';
+import { cancellationBar, EVENT_KINDS } from './kinds.js';
+import { brokenEventRules, type EventContext } from './rules.js';
 
 export type Registration = { ok: true; document: string } | { ok: false; refusals: readonly Refusal[] };
 
@@ -25,36 +23,26 @@ export const registerEvent = (
   pathKey: string,
 ): Registration => {
   const request = readRequest(received);
-  if (request === undefined) return { ok: false, refusals: [refusal('E1242')] };
+  if (request === undefined) return refused('E1242');
   const now = world.clock.now();
-  const note = environment.ledger.noteByKey(request.accessKey);
-  const codes = note === undefined ? unknownNote(world, environment, request) : [];
-  const broken = [
-    ...formFaults(environment, received, request, pathKey),
-    ...codes,
-    ...(note === undefined ? [] : noteFaults(environment, note, request, now)),
-  ];
-  if (broken.length > 0) return { ok: false, refusals: broken.map((code) => refusal(code)) };
-
+  const fault = world.judgeSigner(received.signerDer, now);
+  if (fault !== undefined) return refused(fault === 'invalid' ? 'E1983' : 'E1986');
+  const context = contextOf(world, environment, { request, pathKey, signer: holderOf(received.signerDer).cnpj, now });
+  const broken = brokenEventRules(context);
+  if (broken.length > 0) {
+    return { ok: false, refusals: broken.map((code) => (code === 'E0840' ? barredBy(context.events) : refusal(code))) };
+  }
+  const { accessKey } = request;
   const registeredAt = wholeSecond(now);
-  const id = `EVT${request.accessKey}${CANCELLATION_EVENT}001`;
-  const { bytes } = signDocument(evento(id, environment.verAplic, registeredAt, received.text), {
-    ...world.signer,
-    signedElementName: 'infEvento',
-    id,
-    algorithm: 'exc-c14n-with-comments',
-    encoding: 'utf-8',
-  });
-  const document = gzipBase64(bytes);
-  const event = { accessKey: request.accessKey, type: CANCELLATION_EVENT, sequence: 1, registeredAt };
-  environment.ledger.addEvent(event, document);
+  // The signed request is copied as it came.
+  const parts = { accessKey, type: CANCELLATION_EVENT, registeredAt, request: received.text as Canonical };
+  const document = eventDocument(world, environment, parts);
+  environment.ledger.addEvent({ accessKey, type: CANCELLATION_EVENT, sequence: 1, registeredAt }, document);
   return { ok: true, document };
 };
 
-type Request = { id: string; accessKey: string; author: string; tpAmb: string };
-
 /** Undefined for an event other than the cancellation. */
-const readRequest = ({ root }: Received): Request | undefined => {
+const readRequest = ({ root }: Received): EventContext['request'] | undefined => {
   const infPedReg = nodeAt(root, 'pedRegEvento/infPedReg');
   if (nodeAt(infPedReg, `e${CANCELLATION_EVENT}`) === undefined) return undefined;
   return {
@@ -65,43 +53,31 @@ const readRequest = ({ root }: Received): Request | undefined => {
   };
 };
 
-const formFaults = (environment: Environment, received: Received, request: Request, pathKey: string): Code[] => {
-  const signer = holderOf(received.signerDer).cnpj;
-  const codes: Code[] = [];
-  if (request.tpAmb !== environment.tpAmb) codes.push('E1845');
-  if (request.id !== cancellationRequestId(request.accessKey) || pathKey !== request.accessKey) codes.push('E1827');
-  if (signer === undefined || !isSameCompany(signer, request.author)) codes.push('E0812');
-  return codes;
+const contextOf = (
+  world: World,
+  { mode, tpAmb, ledger, registry }: Environment,
+  asked: Pick<EventContext, 'request' | 'pathKey' | 'signer' | 'now'>,
+): EventContext => {
+  const { accessKey } = asked.request;
+  const note = ledger.noteByKey(accessKey);
+  return {
+    ...asked,
+    tpAmb,
+    note,
+    isElsewhere: world.environments[otherMode(mode)].ledger.noteByKey(accessKey) !== undefined,
+    events: ledger.events(accessKey).map(({ type }) => type),
+    municipality: note === undefined ? {} : registry.municipality(note.municipality),
+  };
 };
 
-const unknownNote = (world: World, { mode }: Environment, { accessKey }: Request): Code[] =>
-  world.environments[otherMode(mode)].ledger.noteByKey(accessKey) === undefined ? ['E1831'] : ['E0831'];
-
-const noteFaults = ({ ledger, registry }: Environment, note: Note, request: Request, now: Instant): Code[] => {
-  const { cancelDays, customerRequired } = registry.municipality(note.municipality);
-  if (ledger.event(note.accessKey, CANCELLATION_EVENT) !== undefined) return ['E0840'];
-  const codes: Code[] = [];
-  if (!isSameCompany(request.author, note.cnpj)) codes.push('E0813');
-  if (cancelDays !== undefined && epochMs(now) > epochMs(note.authorizedAt) + cancelDays * 86_400_000) {
-    codes.push('E0822');
-  }
-  if (customerRequired === true && note.customer === undefined) codes.push('E0824');
-  return codes;
+/** The message of E0840 names the event that is in the way. */
+const barredBy = (events: readonly string[]): Refusal => {
+  const { message, ...rest } = refusal('E0840');
+  const name = cancellationBar(events) ?? '';
+  return {
+    ...rest,
+    message: message.replace(`o evento de ${EVENT_KINDS['101101'].name} já`, `o evento de ${name} já`),
+  };
 };
 
-const evento = (id: string, verAplic: string, registeredAt: Instant, requestText: string): string =>
-  elementWith(
-    'evento',
-    { xmlns: 'http://www.sped.fazenda.gov.br/nfse', versao: '1.01' },
-    elementWith(
-      'infEvento',
-      { Id: id },
-      field('verAplic', verAplic),
-      field('ambGer', '2'),
-      field('nSeqEvento', '1'),
-      field('dhProc', brasiliaStamp(registeredAt)),
-      field('nDFSe', '0'),
-      // The signed request is copied as it came.
-      requestText as Canonical,
-    ),
-  );
+const refused = (code: 'E1242' | 'E1983' | 'E1986'): Registration => ({ ok: false, refusals: [refusal(code)] });

@@ -1,6 +1,7 @@
 import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
 import { brasiliaStamp } from '../../domain/shared/time.js';
 import type { Environment, World } from '../environment.js';
+import { typeOf } from '../event/kinds.js';
 import { registerEvent } from '../event/register.js';
 import { EVENT_KIND, takeIn } from '../intake.js';
 import { type Refusal, refusal } from '../refusal.js';
@@ -61,11 +62,12 @@ export const eventLookupOperation = (
     refuse: ([first = refusal('RNG9999')]) => failedQuery(answerHead(world, environment), 400, first),
     effect: { kind: 'reads', absent },
     perform: async () => {
-      const event = sequence === '1' ? ledger.event(accessKey, type) : undefined;
+      const event =
+        sequence === '1' ? ledger.events(accessKey).find((candidate) => typeOf(candidate.type) === type) : undefined;
       const isHidden = type === CANCELLATION_EVENT && world.hidden.has(hiddenEvent(accessKey));
       if (event === undefined || isHidden) return absent();
       if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
-      const document = (await ledger.eventDocument(accessKey, type)) ?? '';
+      const document = (await ledger.eventDocument(accessKey, event.type)) ?? '';
       const found = {
         chaveAcesso: accessKey,
         tipoEvento: Number(type),

@@ -7,6 +7,8 @@ import type { World } from '../environment.js';
 import type { Answer, Json } from './answer.js';
 import { type Caller, callerOf } from './caller.js';
 import { type Handled, handle } from './handle.js';
+import { readBody } from './read-body.js';
+import { askForCertificate, RENEGOTIATING } from './renegotiate.js';
 import { send } from './send.js';
 
 export type MutualTls = {
@@ -15,11 +17,13 @@ export type MutualTls = {
   clientAuthorities: readonly string[];
   port: number;
   host: string;
+  /** Asks for the certificate only after the request, by renegotiation. */
+  renegotiate: boolean;
 };
 
 export type Listening = { port: number; close(): Promise<void> };
 
-/** HTTP/1.1 over TLS; the certificate is asked for in the handshake and judged per request, to answer 403 as Sefin does. */
+/** HTTP/1.1 over TLS; the certificate is judged per request and not in the handshake, to answer 403 as Sefin does. */
 export const startAuthorizer = async (
   world: World,
   tls: MutualTls,
@@ -32,12 +36,13 @@ export const startAuthorizer = async (
       key: tls.server.privateKeyPem,
       cert: tls.server.certificatePem,
       ca: [...tls.clientAuthorities],
-      requestCert: true,
+      requestCert: !tls.renegotiate,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
       ALPNProtocols: ['http/1.1'],
       sessionIdContext: 'nfse-simulator',
       keepAliveTimeout: 60_000,
+      ...(tls.renegotiate && RENEGOTIATING),
     },
     (request, response) => {
       const reset = () => {
@@ -45,7 +50,7 @@ export const startAuthorizer = async (
         if (socket === undefined) request.socket.destroy();
         else socket.resetAndDestroy();
       };
-      void serve(world, request, response, reset, log);
+      void serve(world, { request, response, reset, renegotiate: tls.renegotiate }, log);
     },
   );
   server.on('connection', (socket: Socket) => {
@@ -71,16 +76,21 @@ export const startAuthorizer = async (
   };
 };
 
+type Exchange = { request: IncomingMessage; response: ServerResponse; reset: () => void; renegotiate: boolean };
+
 const serve = async (
   world: World,
-  request: IncomingMessage,
-  response: ServerResponse,
-  reset: () => void,
+  { request, response, reset, renegotiate }: Exchange,
   log: (line: object) => void,
 ): Promise<void> => {
   const time = world.clock.now();
-  const caller: Caller = request.socket instanceof TLSSocket ? callerOf(request.socket) : { kind: 'none' };
   try {
+    const { socket } = request;
+    if (renegotiate && socket instanceof TLSSocket) {
+      await readBody(request);
+      await askForCertificate(socket);
+    }
+    const caller: Caller = socket instanceof TLSSocket ? callerOf(socket) : { kind: 'none' };
     const handled = await handle(world, request, caller);
     const { mode } = handled.addressed;
     const codes = codesOf(handled.answer);

@@ -2,11 +2,14 @@ import { signDocument } from '../../xml/sign.js';
 import { gzipBase64 } from '../../xml/transport.js';
 import { wholeSecond } from '../clock.js';
 import type { Environment, World } from '../environment.js';
+import { linkSubstitution } from '../event/link.js';
 import { holderOf, isSameCompany } from '../holder.js';
 import type { Received } from '../intake.js';
 import { type Refusal, refusal } from '../refusal.js';
+import { ruleContext } from '../rules/context.js';
 import type { Dps } from '../rules/dps.js';
 import { brokenRules } from '../rules/engine.js';
+import { placeOf } from '../rules/subst.js';
 import type { Note } from '../state/ledger.js';
 import { newAccessKey } from './access-key.js';
 import { buildNfse, nfseId } from './nfse.js';
@@ -22,15 +25,15 @@ const DEFAULT_RATE = '5.00';
  * one gets a note and the other E0014. The caller awaits `ledger.durable()` before it tells anybody.
  */
 export const authorize = (world: World, environment: Environment, received: Received, dps: Dps): Authorization => {
-  const { ledger, registry } = environment;
+  const { ledger } = environment;
+  const now = world.clock.now();
+  const fault = world.judgeSigner(received.signerDer, now);
+  if (fault !== undefined) return refused(fault === 'invalid' ? 'E0715' : 'E0716');
   const holder = holderOf(received.signerDer);
   if (holder.cnpj === undefined || !isSameCompany(holder.cnpj, dps.emitter)) return refused('E0718');
   if (ledger.noteByDps(dps.derivedId) !== undefined) return refused('E0014');
-  const now = world.clock.now();
-  const municipality = registry.municipality(dps.municipality);
-  const company = registry.company(dps.emitter);
-  const { tpAmb } = environment;
-  const refusals = brokenRules({ dps, tpAmb, now, tables: world.tables, municipality, company });
+  const context = ruleContext(world, environment, dps);
+  const refusals = brokenRules(context);
   if (refusals.length > 0) return { ok: false, refusals };
 
   const authorizedAt = wholeSecond(now);
@@ -44,7 +47,7 @@ export const authorize = (world: World, environment: Environment, received: Rece
     documentNumber: ledger.nextDocument(),
     verAplic: environment.verAplic,
     processedAt: authorizedAt,
-    defaultRate: municipality.rate ?? DEFAULT_RATE,
+    defaultRate: context.incidence.rate ?? DEFAULT_RATE,
     holderName: holder.name,
     tables: world.tables,
   });
@@ -64,10 +67,30 @@ export const authorize = (world: World, environment: Environment, received: Rece
     municipality: dps.municipality,
     amountInCents: dps.amountInCents,
     ...(dps.customer !== undefined && { customer: dps.customer }),
+    subject: subjectOf(dps),
     authorizedAt,
   };
   ledger.addNote(note, document);
+  const old = ledger.noteByKey(dps.text('subst/chSubstda') ?? '');
+  if (old !== undefined) {
+    const reason = dps.text('subst/cMotivo') ?? '';
+    linkSubstitution(world, environment, old, { accessKey, reason, text: dps.text('subst/xMotivo'), at: authorizedAt });
+  }
   return { ok: true, note, document };
 };
 
-const refused = (code: 'E0718' | 'E0014'): Authorization => ({ ok: false, refusals: [refusal(code)] });
+const subjectOf = (dps: Dps): NonNullable<Note['subject']> => {
+  const municipalCode = dps.text('serv/cServ/cTribMun');
+  const place = placeOf(dps);
+  return {
+    competence: dps.competence,
+    serviceCode: dps.serviceCode,
+    ...(municipalCode !== undefined && { municipalCode }),
+    ...(place !== undefined && { place }),
+  };
+};
+
+const refused = (code: 'E0014' | 'E0715' | 'E0716' | 'E0718'): Authorization => ({
+  ok: false,
+  refusals: [refusal(code)],
+});

@@ -1,7 +1,9 @@
-import { centsFromDecimal, decimalFromCents } from '../../domain/shared/money.js';
+import { decimalFromCents } from '../../domain/shared/money.js';
 import { type Canonical, element, field } from '../../xml/element.js';
+import { percentOf, reimbursements, unconditionalDiscount } from '../rules/amounts.js';
 import type { Dps } from '../rules/dps.js';
-import { percentOf, type Values } from './values.js';
+import { OPERATIONS_BY_CUSTOMER } from '../rules/service-lists.js';
+import type { Values } from './values.js';
 
 /** Test rates of 2026 (domain.md section 11). */
 const P_IBS_UF = '0.10';
@@ -11,12 +13,15 @@ const P_CBS = '0.90';
 /** The computed `IBSCBS` group of an NFS-e whose DPS declares one; undefined otherwise. */
 export const ibscbs = (dps: Dps, values: Values, nameOf: (ibge: string) => string): Canonical | undefined => {
   if (!dps.has('IBSCBS')) return undefined;
-  const cents = (path: string) => centsFromDecimal(dps.text(path) ?? '') ?? 0;
-  const taxes = (values.issqn?.vISSQN ?? 0) + cents(`${PIS_COFINS}/vPis`) + cents(`${PIS_COFINS}/vCofins`);
-  const vBC = Math.max(0, dps.amountInCents - cents('valores/vDescCondIncond/vDescIncond') - taxes);
-  const place = dps.text('toma/end/endNac/cMun') ?? dps.municipality;
+  const taxes = (values.issqn?.vISSQN ?? 0) + dps.cents(`${PIS_COFINS}/vPis`) + dps.cents(`${PIS_COFINS}/vCofins`);
+  const vCalcReeRepRes = reimbursements(dps);
+  const vBC = Math.max(0, dps.amountInCents - unconditionalDiscount(dps) - vCalcReeRepRes - taxes);
+  const place = placeOf(dps);
   const vIBSUF = percentOf(vBC, P_IBS_UF);
   const vIBSMun = percentOf(vBC, P_IBS_MUN);
+  const vCBS = percentOf(vBC, P_CBS);
+  // Until 2026 the total of the note is its net amount, from 2027 on the two taxes come on top.
+  const onTop = dps.competence < '2027' ? 0 : vIBSUF + vIBSMun + vCBS;
   return element(
     'IBSCBS',
     field('cLocalidadeIncid', place),
@@ -24,24 +29,32 @@ export const ibscbs = (dps: Dps, values: Values, nameOf: (ibge: string) => strin
     element(
       'valores',
       field('vBC', decimalFromCents(vBC)),
-      field('vCalcReeRepRes', '0.00'),
+      field('vCalcReeRepRes', decimalFromCents(vCalcReeRepRes)),
       element('uf', field('pIBSUF', P_IBS_UF), field('pAliqEfetUF', P_IBS_UF)),
       element('mun', field('pIBSMun', P_IBS_MUN), field('pAliqEfetMun', P_IBS_MUN)),
       element('fed', field('pCBS', P_CBS), field('pAliqEfetCBS', P_CBS)),
     ),
     element(
       'totCIBS',
-      // Until 2026 the total of the note is its net amount.
-      field('vTotNF', decimalFromCents(values.vLiq)),
+      field('vTotNF', decimalFromCents(values.vLiq + onTop)),
       element(
         'gIBS',
         field('vIBSTot', decimalFromCents(vIBSUF + vIBSMun)),
         element('gIBSUFTot', field('vIBSUF', decimalFromCents(vIBSUF))),
         element('gIBSMunTot', field('vIBSMun', decimalFromCents(vIBSMun))),
       ),
-      element('gCBS', field('vCBS', decimalFromCents(percentOf(vBC, P_CBS)))),
+      element('gCBS', field('vCBS', decimalFromCents(vCBS))),
     ),
   );
 };
 
 const PIS_COFINS = 'valores/trib/tribFed/piscofins';
+
+/** Where IBS and CBS are due: with the customer or recipient, or where the service was performed (Anexo C, by cIndOp). */
+const placeOf = (dps: Dps): string => {
+  const party = dps.text('IBSCBS/indDest') === '1' ? 'IBSCBS/dest' : 'toma';
+  const place = OPERATIONS_BY_CUSTOMER.has(dps.text('IBSCBS/cIndOp') ?? '')
+    ? dps.text(`${party}/end/endNac/cMun`)
+    : dps.text('serv/locPrest/cLocPrestacao');
+  return place ?? dps.municipality;
+};

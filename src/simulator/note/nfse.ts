@@ -2,6 +2,7 @@ import { brasiliaStamp, type Instant } from '../../domain/shared/time.js';
 import { type Canonical, elementWith, field } from '../../xml/element.js';
 import type { Tables } from '../options.js';
 import type { Dps } from '../rules/dps.js';
+import { placeOfIncidence } from '../rules/incidence.js';
 import { emit } from './emit.js';
 import { ibscbs } from './ibscbs.js';
 import { valores, valuesOf } from './values.js';
@@ -31,8 +32,7 @@ export const buildNfse = (parts: NfseParts): string => {
   const { dps, tables } = parts;
   const values = valuesOf(dps, parts.defaultRate);
   const nameOf = (ibge: string) => tables.municipality(ibge)?.name ?? 'Município não identificado';
-  const cTribNac = dps.text('serv/cServ/cTribNac') ?? '';
-  const cLocIncid = hasIncidence(dps) ? dps.municipality : undefined;
+  const cLocIncid = hasIncidence(dps) ? (placeOfIncidence(dps) ?? dps.municipality) : undefined;
   const place = dps.text('serv/locPrest/cLocPrestacao');
   return elementWith(
     'NFSe',
@@ -45,7 +45,10 @@ export const buildNfse = (parts: NfseParts): string => {
       field('nNFSe', String(parts.number)),
       field('cLocIncid', cLocIncid),
       field('xLocIncid', cLocIncid && nameOf(cLocIncid)),
-      field('xTribNac', (tables.serviceCode(cTribNac)?.description ?? cTribNac).slice(0, LONGEST_DESCRIPTION)),
+      field(
+        'xTribNac',
+        (tables.serviceCode(dps.serviceCode)?.description ?? dps.serviceCode).slice(0, LONGEST_DESCRIPTION),
+      ),
       field('verAplic', parts.verAplic),
       field('ambGer', '2'),
       field('tpEmis', '1'),
@@ -65,7 +68,7 @@ const LONGEST_DESCRIPTION = 600;
 
 /** Immunity, export, no incidence, and the service outside the list have no place of incidence. */
 const hasIncidence = (dps: Dps): boolean =>
-  dps.text('valores/trib/tribMun/tribISSQN') === '1' && dps.text('serv/cServ/cTribNac') !== '990101';
+  dps.text('valores/trib/tribMun/tribISSQN') === '1' && dps.serviceCode !== '990101';
 
 /** What others signed is copied, not rewritten: it need not be canonical, so the NFS-e is canonicalized when signed. */
 const verbatim = (dpsText: string): Canonical => dpsText as Canonical;

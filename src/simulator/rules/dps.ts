@@ -1,8 +1,22 @@
 import { type Cents, centsFromDecimal } from '../../domain/shared/money.js';
-import { attributeAt, nodeAt, textAt, type XmlParts, type XmlValue } from '../../xml/parse.js';
+import { attributeAt, nodeAt, nodesAt, textAt, type XmlParts, type XmlValue } from '../../xml/parse.js';
+
+/** An element with children, read by paths below it. */
+export type Group = {
+  text(path: string): string | undefined;
+  has(path: string): boolean;
+  /** An amount, or a percentage in hundredths; 0 when it is absent. */
+  cents(path: string): Cents;
+  /** The elements at `path`, which may repeat. */
+  each(path: string): readonly Group[];
+  /** Their texts, for elements without children. */
+  texts(path: string): readonly string[];
+};
 
 /** A DPS that passed the schema, read by paths below `infDPS`. */
-export type Dps = {
+export type Dps = Group & {
+  /** `DPS/@versao`. */
+  version: string;
   /** `infDPS/@Id`. */
   id: string;
   /** CNPJ or CPF of the emitter. */
@@ -10,17 +24,20 @@ export type Dps = {
   /** Identifier as its fields make it; differs from `id` in a faulty DPS (E0004). */
   derivedId: string;
   municipality: string;
+  /** `dCompet`. */
+  competence: string;
+  /** `cTribNac`. */
+  serviceCode: string;
   amountInCents: Cents;
   /** CNPJ or CPF of the customer. */
   customer: string | undefined;
-  text(path: string): string | undefined;
-  has(path: string): boolean;
 };
 
 /** Undefined when an element that the schema demands is missing, which a validated DPS cannot be. */
 export const readDps = (root: XmlParts): Dps | undefined => {
   const infDPS = nodeAt(root, 'DPS/infDPS');
-  const text = (path: string) => textAt(infDPS, path);
+  const group = groupOf(infDPS);
+  const { text } = group;
   const id = attributeAt(root, 'DPS/infDPS', 'Id');
   const kind = emitterPath(infDPS);
   const cnpj = text(`${kind}/CNPJ`);
@@ -34,16 +51,26 @@ export const readDps = (root: XmlParts): Dps | undefined => {
   const nDPS = (text('nDPS') ?? '').padStart(15, '0');
   const inscription = `${cnpj === undefined ? '1' : '2'}${emitter.padStart(14, '0')}`;
   return {
+    ...group,
+    version: attributeAt(root, 'DPS', 'versao') ?? '',
     id,
     emitter,
     derivedId: `DPS${municipality}${inscription}${serie}${nDPS}`,
     municipality,
+    competence: text('dCompet') ?? '',
+    serviceCode: text('serv/cServ/cTribNac') ?? '',
     amountInCents,
     customer: text('toma/CNPJ') ?? text('toma/CPF'),
-    text,
-    has: (path) => nodeAt(infDPS, path) !== undefined,
   };
 };
+
+const groupOf = (node: XmlValue | undefined): Group => ({
+  text: (path) => textAt(node, path),
+  has: (path) => nodeAt(node, path) !== undefined,
+  cents: (path) => centsFromDecimal(textAt(node, path) ?? '') ?? 0,
+  each: (path) => nodesAt(node, path).map(groupOf),
+  texts: (path) => nodesAt(node, path).filter((value) => typeof value === 'string'),
+});
 
 /** tpEmit says who emits: 1 the provider, 2 the customer, 3 the intermediary. */
 const emitterPath = (infDPS: XmlValue | undefined): string => {

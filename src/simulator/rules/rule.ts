@@ -1,8 +1,18 @@
 import type { Instant } from '../../domain/shared/time.js';
 import type { Code } from '../messages.js';
 import type { Tables } from '../options.js';
-import type { Company, Municipality } from '../state/registry.js';
+import type { Note } from '../state/ledger.js';
+import type { Company, Municipality, Registers } from '../state/registry.js';
 import type { Dps } from './dps.js';
+
+/** What an environment holds about notes that a DPS names. */
+export type Notes = {
+  note(accessKey: string): Note | undefined;
+  /** Types of the events on a note. */
+  events(accessKey: string): readonly string[];
+  /** True for a note of the other environment. */
+  isElsewhere(accessKey: string): boolean;
+};
 
 /** Everything that a rule may look at. */
 export type RuleContext = {
@@ -11,23 +21,15 @@ export type RuleContext = {
   /** The authorizer's clock. */
   now: Instant;
   tables: Tables;
+  registers: Registers;
+  notes: Notes;
   /** Parameters of the emitting municipality. */
   municipality: Municipality;
+  /** Parameters of the municipality where the ISSQN is due. */
+  incidence: Municipality;
+  /** The emitter. */
   company: Company;
 };
 
 /** One rule of the official table; the message comes from the code. */
 export type Rule = { code: Code; broken(context: RuleContext): boolean };
-
-export const isMei = ({ dps }: RuleContext): boolean => dps.text('prest/regTrib/opSimpNac') === '2';
-
-export const isMeEpp = ({ dps }: RuleContext): boolean => dps.text('prest/regTrib/opSimpNac') === '3';
-
-export const isOutsideSimples = ({ dps }: RuleContext): boolean => dps.text('prest/regTrib/opSimpNac') === '1';
-
-/** regApTribSN 1: federal taxes and ISSQN all inside the Simples. */
-export const isAllInsideSimples = (context: RuleContext): boolean =>
-  isMeEpp(context) && context.dps.text('prest/regTrib/regApTribSN') === '1';
-
-export const isAbroad = ({ dps }: RuleContext): boolean =>
-  dps.has('toma/end/endExt') || dps.has('interm/end/endExt') || dps.has('serv/locPrest/cPaisPrestacao');

@@ -13,6 +13,8 @@ export type Note = {
   amountInCents: Cents;
   /** CNPJ or CPF. */
   customer?: string;
+  /** What a substitution may not change; absent in ledgers of earlier versions. */
+  subject?: { competence: string; serviceCode: string; municipalCode?: string; place?: string };
   authorizedAt: Instant;
 };
 
@@ -29,6 +31,8 @@ export type Ledger = {
   noteByDps(dpsId: string): Note | undefined;
   noteByKey(accessKey: string): Note | undefined;
   event(accessKey: string, type: string): RegisteredEvent | undefined;
+  /** Every event on a note, the oldest first. */
+  events(accessKey: string): readonly RegisteredEvent[];
   notes(): Iterable<Note>;
   /** The next nNFSe of this emitter, from 1. */
   nextNumber(cnpj: string): number;
@@ -53,12 +57,14 @@ export const openLedger = async (path: string): Promise<Ledger> => {
   const byDps = new Map<string, Note>();
   const byKey = new Map<string, { note: Note; span: Span }>();
   const events = new Map<string, { event: RegisteredEvent; span: Span }>();
+  const eventsByKey = new Map<string, RegisteredEvent[]>();
   const lastNumber = new Map<string, number>();
 
   const remember = (record: Record, span: Span): void => {
     if (record.kind === 'event') {
       const { kind: _, ...event } = record;
       events.set(eventId(event.accessKey, event.type), { event, span });
+      eventsByKey.set(event.accessKey, [...(eventsByKey.get(event.accessKey) ?? []), event]);
       return;
     }
     const { kind: _, ...note } = record;
@@ -84,6 +90,7 @@ export const openLedger = async (path: string): Promise<Ledger> => {
     noteByDps: (dpsId) => byDps.get(dpsId),
     noteByKey: (accessKey) => byKey.get(accessKey)?.note,
     event: (accessKey, type) => events.get(eventId(accessKey, type))?.event,
+    events: (accessKey) => eventsByKey.get(accessKey) ?? [],
     notes: () => byDps.values(),
     nextNumber: (cnpj) => (lastNumber.get(cnpj) ?? 0) + 1,
     nextDocument: () => byKey.size + 1,

@@ -1,42 +1,32 @@
 import { open, readFile, rename } from 'node:fs/promises';
+import type { Company, Municipality, Person } from './entries.js';
 
-/** What one municipality demands. Absent members have the permissive default. */
-export type Municipality = {
-  /** Default true: the convênio is active. */
-  adherent?: boolean;
-  /** Default true: the municipality issues through the national emitter. */
-  nationalEmitter?: boolean;
-  /** Default false. */
-  registrationRequired?: boolean;
-  /** Default false. */
-  customerRequired?: boolean;
-  /** Days after authorization in which a note can be cancelled; default: no limit. */
-  cancelDays?: number;
-  /** The administered cTribNac; default: all. */
-  serviceCodes?: readonly string[];
-  /** Percent with two places, default `5.00`. */
-  rate?: string;
-};
+export type { Benefit, Cnc, Company, DeductionKind, Municipality, Person, TaxRegime } from './entries.js';
 
-export type TaxRegime = 'mei' | 'simples' | 'normal';
-
-/** `cnc` undefined: nobody said; null: certainly no entry; both mean that CNC holds no registration. */
-export type Company = { cnc?: { municipalRegistration: string } | null; regime?: TaxRegime };
-
-/** Registries of one environment: convênio and parameters per municipality, CNC and Simples per company. */
-export type Registry = {
+/** What the rules ask; an entry that nobody told is the permissive default of everything. */
+export type Registers = {
   municipality(ibge: string): Municipality;
   company(cnpj: string): Company;
-  /** Merges into the entry and returns when it is on the disk. */
+  person(cpf: string): Person;
+};
+
+/** Registries of one environment: convênio and parameters per municipality; CNPJ, CPF, CNC and Simples per party. */
+export type Registry = Registers & {
+  /** Merges into the entries and returns when they are on the disk. */
   change(change: RegistryChange): Promise<void>;
 };
 
 export type RegistryChange = {
   municipality?: { ibge: string } & Municipality;
   company?: { cnpj: string } & Company;
+  person?: { cpf: string } & Person;
 };
 
-type Content = { municipalities: Record<string, Municipality>; companies: Record<string, Company> };
+type Content = {
+  municipalities: Record<string, Municipality>;
+  companies: Record<string, Company>;
+  persons: Record<string, Person>;
+};
 
 /** Opens the registries kept at `path` (JSON); an absent file is the permissive default of everything. */
 export const openRegistry = async (path: string): Promise<Registry> => {
@@ -45,7 +35,8 @@ export const openRegistry = async (path: string): Promise<Registry> => {
   return {
     municipality: (ibge) => content.municipalities[ibge] ?? {},
     company: (cnpj) => content.companies[cnpj] ?? {},
-    change: ({ municipality, company }) => {
+    person: (cpf) => content.persons[cpf] ?? {},
+    change: ({ municipality, company, person }) => {
       if (municipality !== undefined) {
         const { ibge, ...entry } = municipality;
         content.municipalities[ibge] = { ...content.municipalities[ibge], ...entry };
@@ -53,6 +44,10 @@ export const openRegistry = async (path: string): Promise<Registry> => {
       if (company !== undefined) {
         const { cnpj, ...entry } = company;
         content.companies[cnpj] = { ...content.companies[cnpj], ...entry };
+      }
+      if (person !== undefined) {
+        const { cpf, ...entry } = person;
+        content.persons[cpf] = { ...content.persons[cpf], ...entry };
       }
       saving = saving.catch(() => undefined).then(() => save(path, JSON.stringify(content)));
       return saving;
@@ -63,10 +58,14 @@ export const openRegistry = async (path: string): Promise<Registry> => {
 const load = async (path: string): Promise<Content> => {
   try {
     const stored = JSON.parse(await readFile(path, 'utf8')) as Partial<Content>;
-    return { municipalities: stored.municipalities ?? {}, companies: stored.companies ?? {} };
+    return {
+      municipalities: stored.municipalities ?? {},
+      companies: stored.companies ?? {},
+      persons: stored.persons ?? {},
+    };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      return { municipalities: {}, companies: {} };
+      return { municipalities: {}, companies: {}, persons: {} };
     }
     throw error;
   }

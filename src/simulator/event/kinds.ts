@@ -1,0 +1,46 @@
+/** The events of Anexo II: name as the system writes it, and whether it bars a later cancellation (tables of the annex). */
+type Kind = { name: string; barsCancellation: boolean };
+
+export const EVENT_KINDS = {
+  '101101': { name: 'Cancelamento de NFS-e', barsCancellation: true },
+  '105102': { name: 'Cancelamento de NFS-e por Substituição', barsCancellation: true },
+  '101103': { name: 'Solicitação de Análise Fiscal para Cancelamento de NFS-e', barsCancellation: true },
+  '105104': { name: 'Cancelamento de NFS-e Deferido por Análise Fiscal', barsCancellation: true },
+  '105105': { name: 'Cancelamento de NFS-e Indeferido por Análise Fiscal', barsCancellation: true },
+  '202201': { name: 'Manifestação de NFS-e - Confirmação do Prestador', barsCancellation: true },
+  '203202': { name: 'Manifestação de NFS-e - Confirmação do Tomador', barsCancellation: true },
+  '204203': { name: 'Manifestação de NFS-e - Confirmação do Intermediário', barsCancellation: true },
+  '205204': { name: 'Manifestação de NFS-e - Confirmação Tácita', barsCancellation: true },
+  '202205': { name: 'Manifestação de NFS-e - Rejeição do Prestador', barsCancellation: false },
+  '203206': { name: 'Manifestação de NFS-e - Rejeição do Tomador', barsCancellation: false },
+  '204207': { name: 'Manifestação de NFS-e - Rejeição do Intermediário', barsCancellation: false },
+  '205208': { name: 'Manifestação de NFS-e - Anulação da Rejeição', barsCancellation: true },
+  '305101': { name: 'Cancelamento de NFS-e por Ofício', barsCancellation: true },
+  '305102': { name: 'Bloqueio de NFS-e por Ofício', barsCancellation: false },
+  '305103': { name: 'Desbloqueio de NFS-e por Ofício', barsCancellation: false },
+} as const satisfies Record<string, Kind>;
+
+export type EventType = keyof typeof EVENT_KINDS;
+
+export const EVENT_TYPES = Object.keys(EVENT_KINDS) as readonly EventType[];
+
+/** Events that a block by the municipality (305102) can be about. */
+export const BLOCKABLE = ['101101', '105102', '105104', '105105', '305101'] as const;
+
+/** A block and its release are kept as `305102:101101`: what they are about makes them different events. */
+export const storedType = (type: EventType, about: string | undefined): string =>
+  about === undefined ? type : `${type}:${about}`;
+
+/** Six digits of a stored type. */
+export const typeOf = (stored: string): string => stored.slice(0, 6);
+
+/** Name of the first event that keeps a note from being cancelled; undefined when there is none (E0840). */
+export const cancellationBar = (stored: readonly string[]): string | undefined => {
+  for (const entry of stored) {
+    const kind = EVENT_TYPES.find((type) => type === typeOf(entry));
+    if (kind === undefined) continue;
+    const isStandingBlock = entry === '305102:101101' && !stored.includes('305103:101101');
+    if (EVENT_KINDS[kind].barsCancellation || isStandingBlock) return EVENT_KINDS[kind].name;
+  }
+  return undefined;
+};

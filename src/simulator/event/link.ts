@@ -1,0 +1,84 @@
+import type { Instant } from '../../domain/shared/time.js';
+import { type Canonical, element, field } from '../../xml/element.js';
+import { wholeSecond } from '../clock.js';
+import type { Environment, World } from '../environment.js';
+import type { Note } from '../state/ledger.js';
+import { eventDocument, systemRequest } from './evento.js';
+import { EVENT_KINDS, type EventType, storedType } from './kinds.js';
+
+/** Puts e105102 on the note that `by` replaces; the system is its author (domain.md section 12). */
+export const linkSubstitution = (
+  world: World,
+  environment: Environment,
+  old: Note,
+  by: { accessKey: string; reason: string; text: string | undefined; at: Instant },
+): void => {
+  const details = element(
+    'e105102',
+    field('xDesc', EVENT_KINDS['105102'].name),
+    field('cMotivo', by.reason),
+    field('xMotivo', by.text),
+    field('chSubstituta', by.accessKey),
+  );
+  add(world, environment, { note: old, type: '105102', author: old.cnpj, at: by.at, details });
+};
+
+/**
+ * Puts an event of somebody else on a note, as customer, municipality or web portal would: what makes a cancellation be
+ * refused with E0840 and a substitution with E0046 to E0076. `about` is the event that a block or its release is about.
+ */
+export const linkForeignEvent = (
+  world: World,
+  environment: Environment,
+  note: Note,
+  { type, about, author }: { type: EventType; about: string | undefined; author: string },
+): void => {
+  const at = wholeSecond(world.clock.now());
+  add(world, environment, { note, type, author, at, details: detailsOf(note, type, about), about });
+};
+
+const add = (
+  world: World,
+  environment: Environment,
+  event: { note: Note; type: EventType; author: string; at: Instant; details: Canonical; about?: string | undefined },
+): void => {
+  const { accessKey } = event.note;
+  const common = { accessKey, type: event.type, registeredAt: event.at };
+  const request = systemRequest(environment, { ...common, author: event.author, details: event.details });
+  const stored = { ...common, type: storedType(event.type, event.about), sequence: 1 };
+  environment.ledger.addEvent(stored, eventDocument(world, environment, { ...common, request }));
+};
+
+const REASON = 'Evento vinculado pelo controle do simulador';
+
+const AGENT = '12345678909';
+
+const detailsOf = ({ accessKey }: Note, type: EventType, about: string | undefined): Canonical => {
+  const of = (...fields: readonly (Canonical | undefined)[]) =>
+    element(`e${type}`, field('xDesc', EVENT_KINDS[type].name), ...fields);
+  const agent = field('CPFAgTrib', AGENT);
+  const text = field('xMotivo', REASON);
+  switch (type) {
+    case '101101':
+    case '101103':
+    case '202205':
+    case '203206':
+    case '204207':
+      return of(field('cMotivo', '1'), text);
+    case '105102':
+      return of(field('cMotivo', '99'), text, field('chSubstituta', accessKey));
+    case '105104':
+    case '105105':
+      return of(agent, field('cMotivo', '1'), text);
+    case '205208':
+      return of(agent, field('idEvManifRej', `${accessKey}203206`), text);
+    case '305101':
+      return of(agent, field('nProcAdm', '1'), field('xProcAdm', REASON));
+    case '305102':
+      return of(agent, field('codEvento', `e${about}`), text);
+    case '305103':
+      return of(agent, field('idBloqOfic', `${accessKey}305102`));
+    default:
+      return of();
+  }
+};

@@ -1,0 +1,41 @@
+import { type Cents, centsFromDecimal } from '../../domain/shared/money.js';
+import type { Dps } from './dps.js';
+
+/** Percent with two places of an amount, half up, which fits the known examples. */
+export const percentOf = (amount: Cents, percent: string): Cents =>
+  Math.floor((amount * (centsFromDecimal(percent) ?? 0) + 5000) / 10_000);
+
+export const unconditionalDiscount = (dps: Dps): Cents => dps.cents('valores/vDescCondIncond/vDescIncond');
+
+export const conditionalDiscount = (dps: Dps): Cents => dps.cents('valores/vDescCondIncond/vDescCond');
+
+/** Deduction from the ISSQN's base (vCalcDR): percentage of what the discount leaves, amount, or sum of documents (E0427). */
+export const deduction = (dps: Dps): Cents => {
+  const percent = dps.text('valores/vDedRed/pDR');
+  if (percent !== undefined) return percentOf(dps.amountInCents - unconditionalDiscount(dps), percent);
+  const documents = dps.each('valores/vDedRed/documentos/docDedRed');
+  return documents.reduce((sum, document) => sum + document.cents('vDeducaoReducao'), dps.cents('valores/vDedRed/vDR'));
+};
+
+/** Reduction of the base by a municipal benefit (vCalcBM): an amount, or a percentage of what the others leave. */
+export const benefit = (dps: Dps): Cents => {
+  const percent = dps.text(`${BM}/pRedBCBM`);
+  if (percent === undefined) return dps.cents(`${BM}/vRedBCBM`);
+  return percentOf(Math.max(0, dps.amountInCents - unconditionalDiscount(dps) - deduction(dps)), percent);
+};
+
+/** Base of the ISSQN: amount less unconditional discount, deduction and benefit; never negative. */
+export const issqnBase = (dps: Dps): Cents =>
+  Math.max(0, dps.amountInCents - unconditionalDiscount(dps) - deduction(dps) - benefit(dps));
+
+/** CP, IRRF, and the contributions that are withheld together in vRetCSLL. */
+export const withheldFederal = (dps: Dps): Cents =>
+  dps.cents(`${FEDERAL}/vRetCP`) + dps.cents(`${FEDERAL}/vRetIRRF`) + dps.cents(`${FEDERAL}/vRetCSLL`);
+
+/** Reimbursements that are no part of the base of IBS and CBS (vCalcReeRepRes). */
+export const reimbursements = (dps: Dps): Cents =>
+  dps.each('IBSCBS/valores/gReeRepRes/documentos').reduce((sum, document) => sum + document.cents('vlrReeRepRes'), 0);
+
+const BM = 'valores/trib/tribMun/BM';
+
+const FEDERAL = 'valores/trib/tribFed';

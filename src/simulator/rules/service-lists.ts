@@ -1,0 +1,44 @@
+/** Lists of cTribNac that the rules name; sources: Anexo I v1.01-20260209 and its sheet MUN.INCID_INFO.SERV. */
+const codes = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** ISSQN due where the service is performed. */
+export const DUE_WHERE_PERFORMED = codes(`
+  030401 030402 030403 030501 070201 070202 070401 070501 070502 070901 070902 071001 071002 071101 071102 071201
+  071601 071701 071801 071901 110101 110102 110201 110401 110402 120101 120201 120301 120401 120501 120601 120701
+  120801 120901 120902 120903 121001 121101 121201 121401 121501 121601 121701 141401 141402 141403 141404 160101
+  160102 160103 160104 160201 171001 171002 200101 200201 200301 220101`);
+
+/** ISSQN due at the customer's establishment. */
+export const DUE_AT_CUSTOMER = codes('170501');
+
+/** Construction works; E0931 and E0928 leave out the last two. */
+export const WORKS = codes(`
+  070201 070202 070401 070501 070502 070601 070602 070701 070801 071701 071901 141403 141404`);
+
+export const WORKS_ON_REAL_ESTATE: ReadonlySet<string> = new Set([...WORKS].filter((code) => code < '14'));
+
+const WITH_DEDUCTIONS = `
+  042201 042301 050901 070201 070202 070501 070502 090201 090202 100101 100102 100103 100104 100105 100201 100202
+  100301 100401 100402 100403 100501 100502 100601 100701 100801 100901 101001 150101 150102 150103 150104 150105
+  151001 151002 151003 151004 151005 160201 170501 170601 171001 171002 171101 171102 171201 210101 250301`;
+
+/** Services whose ISSQN may fall below two percent of the amount. */
+export const BELOW_MINIMUM_ALLOWED = codes(`${WITH_DEDUCTIONS} 160101 160102 160103 160104`);
+
+/** Services that a ME/EPP inside the Simples may deduct from. */
+export const DEDUCTIBLE_IN_SIMPLES = codes(`${WITH_DEDUCTIONS} 060101 060201`);
+
+/** cIndOp for which the customer, and the customer's address, must be identified. */
+export const OPERATIONS_BY_CUSTOMER = codes(`
+  030102 050102 100101 100301 100501 030103 050103 100102 100201 100302 100401 100502 100601`);
+
+/** cIndOp of operations with real estate. */
+export const OPERATIONS_ON_REAL_ESTATE = codes('020101 020201 020301');
+
+/** Every cIndOp of Anexo C. */
+export const OPERATIONS = codes(`
+  020101 020201 020301 030101 030102 030103 030104 040101 050101 050102 050103 050104 050201 060101 070101 070102
+  080101 100101 100102 100201 100301 100302 100401 100501 100502 100601`);
+
+/** True for the items of LC 116 for which `tpOper` is asked. */
+export const asksForTpOper = (serviceCode: string): boolean => /^(2505|1509|1712|1005)/.test(serviceCode);

@@ -1,0 +1,89 @@
+import type { Cents } from '../../domain/shared/money.js';
+import type { FiscalDate } from '../../domain/shared/time.js';
+
+export type TaxRegime = 'mei' | 'simples' | 'normal';
+
+/** The forms of a deduction from the ISSQN's base: `pDR`, `vDR`, a list of documents. */
+export type DeductionKind = 'percent' | 'value' | 'documents';
+
+/** A municipal benefit (`nBM`, 14 digits). `percent` bounds a reduction by percentage. */
+export type Benefit = {
+  number: string;
+  kind: 'exemption' | 'rate' | 'value' | 'percent';
+  percent?: string;
+  until?: FiscalDate;
+  /** The cTribNac that it is for; default: all. */
+  serviceCodes?: readonly string[];
+  /** The providers that it is for; default: all. */
+  cnpjs?: readonly string[];
+  /** Only for providers of the municipality itself. */
+  localOnly?: boolean;
+};
+
+/** What one municipality demands. An absent member is the permissive default: the rules that need it do not apply. */
+export type Municipality = {
+  /** Default true: the convênio is active. */
+  adherent?: boolean;
+  adherentSince?: FiscalDate;
+  /** Default true: the municipality issues through the national emitter. */
+  nationalEmitter?: boolean;
+  /** Default false. */
+  registrationRequired?: boolean;
+  /** Default false. */
+  customerRequired?: boolean;
+  /** Days after authorization in which a note can be cancelled; default: no limit. */
+  cancelDays?: number;
+  cancelMaxAmountInCents?: Cents;
+  /** Days after authorization in which a note can be substituted. */
+  substitutionDays?: number;
+  /** A note without customer cannot be substituted. */
+  substitutionNeedsCustomer?: boolean;
+  /** A substitution must keep the customer. */
+  substitutionKeepsCustomer?: boolean;
+  /** The administered cTribNac; default: all. */
+  serviceCodes?: readonly string[];
+  /** The administered cTribNac + cTribMun, nine digits. */
+  municipalCodes?: readonly string[];
+  /** The cTribNac that have no incidence here. */
+  nonIncidentCodes?: readonly string[];
+  /** The `regEspTrib` admitted here, other than 0. */
+  specialRegimes?: readonly string[];
+  deductions?: readonly DeductionKind[];
+  benefits?: readonly Benefit[];
+  /** CPFs that may withhold the ISSQN. */
+  withholdingCpfs?: readonly string[];
+  /** Postal codes, or the beginnings of them, that belong here. */
+  postalCodes?: readonly string[];
+  /** Percent with two places, default `5.00`. */
+  rate?: string;
+};
+
+/** An entry of the national registry of municipal registrations. */
+export type Cnc = {
+  municipalRegistration: string;
+  since?: FiscalDate;
+  /** First day on which the company may use the national emitters. */
+  emitterSince?: FiscalDate;
+  /** Default true. */
+  authorized?: boolean;
+  /** First day on which the entry is no longer active. */
+  inactiveSince?: FiscalDate;
+};
+
+/** `cnc` undefined: nobody said; null: certainly no entry; both mean that CNC holds no registration. */
+export type Company = {
+  cnc?: Cnc | null;
+  regime?: TaxRegime;
+  /** Default true: the CNPJ is in the federal register. */
+  registered?: boolean;
+  /** Day of its inscription. */
+  since?: FiscalDate;
+  /** IBGE code of its address in the federal register. */
+  municipality?: string;
+};
+
+export type Person = {
+  /** Default true: the CPF is in the federal register. */
+  registered?: boolean;
+  since?: FiscalDate;
+};

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from '../../src/simulator/event/kinds.js';
+import { parseXml, textAt } from '../../src/xml/parse.js';
+import { openSchemas } from '../../src/xml/schema.js';
+import { verifySignature } from '../../src/xml/verify.js';
+import { cancel, codesOf, issue, keyOf, ledger, openRig, type Rig, unpack } from './support.js';
+
+describe('events of others', () => {
+  let rig: Rig;
+  let next = 0;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig.close());
+
+  const freshKey = async () => {
+    next += 1;
+    return keyOf(await issue(rig, { number: next }));
+  };
+  const link = (key: string, event: object) =>
+    rig.control('POST', 'events', { environment: 'test', access_key: key, ...event });
+  const documentOf = async (key: string, type: string) => {
+    const found = await rig.call('GET', `/nfse/${key}/eventos/${type}/1`);
+    const [event] = found.json.eventos as [Record<string, unknown>];
+    return unpack(Buffer.from(String(event.arquivoXml), 'base64').toString());
+  };
+
+  it.each(EVENT_TYPES)('puts a valid, signed %s on a note', async (type) => {
+    const key = await freshKey();
+    const isBlock = type === '305102' || type === '305103';
+    const answer = await link(key, { type, ...(isBlock && { about: '101101' }) });
+    expect([answer.status, answer.json]).toEqual([201, { ok: true }]);
+    const xml = await documentOf(key, type);
+    expect(openSchemas().validate('evento', xml)).toEqual([]);
+    expect(verifySignature(xml, 'infEvento').ok).toBe(true);
+  });
+
+  const bars: [boolean, string, object][] = [
+    [true, 'Confirmação do Tomador', { type: '203202' }],
+    [true, 'Confirmação Tácita', { type: '205204' }],
+    [true, 'Solicitação de Análise Fiscal', { type: '101103' }],
+    [true, 'Indeferido por Análise Fiscal', { type: '105105' }],
+    [true, 'Anulação da Rejeição', { type: '205208' }],
+    [true, 'Cancelamento de NFS-e por Ofício', { type: '305101' }],
+    [true, 'Bloqueio', { type: '305102', about: '101101' }],
+    [false, 'a rejection', { type: '203206' }],
+    [false, 'a block of something else', { type: '305102', about: '105102' }],
+  ];
+
+  it.each(bars)('bars a cancellation with E0840, %s, for %s', async (isBar, name, event) => {
+    const key = await freshKey();
+    await link(key, event);
+    const answer = await cancel(rig, key);
+    expect(codesOf(answer)).toEqual(isBar ? ['E0840'] : []);
+    if (isBar) expect(answer.json.erro).toMatchObject([{ descricao: expect.stringContaining(name) }]);
+  });
+
+  it('lets the cancellation pass when the block is released', async () => {
+    const key = await freshKey();
+    await link(key, { type: '305102', about: '101101' });
+    await link(key, { type: '305103', about: '101101' });
+    expect((await cancel(rig, key)).status).toBe(201);
+  });
+
+  it('keeps them over a restart and shows them in the ledger', async () => {
+    const key = await freshKey();
+    await link(key, { type: '203202' });
+    await rig.restart();
+    expect(codesOf(await cancel(rig, key))).toEqual(['E0840']);
+    const entry = (await ledger(rig)).find(({ access_key }) => access_key === key);
+    expect(entry?.events).toEqual([{ type: '203202', registered_at: expect.stringMatching(/Z$/) }]);
+    expect(entry?.canceled_at).toBeUndefined();
+  });
+
+  it('refuses an unknown note, a type twice, and a block that says not of what', async () => {
+    const key = await freshKey();
+    await link(key, { type: '203202' });
+    const wrong: [object, string][] = [
+      [{ type: '203202' }, 'type'],
+      [{ type: '305102' }, 'about'],
+      [{ type: '203206', about: '101101' }, 'about'],
+      [{ type: '111111' }, 'type'],
+      [{ type: '203206', access_key: '1'.repeat(50) }, 'access_key'],
+    ];
+    for (const [event, field] of wrong) {
+      const { status, json } = await link(key, event);
+      expect([status, json]).toEqual([400, { error: { field, message: expect.any(String) } }]);
+    }
+  });
+
+  it('refuses to cancel above the most that the municipality allows with E0823', async () => {
+    const key = await freshKey();
+    const municipality = { ibge: '3304557', cancel_max_amount_in_cents: 149_999 };
+    await rig.control('POST', 'registry', { environment: 'test', municipality });
+    expect(codesOf(await cancel(rig, key))).toEqual(['E0823']);
+    const more = { ...municipality, cancel_max_amount_in_cents: 150_000 };
+    await rig.control('POST', 'registry', { environment: 'test', municipality: more });
+    expect((await cancel(rig, key)).status).toBe(201);
+  });
+});
+
+describe('substituting a note', () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig.close());
+
+  const subst = (key: string) =>
+    `<subst><chSubstda>${key}</chSubstda><cMotivo>99</cMotivo><xMotivo>Dados do tomador errados</xMotivo></subst>`;
+
+  it('issues the new note and puts e105102, which names it, on the old one', async () => {
+    const old = keyOf(await issue(rig, { number: 1 }));
+    const answer = await issue(rig, { number: 2, subst: subst(old) });
+    expect(answer.status).toBe(201);
+    expect(openSchemas().validate('NFSe', unpack(answer.json.nfseXmlGZipB64))).toEqual([]);
+    const found = await rig.call('GET', `/nfse/${old}/eventos/105102/1`);
+    const [event] = found.json.eventos as [Record<string, unknown>];
+    const xml = unpack(Buffer.from(String(event.arquivoXml), 'base64').toString());
+    expect(openSchemas().validate('evento', xml)).toEqual([]);
+    const parsed = parseXml(xml);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const at = (name: string) => textAt(parsed.root, `evento/infEvento/pedRegEvento/infPedReg/e105102/${name}`);
+    expect([at('chSubstituta'), at('cMotivo')]).toEqual([keyOf(answer), '99']);
+    expect(codesOf(await cancel(rig, old))).toEqual(['E0840']);
+  });
+
+  it('holds after a restart: the old note cannot be substituted again', async () => {
+    const old = keyOf(await issue(rig, { number: 3 }));
+    expect((await issue(rig, { number: 4, subst: subst(old) })).status).toBe(201);
+    await rig.restart();
+    expect(codesOf(await issue(rig, { number: 5, subst: subst(old) }))).toEqual(['E0046']);
+  });
+
+  it('tells a note of the other environment (E0065) from one that does not exist (E0044)', async () => {
+    const live = keyOf(await issue(rig, { number: 1, tpAmb: '1' }, { mode: 'live' }));
+    expect(codesOf(await issue(rig, { number: 6, subst: subst(live) }))).toEqual(['E0065']);
+    const digit = live.slice(0, 49);
+    expect(codesOf(await issue(rig, { number: 6, subst: subst(`${digit}${(Number(live.at(-1)) + 1) % 10}`) }))).toEqual(
+      ['E0042', 'E0044'],
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import { Agent, request } from 'node:https';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codesOf, issue, openRig, type Rig } from './support.js';
+
+describe('a simulator that asks for the certificate after the request', () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig({ renegotiate: true });
+  });
+  afterAll(() => rig.close());
+
+  it('knows its caller, on the first and on later calls of a connection', async () => {
+    expect((await issue(rig)).status).toBe(201);
+    expect(codesOf(await issue(rig))).toEqual(['E0014']);
+    const calls = (await rig.control('GET', 'calls')).json;
+    expect(calls).toEqual([expect.objectContaining({ outcome: 201 }), expect.objectContaining({ outcome: 400 })]);
+  });
+
+  it('serves many connections at once', async () => {
+    const answers = await Promise.all([11, 12, 13, 14, 15, 16].map((number) => issue(rig, { number })));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 201]);
+  });
+
+  it('answers 403 to a client without a certificate', async () => {
+    expect((await rig.call('GET', '/dps/DPS1', { identity: null })).status).toBe(403);
+  });
+
+  it('has nothing to say to a client that wants TLS 1.3', async () => {
+    const agent = new Agent({ ca: rig.simulator.caPem, minVersion: 'TLSv1.3' });
+    const failure = new Promise((resolve) => {
+      const sent = request(`${rig.simulator.urls.test}/nfse`, { agent }, () => resolve('an answer'));
+      sent.on('error', ({ message }) => resolve(message));
+      sent.end();
+    });
+    expect(await failure).toMatch(/protocol version/);
+    agent.destroy();
+  });
+});

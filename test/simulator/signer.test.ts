@@ -1,0 +1,62 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueCertificate } from '../../src/certificates/issue-certificate.js';
+import { issueClientCertificate } from '../../src/simulator/start.js';
+import { COMPANY, cancelBody, codesOf, issue, issueBody, keyOf, openRig, type Rig, testClock } from './support.js';
+
+describe('the certificate that signs', () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig.close());
+
+  const post = (identity: Rig['identity']) =>
+    rig.call('POST', '/nfse', { body: issueBody(rig, { number: 40 }, identity) });
+
+  it('must come from an authority whose clients are accepted: E0715, and E1983 for an event', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sim-'));
+    const stranger = await issueClientCertificate(folder, { cnpj: COMPANY, name: 'Estranha', clock: rig.clock });
+    expect(codesOf(await post(stranger))).toEqual(['E0715']);
+    const key = keyOf(await issue(rig, { number: 41 }));
+    const body = cancelBody(rig, key, {}, stranger);
+    expect(codesOf(await rig.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1983']);
+  });
+
+  it('must not have expired by the clock of the authorizer: E0715', async () => {
+    await rig.control('POST', 'clock', { offset_s: 366 * 86_400 });
+    expect(codesOf(await post(rig.identity))).toEqual(['E0715']);
+    await rig.control('POST', 'clock', { offset_s: 364 * 86_400 });
+    expect((await post(rig.identity)).status).toBe(201);
+    await rig.control('POST', 'clock', { offset_s: 0 });
+  });
+
+  it('must not be an authority: E0716, and E1986 for an event', async () => {
+    const authority = issueCertificate({ subjectName: `AC:${COMPANY}`, validDays: 10, now: rig.clock.now() });
+    expect(codesOf(await post(authority))).toEqual(['E0716']);
+    const key = keyOf(await issue(rig, { number: 42 }));
+    const body = cancelBody(rig, key, {}, authority);
+    expect(codesOf(await rig.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1986']);
+  });
+
+  it('may come from any authority of a bundle', async () => {
+    const clock = testClock();
+    const [first, second] = ['AC UM', 'AC DOIS'].map((subjectName) =>
+      issueCertificate({ subjectName, validDays: 10, now: clock.now() }),
+    );
+    if (first === undefined || second === undefined) throw new Error('two authorities');
+    const bundle = await openRig({ extraClientCaPem: `${first.certificatePem}\n${second.certificatePem}` });
+    const identity = issueCertificate({
+      subjectName: 'Empresa',
+      cnpj: COMPANY,
+      issuer: second,
+      validDays: 10,
+      now: clock.now(),
+    });
+    const body = issueBody(bundle, {}, identity);
+    expect((await bundle.call('POST', '/nfse', { body, identity })).status).toBe(201);
+    await bundle.close();
+  });
+});
