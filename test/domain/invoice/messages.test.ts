@@ -23,8 +23,11 @@ const reasons: readonly [string, string][] = [
   ['E0310', 'O código de serviço não existe na lista nacional. Fale com o suporte.'],
   ['E0312', 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.'],
   ['E0316', 'O código NBS da atividade não existe na tabela nacional. Fale com o suporte.'],
-  ['E0822', 'O prazo do município para cancelar a nota terminou.'],
-  ['E0840', 'Outro evento já está vinculado à nota e impede o cancelamento.'],
+  ['E0822', 'O prazo do município para cancelar a nota terminou. Peça o cancelamento à prefeitura.'],
+  [
+    'E0840',
+    'Outro evento já está vinculado à nota e impede o cancelamento. Veja na consulta pública da NFS-e qual é ou pergunte à prefeitura.',
+  ],
 ];
 
 const GENERIC = 'O sistema nacional recusou a nota e nada foi emitido. Confira os dados enviados e emita de novo.';
@@ -42,6 +45,11 @@ describe('the message of a refused invoice', () => {
     expect(refusedWith('E9999', 'E0207', 'E0188')?.message).toBe(
       'O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo. (E9999, E0207, E0188)',
     );
+  });
+
+  it('is rather one written for the code than that of its area, in whatever order they come', () => {
+    expect(refusedWith('E0299', 'E0207')?.message).toMatch(/^O CPF do cliente não existe.* \(E0299, E0207\)$/);
+    expect(refusedWith('E9999', 'E0299')?.message).toMatch(/^O sistema nacional não aceitou os dados do intermediário/);
   });
 
   it('is a general one for codes that we do not know', () => {
@@ -102,7 +110,7 @@ describe('the message of a failed cancellation', () => {
 
   it('names in test mode every code, and in words those that we know', () => {
     expect(cancellationError(['E0840', 'E9999'], 'test').message).toBe(
-      'O cancelamento não foi confirmado pelo sistema nacional. Motivo do autorizador: E0840: Outro evento já está vinculado à nota e impede o cancelamento. E9999. Não emita outra nota: fale com o suporte.',
+      'O cancelamento não foi confirmado pelo sistema nacional. Motivo do autorizador: E0840: Outro evento já está vinculado à nota e impede o cancelamento. Veja na consulta pública da NFS-e qual é ou pergunte à prefeitura. E9999. Não emita outra nota: fale com o suporte.',
     );
   });
 });
