@@ -16,7 +16,16 @@ export type OpenedPkcs12 = {
   fingerprint: string;
 };
 
-export type Pkcs12Fault = 'wrong_password' | 'not_pkcs12' | 'no_private_key' | 'no_certificate' | 'no_cnpj';
+export type Pkcs12Fault =
+  | 'wrong_password'
+  | 'not_pkcs12'
+  /** Sealed with an algorithm that no authority of ICP-Brasil uses. */
+  | 'unsupported_algorithm'
+  | 'no_private_key'
+  /** The layout's signature takes RSA keys only. */
+  | 'not_rsa'
+  | 'no_certificate'
+  | 'no_cnpj';
 
 export type ReadPkcs12 = { ok: true; certificate: OpenedPkcs12 } | { ok: false; reason: Pkcs12Fault };
 
@@ -28,9 +37,9 @@ export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   const opened = open(pfx, password);
   if (typeof opened === 'string') return { ok: false, reason: opened };
   const key = keyOf(opened);
-  if (key === undefined) return { ok: false, reason: 'no_private_key' };
-  const certificates = bagsOf(opened, forge.pki.oids.certBag).flatMap(({ cert }) => (cert ? [pemOf(cert)] : []));
-  const leaf = certificates.find((pem) => new X509Certificate(pem).checkPrivateKey(createPrivateKey(key)));
+  if (key === 'no_private_key' || key === 'not_rsa') return { ok: false, reason: key };
+  const certificates = bagsOf(opened, forge.pki.oids.certBag).flatMap(pemOf);
+  const leaf = certificates.find((pem) => isOfKey(pem, key));
   if (leaf === undefined) return { ok: false, reason: 'no_certificate' };
   const { raw, validFrom, validTo } = new X509Certificate(leaf);
   const cnpj = cnpjOf(raw);
@@ -49,25 +58,62 @@ export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   };
 };
 
-const open = (pfx: Buffer, password: string): forge.pkcs12.Pkcs12Pfx | 'not_pkcs12' | 'wrong_password' => {
+type Opened = forge.pkcs12.Pkcs12Pfx | 'not_pkcs12' | 'wrong_password' | 'unsupported_algorithm';
+
+const open = (pfx: Buffer, password: string): Opened => {
+  const opened = attempt(() => forge.pkcs12.pkcs12FromAsn1(parsed(pfx), false, password));
+  if (opened !== 'wrong_password' || ASCII.test(password)) return opened;
+  // Modern encryption takes the password's UTF-8 and the MAC its UTF-16; the library would use one text for both. Without
+  // the MAC, that the key opens and is the certificate's shows that nothing was changed.
+  const again = attempt(() => forge.pkcs12.pkcs12FromAsn1(withoutMac(parsed(pfx)), false, utf8Bytes(password)));
+  return typeof again === 'string' ? 'wrong_password' : again;
+};
+
+const ASCII = /^[ -~]*$/;
+
+const parsed = (pfx: Buffer): forge.asn1.Asn1 => forge.asn1.fromDer(pfx.toString('binary'));
+
+const withoutMac = (pfx: forge.asn1.Asn1): forge.asn1.Asn1 =>
+  Array.isArray(pfx.value) ? { ...pfx, value: pfx.value.slice(0, 2) } : pfx;
+
+const utf8Bytes = (text: string): string => Buffer.from(text, 'utf8').toString('binary');
+
+const attempt = (read: () => forge.pkcs12.Pkcs12Pfx): Opened => {
   try {
-    return forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(pfx.toString('binary')), false, password);
+    return read();
   } catch (error) {
     // node-forge has no error codes: a failed MAC or decryption is told from a broken file by its wording only.
-    const decrypting = error instanceof Error && /password|MAC|decrypt/i.test(error.message);
-    return decrypting ? 'wrong_password' : 'not_pkcs12';
+    const said = error instanceof Error ? error.message : '';
+    if (/unsupported/i.test(said)) return 'unsupported_algorithm';
+    return /password|MAC|decrypt/i.test(said) ? 'wrong_password' : 'not_pkcs12';
   }
 };
 
 const bagsOf = (pfx: forge.pkcs12.Pkcs12Pfx, bagType: string | undefined): readonly forge.pkcs12.Bag[] =>
   bagType === undefined ? [] : (pfx.getBags({ bagType })[bagType] ?? []);
 
-const keyOf = (pfx: forge.pkcs12.Pkcs12Pfx): string | undefined => {
+const keyOf = (pfx: forge.pkcs12.Pkcs12Pfx): string => {
   const bags = [...bagsOf(pfx, forge.pki.oids.pkcs8ShroudedKeyBag), ...bagsOf(pfx, forge.pki.oids.keyBag)];
   const key = bags.find((bag) => bag.key)?.key;
-  if (!key) return undefined;
+  // The library opens the bag of another kind of key and leaves the key unread.
+  if (!key) return bags.length === 0 ? 'no_private_key' : 'not_rsa';
   return createPrivateKey(forge.pki.privateKeyToPem(key)).export({ type: 'pkcs8', format: 'pem' }).toString();
 };
 
-const pemOf = (certificate: forge.pki.Certificate): string =>
-  forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
+/** An authority with an elliptic key is not read by the library, nor is what it signed: the bytes are kept as they are. */
+const pemOf = ({ cert, asn1 }: forge.pkcs12.Bag): readonly string[] => {
+  if (cert) return [forge.pki.certificateToPem(cert).replaceAll('\r\n', '\n')];
+  try {
+    return [new X509Certificate(Buffer.from(forge.asn1.toDer(asn1).getBytes(), 'binary')).toString()];
+  } catch {
+    return [];
+  }
+};
+
+const isOfKey = (pem: string, key: string): boolean => {
+  try {
+    return new X509Certificate(pem).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+};

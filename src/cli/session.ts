@@ -1,5 +1,6 @@
 import type { CompanyCommandDeps } from '../app/company/company-commands.js';
 import type { EventStore } from '../app/event-store/event-store.js';
+import type { Instant } from '../domain/shared/time.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
@@ -8,7 +9,17 @@ import type { SealingKeys } from '../ports/sealing-keys.js';
 
 export type ReadCertificate =
   | { ok: true; certificate: Omit<CompanyCertificate, 'certificateId'> }
-  | { ok: false; reason: string };
+  | { ok: false; reason: CertificateFault };
+
+/** What a certificate file may be wrong with, as far as the file itself tells. */
+export type CertificateFault =
+  | 'wrong_password'
+  | 'not_pkcs12'
+  | 'unsupported_algorithm'
+  | 'no_private_key'
+  | 'not_rsa'
+  | 'no_certificate'
+  | 'no_cnpj';
 
 /** Only the command that cures it may open a read model that was made from another log. */
 export type SessionNeeds = { readModelOfAnyLog: true };
@@ -30,11 +41,32 @@ export type Session = {
   /** Modes that the simulator serves: nothing issued there is a fiscal document. */
   simulatedModes: readonly ('live' | 'test')[];
   projections: ProjectionOperations;
+  masterKey: MasterKeyOperations;
   /** Checks of the machinery below the log: engines, projections, certificates. */
   checks(): Promise<readonly Check[]>;
 };
 
 export type Check = { name: string; ok: boolean; detail: string; cure?: string };
+
+export type MasterKeyOperations = {
+  /** Newest first. */
+  status(): Promise<readonly MasterKeyGeneration[]>;
+  rotate(
+    actor: string,
+    onProgress: (progress: { done: number; of: number }) => void,
+  ): Promise<{ done: { generation: string; activated: boolean; resealed: number } } | { refused: string }>;
+};
+
+/** `waiting` stands in the key file and seals nothing yet; `lost` has sealed and is not in the key file. */
+export type MasterKeyGeneration = {
+  generation: string;
+  keyId: string;
+  state: 'sealing' | 'opening' | 'waiting' | 'lost';
+  certificates: number;
+  dayKeys: number;
+  activatedAt?: Instant;
+  activatedBy?: string;
+};
 
 export type ProjectionOperations = {
   /** In the order in which they are shown. */

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { PdfBusy, PdfFailed } from '../adapters/pdf/errors.js';
 import { sqlFault } from '../adapters/sql/errors.js';
-import { deriveSecret } from '../adapters/vault/master-key.js';
+import { MasterKeyUnusable } from '../adapters/vault/key-file.js';
+import type { Keyring } from '../adapters/vault/keyring.js';
+import { deriveSecret, type MasterKey, WrongMasterKey } from '../adapters/vault/master-key.js';
 import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
-import { createDownloadTokens, type SecretOfDay } from '../app/download/download-token.js';
+import { createDownloadTokens, type SecretsOfDay } from '../app/download/download-token.js';
 import { StoreUnavailable } from '../app/event-store/event-store.js';
 import { completingImported } from '../app/import/complete-imported.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
@@ -27,6 +29,7 @@ import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-
 import { municipalityByName } from '../tables/municipalities.js';
 import { pause } from '../waiting/pause.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
+import type { Config } from './config.js';
 import { companyOf } from './issuing.js';
 import { faultFields, requestFields } from './logger.js';
 import type { Parts } from './service.js';
@@ -98,7 +101,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     },
     downloadXml: (invoice) => downloadXml(invoice, downloads),
     downloadPdf: (invoice) => downloadPdf(invoice, downloads),
-    downloadTokens: createDownloadTokens(downloadSecrets(engines.masterKey), config.downloadTokenSeconds),
+    downloadTokens: createDownloadTokens(downloadSecrets(engines.keyring, config), config.downloadTokenSeconds),
     get baseUrl() {
       return address.baseUrl;
     },
@@ -113,15 +116,21 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   };
 };
 
-/** A day's secret costs more than the check of a token, and at most two days are in use at once. */
-const downloadSecrets = (masterKey: Buffer): SecretOfDay => {
-  const known = lru<string, Buffer>(2);
-  return (day) => {
-    const found = known.get(day);
-    if (found !== undefined) return found;
-    const secret = deriveSecret(masterKey, `download-token|${day}`);
-    known.set(day, secret);
+/** The processes take up a rotation one after the other. */
+const ROTATION_SECONDS = 60;
+
+/** A day's secret costs more than the check of a token; at most two days and a few master keys are in use at once. */
+const downloadSecrets = (keyring: Keyring, { downloadTokenSeconds }: Config): SecretsOfDay => {
+  const known = lru<string, Buffer>(8);
+  const secretOf = ({ generation, key }: MasterKey, day: string): Buffer => {
+    const place = `${generation}|${day}`;
+    const secret = known.get(place) ?? deriveSecret(key, `download-token|${day}`);
+    known.set(place, secret);
     return secret;
+  };
+  return (day) => {
+    const [newest, ...others] = keyring.recent(downloadTokenSeconds + ROTATION_SECONDS);
+    return [secretOf(newest, day), ...others.map((master) => secretOf(master, day))];
   };
 };
 
@@ -182,6 +191,9 @@ const isUnavailable = (error: unknown): boolean =>
   error instanceof EventLogUnavailable ||
   error instanceof AppendOutcomeUnknown ||
   error instanceof PdfBusy ||
+  // A key file that is behind: another process of the service may have it, and this one reads it again.
+  error instanceof WrongMasterKey ||
+  error instanceof MasterKeyUnusable ||
   (error instanceof PdfFailed && (error.reason === 'timeout' || error.reason === 'worker_lost')) ||
   sqlFault(error) !== 'other';
 

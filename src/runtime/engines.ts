@@ -4,8 +4,9 @@ import { createPostgresGuards, type PostgresGuards } from '../adapters/guards-po
 import { createReadModel } from '../adapters/read-model-postgres/read-model.js';
 import { openPool } from '../adapters/sql/pool.js';
 import { createCertificateVault } from '../adapters/vault/certificate-vault.js';
-import { loadMasterKey } from '../adapters/vault/master-key.js';
-import { createSealingKeys, registerMasterKeys, type VaultSealingKeys } from '../adapters/vault/sealing-keys.js';
+import { loadMasterKeys } from '../adapters/vault/key-file.js';
+import { type Keyring, openKeyring } from '../adapters/vault/keyring.js';
+import { createSealingKeys, type VaultSealingKeys } from '../adapters/vault/sealing-keys.js';
 import { createEventStore, type EventStore } from '../app/event-store/event-store.js';
 import type { CertificateVault } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
@@ -15,12 +16,11 @@ import { checkProjectedLog, prepareProjections } from '../workers/projector.js';
 import type { Config } from './config.js';
 import { openDatabaseServer } from './database-server.js';
 import { openEventLog } from './event-log.js';
+import { watchMasterKeys } from './key-watch.js';
 import type { Logger } from './logger.js';
 import { prepareDatabase } from './prepare-database.js';
 import type { Runner } from './runner.js';
 
-/** The generation of the one master key of this version; a rotation adds the next. */
-const MASTER_KEY_GENERATION = 'm1';
 /**
  * How long the retry of a request whose process died is told to wait. A claim that is taken over while its first owner still
  * works goes on with the same command id and invoice id, so a short lease risks no second invoice.
@@ -39,7 +39,7 @@ export type Engines = {
   sealingKeys: VaultSealingKeys;
   vault: CertificateVault;
   readModel: ReadModel;
-  masterKey: Buffer;
+  keyring: Keyring;
 };
 
 export type EngineOptions = {
@@ -75,13 +75,12 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
     synchronousCommit: false,
   });
   runner.onStop('guard pool', () => guardPool.end());
-  const masterKey = await loadMasterKey(config.masterKeyFile, { createIfMissing: config.masterKeyMayBeMade });
-  const masterKeys = [{ generation: MASTER_KEY_GENERATION, key: masterKey }] as const;
-  await registerMasterKeys(pool, masterKeys);
+  const keyring = await openMasterKeys(config, pool, clock);
+  watchMasterKeys(keyring, logger, runner);
   const log = openEventLog(config, { connectionString, limits, onIdleError }, runner);
   await prepareProjections(pool, log, clock, registry.projections);
   if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, registry.projections);
-  const sealingKeys = createSealingKeys({ masterKeys, db: pool, clock });
+  const sealingKeys = createSealingKeys({ keyring, db: pool, clock });
   return {
     pool,
     log,
@@ -91,8 +90,19 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
       leaseSeconds: IDEMPOTENCY_LEASE_SECONDS,
     }),
     sealingKeys,
-    vault: createCertificateVault(pool, masterKey, clock),
+    vault: createCertificateVault(pool, keyring, clock),
     readModel: createReadModel(pool),
-    masterKey,
+    keyring,
   };
+};
+
+/** Made at the first start only where it may be; from then on a file that vanished is a fault. */
+const openMasterKeys = async (
+  { masterKeyFile, masterKeyMayBeMade }: Config,
+  db: pg.Pool,
+  clock: Clock,
+): Promise<Keyring> => {
+  await loadMasterKeys(masterKeyFile, { createIfMissing: masterKeyMayBeMade });
+  const readFile = () => loadMasterKeys(masterKeyFile, { createIfMissing: false });
+  return await openKeyring({ readFile, file: masterKeyFile, db, clock });
 };

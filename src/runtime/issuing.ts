@@ -1,5 +1,6 @@
 import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
 import { pruneGuards } from '../adapters/guards-postgres/guards.js';
+import { createWatch } from '../adapters/read-model-postgres/watch.js';
 import { utcDay } from '../adapters/vault/day-keys.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import type { IssuerDeps } from '../app/issuer/deps.js';
@@ -14,6 +15,7 @@ import { runIssuer } from '../workers/issuer.js';
 import { type LeaderSession, leaderSession } from '../workers/projection-leader.js';
 import { refill, type Sweeper, sweep } from '../workers/sweeper.js';
 import { openAuthorizer } from './authorizers.js';
+import { createCertificateWarnings } from './certificate-warnings.js';
 import type { Config } from './config.js';
 import type { Engines } from './engines.js';
 import { faultFields, streamFields } from './logger.js';
@@ -67,10 +69,12 @@ const sweepForEver = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const session = leaderSession(engines.pool);
+  const warnOfCertificates = createCertificateWarnings({ watch: createWatch(engines.pool), clock, logger });
   for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
     await sweepAsLeader(session, async () => {
       await sweep(sweeper, sweepNumber, signal);
       await tidy(engines, config, clock);
+      await warnOfCertificates();
     }).catch((error: unknown) => logger.warn({ msg: 'a sweep failed', ...faultFields(error) }));
     await pause(config.sweepSeconds * 1000, signal);
   }

@@ -10,6 +10,7 @@ import { eventCommands } from '../cli/commands/events.js';
 import { importCommands } from '../cli/commands/import.js';
 import { invoiceCommands } from '../cli/commands/invoice.js';
 import { keyCommands } from '../cli/commands/key.js';
+import { masterKeyCommands } from '../cli/commands/master-key.js';
 import { municipalityCommands } from '../cli/commands/municipality.js';
 import { projectionCommands } from '../cli/commands/projections.js';
 import { registryCommands } from '../cli/commands/registry.js';
@@ -21,6 +22,7 @@ import { readTable } from '../tables/tsv.js';
 import { gzipBase64 } from '../xml/transport.js';
 import { systemClock } from './clock.js';
 import { demoCommand } from './commands/demo.js';
+import { addMasterKeyCommand } from './commands/master-key.js';
 import { serveCommand } from './commands/serve.js';
 import { setupCommands } from './commands/setup.js';
 import { simulatorCommand } from './commands/simulator.js';
@@ -57,6 +59,8 @@ const operatorCommands: readonly Command[] = [
   ...invoiceCommands,
   ...auditCommands,
   ...projectionCommands(process.stderr),
+  ...masterKeyCommands(process.stderr),
+  addMasterKeyCommand,
   ...doctorCommands,
 ];
 

@@ -15,7 +15,7 @@ const ANSWER_MS = 2_000;
 /** Health and metrics on the operations port; answers the port that was really taken. */
 export const startOperations = async (parts: Parts, state: ServiceState): Promise<number> => {
   const { config, clock, engines, guards, logger, metrics, queue, runner } = parts;
-  const { log, masterKey } = engines;
+  const { log, keyring } = engines;
   const db = openOwnPool(parts);
   const watch = createWatch(db);
   const lag = createLag(log, clock);
@@ -30,7 +30,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
       others: await rowsOfOtherVersions(db, registry.projections),
     }),
     guards: () => guards.standing(),
-    vault: () => checkVault(db, masterKey),
+    vault: () => checkVault(db, keyring),
   });
   metrics.watch({
     readiness,

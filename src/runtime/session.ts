@@ -1,5 +1,11 @@
 import { operatorProjections, registry } from '../../projections/registry.js';
 import { lookAtGuards } from '../adapters/guards-postgres/guards-record.js';
+import {
+  type GenerationState,
+  type GenerationStatus,
+  masterKeyStatus,
+  rotateMasterKey,
+} from '../adapters/vault/rotation.js';
 import { createLag } from '../app/read/lag.js';
 import { readPkcs12 } from '../certificates/read-pkcs12.js';
 import type { Check, Session, SessionNeeds } from '../cli/session.js';
@@ -28,7 +34,8 @@ export const openSession = async (
   sessionOver(await openEngines({ config, clock, logger, runner, patience: 'command', ...needs }), config, clock);
 
 export const sessionOver = (engines: Engines, config: Config, clock: Clock): Session => {
-  const { log, store, sealingKeys, readModel, vault, pool } = engines;
+  const { log, store, sealingKeys, readModel, vault, pool, keyring } = engines;
+  const rotation = { db: pool, keyring, clock };
   return {
     clock,
     log,
@@ -48,8 +55,36 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
       demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
     simulatedModes: simulatedModes(config),
     projections: projectionOperations(engines, clock),
-    checks: async () => [...(await engineChecks(engines, clock)), ...(await guardsChecks(engines, config))],
+    masterKey: {
+      status: () => masterKeyStatus(rotation),
+      rotate: (actor, onProgress) => rotateMasterKey(rotation, `support:${actor}`, onProgress),
+    },
+    checks: async () => [
+      ...(await engineChecks(engines, clock)),
+      ...(await guardsChecks(engines, config)),
+      masterKeyCheck(await masterKeyStatus(rotation)),
+    ],
   };
+};
+
+/** What sealed the events of before opens them for ever, so a lost generation is a fault and an old one is none. */
+const masterKeyCheck = (generations: readonly GenerationStatus[]): Check => {
+  const name = 'master key';
+  const named = (state: GenerationState) => generations.filter((one) => one.state === state);
+  const lost = named('lost').map(({ generation }) => generation);
+  if (lost.length > 0) {
+    const detail = `generation ${lost.join(', ')} is not in the key file: what it sealed cannot be opened`;
+    return { name, ok: false, detail, cure: 'restore its line from your copy of the key file' };
+  }
+  const old = named('opening').reduce((sum, { certificates, dayKeys }) => sum + certificates + dayKeys, 0);
+  const sealing = named('sealing').map(({ generation }) => generation);
+  const waiting = named('waiting').map(({ generation }) => generation);
+  const detail = [
+    `${sealing.join()} seals`,
+    ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} waits in the key file`]),
+    ...(old === 0 ? [] : [`${old} certificates and day keys are still under an older generation`]),
+  ].join(', ');
+  return { name, ok: old === 0, detail, ...(old + waiting.length === 0 ? {} : { cure: 'nfse master-key rotate' }) };
 };
 
 /** A database that keeps the log too cannot be older or newer than it. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { EventLogAccessDenied } from '../../src/adapters/eventlog-eventstoredb/faults.js';
 import { TamperedSecret } from '../../src/adapters/vault/envelope.js';
-import { MasterKeyUnusable } from '../../src/adapters/vault/master-key.js';
+import { MasterKeyUnusable } from '../../src/adapters/vault/key-file.js';
 import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
 import { EventLogUnavailable } from '../../src/ports/event-log.js';
 import { startupFault } from '../../src/runtime/startup-fault.js';

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import forge from 'node-forge';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { demoCompany } from '../../src/runtime/demo-company.js';
 import { FAULT_KINDS } from '../../src/simulator/state/faults.js';
 import { runProgram } from '../support/crash-processes.js';
+import { pfxOf } from '../support/pfx.js';
 import { plant, spellings } from '../support/planted.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { eventually } from '../support/running-service.js';
@@ -108,10 +108,8 @@ describeWithPostgres('the log at its most talkative', () => {
     const { privateKeyPem, certificatePem } = issueCertificate({
       ...{ subjectName: 'EMPRESA', cnpj, validDays: 10, now: systemClock.now() },
     });
-    const bags = [forge.pki.certificateFromPem(certificatePem)];
-    const key = forge.pki.privateKeyFromPem(privateKeyPem);
-    const pfx = forge.pkcs12.toPkcs12Asn1(key, bags, planted.certificatePassword, { algorithm: '3des' });
-    await writeFile(inFolder('made.pfx'), Buffer.from(forge.asn1.toDer(pfx).getBytes(), 'binary'));
+    const pfx = pfxOf(privateKeyPem, [certificatePem], { password: planted.certificatePassword });
+    await writeFile(inFolder('made.pfx'), pfx);
     await writeFile(inFolder('password'), planted.certificatePassword);
     await writeFile(inFolder('wrong'), planted.wrongPassword);
     await writeFile(

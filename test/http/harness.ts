@@ -142,7 +142,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     activities: use(async ({ mode }) => issuableActivities(company.registration, mode, world.catalogue)),
     downloadXml: use((address) => downloadXml(address, downloadDeps)),
     downloadPdf: use((address) => downloadPdf(address, downloadDeps)),
-    downloadTokens: createDownloadTokens((day) => Buffer.from(sha256Hex(`${tokenSecret}${day}`)), 900),
+    downloadTokens: createDownloadTokens((day) => [Buffer.from(sha256Hex(`${tokenSecret}${day}`))], 900),
     baseUrl: BASE_URL,
     rateLimits: { write: 60, read: 300 },
     isUnavailable: (error) => error instanceof EngineDown,

@@ -6,7 +6,7 @@ import { createServer, connect as tlsConnect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credentialsOf } from '../../src/adapters/eventlog-eventstoredb/address.js';
 import { readServers } from '../../src/adapters/queue-nats/servers.js';
-import { loadMasterKey } from '../../src/adapters/vault/master-key.js';
+import { loadMasterKeys } from '../../src/adapters/vault/key-file.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { makeEngineSecrets } from '../../src/runtime/engine-secrets.js';
 import { composeService, serviceText } from '../support/compose.js';
@@ -79,7 +79,8 @@ describe('the service setup of compose.yaml', () => {
   });
 
   it('makes addresses and a key that the program takes, with one password on both sides', async () => {
-    expect(await loadMasterKey(path('made', 'nfse/master.key'), { createIfMissing: false })).toHaveLength(32);
+    const keys = await loadMasterKeys(path('made', 'nfse/master.key'), { createIfMissing: false });
+    expect(keys.map(({ generation }) => generation)).toEqual(['m1']);
     expect(credentialsOf(await text('made', 'nfse/eventstore-url')).username).toBe('nfse');
     const nats = readServers(await text('made', 'nfse/nats-url'));
     expect(nats).toMatchObject({ servers: ['nats:4222'], user: 'nfse' });

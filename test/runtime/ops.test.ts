@@ -116,7 +116,7 @@ describeWithPostgres('health of a service whose engines fail', () => {
   it('says that certificates are sealed under a master key that this process does not have', async () => {
     await becomesReady(running.service.opsUrl);
     await database.pool.query(
-      `update vault_certificates set sealed = regexp_replace(sealed, '^vault:1:[^:]*', 'vault:1:0000000000000000')`,
+      `update vault_certificates set sealed = regexp_replace(sealed, '^vault:2:[^:]*', 'vault:2:0000000000000000')`,
     );
     await becomes(running.service.opsUrl, /^certificate_vault: 1 certificates are sealed under another master key$/);
   });

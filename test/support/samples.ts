@@ -8,6 +8,9 @@ export const samplesFolder = new URL('nfse/samples/', beside);
 /** Likewise, with `itWith('specification', ...)`. */
 export const specificationFile = new URL('spec/interface-specification.md', beside);
 
+/** The official codes with their wording, one a row; likewise, with `itWith('samples', ...)`. */
+export const officialCodesFile = new URL('nfse/rules/error-codes.tsv', beside);
+
 /** One of the official-shaped sample documents, with its exact bytes. */
 export const sample = (name: string): Buffer => readFileSync(new URL(name, samplesFolder));
 

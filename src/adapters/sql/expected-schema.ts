@@ -54,6 +54,8 @@ export const expectedSchema: readonly string[] = [
   'column vault_certificates.sealed text not null',
   'column vault_day_keys.day text not null collate C',
   'column vault_day_keys.sealed text not null',
+  'column vault_master_keys.activated_at text collate C',
+  'column vault_master_keys.activated_by text collate C',
   'column vault_master_keys.generation text not null collate C',
   'column vault_master_keys.key_id text not null collate C',
   "constraint checkpoints: CHECK ((role = ANY (ARRAY['live'::text, 'building'::text, 'previous'::text])))",

@@ -3,16 +3,18 @@ import type { CompanyId } from '../../domain/shared/ids.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
 import { openSecret, type SecretPlace, sealSecret } from './envelope.js';
+import type { Keyring } from './keyring.js';
 
 /** One encrypted row per certificate; `open` throws `WrongMasterKey` or `TamperedSecret`. */
-export const createCertificateVault = (db: pg.Pool, masterKey: Buffer, clock: Clock): CertificateVault => ({
+export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clock): CertificateVault => ({
   put: async (companyId, certificate) => {
     const { certificateId } = certificate;
     const plain = Buffer.from(JSON.stringify(certificate));
+    const sealed = sealSecret(plain, certificatePlace(companyId, certificateId), keyring.sealing().key);
     await db.query(
       `insert into vault_certificates (company_id, certificate_id, sealed, created_at) values ($1, $2, $3, $4)
        on conflict (company_id, certificate_id) do update set sealed = excluded.sealed`,
-      [companyId, certificateId, sealSecret(plain, placeOf(companyId, certificateId), masterKey), clock.now()],
+      [companyId, certificateId, sealed, clock.now()],
     );
   },
   open: async (companyId, certificateId) => {
@@ -22,7 +24,7 @@ export const createCertificateVault = (db: pg.Pool, masterKey: Buffer, clock: Cl
     );
     const row = rows[0];
     if (row === undefined) return undefined;
-    const plain = openSecret(row.sealed, placeOf(companyId, certificateId), [masterKey]);
+    const plain = await openSecret(row.sealed, certificatePlace(companyId, certificateId), keyring);
     // Authenticated text that `put` wrote: its shape needs no second check.
     return JSON.parse(plain.toString('utf8')) as CompanyCertificate;
   },
@@ -35,7 +37,7 @@ export const createCertificateVault = (db: pg.Pool, masterKey: Buffer, clock: Cl
   },
 });
 
-const placeOf = (companyId: CompanyId, certificateId: string): SecretPlace => ({
+export const certificatePlace = (companyId: CompanyId, certificateId: string): SecretPlace => ({
   purpose: 'certificate',
   path: [companyId, certificateId],
 });

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { epochMs, type Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { openSecret, type SecretPlace, sealSecret } from './envelope.js';
+import type { Keyring } from './keyring.js';
 
 /** `YYYY-MM-DD`, a day in UTC. */
 export type UtcDay = string;
@@ -22,7 +23,7 @@ export type DayKeys = {
 const CACHED_MS = 60_000;
 
 /** Random keys, one a UTC day, sealed under the newest master key. */
-export const dayKeys = (db: pg.Pool, masterKeys: readonly [Buffer, ...Buffer[]], clock: Clock): DayKeys => {
+export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys => {
   const cache = new Map<UtcDay, { key: Buffer; readAt: number }>();
 
   const cached = (day: UtcDay): Buffer | undefined => {
@@ -38,7 +39,7 @@ export const dayKeys = (db: pg.Pool, masterKeys: readonly [Buffer, ...Buffer[]],
       cache.delete(day);
       return undefined;
     }
-    const key = openSecret(row.sealed, placeOf(day), masterKeys);
+    const key = await openSecret(row.sealed, dayKeyPlace(day), keyring);
     cache.set(day, { key, readAt });
     return key;
   };
@@ -47,7 +48,7 @@ export const dayKeys = (db: pg.Pool, masterKeys: readonly [Buffer, ...Buffer[]],
     ensure: async (day) => {
       const known = cached(day) ?? (await read(day));
       if (known !== undefined) return known;
-      const sealed = sealSecret(randomBytes(32), placeOf(day), masterKeys[0]);
+      const sealed = sealSecret(randomBytes(32), dayKeyPlace(day), keyring.sealing().key);
       await db.query('insert into vault_day_keys (day, sealed) values ($1, $2) on conflict do nothing', [day, sealed]);
       const made = await read(day);
       if (made === undefined) throw new Error(`the key of ${day} was destroyed while it was made`);
@@ -61,4 +62,4 @@ export const dayKeys = (db: pg.Pool, masterKeys: readonly [Buffer, ...Buffer[]],
   };
 };
 
-const placeOf = (day: UtcDay): SecretPlace => ({ purpose: 'day-key', path: [day] });
+export const dayKeyPlace = (day: UtcDay): SecretPlace => ({ purpose: 'day-key', path: [day] });

@@ -4,12 +4,11 @@ import { addSeconds, type Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { dayKeys, type UtcDay, utcDay } from './day-keys.js';
-import { WrongMasterKey } from './envelope.js';
+import type { Keyring } from './keyring.js';
 import { deriveKey, type MasterKey, masterKeyId } from './master-key.js';
 
 export type SealingKeysOptions = {
-  /** Newest first; the first one seals, all of them open. */
-  masterKeys: readonly [MasterKey, ...MasterKey[]];
+  keyring: Keyring;
   db: pg.Pool;
   clock: Clock;
 };
@@ -23,9 +22,8 @@ const REMEMBERED_KEYS = 10_000;
 const DAY_SECONDS = 86_400;
 
 /** Live keys are derived from the master key and the stream's name, test keys are rows of R (design section 4). */
-export const createSealingKeys = ({ masterKeys, db, clock }: SealingKeysOptions): VaultSealingKeys => {
-  const [newest, ...older] = masterKeys;
-  const days = dayKeys(db, [newest.key, ...older.map(({ key }) => key)], clock);
+export const createSealingKeys = ({ keyring, db, clock }: SealingKeysOptions): VaultSealingKeys => {
+  const days = dayKeys(db, keyring, clock);
   const derived = new Map<string, Buffer>();
 
   const liveKey = ({ generation, key }: MasterKey, stream: StreamName): Buffer => {
@@ -42,7 +40,10 @@ export const createSealingKeys = ({ masterKeys, db, clock }: SealingKeysOptions)
 
   return {
     forSealing: async (mode, stream, at) => {
-      if (mode === 'live') return { generation: newest.generation, key: liveKey(newest, stream) };
+      if (mode === 'live') {
+        const master = keyring.sealing();
+        return { generation: master.generation, key: liveKey(master, stream) };
+      }
       const day = sealingDay(at, clock.now());
       const key = await days.ensure(day);
       return { generation: `t${day}.${idOf(key)}`, key };
@@ -50,9 +51,7 @@ export const createSealingKeys = ({ masterKeys, db, clock }: SealingKeysOptions)
     forOpening: async (generation, stream) => {
       const [, day, keyId] = TEST_GENERATION.exec(generation) ?? [];
       if (day !== undefined) return ownKey(await days.find(day), keyId);
-      const master = masterKeys.find((candidate) => candidate.generation === generation);
-      if (master === undefined) throw new WrongMasterKey(`no master key of generation ${generation} is configured`);
-      return liveKey(master, stream);
+      return liveKey(await keyring.ofGeneration(generation), stream);
     },
     destroyDayKeys: (olderThanDay) => days.destroyBefore(olderThanDay),
   };
@@ -76,26 +75,3 @@ const ownKey = (key: Buffer | undefined, keyId: string | undefined): Buffer | un
 /** A day long past may have lost its key for good; another one under its name would make old texts look tampered with. */
 const sealingDay = (at: Instant, now: Instant): UtcDay =>
   utcDay(at) < utcDay(addSeconds(now, -DAY_SECONDS)) ? utcDay(now) : utcDay(at);
-
-/**
- * Notes which key a generation is, once for all; throws `WrongMasterKey` when R has seen another one under the same
- * name. To be called before anything is sealed: events sealed under a stray key could not be opened again.
- */
-export const registerMasterKeys = async (db: pg.Pool, masterKeys: readonly MasterKey[]): Promise<void> => {
-  for (const { generation, key } of masterKeys) {
-    const keyId = masterKeyId(key);
-    await db.query('insert into vault_master_keys (generation, key_id) values ($1, $2) on conflict do nothing', [
-      generation,
-      keyId,
-    ]);
-    const { rows } = await db.query<{ key_id: string }>('select key_id from vault_master_keys where generation = $1', [
-      generation,
-    ]);
-    const known = rows[0]?.key_id;
-    if (known !== keyId) {
-      throw new WrongMasterKey(
-        `master key ${generation} is ${keyId}, but this database was made with ${known ?? 'another one'}: restore that key file`,
-      );
-    }
-  }
-};

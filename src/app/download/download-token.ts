@@ -9,24 +9,26 @@ export type DownloadTokens = {
   check(token: string, invoiceId: string, now: Instant): InvoiceAddress | undefined;
 };
 
-/** The secret of one generation, named by its UTC day (`YYYY-MM-DD`); every api process answers the same bytes. */
-export type SecretOfDay = (day: string) => Buffer;
+/**
+ * The secrets of a UTC day (`YYYY-MM-DD`): the first one makes tokens, and all of them check, so that a rotation of the master
+ * key cuts no link short. Every api process answers the same bytes.
+ */
+export type SecretsOfDay = (day: string) => readonly [Buffer, ...Buffer[]];
 
 /**
  * The secret is that of the UTC day in which the token expires. So it rotates by itself every midnight, and two generations
  * are good side by side for the last `ttlSeconds` of a day: a rotation cuts no link short, and a secret that got out opens
  * nothing the day after.
  */
-export const createDownloadTokens = (secretOfDay: SecretOfDay, ttlSeconds: number): DownloadTokens => {
-  const mac = (claims: string, invoiceId: string, expiresMs: number): Buffer =>
-    createHmac('sha256', secretOfDay(instant(expiresMs).slice(0, 10)))
-      .update(`${claims}|${invoiceId}`)
-      .digest();
+export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: number): DownloadTokens => {
+  const secrets = (expiresMs: number) => secretsOfDay(instant(expiresMs).slice(0, 10));
+  const mac = (secret: Buffer, claims: string, invoiceId: string): Buffer =>
+    createHmac('sha256', secret).update(`${claims}|${invoiceId}`).digest();
   return {
     issue: ({ mode, companyId, invoiceId }, now) => {
       const expiresMs = epochMs(addSeconds(now, ttlSeconds));
       const claims = `${mode === 'live' ? 'l' : 't'}${companyId}${expiresMs.toString(36)}`;
-      return `${claims}.${mac(claims, invoiceId, expiresMs).toString('base64url')}`;
+      return `${claims}.${mac(secrets(expiresMs)[0], claims, invoiceId).toString('base64url')}`;
     },
     check: (token, invoiceId, now) => {
       const [claims = '', sentMac = '', ...rest] = token.split('.');
@@ -37,9 +39,12 @@ export const createDownloadTokens = (secretOfDay: SecretOfDay, ttlSeconds: numbe
       const leftMs = expiresMs - epochMs(now);
       // A later expiry than any that was given out would choose the secret of another day.
       if (leftMs <= 0 || leftMs > ttlSeconds * 1000 + CLOCK_SKEW_MS) return undefined;
-      const expected = mac(claims, invoiceId, expiresMs);
       const sent = Buffer.from(sentMac, 'base64url');
-      if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return undefined;
+      const isGood = secrets(expiresMs).some((secret) => {
+        const expected = mac(secret, claims, invoiceId);
+        return sent.length === expected.length && timingSafeEqual(sent, expected);
+      });
+      if (!isGood) return undefined;
       const mode: Mode = modeLetter === 'l' ? 'live' : 'test';
       return { mode, companyId, invoiceId };
     },

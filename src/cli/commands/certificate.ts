@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { recordCertificate } from '../../app/company/company-commands.js';
-import { isBefore } from '../../domain/shared/time.js';
+import { type Instant, isBefore } from '../../domain/shared/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, type Outcome, refused, textFlag } from '../command.js';
-import type { Session } from '../session.js';
+import type { CertificateFault, Session } from '../session.js';
 import { answer } from './company.js';
 
 const put: Command = {
@@ -26,17 +26,10 @@ const put: Command = {
     if (password === undefined) return badUsage(`${passwordFile} cannot be read`);
     const opened = await session();
     const read = opened.readPkcs12(pfx, password.replace(/\r?\n$/, ''));
-    if (!read.ok) return refused(`the certificate was not stored: ${REASONS[read.reason] ?? read.reason}`);
+    if (!read.ok) return notStored(REASONS[read.reason]);
     const { certificate } = read;
-    if (certificate.cnpj.slice(0, 8) !== cnpj.slice(0, 8)) {
-      return refused(`the certificate was not stored: it belongs to another CNPJ (${certificate.cnpj})`);
-    }
-    const now = opened.clock.now();
-    if (!isBefore(now, certificate.notAfter))
-      return refused(`the certificate was not stored: it expired on ${certificate.notAfter}`);
-    if (isBefore(now, certificate.notBefore))
-      return refused(`the certificate was not stored: it is valid from ${certificate.notBefore} on`);
-    return await store(cnpj, certificate, actor, opened);
+    const refusal = holderFault(certificate.cnpj, cnpj) ?? validityFault(certificate, opened.clock.now());
+    return refusal === undefined ? await store(cnpj, certificate, actor, opened) : notStored(refusal);
   },
 };
 
@@ -61,13 +54,32 @@ const issueDemo: Command = {
 
 export const certificateCommands: readonly Command[] = [put, issueDemo];
 
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Record<CertificateFault, string> = {
   wrong_password: 'the password is wrong',
-  not_pkcs12: 'the file is not PKCS#12',
-  no_private_key: 'it holds no private key',
-  no_certificate: 'it holds no certificate',
-  no_cnpj: 'its holder has no CNPJ (an e-CNPJ is needed)',
+  not_pkcs12: 'the file is not PKCS#12: hand over the .pfx or .p12 file, not a .cer, .pem or a picture of one',
+  unsupported_algorithm:
+    'the file is sealed with an algorithm that is not supported: export it again from the browser or Windows, with AES or 3DES',
+  no_private_key: 'it holds no private key: export it again, with the private key',
+  not_rsa: 'its key is not RSA, and invoices are signed with RSA: get an A1 certificate with an RSA key',
+  no_certificate: 'it holds no certificate of its private key: export it again, with the certificate',
+  no_cnpj: 'its holder has no CNPJ: an e-CNPJ of the company is needed, not an e-CPF',
 };
+
+const notStored = (why: string): Outcome => refused(`the certificate was not stored: ${why}`);
+
+/** The authorizer compares the root (domain.md section 2): the head office's certificate signs for a branch. */
+const isSameCompany = (one: string, other: string): boolean => one.slice(0, 8) === other.slice(0, 8);
+
+const holderFault = (holder: string, cnpj: string): string | undefined =>
+  isSameCompany(holder, cnpj) ? undefined : `it belongs to another company (${holder})`;
+
+const validityFault = ({ notBefore, notAfter }: Validity, now: Instant): string | undefined => {
+  if (!isBefore(now, notAfter)) return `it expired on ${notAfter}: get a new one from the authority`;
+  if (isBefore(now, notBefore)) return `it is valid from ${notBefore} on: store it then`;
+  return undefined;
+};
+
+type Validity = Pick<CompanyCertificate, 'notBefore' | 'notAfter'>;
 
 /** The vault first: an event that names a certificate which is not there would stop issuing. */
 const store = async (
@@ -86,9 +98,17 @@ const store = async (
     { certificateId, notBefore, notAfter, fingerprint },
     session.companyDeps(actor),
   );
-  return answer(result, `certificate stored for ${cnpj}, valid until ${notAfter}`, {
+  const remarks = [
+    `certificate stored for ${cnpj}, valid until ${notAfter}`,
+    ...(certificate.cnpj === cnpj ? [] : [`it is that of ${certificate.cnpj}, of the same company`]),
+    ...(certificate.chainPem.length > 0
+      ? []
+      : ['it came without its chain: should the national system refuse it (E1205), export it again with the chain']),
+  ];
+  return answer(result, remarks.join('; '), {
     cnpj,
     certificate_id: certificateId,
     not_after: notAfter,
+    holder_cnpj: certificate.cnpj,
   });
 };

@@ -1,8 +1,7 @@
-import { epochMs } from '../../domain/shared/time.js';
+import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
+import type { Instant } from '../../domain/shared/time.js';
 import type { Command } from '../command.js';
 import type { Check, Session } from '../session.js';
-
-const DAYS_BEFORE_EXPIRY = 30;
 
 const doctor: Command = {
   name: 'doctor',
@@ -37,20 +36,28 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
 
 const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<readonly Check[]> => {
   const checks: Check[] = [];
+  const now = clock.now();
   for (const company of await readModel.companies()) {
     if (company.kind !== 'company' || company.certificate === undefined) continue;
     const { cnpj } = company.registration;
-    const days = Math.floor((epochMs(company.certificate.notAfter) - epochMs(clock.now())) / 86_400_000);
-    const isThere = await vault.holds(cnpj, company.certificate.certificateId);
-    const ok = isThere && days >= DAYS_BEFORE_EXPIRY;
-    const left = days < 0 ? 'expired' : `${days} days left`;
-    const detail = isThere ? left : 'not in the database any more: its invoices cannot be issued';
+    const { certificateId, notAfter } = company.certificate;
+    const isThere = await vault.holds(cnpj, certificateId);
+    const warning = expiryWarning(notAfter, now);
+    const ok = isThere && warning === undefined;
     checks.push({
       name: `certificate ${cnpj}`,
       ok,
-      detail,
+      detail: isThere ? validityText(notAfter, now) : 'not in the database any more: its invoices cannot be issued',
       ...(ok ? {} : { cure: `nfse certificate put ${cnpj} --pfx FILE --password-file FILE` }),
     });
   }
   return checks;
+};
+
+const validityText = (notAfter: Instant, now: Instant): string => {
+  const warning = expiryWarning(notAfter, now);
+  const days = daysLeft(notAfter, now);
+  if (warning?.kind === 'expired') return `expired on ${notAfter}: its invoices cannot be issued`;
+  if (warning === undefined) return `${days} days left`;
+  return `ends on ${notAfter}: ${days === 0 ? 'less than a day' : `${days} days`} left, fewer than ${warning.withinDays}`;
 };

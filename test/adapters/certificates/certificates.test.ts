@@ -3,12 +3,12 @@ import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import forge from 'node-forge';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cnpjOf } from '../../../src/certificates/holder.js';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 import { readPkcs12 } from '../../../src/certificates/read-pkcs12.js';
 import { itWith } from '../../support/needs.js';
+import { pfxOf as makePfx } from '../../support/pfx.js';
 import { sample } from '../../support/samples.js';
 
 const now = '2026-11-21T12:00:00.000Z';
@@ -23,27 +23,49 @@ beforeAll(() => {
   company = issueCertificate({ subjectName: 'EMPRESA', cnpj, issuer: authority, validDays: 10, now });
 });
 
-/** A PFX by node-forge; `certificates` in the order of the file. */
-const pfxOf = (key: string | null, certificates: readonly string[], algorithm: 'aes256' | '3des' = '3des'): Buffer => {
-  const privateKey = key === null ? null : forge.pki.privateKeyFromPem(key);
-  const bags = certificates.map((pem) => forge.pki.certificateFromPem(pem));
-  const asn1 = forge.pkcs12.toPkcs12Asn1(privateKey, bags, password, { algorithm });
-  return Buffer.from(forge.asn1.toDer(asn1).getBytes(), 'binary');
-};
+const pfxOf = (key: string | null, certificates: readonly string[], algorithm: 'aes256' | '3des' = '3des'): Buffer =>
+  makePfx(key, certificates, { password, algorithm });
 
-const opensslPfx = (...flags: readonly string[]): Buffer => {
+const opensslPfx = (flags: readonly string[] = [], secret = password): Buffer => {
   const folder = mkdtempSync(join(tmpdir(), 'pfx-'));
   writeFileSync(join(folder, 'key.pem'), company.privateKeyPem);
   writeFileSync(join(folder, 'leaf.pem'), company.certificatePem);
   writeFileSync(join(folder, 'chain.pem'), authority.certificatePem);
   const files = ['-inkey', 'key.pem', '-in', 'leaf.pem', '-certfile', 'chain.pem', '-out', 'made.pfx'];
-  const args = ['pkcs12', '-export', ...flags, ...files, '-passout', `pass:${password}`];
+  const args = ['pkcs12', '-export', ...flags, ...files, '-passout', `pass:${secret}`];
   execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   return readFileSync(join(folder, 'made.pfx'));
 };
 
-const isOurs = (pfx: Buffer): void => {
-  const opened = readPkcs12(pfx, password);
+/** An authority with an elliptic key, a company's RSA certificate by it, and both in a PFX; or the authority's own PFX. */
+const ellipticPfx = (whose: 'company' | 'authority'): Buffer => {
+  const folder = mkdtempSync(join(tmpdir(), 'pfx-'));
+  const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp384r1', '-nodes'];
+  openssl('req', '-x509', ...ec, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=AC', '-days', '9');
+  writeFileSync(join(folder, 'key.pem'), company.privateKeyPem);
+  openssl('req', '-new', '-key', 'key.pem', '-subj', `/CN=EMPRESA:${cnpj}`, '-out', 'leaf.csr');
+  openssl(
+    'x509',
+    '-req',
+    '-in',
+    'leaf.csr',
+    '-CA',
+    'ca.pem',
+    '-CAkey',
+    'ca.key',
+    '-CAcreateserial',
+    '-out',
+    'leaf.pem',
+  );
+  const own = ['-inkey', 'key.pem', '-in', 'leaf.pem', '-certfile', 'ca.pem'];
+  const files = whose === 'company' ? own : ['-inkey', 'ca.key', '-in', 'ca.pem'];
+  openssl('pkcs12', '-export', ...files, '-out', 'made.pfx', '-passout', `pass:${password}`);
+  return readFileSync(join(folder, 'made.pfx'));
+};
+
+const isOurs = (pfx: Buffer, secret = password): void => {
+  const opened = readPkcs12(pfx, secret);
   if (!opened.ok) throw new Error(opened.reason);
   const leaf = new X509Certificate(company.certificatePem);
   expect(opened.certificate).toEqual({
@@ -65,7 +87,36 @@ describe('readPkcs12', () => {
 
   itWith('openssl', 'reads what openssl writes, modern and legacy RC2', () => {
     isOurs(opensslPfx());
-    isOurs(opensslPfx('-legacy'));
+    isOurs(opensslPfx(['-legacy']));
+    isOurs(opensslPfx(['-nomac']));
+    isOurs(opensslPfx(['-macalg', 'sha384']));
+    isOurs(opensslPfx(['-legacy', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES']));
+  });
+
+  itWith('openssl', 'takes passwords that are empty or not ASCII, in modern and legacy files', () => {
+    isOurs(opensslPfx([], ''), '');
+    isOurs(opensslPfx([], 'maçã é boa'), 'maçã é boa');
+    isOurs(opensslPfx(['-legacy'], 'maçã é boa'), 'maçã é boa');
+    expect(readPkcs12(opensslPfx([], 'maçã'), 'maca')).toEqual({ ok: false, reason: 'wrong_password' });
+    expect(readPkcs12(opensslPfx([], 'maçã'), 'maçâ')).toEqual({ ok: false, reason: 'wrong_password' });
+    expect(readPkcs12(Buffer.from('nothing'), 'maçã')).toEqual({ ok: false, reason: 'not_pkcs12' });
+  });
+
+  itWith('openssl', 'keeps a chain whose authority has an elliptic key', () => {
+    const opened = readPkcs12(ellipticPfx('company'), password);
+    if (!opened.ok) throw new Error(opened.reason);
+    const { certificatePem, chainPem, privateKeyPem } = opened.certificate;
+    expect([opened.certificate.cnpj, privateKeyPem]).toEqual([cnpj, company.privateKeyPem]);
+    expect(chainPem.map((pem) => new X509Certificate(pem).subject)).toEqual(['CN=AC']);
+    expect(new X509Certificate(certificatePem).checkIssued(new X509Certificate(chainPem[0] ?? ''))).toBe(true);
+  });
+
+  itWith('openssl', 'names a key that is not RSA, and algorithms that it does not know', () => {
+    expect(readPkcs12(ellipticPfx('authority'), password)).toEqual({ ok: false, reason: 'not_rsa' });
+    const unsupported = { ok: false, reason: 'unsupported_algorithm' };
+    const camellia = ['-keypbe', 'camellia-256-cbc', '-certpbe', 'camellia-256-cbc'];
+    expect(readPkcs12(opensslPfx(camellia), password)).toEqual(unsupported);
+    expect(readPkcs12(opensslPfx(['-macalg', 'ripemd160']), password)).toEqual(unsupported);
   });
 
   it('names what is wrong', () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadMasterKey } from '../../../src/adapters/vault/master-key.js';
+import { loadMasterKeys } from '../../../src/adapters/vault/key-file.js';
 import { startProgram } from '../../support/crash-processes.js';
 import { openDatabaseLine } from '../../support/database-line.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
@@ -18,7 +18,7 @@ describeWithPostgres('a process that is stopped while its database is silent', (
       const line = await openDatabaseLine(database.connectionString);
       const folder = await mkdtemp(join(tmpdir(), 'nfse-silent-'));
       const masterKeyFile = join(folder, 'master.key');
-      await loadMasterKey(masterKeyFile, { createIfMissing: true });
+      await loadMasterKeys(masterKeyFile, { createIfMissing: true });
       const program = await startProgram<{ ops_url: string }>(['src/main.ts', 'serve'], {
         ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: folder },
         ...{ DATABASE_URL: line.connectionString, MASTER_KEY_FILE: masterKeyFile },

@@ -1,10 +1,11 @@
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deriveSecret, loadMasterKey } from '../../../src/adapters/vault/master-key.js';
+import { addMasterKey, loadMasterKeys } from '../../../src/adapters/vault/key-file.js';
+import { deriveSecret } from '../../../src/adapters/vault/master-key.js';
 
-describe('loadMasterKey', () => {
+describe('loadMasterKeys', () => {
   let folder: string;
   let file: string;
   beforeEach(async () => {
@@ -14,35 +15,110 @@ describe('loadMasterKey', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it('gives processes that start at once one and the same key, and leaves nothing else behind', async () => {
-    const keys = await Promise.all(Array.from({ length: 8 }, () => loadMasterKey(file, { createIfMissing: true })));
-    expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
-    expect(keys[0]).toHaveLength(32);
+    const keys = await Promise.all(Array.from({ length: 8 }, () => loadMasterKeys(file, { createIfMissing: true })));
+    expect(new Set(keys.map(([newest]) => newest.key.toString('hex'))).size).toBe(1);
+    expect(keys[0]).toEqual([{ generation: 'm1', key: expect.objectContaining({ length: 32 }) }]);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(folder)).toEqual(['master.key']);
-    expect(await loadMasterKey(file, { createIfMissing: false })).toEqual(keys[0]);
+    expect(await loadMasterKeys(file, { createIfMissing: false })).toEqual(keys[0]);
   });
 
   it('refuses a missing file when it may not make one', async () => {
-    await expect(loadMasterKey(file, { createIfMissing: false })).rejects.toThrow(/is missing/);
+    await expect(loadMasterKeys(file, { createIfMissing: false })).rejects.toThrow(/is missing/);
     expect(await readdir(folder)).toEqual([]);
   });
 
   it('refuses a file that others may read', async () => {
-    await loadMasterKey(file, { createIfMissing: true });
+    await loadMasterKeys(file, { createIfMissing: true });
     await chmod(file, 0o640);
-    await expect(loadMasterKey(file, { createIfMissing: true })).rejects.toThrow(/0600/);
+    await expect(loadMasterKeys(file, { createIfMissing: true })).rejects.toThrow(/0600/);
   });
 
   it.each(['', 'c2hvcnQ=', `${Buffer.alloc(32).toString('base64')}x`, 'not base64 at all, but quite long enough text'])(
     'refuses %j and never replaces it',
     async (text) => {
       await writeFile(file, text, { mode: 0o600 });
-      await expect(loadMasterKey(file, { createIfMissing: true })).rejects.toThrow(/32 bytes in base64/);
+      await expect(loadMasterKeys(file, { createIfMissing: true })).rejects.toThrow(/32 bytes in base64/);
     },
   );
 
   it('says so when the folder is not there', async () => {
-    await expect(loadMasterKey(join(folder, 'no', 'key'), { createIfMissing: true })).rejects.toThrow(/cannot be made/);
+    await expect(loadMasterKeys(join(folder, 'no', 'key'), { createIfMissing: true })).rejects.toThrow(
+      /cannot be made/,
+    );
+  });
+});
+
+describe('a master key file of several generations', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'vault-'));
+    file = join(folder, 'master.key');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const generations = async () =>
+    (await loadMasterKeys(file, { createIfMissing: false })).map(({ generation }) => generation);
+
+  it('is read newest first, and its first key may stand without a name', async () => {
+    await loadMasterKeys(file, { createIfMissing: true });
+    const [first] = await loadMasterKeys(file, { createIfMissing: false });
+    for (let more = 0; more < 9; more += 1) await addMasterKey(file);
+    expect(await addMasterKey(file)).toBe('m11');
+    const keys = await loadMasterKeys(file, { createIfMissing: false });
+    expect(keys.map(({ generation }) => generation)).toEqual([
+      'm11',
+      'm10',
+      'm9',
+      'm8',
+      'm7',
+      'm6',
+      'm5',
+      'm4',
+      'm3',
+      'm2',
+      'm1',
+    ]);
+    expect(keys.at(-1)).toEqual(first);
+    expect(new Set(keys.map(({ key }) => key.toString('hex'))).size).toBe(11);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readdir(folder)).toEqual(['master.key']);
+  });
+
+  it('keeps its owner and mode, whoever makes it longer', async () => {
+    await loadMasterKeys(file, { createIfMissing: true });
+    if (process.getuid?.() === 0) await chown(file, 65_534, 65_534);
+    const ownerOf = async () => {
+      const { uid, gid, mode } = await stat(file);
+      return { uid, gid, mode: mode & 0o777 };
+    };
+    const before = await ownerOf();
+    await addMasterKey(file);
+    expect(await ownerOf()).toEqual(before);
+  });
+
+  it('is not made longer where there is none', async () => {
+    await expect(addMasterKey(file)).rejects.toThrow(/is missing/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  const [one, two] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];
+
+  it.each([
+    [`m1:${one}\nm1:${two}`, /names a generation twice/],
+    [`${one}\n${two}`, /names a generation twice/],
+    [`m1:${one}\nm2:${one}`, /holds one key under two names/],
+    [`m0:${one}`, /one line mN:BASE64 for each generation/],
+    [`m1:${one}\nm2:c2hvcnQ=`, /one line mN:BASE64 for each generation/],
+  ])('is refused as %j', async (text, why) => {
+    await writeFile(file, text, { mode: 0o600 });
+    await expect(generations()).rejects.toThrow(why);
+  });
+
+  it('may lack old generations and have them in any order', async () => {
+    await writeFile(file, `m3:${one}\n\nm7:${two}\n`, { mode: 0o600 });
+    expect(await generations()).toEqual(['m7', 'm3']);
   });
 });
 

@@ -1,11 +1,13 @@
-import { hkdfSync } from 'node:crypto';
+import { createCipheriv, hkdfSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { vaultMigration } from '../../../src/adapters/sql/migrations/0011-vault.js';
 import { createCertificateVault } from '../../../src/adapters/vault/certificate-vault.js';
-import { createSealingKeys, registerMasterKeys } from '../../../src/adapters/vault/sealing-keys.js';
+import type { Keyring } from '../../../src/adapters/vault/keyring.js';
+import { masterKeyId } from '../../../src/adapters/vault/master-key.js';
+import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import type { Instant } from '../../../src/domain/shared/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+import { keyringOf } from './support.js';
 
 const master = { generation: 'm1', key: Buffer.alloc(32, 7) };
 const stranger = { generation: 'm1', key: Buffer.alloc(32, 8) };
@@ -18,7 +20,6 @@ describeWithPostgres('vault', () => {
   const clock = { now: () => now };
   beforeAll(async () => {
     database = await freshDatabase();
-    await database.pool.query(vaultMigration.sql);
   });
   beforeEach(async () => {
     now = today;
@@ -26,45 +27,53 @@ describeWithPostgres('vault', () => {
   });
   afterAll(() => database.close());
 
-  const sealingKeys = (keys = master) => createSealingKeys({ masterKeys: [keys], db: database.pool, clock });
+  const keyring = (key = master): Promise<Keyring> => keyringOf([key], { db: database.pool, clock });
+  const sealingKeys = async (key = master) =>
+    createSealingKeys({ keyring: await keyring(key), db: database.pool, clock });
+
+  /** A database that does not know the keys any more takes any: only what was sealed tells them apart. */
+  const forgetMasterKeys = () => database.pool.query('truncate vault_master_keys');
 
   describe('live keys', () => {
     it('are derived from the master key and the stream alone', async () => {
       const live = 'nfseLive-12345678000195_00000000-0000-8000-a000-000000000001';
       const expected = Buffer.from(hkdfSync('sha256', master.key, Buffer.alloc(0), `seal|${live}`, 32));
-      expect(await sealingKeys().forSealing('live', live, today)).toEqual({ generation: 'm1', key: expected });
-      expect(await sealingKeys().forOpening('m1', live)).toEqual(expected);
-      expect(await sealingKeys().forOpening('m1', stream)).not.toEqual(expected);
+      expect(await (await sealingKeys()).forSealing('live', live, today)).toEqual({ generation: 'm1', key: expected });
+      expect(await (await sealingKeys()).forOpening('m1', live)).toEqual(expected);
+      expect(await (await sealingKeys()).forOpening('m1', stream)).not.toEqual(expected);
     });
 
     it('of a generation that is not configured are refused', async () => {
-      await expect(sealingKeys().forOpening('m2', stream)).rejects.toThrow(/generation m2/);
+      await expect((await sealingKeys()).forOpening('m2', stream)).rejects.toThrow(/generation m2/);
     });
 
     it('of an older generation still open', async () => {
       const next = { generation: 'm2', key: Buffer.alloc(32, 9) };
-      const keys = createSealingKeys({ masterKeys: [next, master], db: database.pool, clock });
+      const before = await (await sealingKeys()).forOpening('m1', stream);
+      await forgetMasterKeys();
+      const both = await keyringOf([next, master], { db: database.pool, clock });
+      const keys = createSealingKeys({ keyring: both, db: database.pool, clock });
       expect((await keys.forSealing('live', stream, today)).generation).toBe('m2');
-      expect(await keys.forOpening('m1', stream)).toEqual(await sealingKeys().forOpening('m1', stream));
+      expect(await keys.forOpening('m1', stream)).toEqual(before);
     });
   });
 
   describe('day keys', () => {
     it('are one a day, whoever asks first', async () => {
       const asked = await Promise.all(
-        Array.from({ length: 20 }, () => sealingKeys().forSealing('test', stream, today)),
+        Array.from({ length: 20 }, async () => (await sealingKeys()).forSealing('test', stream, today)),
       );
       expect(new Set(asked.map(({ key }) => key.toString('hex'))).size).toBe(1);
       const [first] = asked;
       expect(first?.generation).toMatch(/^t2026-11-21\.[0-9a-f]{16}$/);
-      expect(await sealingKeys().forOpening(first?.generation ?? '', stream)).toEqual(first?.key);
-      expect(await sealingKeys().forOpening('t2026-11-21', stream)).toEqual(asked[0]?.key);
-      const tomorrow = await sealingKeys().forSealing('test', stream, '2026-11-22T00:00:00.000Z');
+      expect(await (await sealingKeys()).forOpening(first?.generation ?? '', stream)).toEqual(first?.key);
+      expect(await (await sealingKeys()).forOpening('t2026-11-21', stream)).toEqual(asked[0]?.key);
+      const tomorrow = await (await sealingKeys()).forSealing('test', stream, '2026-11-22T00:00:00.000Z');
       expect(tomorrow.key).not.toEqual(asked[0]?.key);
     });
 
     it('are not readable in the table', async () => {
-      const { key } = await sealingKeys().forSealing('test', stream, today);
+      const { key } = await (await sealingKeys()).forSealing('test', stream, today);
       const { rows } = await database.pool.query<{ sealed: string }>('select sealed from vault_day_keys');
       for (const encoding of ['hex', 'base64', 'base64url'] as const) {
         expect(rows[0]?.sealed).not.toContain(key.toString(encoding));
@@ -72,7 +81,7 @@ describeWithPostgres('vault', () => {
     });
 
     it('are undefined once destroyed, in this process at once and in others within a minute', async () => {
-      const [here, elsewhere] = [sealingKeys(), sealingKeys()];
+      const [here, elsewhere] = [await sealingKeys(), await sealingKeys()];
       await here.forSealing('test', stream, '2026-11-20T23:59:59.999Z');
       const { key } = await here.forSealing('test', stream, today);
       await elsewhere.forOpening('t2026-11-20', stream);
@@ -84,29 +93,33 @@ describeWithPostgres('vault', () => {
     });
 
     it('are never made again for a day long past', async () => {
-      const { generation } = await sealingKeys().forSealing('test', stream, '2026-11-10T12:00:00.000Z');
+      const { generation } = await (await sealingKeys()).forSealing('test', stream, '2026-11-10T12:00:00.000Z');
       expect(generation).toMatch(/^t2026-11-21\./);
-      expect(await sealingKeys().forOpening('t2026-11-10', stream)).toBeUndefined();
+      expect(await (await sealingKeys()).forOpening('t2026-11-10', stream)).toBeUndefined();
     });
 
     it('are undefined when they were lost with their table, also after the day has got another', async () => {
-      const { generation } = await sealingKeys().forSealing('test', stream, today);
+      const { generation } = await (await sealingKeys()).forSealing('test', stream, today);
       await database.pool.query('truncate vault_day_keys');
-      expect(await sealingKeys().forOpening(generation, stream)).toBeUndefined();
-      const another = await sealingKeys().forSealing('test', stream, today);
-      expect(await sealingKeys().forOpening(generation, stream)).toBeUndefined();
-      expect(await sealingKeys().forOpening(another.generation, stream)).toEqual(another.key);
+      expect(await (await sealingKeys()).forOpening(generation, stream)).toBeUndefined();
+      const another = await (await sealingKeys()).forSealing('test', stream, today);
+      expect(await (await sealingKeys()).forOpening(generation, stream)).toBeUndefined();
+      expect(await (await sealingKeys()).forOpening(another.generation, stream)).toEqual(another.key);
     });
 
     it('refuse another master key and a changed or moved row, each by its name', async () => {
-      await sealingKeys().forSealing('test', stream, today);
-      await expect(sealingKeys(stranger).forOpening('t2026-11-21', stream)).rejects.toThrow(/restore that key file/);
+      await (await sealingKeys()).forSealing('test', stream, today);
+      await forgetMasterKeys();
+      await expect((await sealingKeys(stranger)).forOpening('t2026-11-21', stream)).rejects.toThrow(
+        /restore that key file/,
+      );
+      await forgetMasterKeys();
       await database.pool.query(`update vault_day_keys set day = '2026-11-19'`);
-      await expect(sealingKeys().forOpening('t2026-11-19', stream)).rejects.toThrow(
+      await expect((await sealingKeys()).forOpening('t2026-11-19', stream)).rejects.toThrow(
         /changed or stands in the wrong row/,
       );
       await database.pool.query(`update vault_day_keys set sealed = 'rubbish'`);
-      await expect(sealingKeys().forOpening('t2026-11-19', stream)).rejects.toThrow(/not sealed text/);
+      await expect((await sealingKeys()).forOpening('t2026-11-19', stream)).rejects.toThrow(/not sealed text/);
     });
   });
 
@@ -121,34 +134,42 @@ describeWithPostgres('vault', () => {
       notAfter: '2027-01-01T00:00:00.000Z',
       fingerprint: 'ff',
     };
-    const vault = (key = master.key) => createCertificateVault(database.pool, key, clock);
+    const vault = async (key = master) => createCertificateVault(database.pool, await keyring(key), clock);
 
     it('come back as they were put, and only for their company', async () => {
-      await vault().put('12345678000195', certificate);
-      expect(await vault().open('12345678000195', 'c1')).toEqual(certificate);
-      expect(await vault().open('12345678000195', 'c2')).toBeUndefined();
-      expect(await vault().open('98765432000198', 'c1')).toBeUndefined();
+      await (await vault()).put('12345678000195', certificate);
+      expect(await (await vault()).open('12345678000195', 'c1')).toEqual(certificate);
+      expect(await (await vault()).open('12345678000195', 'c2')).toBeUndefined();
+      expect(await (await vault()).open('98765432000198', 'c1')).toBeUndefined();
     });
 
     it('refuse another master key', async () => {
-      await vault().put('12345678000195', certificate);
-      await expect(vault(stranger.key).open('12345678000195', 'c1')).rejects.toThrow(/restore that key file/);
+      await (await vault()).put('12345678000195', certificate);
+      await forgetMasterKeys();
+      await expect((await vault(stranger)).open('12345678000195', 'c1')).rejects.toThrow(/restore that key file/);
     });
 
     it('refuse a row that was changed or given to another company', async () => {
-      await vault().put('12345678000195', certificate);
+      await (await vault()).put('12345678000195', certificate);
       await database.pool.query(`update vault_certificates set company_id = '98765432000198'`);
-      await expect(vault().open('98765432000198', 'c1')).rejects.toThrow(/wrong row/);
+      await expect((await vault()).open('98765432000198', 'c1')).rejects.toThrow(/wrong row/);
       await database.pool.query(
         `update vault_certificates set company_id = '12345678000195', sealed = left(sealed, -5) || 'AAAAA'`,
       );
-      await expect(vault().open('12345678000195', 'c1')).rejects.toThrow(/was changed/);
+      await expect((await vault()).open('12345678000195', 'c1')).rejects.toThrow(/was changed/);
     });
   });
 
-  it('notes which key a generation is and refuses another under its name', async () => {
-    await registerMasterKeys(database.pool, [master]);
-    await registerMasterKeys(database.pool, [master]);
-    await expect(registerMasterKeys(database.pool, [stranger])).rejects.toThrow(/restore that key file/);
+  it('opens what was sealed before there were envelopes', async () => {
+    // The format of the first versions: under a key derived from the master key, iv and ciphertext apart.
+    const derived = Buffer.from(hkdfSync('sha256', master.key, Buffer.alloc(0), 'vault|day-key', 32));
+    const iv = Buffer.alloc(12, 1);
+    const cipher = createCipheriv('aes-256-gcm', derived, iv).setAAD(
+      Buffer.from(JSON.stringify(['day-key', '2026-11-21'])),
+    );
+    const text = Buffer.concat([cipher.update(Buffer.alloc(32, 5)), cipher.final(), cipher.getAuthTag()]);
+    const sealed = ['vault:1', masterKeyId(master.key), iv.toString('base64url'), text.toString('base64url')].join(':');
+    await database.pool.query('insert into vault_day_keys (day, sealed) values ($1, $2)', ['2026-11-21', sealed]);
+    expect(await (await sealingKeys()).forOpening('t2026-11-21', stream)).toEqual(Buffer.alloc(32, 5));
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createDownloadTokens, type SecretOfDay } from '../../../src/app/download/download-token.js';
+import { createDownloadTokens, type SecretsOfDay } from '../../../src/app/download/download-token.js';
 import type { InvoiceAddress } from '../../../src/domain/shared/ids.js';
 
 const INVOICE: InvoiceAddress = {
@@ -12,9 +12,11 @@ const OTHER_ID = '5f0c6f0e-6f4c-4a5e-9d8d-0a4c1a8f3b22';
 const NOON = '2026-11-21T12:00:00.000Z';
 
 const secretOf =
-  (master: string): SecretOfDay =>
-  (day) =>
-    createHash('sha256').update(`${master}|${day}`).digest();
+  (...[first, ...others]: readonly [string, ...string[]]): SecretsOfDay =>
+  (day) => {
+    const of = (master: string) => createHash('sha256').update(`${master}|${day}`).digest();
+    return [of(first), ...others.map(of)];
+  };
 
 const tokensOf = (secretOfDay = secretOf('master')) => createDownloadTokens(secretOfDay, 900);
 
@@ -32,6 +34,14 @@ describe('download tokens', () => {
     const token = tokensOf().issue(INVOICE, NOON);
     expect(tokensOf().check(token, INVOICE.invoiceId, NOON)).toEqual(INVOICE);
     expect(tokensOf(secretOf('another master')).check(token, INVOICE.invoiceId, NOON)).toBeUndefined();
+  });
+
+  it('made before or after a rotation of the master key open the invoice while both keys are taken, and no third does', () => {
+    const [before, during, later] = [tokensOf(), tokensOf(secretOf('next', 'master')), tokensOf(secretOf('next'))];
+    const [old, fresh] = [before.issue(INVOICE, NOON), during.issue(INVOICE, NOON)];
+    expect(during.check(old, INVOICE.invoiceId, NOON)).toEqual(INVOICE);
+    expect(later.check(fresh, INVOICE.invoiceId, NOON)).toEqual(INVOICE);
+    expect(later.check(old, INVOICE.invoiceId, NOON)).toBeUndefined();
   });
 
   it('of two generations are good side by side around midnight, and a rotation cuts none short', () => {

@@ -7,6 +7,7 @@ import { pendingCutsMigration } from './0013-pending-cuts.js';
 import { projectionGenerationsMigration } from './0014-projection-generations.js';
 import { relayCheckpointMigration } from './0015-relay-checkpoint.js';
 import { guardsPositionMigration } from './0016-guards-position.js';
+import { masterKeyGenerationsMigration } from './0017-master-key-generations.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   projectionGenerationsMigration,
   relayCheckpointMigration,
   guardsPositionMigration,
+  masterKeyGenerationsMigration,
 ];

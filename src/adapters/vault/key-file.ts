@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { chown, link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { byGeneration, generationNumber, type MasterKey, type MasterKeys } from './master-key.js';
+
+/** Thrown when the file is missing, holds no keys, or may be read by others; the message names the file and what to do. */
+export class MasterKeyUnusable extends Error {
+  override readonly name = 'MasterKeyUnusable';
+}
+
+const KEY_BYTES = 32;
+
+/**
+ * The generations of the master key in a file of its owner alone: `m2:BASE64`, one a line; the first may stand without its name.
+ * With `createIfMissing` several processes may start at once: one key wins. Throws `MasterKeyUnusable`.
+ */
+export const loadMasterKeys = async (
+  file: string,
+  { createIfMissing }: { createIfMissing: boolean },
+): Promise<MasterKeys> => {
+  const found = await readKeys(file);
+  if (found !== undefined) return found;
+  if (!createIfMissing) {
+    throw new MasterKeyUnusable(
+      `the master key file ${file} is missing: put 32 random bytes in base64 there, mode 0600`,
+    );
+  }
+  await createFile(file);
+  const created = await readKeys(file);
+  if (created === undefined) throw new MasterKeyUnusable(`the master key file ${file} vanished while it was made`);
+  return created;
+};
+
+/**
+ * Adds the next generation behind those that are there. Nothing is sealed with it before it is activated. Answers its name;
+ * throws `MasterKeyUnusable`.
+ */
+export const addMasterKey = async (file: string): Promise<string> => {
+  const [newest] = await loadMasterKeys(file, { createIfMissing: false });
+  const generation = `m${(generationNumber(newest.generation) ?? 0) + 1}`;
+  const before = (await readFile(file, 'utf8')).trimEnd();
+  await writing(file, async () => {
+    const { uid, gid } = await stat(file);
+    const draft = await writeDraft(file, `${before}\n${generation}:${freshKey()}\n`);
+    // Whoever adds, the service that reads it stays its owner.
+    await chown(draft, uid, gid)
+      .then(() => rename(draft, file))
+      .catch((error: unknown) => unlink(draft).then(() => Promise.reject(error)));
+  });
+  return generation;
+};
+
+const freshKey = (): string => randomBytes(KEY_BYTES).toString('base64');
+
+const readKeys = async (file: string): Promise<MasterKeys | undefined> => {
+  try {
+    const { mode } = await stat(file);
+    if ((mode & 0o077) !== 0) {
+      throw new MasterKeyUnusable(`the master key file ${file} may be read by others: set its mode to 0600`);
+    }
+    return parseKeys(file, await readFile(file, 'utf8'));
+  } catch (error) {
+    if (error instanceof MasterKeyUnusable) throw error;
+    const code = codeOf(error);
+    if (code === 'ENOENT') return undefined;
+    throw new MasterKeyUnusable(`the master key file ${file} cannot be read (${code ?? 'unknown error'})`);
+  }
+};
+
+const parseKeys = (file: string, text: string): MasterKeys => {
+  const unusable = (why: string): MasterKeyUnusable => new MasterKeyUnusable(`the master key file ${file} ${why}`);
+  const keys = text
+    .trim()
+    .split(/\s*\n\s*/)
+    .map((line): MasterKey => {
+      const [, generation = 'm1', base64 = ''] = /^(?:(m\d+):)?(.*)$/.exec(line) ?? [];
+      const key = Buffer.from(base64, 'base64');
+      const isKey = key.length === KEY_BYTES && key.toString('base64') === base64;
+      if (!isKey || generationNumber(generation) === undefined) {
+        throw unusable('must hold 32 bytes in base64 and nothing else, or one line mN:BASE64 for each generation');
+      }
+      return { generation, key };
+    });
+  const names = new Set(keys.map(({ generation }) => generation));
+  const values = new Set(keys.map(({ key }) => key.toString('hex')));
+  if (names.size < keys.length) throw unusable('names a generation twice');
+  if (values.size < keys.length) throw unusable('holds one key under two names');
+  const [newest, ...older] = keys.sort(byGeneration);
+  if (newest === undefined) throw unusable('is empty');
+  return [newest, ...older];
+};
+
+/** A key that was used and then lost in a power cut would lose data: it is on the disk before it has its name. */
+const createFile = (file: string): Promise<void> =>
+  writing(file, async () => {
+    const draft = await writeDraft(file, `${freshKey()}\n`);
+    // Unlike a rename, a link never replaces the key that another process made.
+    await link(draft, file).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
+    await unlink(draft);
+  });
+
+const writing = async (file: string, write: () => Promise<void>): Promise<void> => {
+  try {
+    await write();
+    await syncFolder(dirname(file));
+  } catch (error) {
+    throw new MasterKeyUnusable(`the master key file ${file} cannot be made (${codeOf(error) ?? 'unknown error'})`);
+  }
+};
+
+/** Whole and on the disk, beside the file, under a name of its own. */
+const writeDraft = async (file: string, text: string): Promise<string> => {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    const handle = await open(draft, 'wx', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    await unlink(draft).catch(() => undefined);
+    throw error;
+  }
+  return draft;
+};
+
+const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -1,0 +1,57 @@
+import type pg from 'pg';
+import type { Instant } from '../../domain/shared/time.js';
+import { type MasterKey, masterKeyId } from './master-key.js';
+
+/** A generation that seals, or did. `activatedAt` is undefined for one of before there were rotations. */
+export type RegisteredKey = {
+  generation: string;
+  keyId: string;
+  activatedAt: Instant | undefined;
+  activatedBy: string | undefined;
+};
+
+export const listGenerations = async (db: pg.Pool): Promise<readonly RegisteredKey[]> => {
+  const { rows } = await db.query<{
+    generation: string;
+    key_id: string;
+    activated_at: Instant | null;
+    activated_by: string | null;
+  }>('select generation, key_id, activated_at, activated_by from vault_master_keys');
+  return rows.map(({ generation, key_id, activated_at, activated_by }) => ({
+    generation,
+    keyId: key_id,
+    activatedAt: activated_at ?? undefined,
+    activatedBy: activated_by ?? undefined,
+  }));
+};
+
+/**
+ * All keys of the file, in one statement, and only into an empty table: a database that was lost knows none of those that
+ * sealed the events of its log. Later ones wait for `activate`.
+ */
+export const registerFirst = async (db: pg.Pool, keys: readonly MasterKey[], now: Instant): Promise<void> => {
+  await db.query(
+    `insert into vault_master_keys (generation, key_id, activated_at)
+     select generation, key_id, $3 from unnest($1::text[], $2::text[]) as key (generation, key_id)
+     where not exists (select from vault_master_keys) on conflict do nothing`,
+    [keys.map(({ generation }) => generation), keys.map(({ key }) => masterKeyId(key)), now],
+  );
+};
+
+/** From now on it seals. False when another key has this name already. */
+export const activate = async (
+  db: pg.Pool,
+  { generation, key }: MasterKey,
+  { by, at }: { by: string; at: Instant },
+): Promise<boolean> => {
+  await db.query(
+    `insert into vault_master_keys (generation, key_id, activated_at, activated_by) values ($1, $2, $3, $4)
+     on conflict do nothing`,
+    [generation, masterKeyId(key), at, by],
+  );
+  const { rowCount } = await db.query('select from vault_master_keys where generation = $1 and key_id = $2', [
+    generation,
+    masterKeyId(key),
+  ]);
+  return rowCount === 1;
+};

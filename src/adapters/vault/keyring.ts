@@ -1,0 +1,114 @@
+import type pg from 'pg';
+import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/shared/time.js';
+import type { Clock } from '../../ports/clock.js';
+import { listGenerations, type RegisteredKey, registerFirst } from './key-registry.js';
+import { byGeneration, type MasterKey, type MasterKeys, masterKeyId, WrongMasterKey } from './master-key.js';
+
+/** The master keys of this process. The newest that the database knows seals, all of them open. */
+export type Keyring = {
+  /** Seals everything new. Another one after a rotation, at most a refresh later. */
+  sealing(): MasterKey;
+  /** Looks into the key file again for one that it does not have; throws `WrongMasterKey`. */
+  ofGeneration(generation: string): Promise<MasterKey>;
+  /** Likewise, by `masterKeyId`. */
+  ofId(keyId: string): Promise<MasterKey | undefined>;
+  /** What a link of these last seconds, or of a process that is a moment ahead, may be signed with; the sealing one first. */
+  recent(seconds: number): MasterKeys;
+  /** Newest first, those that wait for their activation included. */
+  all(): readonly MasterKey[];
+  /** Reads key file and database again; what cannot be read stays as it was. Answers what an operator must cure. */
+  refresh(): Promise<readonly string[]>;
+};
+
+export type KeyringOptions = {
+  /** Throws when it cannot be read; `file` names it in messages. */
+  readFile(): Promise<MasterKeys>;
+  file: string;
+  db: pg.Pool;
+  clock: Clock;
+};
+
+/**
+ * Notes which key a generation is, once for all, when the database is new. Throws `WrongMasterKey` when the database has seen
+ * another key under the same name, or one that the file does not hold: events sealed under a stray key could not be opened again.
+ */
+export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions): Promise<Keyring> => {
+  const keys: KnownKey[] = (await readFile()).map(known);
+  await registerFirst(db, keys, clock.now());
+  let registered = await listGenerations(db);
+  const faults = faultsOf(keys, registered, file);
+  if (faults.length > 0) throw new WrongMasterKey(faults.join('; '));
+  let standing = standingOf(keys, registered, file);
+
+  /** Keys are added and never dropped: a file that lost a line does harm at the next start, not now. */
+  const reload = async (): Promise<readonly KnownKey[]> => {
+    const found = (await readFile()).map(known);
+    for (const one of found) if (!keys.some(({ generation }) => generation === one.generation)) keys.push(one);
+    standing = standingOf(keys, registered, file);
+    return found;
+  };
+  const find = async (is: (one: KnownKey) => boolean): Promise<MasterKey | undefined> => {
+    const found = standing.usable.find(is);
+    if (found !== undefined) return found;
+    await reload();
+    return standing.usable.find(is);
+  };
+
+  return {
+    sealing: () => standing.active[0],
+    ofGeneration: async (generation) => {
+      const found = await find((one) => one.generation === generation);
+      if (found === undefined) throw new WrongMasterKey(missing(generation, file));
+      return found;
+    },
+    ofId: (keyId) => find(({ id }) => id === keyId),
+    recent: (seconds) => {
+      const [newest, before] = standing.active;
+      const since = registered.find(({ generation }) => generation === newest.generation)?.activatedAt;
+      const waiting = standing.usable.filter((one) => byGeneration(one, newest) < 0);
+      const isFresh = before !== undefined && since !== undefined && isWithin(since, seconds, clock.now());
+      return [newest, ...waiting, ...(isFresh ? [before] : [])];
+    },
+    all: () => [...keys].sort(byGeneration),
+    refresh: async () => {
+      // A table that is empty has been lost; what it said still holds.
+      const listed = await listGenerations(db).catch(() => []);
+      if (listed.length > 0) registered = listed;
+      try {
+        return faultsOf(await reload(), registered, file);
+      } catch (error) {
+        return [error instanceof Error ? error.message : `${file} cannot be read`];
+      }
+    },
+  };
+};
+
+/** Deriving its id costs as much as sealing with it. */
+type KnownKey = MasterKey & { id: string };
+
+const known = ({ generation, key }: MasterKey): KnownKey => ({ generation, key, id: masterKeyId(key) });
+
+type Standing = { usable: readonly KnownKey[]; active: readonly [KnownKey, ...KnownKey[]] };
+
+/** Newest first. A key that the database knows as another one under its name must seal nothing. */
+const standingOf = (keys: readonly KnownKey[], registered: readonly RegisteredKey[], file: string): Standing => {
+  const noted = ({ generation }: KnownKey) => registered.find((one) => one.generation === generation);
+  const usable = keys.filter((one) => (noted(one)?.keyId ?? one.id) === one.id).sort(byGeneration);
+  const [newest, ...older] = usable.filter((one) => noted(one) !== undefined);
+  if (newest === undefined) throw new WrongMasterKey(`no key of ${file} is one that this database was made with`);
+  return { usable, active: [newest, ...older] };
+};
+
+const isWithin = (since: Instant, seconds: number, now: Instant): boolean =>
+  isBefore(now, addSeconds(since, seconds)) && epochMs(now) - epochMs(since) > -seconds * 1000;
+
+const faultsOf = (keys: readonly KnownKey[], registered: readonly RegisteredKey[], file: string): readonly string[] =>
+  registered.flatMap(({ generation, keyId }) => {
+    const id = keys.find((one) => one.generation === generation)?.id;
+    if (id === undefined) return [missing(generation, file)];
+    if (id === keyId) return [];
+    return [`master key ${generation} is ${id}, but this database was made with ${keyId}: restore that key file`];
+  });
+
+const missing = (generation: string, file: string): string =>
+  `no master key of generation ${generation} is in ${file}, and what it sealed cannot be opened: restore that line from your copy`;

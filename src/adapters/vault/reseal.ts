@@ -1,0 +1,74 @@
+import type pg from 'pg';
+import { certificatePlace } from './certificate-vault.js';
+import { dayKeyPlace } from './day-keys.js';
+import { resealSecret, type SecretPlace } from './envelope.js';
+import type { Keyring } from './keyring.js';
+import { masterKeyId } from './master-key.js';
+
+/** How many rows of the vault each master key seals, by its id. */
+export type SealedRows = ReadonlyMap<string, { certificates: number; dayKeys: number }>;
+
+export type ResealResult = { resealed: number };
+
+const PAGE = 200;
+
+export const sealedRows = async (db: pg.Pool): Promise<SealedRows> => {
+  const { rows } = await db.query<{ key_id: string; certificates: number; day_keys: number }>(
+    `select key_id, sum(certificates)::int as certificates, sum(day_keys)::int as day_keys from (
+       select split_part(sealed, ':', 3) as key_id, 1 as certificates, 0 as day_keys from vault_certificates
+       union all select split_part(sealed, ':', 3), 0, 1 from vault_day_keys
+     ) as row group by key_id`,
+  );
+  return new Map(rows.map(({ key_id, certificates, day_keys }) => [key_id, { certificates, dayKeys: day_keys }]));
+};
+
+/**
+ * Puts every row under the key that seals. Each one is changed by itself and only if it is still as it was read, so it may be
+ * ended at any moment, run again, run twice at once, and run while the service works. Throws `WrongMasterKey` at a row whose key
+ * is lost and `TamperedSecret` at a changed one.
+ */
+export const resealVault = async (
+  db: pg.Pool,
+  keyring: Keyring,
+  onRow: (resealed: number) => void,
+): Promise<ResealResult> => {
+  let resealed = 0;
+  const { key } = keyring.sealing();
+  for (const table of tables) {
+    for (let page = await pageOf(db, table, key); page.length > 0; page = await pageOf(db, table, key)) {
+      for (const { sealed, path } of page) {
+        const again = await resealSecret(sealed, table.placeOf(path), keyring, key);
+        await db.query(`update ${table.name} set sealed = $1 where sealed = $2 and (${table.path}) = $3`, [
+          again,
+          sealed,
+          path,
+        ]);
+        resealed += 1;
+        onRow(resealed);
+      }
+    }
+  }
+  return { resealed };
+};
+
+type Row = { sealed: string; path: readonly string[] };
+
+/** `path` is SQL for the row's place, as a list of texts. */
+type Table = { name: string; path: string; placeOf(path: readonly string[]): SecretPlace };
+
+const tables: readonly Table[] = [
+  {
+    name: 'vault_certificates',
+    path: 'array[company_id, certificate_id]',
+    placeOf: ([companyId = '', certificateId = '']) => certificatePlace(companyId, certificateId),
+  },
+  { name: 'vault_day_keys', path: 'array[day]', placeOf: ([day = '']) => dayKeyPlace(day) },
+];
+
+const pageOf = async (db: pg.Pool, { name, path }: Table, key: Buffer): Promise<readonly Row[]> => {
+  const { rows } = await db.query<Row>(
+    `select sealed, ${path} as path from ${name} where split_part(sealed, ':', 3) <> $1 order by path limit ${PAGE}`,
+    [masterKeyId(key)],
+  );
+  return rows;
+};

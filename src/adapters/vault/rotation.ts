@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import type { Instant } from '../../domain/shared/time.js';
+import type { Clock } from '../../ports/clock.js';
+import { activate, listGenerations } from './key-registry.js';
+import type { Keyring } from './keyring.js';
+import { byGeneration, masterKeyId } from './master-key.js';
+import { resealVault, sealedRows } from './reseal.js';
+
+/** `waiting` stands in the key file and seals nothing yet; `lost` has sealed and is not in the key file. */
+export type GenerationState = 'sealing' | 'opening' | 'waiting' | 'lost';
+
+export type GenerationStatus = {
+  generation: string;
+  keyId: string;
+  state: GenerationState;
+  /** Of the vault; how many events it sealed is in no table. */
+  certificates: number;
+  dayKeys: number;
+  activatedAt?: Instant;
+  activatedBy?: string;
+};
+
+export type RotationProgress = { done: number; of: number };
+
+/** `refused` is one line for the operator. */
+export type RotationResult =
+  | { done: { generation: string; activated: boolean; resealed: number } }
+  | { refused: string };
+
+export type RotationDeps = { db: pg.Pool; keyring: Keyring; clock: Clock };
+
+/** Newest first. */
+export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<readonly GenerationStatus[]> => {
+  await keyring.refresh();
+  const registered = await listGenerations(db);
+  const rows = await sealedRows(db);
+  const sealing = keyring.sealing().generation;
+  const waiting = keyring.all().filter(({ generation }) => registered.every((one) => one.generation !== generation));
+  const stateOf = (generation: string): GenerationState => {
+    if (keyring.all().every((one) => one.generation !== generation)) return 'lost';
+    return generation === sealing ? 'sealing' : 'opening';
+  };
+  const statuses = [
+    ...waiting.map(({ generation, key }) => ({ generation, keyId: masterKeyId(key), state: 'waiting' as const })),
+    ...registered.map(({ generation, keyId, activatedAt, activatedBy }) => ({
+      ...{ generation, keyId, state: stateOf(generation) },
+      ...(activatedAt === undefined ? {} : { activatedAt }),
+      ...(activatedBy === undefined ? {} : { activatedBy }),
+    })),
+  ];
+  return statuses
+    .map((status) => ({ ...status, ...(rows.get(status.keyId) ?? { certificates: 0, dayKeys: 0 }) }))
+    .sort(byGeneration);
+};
+
+/**
+ * Makes the newest generation of the key file the one that seals, then puts the vault's rows under it. Ended early, it is run
+ * again and goes on. What the log holds stays under its generation for ever, so older generations are never dropped.
+ */
+export const rotateMasterKey = async (
+  { db, keyring, clock }: RotationDeps,
+  by: string,
+  onProgress: (progress: RotationProgress) => void,
+): Promise<RotationResult> => {
+  const before = await listGenerations(db);
+  const faults = await keyring.refresh();
+  if (faults.length > 0) return { refused: faults.join('; ') };
+  const [newest] = keyring.all();
+  const isWaiting = newest !== undefined && before.every(({ generation }) => generation !== newest.generation);
+  if (isWaiting && !(await activate(db, newest, { by, at: clock.now() }))) {
+    return { refused: `another key was activated as ${newest.generation}: bring its line into this key file` };
+  }
+  await keyring.refresh();
+  const { generation, key } = keyring.sealing();
+  const rows = await sealedRows(db);
+  const of = [...rows].reduce(
+    (sum, [keyId, { certificates, dayKeys }]) => (keyId === masterKeyId(key) ? sum : sum + certificates + dayKeys),
+    0,
+  );
+  if (!isWaiting && of === 0) {
+    return {
+      refused: `${generation} seals already, and no newer generation waits in the key file: nfse master-key add FILE`,
+    };
+  }
+  const { resealed } = await resealVault(db, keyring, (done) => onProgress({ done, of: Math.max(done, of) }));
+  return { done: { generation, activated: isWaiting, resealed } };
+};

@@ -1,0 +1,139 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
+import { certificateCommands } from '../../src/cli/commands/certificate.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { pfxOf } from '../support/pfx.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
+
+const CNPJ = '12345678000195';
+const BRANCH = '12345678000276';
+const STRANGER = '11222333000181';
+const DAY = 86_400;
+const password = 'segredo';
+
+const company = {
+  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
+  ...{ activities: [{ cnae: '6201501', is_main: true }] },
+  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+};
+
+describeWithPostgres('nfse certificate put', () => {
+  let operator: Operator;
+  let authority: KeyAndCertificate;
+  const now = systemClock.now();
+  beforeAll(async () => {
+    operator = await openOperator([...companyCommands, ...certificateCommands, ...doctorCommands]);
+    await writeFile(inFolder('company.json'), JSON.stringify(company));
+    await writeFile(inFolder('password'), `${password}\n`);
+    expect(await operator.run('company', 'put', inFolder('company.json'))).toMatchObject({ exit: 0 });
+    authority = issueCertificate({ subjectName: 'AC', validDays: 30, now });
+  });
+  afterAll(() => operator.close());
+
+  const inFolder = (name: string): string => join(operator.folder, name);
+
+  const issued = (cnpj: string | undefined, validDays: number, from: Instant = now): KeyAndCertificate =>
+    issueCertificate({ subjectName: 'EMPRESA', issuer: authority, validDays, now: from, ...(cnpj && { cnpj }) });
+
+  const pfx = ({ privateKeyPem, certificatePem }: KeyAndCertificate): Buffer =>
+    pfxOf(privateKeyPem, [certificatePem, authority.certificatePem], { password });
+
+  const put = async (file: Buffer, cnpj = CNPJ, secret = 'password') => {
+    await writeFile(inFolder('made.pfx'), file);
+    return await operator.run(
+      ...['certificate', 'put', cnpj, '--pfx', inFolder('made.pfx'), '--password-file', inFolder(secret)],
+    );
+  };
+
+  const doctorLine = async (): Promise<string> => {
+    const { out, err } = await operator.run('doctor');
+    return `${out}${err}`.split('\n').find((line) => line.includes(`certificate ${CNPJ}`)) ?? '';
+  };
+
+  it('stores a certificate of the company, and says until when it is valid', async () => {
+    const result = await put(pfx(issued(CNPJ, 365)));
+    expect(result).toMatchObject({
+      exit: 0,
+      out: expect.stringMatching(/^certificate stored for \d+, valid until \S+Z$/),
+    });
+  });
+
+  it('stores that of a branch of the same company, and says whose it is', async () => {
+    const result = await put(pfx(issued(BRANCH, 365)));
+    expect(result).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining(`it is that of ${BRANCH}, of the same company`),
+    });
+  });
+
+  it('stores one without its chain, and says what to do should it be refused', async () => {
+    const { privateKeyPem, certificatePem } = issued(CNPJ, 365);
+    expect(await put(pfxOf(privateKeyPem, [certificatePem], { password }))).toMatchObject({
+      ...{ exit: 0, out: expect.stringContaining('it came without its chain') },
+    });
+    expect((await put(pfx(issued(CNPJ, 365)))).out).not.toContain('chain');
+  });
+
+  const refusals: readonly [string, () => Buffer, string][] = [
+    ['another company', () => pfx(issued(STRANGER, 365)), `it belongs to another company (${STRANGER})`],
+    ['an expired one', () => pfx(issued(CNPJ, 1, addSeconds(now, -2 * DAY))), 'it expired on '],
+    ['one that is not valid yet', () => pfx(issued(CNPJ, 9, addSeconds(now, DAY))), 'it is valid from '],
+    ['an e-CPF', () => pfx(issued(undefined, 9)), 'its holder has no CNPJ'],
+    ['no private key', () => pfxOf(null, [issued(CNPJ, 9).certificatePem], { password }), 'it holds no private key'],
+    [
+      'a key without its certificate',
+      () => pfxOf(issued(CNPJ, 9).privateKeyPem, [authority.certificatePem], { password }),
+      'it holds no certificate of its private key',
+    ],
+    ['another kind of file', () => Buffer.from('-----BEGIN CERTIFICATE-----'), 'the file is not PKCS#12'],
+    ['a wrong password', () => pfxOf(null, [authority.certificatePem], { password: 'outra' }), 'the password is wrong'],
+  ];
+
+  it.each(refusals)('refuses %s in words of its own, and keeps what was stored', async (_what, file, why) => {
+    const before = await doctorLine();
+    const result = await put(file());
+    expect(result).toMatchObject({ exit: 1, out: '' });
+    expect(result.err.startsWith(`the certificate was not stored: ${why}`), result.err).toBe(true);
+    expect(await doctorLine()).toBe(before);
+    expect(before).toContain('days left');
+  });
+
+  it('has as many messages as there are refusals', () => {
+    expect(new Set(refusals.map(([, , why]) => why)).size).toBe(refusals.length);
+  });
+
+  it('refuses a company that is not registered', async () => {
+    expect(await put(pfx(issued(STRANGER, 365)), STRANGER)).toMatchObject({
+      ...{ exit: 1, err: expect.stringContaining(`no company ${STRANGER}`) },
+    });
+  });
+
+  it('names the file that cannot be read', async () => {
+    const missing = inFolder('missing');
+    expect(await put(pfx(issued(CNPJ, 365)), CNPJ, 'missing')).toEqual({
+      exit: 2,
+      out: '',
+      err: `${missing} cannot be read`,
+    });
+  });
+
+  it.each([
+    [29, 'BAD ', '28 days left, fewer than 30'],
+    [10, 'BAD ', '9 days left, fewer than 15'],
+    [6, 'BAD ', '5 days left, fewer than 7'],
+    [1, 'BAD ', 'less than a day left, fewer than 1'],
+    [40, 'ok  ', '39 days left'],
+  ])('lets doctor see a certificate of %i days', async (days, verdict, words) => {
+    expect(await put(pfx(issued(CNPJ, days)))).toMatchObject({ exit: 0 });
+    const line = await doctorLine();
+    expect(line.startsWith(verdict)).toBe(true);
+    expect(line).toContain(words);
+    expect(line.includes('nfse certificate put')).toBe(verdict === 'BAD ');
+  });
+});

@@ -1,0 +1,104 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { certificateCommands } from '../../src/cli/commands/certificate.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { masterKeyCommands } from '../../src/cli/commands/master-key.js';
+import { addMasterKeyCommand } from '../../src/runtime/commands/master-key.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
+
+const CNPJ = '12345678000195';
+const company = {
+  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
+  ...{ activities: [{ cnae: '6201501', is_main: true }] },
+  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+};
+
+describeWithPostgres('nfse master-key', () => {
+  let operator: Operator;
+  let file: string;
+  const progress: string[] = [];
+  beforeAll(async () => {
+    operator = await openOperator([
+      ...[...companyCommands, ...certificateCommands, ...doctorCommands, addMasterKeyCommand],
+      ...masterKeyCommands({ write: (text) => progress.push(text) }),
+    ]);
+    file = join(operator.folder, 'master.key');
+    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
+    await operator.run('company', 'put', join(operator.folder, 'company.json'));
+    await operator.run('certificate', 'issue-demo', CNPJ);
+  });
+  afterAll(() => operator.close());
+
+  const doctor = async (): Promise<string> => {
+    const { out, err } = await operator.run('doctor');
+    return `${out}${err}`.split('\n').find((line) => line.includes('master key')) ?? '';
+  };
+
+  describe('with one generation', () => {
+    it('shows that it seals', async () => {
+      expect((await operator.run('master-key', 'status')).out).toMatch(
+        /^m1 {3}[0-9a-f]{16} {2}seals; 1 certificates and 0 day keys are under it; since \S+Z$/,
+      );
+      expect(await doctor()).toMatch(/^ok .*m1 seals$/);
+    });
+
+    it('refuses to rotate, and says how a generation is made', async () => {
+      const result = await operator.run('master-key', 'rotate');
+      expect(result).toEqual({ exit: 1, out: '', err: expect.stringContaining('nfse master-key add FILE') });
+    });
+  });
+
+  describe('with a second one', () => {
+    beforeAll(async () => {
+      const added = await operator.run('master-key', 'add', file);
+      expect(added).toMatchObject({ exit: 0, out: expect.stringContaining(`m2 was added to ${file}: copy the file`) });
+      expect(added.out).not.toContain((await readFile(file, 'utf8')).split('m2:')[1]?.trim());
+    });
+
+    it('waits for the rotation, which doctor says', async () => {
+      expect((await operator.runJson('master-key', 'status')).json).toMatchObject({
+        generations: [
+          { generation: 'm2', state: 'waiting', certificates: 0 },
+          { generation: 'm1', state: 'sealing', certificates: 1 },
+        ],
+      });
+      expect(await doctor()).toMatch(/^ok .*m1 seals, m2 waits in the key file -> nfse master-key rotate$/);
+    });
+
+    it('seals after it, with a bar on the way and who did it', async () => {
+      const { exit, json } = await operator.runJson('master-key', 'rotate', '--actor', 'ana');
+      expect([exit, json]).toEqual([0, { actor: 'ana', generation: 'm2', activated: true, resealed: 1 }]);
+      expect(progress.join('')).toContain('100 %');
+      expect((await operator.runJson('master-key', 'status')).json).toMatchObject({
+        generations: [
+          { generation: 'm2', state: 'sealing', certificates: 1, activated_by: 'support:ana' },
+          { generation: 'm1', state: 'opening', certificates: 0 },
+        ],
+      });
+      expect(await doctor()).toMatch(/^ok .*m2 seals$/);
+    });
+
+    it('is a finding of doctor while something is still under the first', async () => {
+      const first = (await operator.session.masterKey.status()).find(({ generation }) => generation === 'm1')?.keyId;
+      await operator.database.pool.query(
+        `update vault_certificates set sealed = regexp_replace(sealed, '^vault:2:[^:]*', $1)`,
+        [`vault:2:${first}`],
+      );
+      expect(await doctor()).toMatch(
+        /^BAD .*1 certificates and day keys are still under .* -> nfse master-key rotate$/,
+      );
+    });
+
+    it('is a finding of doctor when a generation was lost, by name', async () => {
+      await operator.database.pool.query(`insert into vault_master_keys (generation, key_id) values ('m3', 'ff')`);
+      expect(await doctor()).toMatch(/^BAD .*generation m3 is not in the key file.* -> restore its line/);
+      expect((await operator.run('master-key', 'status')).out).toContain('m3   ff  LOST');
+      expect(await operator.run('master-key', 'rotate')).toMatchObject({
+        ...{ exit: 1, err: expect.stringContaining('no master key of generation m3 is in') },
+      });
+    });
+  });
+});
