@@ -203,15 +203,15 @@ describeWithPostgres('a service whose log outlives its database', () => {
     expect(await admitted(1_001)).toMatchObject(refusedWith('duplicate_suspected'));
   });
 
-  // One run in six ended "not yet compared with the log": safe, for requests wait, but without its reason. Not yet explained.
   it('issues nothing over a log from an older backup, also after a restart, until somebody has looked', {
     timeout: 60_000,
-    retry: 2,
   }, async () => {
     const first = await begin(['api', 'projector']);
     const open = idOf(await post(first, 1_001));
     const backup = createDoubleLog();
-    for (const event of double.log.all()) backup.append(event.stream, 'any', [event]);
+    // Without what every new log begins with: an event keeps its place in a backup.
+    for (const event of double.log.all().slice(backup.all().length)) backup.append(event.stream, 'any', [event]);
+    expect(backup.all().map(({ position }) => position)).toEqual(double.log.all().map(({ position }) => position));
     const restored = backup.all().length;
     idOf(await post(first, 1_002));
     // Only what the database was made from can tell it that a log has become shorter.
