@@ -2,6 +2,7 @@ import { catalogEventTypes } from '../src/domain/catalog/events.js';
 import { companyEventTypes } from '../src/domain/company/events.js';
 import { dpsNumberEventTypes } from '../src/domain/dps-number/dps-number.js';
 import { invoiceEventTypes } from '../src/domain/invoice/personal-fields.js';
+import { auditEventTypes } from '../src/domain/log/audit-events.js';
 import { municipalityEventTypes } from '../src/domain/municipality/demands.js';
 import { registryEventTypes } from '../src/domain/registry/entry.js';
 import { systemPersonalFields } from '../src/domain/system/events.js';
@@ -21,10 +22,10 @@ export type Registry = {
   ignored: readonly string[];
 };
 
-/** Allocation reads the last event of its own stream; no read model is needed. */
+/** Allocation reads the last event of its own stream, and auditors read the log itself; no read model is needed. */
 export const registry: Registry = {
   projections: [invoices, deadlines, companies, credentials, system, catalogLines, municipalities, taxRegistry],
-  ignored: dpsNumberEventTypes,
+  ignored: [...dpsNumberEventTypes, ...auditEventTypes],
 };
 
 /** What operators change must hold at once: their commands apply these rows themselves (design section 7). */
@@ -45,6 +46,7 @@ const ALL_EVENT_TYPES: readonly string[] = [
   ...catalogEventTypes,
   ...municipalityEventTypes,
   ...registryEventTypes,
+  ...auditEventTypes,
 ];
 
 /** Thrown at start-up, with everything that is wrong in one line. */

@@ -51,7 +51,7 @@ const untouched = (row: DeadlineRow | undefined, { revision }: Event): DeadlineR
 
 export const handlers = {
   InvoiceAccepted: (_row, event) => begun(born(event, event.data.acceptedAt), event, 'issue', event.data.acceptedAt),
-  InvoiceImported: (_row, event) => untouched(born(event, event.data.createdAt), event),
+  InvoiceImported: (_row, event) => untouched(born(event, event.data.createdAt ?? event.data.importedAt), event),
   ReferenceTaken: 'ignored',
   IssuanceAttempted: (row, event) => attempted(row, event, 'issue', event.data.attemptedAt),
   IssuanceNotSent: (row, event) => answered(row, event, 'issue', event.data.at),

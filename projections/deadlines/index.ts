@@ -8,7 +8,8 @@ import { columns, type DeadlineRow } from './schema.js';
 /** What the sweeper looks at; rows appear and vanish with the work (design section 7). */
 export const deadlines = defineProjection<DeadlineRow, InvoiceEvent>({
   name: 'deadlines',
-  version: 1,
+  version: 2,
+  compatibleFrom: 1,
   prefixes: [invoicePrefix.live, invoicePrefix.test],
   eventTypes: invoiceEventTypes,
   keyColumn: 'stream',

@@ -8,7 +8,8 @@ import { columns, type InvoiceRow } from './schema.js';
 /** What `GET /v1/nfse/{id}` answers from. */
 export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
   name: 'invoices',
-  version: 1,
+  version: 2,
+  compatibleFrom: 1,
   prefixes: [invoicePrefix.live, invoicePrefix.test],
   eventTypes: invoiceEventTypes,
   keyColumn: 'stream',

@@ -1,5 +1,10 @@
 /** A map that forgets the entry used longest ago once it holds more than `limit`. */
-export type Lru<K, V> = { get(key: K): V | undefined; set(key: K, value: V): void; delete(key: K): void };
+export type Lru<K, V> = {
+  get(key: K): V | undefined;
+  set(key: K, value: V): void;
+  delete(key: K): void;
+  entries(): Iterable<[K, V]>;
+};
 
 export const lru = <K, V>(limit: number): Lru<K, V> => {
   const entries = new Map<K, V>();
@@ -23,5 +28,6 @@ export const lru = <K, V>(limit: number): Lru<K, V> => {
     delete: (key) => {
       entries.delete(key);
     },
+    entries: () => entries.entries(),
   };
 };

@@ -20,6 +20,12 @@ export const appendSites = [
   'operate_reference_data',
   'import_invoice',
   'audit_certificate',
+  'record_reveal',
+  'record_support_act',
+  'record_anchor',
+  'settle_invoice',
+  'reconcile_numbers',
+  'reconcile_note',
 ] as const;
 
 export type AppendSite = (typeof appendSites)[number];

@@ -13,13 +13,16 @@ const COMMON: Readonly<Record<string, Option>> = {
 
 const ACTOR: Option = { type: 'string', help: 'who runs this (default: the OS user)' };
 
-/** Finds the command in argv, runs it, prints its outcome; the number is the exit code. */
+/** Finds the command in argv, runs it, prints its outcome; the number is the exit code. `version` is what `--version` says. */
 export const runCommand = async (
   argv: readonly string[],
   commands: readonly Command[],
   open: (needs?: SessionNeeds) => Promise<Session>,
   terminal: Terminal,
+  version = '',
 ): Promise<number> => {
+  if (argv[0] === '--version')
+    return print({ exit: 0, text: `nfse ${version}`, json: { version } }, argv.includes('--json'), terminal);
   const command = findCommand(argv, commands);
   if (command === undefined) {
     if (argv.length === 0 || argv[0] === '--help' || argv[0] === 'help') {
@@ -45,7 +48,7 @@ export const runCommand = async (
 };
 
 /** A uid without a passwd entry, usual in containers, has no name. */
-const osUser = (): string => {
+export const osUser = (): string => {
   try {
     return userInfo().username;
   } catch {
@@ -97,6 +100,7 @@ const overview = (commands: readonly Command[]): string =>
     'nfse COMMAND [options]: the operator command of the NFS-e issuance service',
     '',
     ...commands.map(({ name, positionals, summary }) => `  ${[name, ...positionals].join(' ').padEnd(34)}${summary}`),
+    `  ${'--version'.padEnd(34)}which version this is`,
     '',
     'Every command has --help and --json. Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 an engine cannot be reached.',
   ].join('\n');

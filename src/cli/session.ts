@@ -1,11 +1,18 @@
+import type { AuditDeps } from '../app/audit/append-audit.js';
 import type { CompanyCommandDeps } from '../app/company/company-commands.js';
 import type { EventStore } from '../app/event-store/event-store.js';
+import type { Reconciled } from '../app/reconcile-log/reconcile.js';
+import type { SettleDeps } from '../app/settlement/settlement.js';
+import type { StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
+import type { ExportSigner } from '../ports/export-signer.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { SealingKeys } from '../ports/sealing-keys.js';
+import type { SupportReads } from '../ports/support-reads.js';
+import type { ParkedTap } from '../ports/work-queue.js';
 
 export type ReadCertificate =
   | { ok: true; certificate: Omit<CompanyCertificate, 'certificateId'> }
@@ -31,8 +38,17 @@ export type Session = {
   store: EventStore;
   sealingKeys: SealingKeys;
   readModel: ReadModel;
+  supportReads: SupportReads;
   vault: CertificateVault;
   companyDeps(actor: string): CompanyCommandDeps;
+  /** What support settles an invoice with; the authorizer's connections close with the session. */
+  settleDeps(actor: string): Promise<SettleDeps>;
+  /** Compares a log that was put back with the authorizer, and lets issuing resume when nothing speaks against it. */
+  reconcile(actor: string, options: ReconcileOptions): Promise<Reconciliation>;
+  /** A consistent copy of the embedded database while the service runs. */
+  backup(options: BackupRequest): Promise<BackupOutcome>;
+  /** Pauses issuing over a log that was put back by other means, until it is reconciled. */
+  markRestored(): Promise<void>;
   /** How long a test invoice lives. */
   testRetentionSeconds: number;
   readPkcs12(pfx: Buffer, password: string): ReadCertificate;
@@ -40,11 +56,59 @@ export type Session = {
   issueDemoCertificate(cnpj: string, legalName: string): Promise<Omit<CompanyCertificate, 'certificateId'>>;
   /** Modes that the simulator serves: nothing issued there is a fiscal document. */
   simulatedModes: readonly ('live' | 'test')[];
+  /** Origin of the public API, as its links name it. */
+  baseUrl: string;
+  /** Signs exports with a key of the vault. */
+  exportSigner: ExportSigner;
+  /** Compares every row of the read models with what the log makes of it. */
+  drift(onProgress: (progress: { projection: string; events: number }) => void): Promise<DriftReport>;
   projections: ProjectionOperations;
+  /** Of the service; an in-process queue is seen by what it has written down, so a retry takes a second or two. */
+  queue: {
+    parked(): Promise<readonly ParkedTap[]>;
+    retryParked(stream: StreamName): Promise<boolean>;
+    /** Undefined for a queue inside another process. */
+    depth(): Promise<number | undefined>;
+  };
+  /** When these API keys were last used, to the hour; one that never was is not in it. */
+  keyUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
   masterKey: MasterKeyOperations;
-  /** Checks of the machinery below the log: engines, projections, certificates. */
-  checks(): Promise<readonly Check[]>;
+  /** Checks of the machinery and of the work that goes on. */
+  checks(actor: string): Promise<readonly Check[]>;
 };
+
+/** In whose name a command puts something on record. */
+export const auditDeps = ({ store, clock }: Pick<Session, 'store' | 'clock'>, actor: string): AuditDeps => ({
+  ...{ store, clock, actor: `support:${actor}` },
+});
+
+export type ReconcileOptions = {
+  /** Resume although notes were found that no invoice accounts for. */
+  acceptUnknown: boolean;
+  /** So many numbers in a row that the authorizer does not know end a series. */
+  span: number;
+  onProgress(text: string): void;
+};
+
+export type Reconciliation = { kind: 'not_paused' } | ({ kind: 'compared'; resumed: boolean } & Reconciled);
+
+/** `notCompared` says which projections could not be, and why, in one line each. */
+export type DriftReport = {
+  rows: number;
+  drifts: readonly { projection: string; row: string; what: string }[];
+  notCompared: readonly string[];
+};
+
+export type BackupRequest = {
+  folder: string;
+  withMasterKey: boolean;
+  onProgress(table: string, rows: number): void;
+};
+
+/** `rows` of all tables; `events` undefined when the log is in an engine of its own, and not in the backup. */
+export type BackupOutcome =
+  | { done: { folder: string; tables: number; rows: number; events?: number; masterKey: 'included' | 'absent' } }
+  | { refused: string };
 
 export type Check = { name: string; ok: boolean; detail: string; cure?: string };
 

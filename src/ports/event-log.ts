@@ -76,6 +76,8 @@ export type EventLog = {
   lastRevision(stream: StreamName): Promise<Revision | null>;
   /** The log forwards, exclusive of `after`; an empty answer means the end was reached. */
   readAll(options: { prefixes: readonly string[]; after: LogPosition | null; limit: number }): Promise<EventBatch>;
+  /** The last events of these streams, at most `limit`, in order of the log; cut ones as in `readAll`. */
+  readLast(options: { prefixes: readonly string[]; limit: number }): Promise<EventBatch>;
   /** Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, from the last event handed out. */
   subscribe(subscription: Subscription): AsyncIterable<EventBatch>;
   /** Position of the last event that was appended through this port, null when there is none; an engine's own events do not count. */

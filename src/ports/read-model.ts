@@ -68,3 +68,9 @@ export type ReadModel = {
   /** Test invoices whose life ended at or before the instant. */
   expiredTestInvoices(createdBefore: Instant, limit: number): Promise<readonly StreamName[]>;
 };
+
+/** Rows that nobody reads: the generation that is kept for a rollback. They do not move with the log. */
+export type KeptRows = {
+  /** Empties the row of an invoice that has ended, as its last event would. */
+  end(stream: StreamName): Promise<void>;
+};

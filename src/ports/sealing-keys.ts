@@ -8,6 +8,7 @@ export type SealingKey = { generation: string; key: Buffer };
  * name, so that losing R loses nothing. Test: one random key per UTC day, destroyed after 8 days, which erases backups too.
  */
 export type SealingKeys = {
+  /** Test: by the key of the day of `at` as long as it is kept, else by today's. */
   forSealing(mode: Mode, stream: StreamName, at: Instant): Promise<SealingKey>;
   /** Undefined when the key was destroyed, or lost with R: the field is gone for good. Throws when it should exist and cannot be had. */
   forOpening(generation: string, stream: StreamName): Promise<Buffer | undefined>;

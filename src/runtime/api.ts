@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PdfBusy, PdfFailed } from '../adapters/pdf/errors.js';
+import { createKeyUses } from '../adapters/read-model-postgres/key-uses.js';
 import { sqlFault } from '../adapters/sql/errors.js';
 import { MasterKeyUnusable } from '../adapters/vault/key-file.js';
 import type { Keyring } from '../adapters/vault/keyring.js';
@@ -31,6 +32,7 @@ import { pause } from '../waiting/pause.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
 import type { Config } from './config.js';
 import { companyOf } from './issuing.js';
+import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import { faultFields, requestFields } from './logger.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
@@ -79,6 +81,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const accepting = acceptDeps(parts, company, catalogueOf);
   const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
   const credential = shortCache(OPERATOR_CACHE_MS, clock, readModel.credential, UNKNOWN_KEYS_AT_ONCE);
+  const uses = openUseRecorder(parts);
   const switchedOff = shortCache(OPERATOR_CACHE_MS, clock, () => readModel.apiSwitchedOff());
   const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
   return {
@@ -88,6 +91,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     apiSwitchedOff: async () => guards.standing().kind !== 'complete' || (await switchedOff('api')),
     authenticate: async (keyHash) => {
       const found = await credential(keyHash);
+      if (found?.revoked === false) uses.used(found.keyId);
       return found === undefined ? undefined : { ...found, companyEnabled: await companyEnabled(found.companyId) };
     },
     companyEnabled,
@@ -114,6 +118,15 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     onFault: (error, requestId) =>
       logger.error({ msg: 'request failed', request_id: requestId, ...faultFields(error) }),
   };
+};
+
+/** Tells when keys are used, after the fact and coarsely. */
+const openUseRecorder = ({ engines, clock, logger, runner }: Parts): UseRecorder => {
+  const recorder = createUseRecorder(createKeyUses(engines.pool), clock, (error) =>
+    logger.debug({ msg: 'the use of keys could not be noted', ...faultFields(error) }),
+  );
+  runner.onStop('key uses', () => recorder.flush());
+  return recorder;
 };
 
 /** The processes take up a rotation one after the other. */

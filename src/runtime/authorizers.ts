@@ -14,6 +14,7 @@ import { municipalityByCode } from '../tables/municipalities.js';
 import { type Config, isLoopback } from './config.js';
 import type { Logger } from './logger.js';
 import type { Runner } from './runner.js';
+import { writeSimulatorAddress } from './simulator-address.js';
 
 export const modes: readonly Mode[] = ['live', 'test'];
 
@@ -57,6 +58,7 @@ export const openSimulator = async (
     log: (line) => logger.debug({ msg: 'simulator', ...line }),
   });
   runner.onStop('simulator', () => simulator.close());
+  await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
   return simulator;
 };
 
@@ -64,18 +66,18 @@ export type AuthorizerParts = {
   config: Config;
   clock: Clock;
   runner: Runner;
-  simulator: Simulator | undefined;
+  simulator: Pick<Simulator, 'urls' | 'caPem'> | undefined;
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
 };
 
 /** One client for both modes; a mode that this process cannot reach answers that it was not reached. */
 export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer> => {
   const { config, clock, runner, simulator, certificateOf } = parts;
-  const addressOf = (mode: Mode): string | undefined => config.authorizer[mode] ?? simulator?.urls[mode];
-  const extraRoots = config.authorizerCaFile === undefined ? [] : [await readFile(config.authorizerCaFile, 'utf8')];
+  const { addresses, trustRootsPem } = await authorizerAddresses(config, simulator);
+  const addressOf = (mode: Mode): string | undefined => addresses[mode];
   const client = createAuthorizer({
     addresses: { live: addressOf('live') ?? NOWHERE, test: addressOf('test') ?? NOWHERE },
-    trustRootsPem: [...sefinTrustRoots(), ...(simulator === undefined ? [] : [simulator.caPem]), ...extraRoots],
+    trustRootsPem,
     timeoutMs: config.limits.sendSeconds * 1000,
     certificateOf,
     now: () => clock.now(),
@@ -91,6 +93,18 @@ export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer
       reachable(caller) ? await client.sendCancellation(caller, key, bytes, deadlineAt) : notReached,
     findCancellation: async (caller, key) =>
       reachable(caller) ? await client.findCancellation(caller, key) : notAsked,
+  };
+};
+
+/** Where each mode is asked, and whom to believe that it is there; a mode without an address is not reached from here. */
+export const authorizerAddresses = async (
+  config: Config,
+  simulator: AuthorizerParts['simulator'],
+): Promise<{ addresses: Partial<Record<Mode, string>>; trustRootsPem: readonly string[] }> => {
+  const extraRoots = config.authorizerCaFile === undefined ? [] : [await readFile(config.authorizerCaFile, 'utf8')];
+  return {
+    addresses: { ...simulator?.urls, ...config.authorizer },
+    trustRootsPem: [...sefinTrustRoots(), ...(simulator === undefined ? [] : [simulator.caPem]), ...extraRoots],
   };
 };
 

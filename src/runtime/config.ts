@@ -16,6 +16,10 @@ export type Role = (typeof roles)[number];
 export type Config = {
   api: { host: string; port: number; baseUrl: string | undefined };
   ops: { host: string; port: number };
+  /** Undefined: whoever reaches the operations port, which is of this machine only, may use the console. */
+  operatorToken: string | undefined;
+  /** Names, lower case, under which operators reach the console besides those of loopback. */
+  consoleHosts: readonly string[];
   dataDir: string;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
@@ -29,6 +33,8 @@ export type Config = {
   authorizer: Partial<Record<Mode, string>>;
   authorizerCaFile: string | undefined;
   taxRegistryUrl: string | undefined;
+  /** Where the daily anchors of the log are written for operators to publish; undefined: in the log only. */
+  anchorDir: string | undefined;
   masterKeyFile: string;
   masterKeyMayBeMade: boolean;
   logLevel: (typeof LOG_LEVELS)[number];
@@ -55,10 +61,11 @@ export type ConfigResult = { config: Config } | { problems: readonly string[] };
 /** Reads the environment; every wrong variable is named, nothing is started (exit 2). */
 export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const { values, problems } = withFiles(env);
+  const operatorToken = readOperatorToken(values.OPERATOR_TOKEN_FILE, problems);
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinations(values));
-  return parsed.success && problems.length === 0 ? { config: toConfig(parsed.output) } : { problems };
+  return parsed.success && problems.length === 0 ? { config: toConfig(parsed.output, operatorToken) } : { problems };
 };
 
 /** A command beside the service must find room too below the embedded server's 60 connections. */
@@ -108,6 +115,12 @@ const addressProblems = (
   }
 };
 
+/** They listen on every address and are the name of none. */
+const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/** An IPv6 address stands in brackets there. */
+const asInHostHeader = (host: string): string => (host.includes(':') ? `[${host}]` : host).toLowerCase();
+
 /** Only programs of this machine reach a listener on it. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
@@ -129,11 +142,28 @@ const withFiles = (env: NodeJS.ProcessEnv): { values: Record<string, string>; pr
   return { values, problems };
 };
 
-const toConfig = (e: v.InferOutput<typeof environment>): Config => {
+/** As many characters as nobody tries out. */
+const LEAST_TOKEN = 16;
+
+const readOperatorToken = (file: string | undefined, problems: string[]): string | undefined => {
+  if (file === undefined) return undefined;
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    if (token.length < LEAST_TOKEN) problems.push(`OPERATOR_TOKEN_FILE must hold at least ${LEAST_TOKEN} characters`);
+    return token;
+  } catch {
+    problems.push('OPERATOR_TOKEN_FILE cannot be read');
+    return undefined;
+  }
+};
+
+const toConfig = (e: v.InferOutput<typeof environment>, operatorToken: string | undefined): Config => {
   const dataDir = resolve(e.DATA_DIR);
   return {
     api: { host: e.HOST, port: e.PORT, baseUrl: e.BASE_URL },
     ops: { host: e.OPS_HOST, port: e.OPS_PORT },
+    operatorToken,
+    consoleHosts: [...(ANY_ADDRESS.has(e.OPS_HOST) ? [] : [asInHostHeader(e.OPS_HOST)]), ...e.CONSOLE_HOSTS],
     dataDir,
     databaseUrl: e.DATABASE_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_URL),
     database: {
@@ -152,6 +182,7 @@ const toConfig = (e: v.InferOutput<typeof environment>): Config => {
     },
     authorizerCaFile: e.AUTHORIZER_CA_FILE,
     taxRegistryUrl: e.TAX_REGISTRY_URL,
+    anchorDir: e.ANCHOR_DIR === undefined ? undefined : resolve(e.ANCHOR_DIR),
     masterKeyFile: e.MASTER_KEY_FILE ?? resolve(dataDir, 'master.key'),
     masterKeyMayBeMade: e.MASTER_KEY_FILE === undefined,
     logLevel: e.LOG_LEVEL,

@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import type pg from 'pg';
 import { checkRegistry, registry } from '../../projections/registry.js';
 import { createPostgresGuards, type PostgresGuards } from '../adapters/guards-postgres/guards.js';
 import { createReadModel } from '../adapters/read-model-postgres/read-model.js';
 import { openPool } from '../adapters/sql/pool.js';
 import { createCertificateVault } from '../adapters/vault/certificate-vault.js';
-import { loadMasterKeys } from '../adapters/vault/key-file.js';
+import { loadMasterKeys, MasterKeyUnusable } from '../adapters/vault/key-file.js';
 import { type Keyring, openKeyring } from '../adapters/vault/keyring.js';
 import { createSealingKeys, type VaultSealingKeys } from '../adapters/vault/sealing-keys.js';
 import { createEventStore, type EventStore } from '../app/event-store/event-store.js';
@@ -102,6 +103,12 @@ const openMasterKeys = async (
   db: pg.Pool,
   clock: Clock,
 ): Promise<Keyring> => {
+  const isSealed = (await db.query('select from vault_master_keys limit 1')).rowCount !== 0;
+  // A fresh key beside sealed rows opens nothing, and would stand where the lost one has to be put back.
+  if (isSealed && !existsSync(masterKeyFile))
+    throw new MasterKeyUnusable(
+      `the master key file ${masterKeyFile} is missing and this database was sealed with it: restore your copy`,
+    );
   await loadMasterKeys(masterKeyFile, { createIfMissing: masterKeyMayBeMade });
   const readFile = () => loadMasterKeys(masterKeyFile, { createIfMissing: false });
   return await openKeyring({ readFile, file: masterKeyFile, db, clock });

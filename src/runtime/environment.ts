@@ -36,6 +36,12 @@ const modeList = v.pipe(
   v.transform((list) => (['live', 'test'] as const satisfies readonly Mode[]).filter((mode) => list.includes(mode))),
 );
 
+const hostList = v.pipe(
+  v.string(),
+  v.regex(/^(?:[A-Za-z0-9.:[\]-]+(?:,[A-Za-z0-9.:[\]-]+)*)?$/, 'must be host names separated by commas'),
+  v.transform((list) => list.split(',').flatMap((name) => (name === '' ? [] : [name.toLowerCase()]))),
+);
+
 /** Seconds. The spec's windows: an operator may rehearse with shorter ones, never run with them by accident. */
 export const SPEC_WINDOWS = {
   QUEUED_TIMEOUT_S: 900,
@@ -53,6 +59,7 @@ export const environment = v.object({
   PORT: port('3000'),
   OPS_HOST: v.optional(text, '127.0.0.1'),
   OPS_PORT: port('3001'),
+  CONSOLE_HOSTS: v.optional(hostList, ''),
   BASE_URL: v.optional(httpAddress),
   DATA_DIR: v.optional(text, '.data'),
   DATABASE_URL: v.optional(text),
@@ -74,6 +81,7 @@ export const environment = v.object({
       v.transform((url) => url.replace(/\/+$/, '')),
     ),
   ),
+  ANCHOR_DIR: v.optional(text),
   AUTHORIZER_CA_FILE: v.optional(text),
   TAX_REGISTRY_URL: v.optional(httpAddress),
   MASTER_KEY_FILE: v.optional(text),

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { operatorProjections } from '../../projections/registry.js';
 import { guardsRecord } from '../adapters/guards-postgres/guards-record.js';
+import { isPaused } from '../adapters/guards-postgres/set-back.js';
 import { openPool } from '../adapters/sql/pool.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
+import { pause as pauseFor } from '../waiting/pause.js';
 import { type GuardsStanding, runGuardsKeeper } from '../workers/guards-keeper.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
 import type { Engines } from './engines.js';
@@ -15,6 +17,37 @@ import type { ServiceOptions } from './service.js';
 const inOneDatabase: GuardsKeeping = {
   standing: () => ({ kind: 'complete' }),
   whileLogStands: (signal, work) => work(signal),
+  whileLogReaches: (signal, work) => work(signal),
+};
+
+/** How often a pause is looked at again. */
+const PAUSE_LOOK_MS = 1_000;
+
+/**
+ * A restored database holds log and guards of one moment, and nothing in it tells how old that is. Whoever put it back has noted
+ * the pause before the service began, so it is looked for at the start only.
+ */
+const keepInOneDatabase = async (parts: KeepingParts): Promise<GuardsKeeping> => {
+  const { engines, logger, runner } = parts;
+  const identity = await engines.log.identity();
+  if (!(await isPaused(engines.pool, identity))) return inOneDatabase;
+  const state = createGuardsStanding();
+  const standing: GuardsStanding = { kind: 'log set back', head: await engines.log.head(), furthest: null };
+  state.set(standing);
+  say(standing, logger);
+  const watching = async (): Promise<void> => {
+    while (!runner.stopping.aborted) {
+      await pauseFor(PAUSE_LOOK_MS, runner.stopping);
+      const paused = await isPaused(engines.pool, identity).catch(() => true);
+      if (paused || runner.stopping.aborted) continue;
+      state.set({ kind: 'complete' });
+      say({ kind: 'complete' }, logger);
+      return;
+    }
+  };
+  const running = watching();
+  runner.onStop('guards', () => running);
+  return { ...state, whileLogReaches: inOneDatabase.whileLogReaches };
 };
 
 type KeepingParts = Pick<ServiceOptions, 'config' | 'clock' | 'logger'> & { engines: Engines; runner: Runner };
@@ -25,7 +58,7 @@ const FIRST_ANSWER_MS = 5_000;
 /** Resolves when it is known how the guards stand, or cannot be known for now: requests and work wait then. */
 export const startGuardsKeeping = async (parts: KeepingParts): Promise<GuardsKeeping> => {
   const { config, clock, engines, logger, runner } = parts;
-  if (config.eventStoreUrl === undefined) return inOneDatabase;
+  if (config.eventStoreUrl === undefined) return await keepInOneDatabase(parts);
   const state = createGuardsStanding();
   const pool = openSessionPool(parts);
   let answered = (): void => undefined;

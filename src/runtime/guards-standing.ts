@@ -7,6 +7,11 @@ export type GuardsKeeping = {
    * pause. The work ends when its signal aborts.
    */
   whileLogStands(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /**
+   * Runs what follows the log from a place that R holds, in the same way: a subscription to a log that ends before its place
+   * would wait there for ever.
+   */
+  whileLogReaches(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
 };
 
 /**
@@ -40,6 +45,13 @@ export const createGuardsStanding = (): GuardsKeeping & {
       signal.addEventListener('abort', wake, { once: true });
     });
 
+  const inPeriods: GuardsKeeping['whileLogStands'] = async (signal, work) => {
+    while (!signal.aborted) {
+      if (period === undefined) await nextPeriod(signal);
+      else await work(AbortSignal.any([signal, period.signal]));
+    }
+  };
+
   return {
     standing: () => last,
     set: (standing) => {
@@ -48,11 +60,7 @@ export const createGuardsStanding = (): GuardsKeeping & {
       if (standing.kind !== 'unknown') turn(standing.kind !== 'log set back');
       return isNews;
     },
-    whileLogStands: async (signal, work) => {
-      while (!signal.aborted) {
-        if (period === undefined) await nextPeriod(signal);
-        else await work(AbortSignal.any([signal, period.signal]));
-      }
-    },
+    whileLogStands: inPeriods,
+    whileLogReaches: inPeriods,
   };
 };

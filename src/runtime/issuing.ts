@@ -1,32 +1,32 @@
 import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
 import { pruneGuards } from '../adapters/guards-postgres/guards.js';
+import { createKeptRows } from '../adapters/read-model-postgres/kept-rows.js';
+import { createParkedTaps } from '../adapters/read-model-postgres/parked-taps.js';
 import { createWatch } from '../adapters/read-model-postgres/watch.js';
-import { utcDay } from '../adapters/vault/day-keys.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import type { IssuerDeps } from '../app/issuer/deps.js';
+import { oldestKeptDay } from '../app/retention/test-keys.js';
 import { shortCache } from '../app/short-cache.js';
 import type { Company } from '../domain/company/company.js';
 import type { CompanyId } from '../domain/shared/ids.js';
-import { addSeconds } from '../domain/shared/time.js';
 import type { Clock } from '../ports/clock.js';
 import { centralBankCode } from '../tables/foreign-trade.js';
 import { pause } from '../waiting/pause.js';
 import { runIssuer } from '../workers/issuer.js';
 import { type LeaderSession, leaderSession } from '../workers/projection-leader.js';
 import { refill, type Sweeper, sweep } from '../workers/sweeper.js';
+import { anchorForEver } from './anchoring.js';
 import { openAuthorizer } from './authorizers.js';
 import { createCertificateWarnings } from './certificate-warnings.js';
 import type { Config } from './config.js';
 import type { Engines } from './engines.js';
 import { faultFields, streamFields } from './logger.js';
+import { mirrorParked } from './parked-mirror.js';
 import { relayForEver, relayStart } from './relaying.js';
 import type { Parts } from './service.js';
 
 const CONCURRENT_ISSUES = 16;
 const COMPANY_CACHE_MS = 1_000;
-
-/** A test invoice lives 7 days; the key of the day that sealed it is destroyed after 8 (design section 4). */
-const TEST_KEY_DAYS = 8;
 
 /** Relay, issuer and sweeper, as far as this process has their roles. */
 export const startIssuing = async (parts: Parts): Promise<void> => {
@@ -40,6 +40,7 @@ export const startIssuing = async (parts: Parts): Promise<void> => {
     readModel: parts.engines.readModel,
     log: parts.engines.log,
     cuts: parts.engines.guards.cuts,
+    keptRows: createKeptRows(parts.engines.pool),
     // A queue in memory that nobody works on would only grow.
     queue: queue.isDurable || roles.includes('issuer') ? queue : undefined,
     deps: { ...deps, actor: 'timer:sweeper' },
@@ -51,7 +52,14 @@ export const startIssuing = async (parts: Parts): Promise<void> => {
   runner.onStop('issuing', async () => {
     await Promise.all(running);
   });
-  if (roles.includes('relay')) running.push(relayForEver(after, parts, signal));
+  if (roles.includes('relay')) {
+    // Once only: a place of before a pause may be of an end that the log has lost.
+    const starts = guards.standing().kind === 'log set back' ? [] : [after];
+    const relay = async (going: AbortSignal): Promise<void> =>
+      relayForEver(starts.length > 0 ? (starts.pop() ?? null) : await relayStart(parts), parts, going);
+    running.push(guards.whileLogReaches(signal, relay));
+  }
+  if (roles.includes('issuer') && !queue.isDurable) running.push(showParked(parts, signal));
   if (roles.includes('issuer')) {
     const issue = (stopping: AbortSignal): Promise<void> =>
       runIssuer({ queue, deps: { ...deps, stopping }, concurrency: CONCURRENT_ISSUES, signal: stopping, onFault });
@@ -60,8 +68,14 @@ export const startIssuing = async (parts: Parts): Promise<void> => {
   }
   if (roles.includes('sweeper')) {
     running.push(guards.whileLogStands(signal, (stopping) => sweepForEver(sweeper, parts, stopping)));
+    running.push(guards.whileLogStands(signal, (stopping) => anchorForEver(parts, stopping)));
   }
 };
+
+const showParked = ({ queue, engines, logger }: Parts, signal: AbortSignal): Promise<void> =>
+  mirrorParked(queue, createParkedTaps(engines.pool), signal, (error) =>
+    logger.debug({ msg: 'parked work could not be shown', ...faultFields(error) }),
+  );
 
 const sweepForEver = async (
   sweeper: Sweeper,
@@ -94,7 +108,7 @@ const sweepAsLeader = async (session: LeaderSession, work: () => Promise<void>):
 /** What has no say any more: the keys of test days long past, and guards whose windows are over. */
 const tidy = async ({ pool, sealingKeys }: Engines, config: Config, clock: Clock): Promise<void> => {
   const now = clock.now();
-  await sealingKeys.destroyDayKeys(utcDay(addSeconds(now, -TEST_KEY_DAYS * 86_400)));
+  await sealingKeys.destroyDayKeys(oldestKeptDay(now));
   await pruneGuards(pool, { idempotencyTtlSeconds: config.idempotencySeconds }, now);
 };
 

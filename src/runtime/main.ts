@@ -2,6 +2,7 @@ import { readNote } from '../adapters/authorizer/documents.js';
 import type { Command } from '../cli/command.js';
 import { apiCommands } from '../cli/commands/api.js';
 import { auditCommands } from '../cli/commands/audit.js';
+import { backupCommands } from '../cli/commands/backup.js';
 import { catalogCommands } from '../cli/commands/catalog.js';
 import { certificateCommands } from '../cli/commands/certificate.js';
 import { companyCommands } from '../cli/commands/company.js';
@@ -9,11 +10,17 @@ import { doctorCommands } from '../cli/commands/doctor.js';
 import { eventCommands } from '../cli/commands/events.js';
 import { importCommands } from '../cli/commands/import.js';
 import { invoiceCommands } from '../cli/commands/invoice.js';
+import { invoiceSearchCommands } from '../cli/commands/invoice-search.js';
 import { keyCommands } from '../cli/commands/key.js';
 import { masterKeyCommands } from '../cli/commands/master-key.js';
 import { municipalityCommands } from '../cli/commands/municipality.js';
+import { parkedCommands } from '../cli/commands/parked.js';
+import { privacyCommands } from '../cli/commands/privacy.js';
 import { projectionCommands } from '../cli/commands/projections.js';
 import { registryCommands } from '../cli/commands/registry.js';
+import { resolveCommands } from '../cli/commands/resolve.js';
+import { restoreCommands } from '../cli/commands/restore.js';
+import { usageCommands } from '../cli/commands/usage.js';
 import { runCommand } from '../cli/run.js';
 import type { Session, SessionNeeds } from '../cli/session.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
@@ -23,11 +30,13 @@ import { gzipBase64 } from '../xml/transport.js';
 import { systemClock } from './clock.js';
 import { demoCommand } from './commands/demo.js';
 import { addMasterKeyCommand } from './commands/master-key.js';
+import { restoreOf } from './commands/restore.js';
 import { serveCommand } from './commands/serve.js';
 import { setupCommands } from './commands/setup.js';
 import { simulatorCommand } from './commands/simulator.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger, faultFields } from './logger.js';
+import { programVersion } from './program-version.js';
 import { createRunner } from './runner.js';
 import { openSession } from './session.js';
 import { startupFault } from './startup-fault.js';
@@ -52,15 +61,21 @@ export const referenceCommands: readonly Command[] = [
 
 const operatorCommands: readonly Command[] = [
   ...companyCommands,
+  ...usageCommands,
   ...certificateCommands,
   ...keyCommands,
   ...referenceCommands,
   ...eventCommands,
   ...invoiceCommands,
+  ...invoiceSearchCommands,
+  ...resolveCommands(process.stderr),
   ...auditCommands,
+  ...privacyCommands(process.stderr),
   ...projectionCommands(process.stderr),
   ...masterKeyCommands(process.stderr),
   addMasterKeyCommand,
+  ...parkedCommands,
+  ...backupCommands(process.stderr),
   ...doctorCommands,
 ];
 
@@ -68,6 +83,7 @@ const operatorCommands: readonly Command[] = [
 export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): readonly Command[] => [
   ...[serveCommand(config), simulatorCommand(config), demoCommand(env)],
   ...operatorCommands,
+  ...restoreCommands(restoreOf(config), process.stderr),
   ...setupCommands(config),
 ];
 
@@ -94,7 +110,7 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     return session;
   };
   try {
-    return await runCommand(argv, allCommands(env, needed), open, terminal);
+    return await runCommand(argv, allCommands(env, needed), open, terminal, programVersion());
   } catch (error) {
     const fault = error instanceof ConfigurationUnusable ? { exit: 2, line: error.message } : startupFault(error);
     terminal.err(fault.line);

@@ -4,6 +4,7 @@ import { openPool } from '../adapters/sql/pool.js';
 import { checkVault } from '../adapters/vault/vault-check.js';
 import { createLag } from '../app/read/lag.js';
 import { projectionStatus, rowsOfOtherVersions } from '../workers/projection-status.js';
+import { openConsole } from './console.js';
 import { faultFields } from './logger.js';
 import { startOpsServer } from './ops-server.js';
 import { createReadiness, type ServiceState } from './readiness.js';
@@ -12,7 +13,7 @@ import type { Parts } from './service.js';
 const CONNECTIONS = 4;
 const ANSWER_MS = 2_000;
 
-/** Health and metrics on the operations port; answers the port that was really taken. */
+/** Health, metrics and the console on the operations port; answers the port that was really taken. */
 export const startOperations = async (parts: Parts, state: ServiceState): Promise<number> => {
   const { config, clock, engines, guards, logger, metrics, queue, runner } = parts;
   const { log, keyring } = engines;
@@ -42,6 +43,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     readiness,
     isStarted: () => state.phase !== 'starting',
     scrape: metrics.scrape,
+    console: openConsole(parts, { state, watch, readiness, statuses }),
     onFault: (error) => logger.error({ msg: 'a question to the operations port failed', ...faultFields(error) }),
   });
   runner.onStop('operations server', () => server.close());

@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Scrape } from './metrics/metrics.js';
 import type { Readiness } from './readiness.js';
 
@@ -10,14 +10,16 @@ export type OpsSources = {
   /** True from the first moment of serving on, also while draining. */
   isStarted(): boolean;
   scrape(): Promise<Scrape>;
+  /** Answers everything below `/console`, whatever the method. */
+  console?: (request: IncomingMessage, response: ServerResponse) => unknown;
   onFault(error: unknown): void;
 };
 
 type Answer = { status: number; contentType: string; text: string; headers?: Record<string, string> };
 
 /**
- * `/health/live`, `/health/ready`, `/health/startup` and `/metrics` on the operations port (interface.md "Environment").
- * They stay open to probes and scrapes on whatever address; what changes something will demand the operator's token.
+ * `/health/live`, `/health/ready`, `/health/startup`, `/metrics` and the support console on the operations port (interface.md
+ * "Environment"). The first four stay open to probes and scrapes on whatever address; the console guards itself.
  */
 export const startOpsServer = async (
   { host, port }: { host: string; port: number },
@@ -25,6 +27,7 @@ export const startOpsServer = async (
 ): Promise<OpsServer> => {
   const server = createServer(async (request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
+    if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);
     const answer = await answerTo(request.method ?? '', path, sources).catch((error: unknown) => {
       sources.onFault(error);
       return json(500, { error: 'failed' });
@@ -45,6 +48,8 @@ export const startOpsServer = async (
       }),
   };
 };
+
+const isOfConsole = (path: string): boolean => path === '/console' || path.startsWith('/console/');
 
 const answerTo = async (method: string, path: string, sources: OpsSources): Promise<Answer> => {
   const answer = routes.get(path);

@@ -12,6 +12,7 @@ export const projectionOperations = (
   { pool: db, log }: Pick<Engines, 'pool' | 'log'>,
   clock: Clock,
   projections: readonly Projection[] = registry.projections,
+  stopping: AbortSignal = NEVER,
 ): ProjectionOperations => {
   const run =
     (work: typeof rebuildProjection): ProjectionOperations['rebuild'] =>
@@ -19,7 +20,7 @@ export const projectionOperations = (
       const projection = projections.find((one) => one.name === name);
       if (projection === undefined) return { refused: `there is no projection ${name}` };
       const deps: CatchUpDeps = { db, log, clock, onProgress: (progress) => onProgress(shareOfProgress(progress)) };
-      return resultOf(projection, await work(projection, NEVER, deps));
+      return resultOf(projection, await work(projection, stopping, deps));
     };
   return {
     names: projections.map(({ name }) => name),

@@ -9,6 +9,7 @@ import { startApi } from './api.js';
 import { modesWithoutAuthorizer, openSimulator, simulatedModes } from './authorizers.js';
 import type { Config, Role } from './config.js';
 import { type Engines, openEngines } from './engines.js';
+import { forgetWhatIsOver } from './forgetting.js';
 import { startGuardsKeeping } from './guards-keeping.js';
 import type { GuardsKeeping } from './guards-standing.js';
 import { startIssuing } from './issuing.js';
@@ -93,6 +94,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     ...{ store: engines.store, log: engines.log, readModel: engines.readModel, keys: engines.sealingKeys, clock },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
+  forgetWhatIsOver(reader, runner);
   goOn();
   const queue = await openWorkQueue(config, roles, { clock, logger, runner });
   goOn();

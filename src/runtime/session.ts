@@ -1,5 +1,9 @@
 import { operatorProjections, registry } from '../../projections/registry.js';
 import { lookAtGuards } from '../adapters/guards-postgres/guards-record.js';
+import { isPaused, notePause } from '../adapters/guards-postgres/set-back.js';
+import { createKeyUses } from '../adapters/read-model-postgres/key-uses.js';
+import { createSupportReads } from '../adapters/read-model-postgres/support-reads.js';
+import { createExportSigner } from '../adapters/vault/export-signer.js';
 import {
   type GenerationState,
   type GenerationStatus,
@@ -9,19 +13,28 @@ import {
 import { createLag } from '../app/read/lag.js';
 import { readPkcs12 } from '../certificates/read-pkcs12.js';
 import type { Check, Session, SessionNeeds } from '../cli/session.js';
+import { counted } from '../cli/text.js';
 import type { Clock } from '../ports/clock.js';
 import { isEarlier } from '../ports/event-log.js';
+import type { ExportSigner } from '../ports/export-signer.js';
 import { issueClientCertificate } from '../simulator/start.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
 import { applyStreamNow } from '../workers/projection-now.js';
+import { driftOf, publicOrigin } from './audit-operations.js';
 import { simulatedModes, simulatorFolder } from './authorizers.js';
+import { backUp } from './backup.js';
+import { clockChecks } from './clock-checks.js';
 import type { Config } from './config.js';
 import { demoCertificate } from './demo-certificate.js';
 import { type Engines, openEngines } from './engines.js';
-import type { Logger } from './logger.js';
+import { createLogger, type Logger } from './logger.js';
 import { projectionOperations } from './projection-operations.js';
-import type { Runner } from './runner.js';
+import { reconcileNow } from './reconciliation.js';
+import { createRunner, type Runner } from './runner.js';
+import { openSessionAuthorizer } from './session-authorizer.js';
+import { sessionQueue } from './session-queue.js';
+import { workChecks } from './work-checks.js';
 
 /** The engines as the operator commands see them; in embedded mode the running service's, else started for the command. */
 export const openSession = async (
@@ -31,17 +44,31 @@ export const openSession = async (
   runner: Runner,
   needs?: SessionNeeds,
 ): Promise<Session> =>
-  sessionOver(await openEngines({ config, clock, logger, runner, patience: 'command', ...needs }), config, clock);
+  sessionOver(await openEngines({ config, clock, logger, runner, patience: 'command', ...needs }), config, clock, {
+    ...{ logger, runner },
+  });
 
-export const sessionOver = (engines: Engines, config: Config, clock: Clock): Session => {
+/** What a command opens besides the engines is closed by the runner of `rest`; without one it lives as long as the process. */
+export const sessionOver = (
+  engines: Engines,
+  config: Config,
+  clock: Clock,
+  rest: { logger: Logger; runner: Runner } = {
+    logger: createLogger('silent', 'stderr'),
+    runner: createRunner(noFault),
+  },
+): Session => {
   const { log, store, sealingKeys, readModel, vault, pool, keyring } = engines;
   const rotation = { db: pool, keyring, clock };
+  const exportSigner = createExportSigner(pool, keyring, clock);
+  const queue = sessionQueue(engines, config, clock, rest);
   return {
     clock,
     log,
     store,
     sealingKeys,
     readModel,
+    supportReads: createSupportReads(pool),
     vault,
     companyDeps: (actor) => ({
       store,
@@ -49,23 +76,46 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
       applyNow: async (stream) => applyStreamNow(pool, operatorProjections, await log.read(stream)),
       actor: `support:${actor}`,
     }),
+    settleDeps: async (actor) => ({
+      ...{ store, clock, limits: config.limits, lookups: engines.guards.lookups, actor: `support:${actor}` },
+      authorizer: await openSessionAuthorizer({ engines, config, clock, ...rest }, `support:${actor}`),
+    }),
+    reconcile: (actor, options) => reconcileNow({ engines, config, clock, ...rest }, `support:${actor}`, options),
+    backup: (request) => backUp({ engines, config, clock }, request),
+    markRestored: async () => notePause(pool, await log.identity(), await log.head(), clock.now()),
     testRetentionSeconds: config.limits.testRetentionSeconds,
     readPkcs12,
     issueDemoCertificate: (cnpj, name) =>
       demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
     simulatedModes: simulatedModes(config),
+    baseUrl: publicOrigin(config),
+    exportSigner,
+    drift: (onProgress) => driftOf(engines, onProgress),
     projections: projectionOperations(engines, clock),
+    queue,
+    keyUses: (keyIds) => createKeyUses(pool).of(keyIds),
     masterKey: {
       status: () => masterKeyStatus(rotation),
       rotate: (actor, onProgress) => rotateMasterKey(rotation, `support:${actor}`, onProgress),
     },
-    checks: async () => [
+    checks: async (actor) => [
       ...(await engineChecks(engines, clock)),
+      ...(await workChecks({ engines, config, clock, queue })),
+      ...(await clockChecks({ engines, config, clock, ...rest }, `support:${actor}`)),
       ...(await guardsChecks(engines, config)),
       masterKeyCheck(await masterKeyStatus(rotation)),
+      await exportKeyCheck(exportSigner),
     ],
   };
 };
+
+const noFault = (): void => undefined;
+
+/** No fault can be in it: auditors are given this line, by another way than the exports. */
+const exportKeyCheck = async (signer: ExportSigner): Promise<Check> => ({
+  ...{ name: 'export key', ok: true },
+  detail: `exports are signed by ${await signer.publicKey()}`,
+});
 
 /** What sealed the events of before opens them for ever, so a lost generation is a fault and an old one is none. */
 const masterKeyCheck = (generations: readonly GenerationStatus[]): Check => {
@@ -82,21 +132,31 @@ const masterKeyCheck = (generations: readonly GenerationStatus[]): Check => {
   const detail = [
     `${sealing.join()} seals`,
     ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} waits in the key file`]),
-    ...(old === 0 ? [] : [`${old} certificates and day keys are still under an older generation`]),
+    ...(old === 0
+      ? []
+      : [
+          `${counted(old, 'certificate or day key is', 'certificates and day keys are')} still under an older generation`,
+        ]),
   ].join(', ');
   return { name, ok: old === 0, detail, ...(old + waiting.length === 0 ? {} : { cure: 'nfse master-key rotate' }) };
 };
 
-/** A database that keeps the log too cannot be older or newer than it. */
+const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
+
+/** A database that keeps the log too cannot be older or newer than it; that both were put back, whoever did it has noted. */
 const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): Promise<readonly Check[]> => {
-  if (eventStoreUrl === undefined) return [];
+  if (eventStoreUrl === undefined) {
+    const paused = await isPaused(pool, await log.identity());
+    const detail = paused ? 'the log was put back and not yet compared with the authorizer: issuing is paused' : '';
+    return paused ? [{ name: 'guards', ok: false, detail, cure: 'nfse doctor --reconcile' }] : [];
+  }
   const look = await lookAtGuards(pool, await log.identity());
   const head = await log.head();
   const ok = !look.wasSetBack && !isEarlier(head, look.furthest);
   const detail = ok
     ? `${look.guards === null ? 'none looked at yet' : `complete up to ${look.guards}`}; what is missing is rebuilt at the start`
     : `the log was found to end before ${look.furthest ?? 'what was seen'} (it ends at ${head ?? 'nothing'} now): issuing is paused`;
-  return [{ name: 'guards', ok, detail, ...(ok ? {} : { cure: 'docs/operations/lost-database.md' }) }];
+  return [{ name: 'guards', ok, detail, ...(ok ? {} : { cure: RECONCILE }) }];
 };
 
 const LAG_LIMIT_SECONDS = 30;
@@ -108,8 +168,15 @@ const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clock): Pr
     { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
   ];
   const lagOf = createLag(log, clock);
+  const head = await log.head();
   for (const projection of registry.projections) {
-    const lag = await lagOf(projection.prefixes, await readCheckpoint(pool, projection));
+    const checkpoint = await readCheckpoint(pool, projection);
+    if (isEarlier(head, checkpoint)) {
+      const detail = 'made from events that the log does not have';
+      checks.push({ name: `projection ${projection.name}`, ok: false, detail, cure: RECONCILE });
+      continue;
+    }
+    const lag = await lagOf(projection.prefixes, checkpoint);
     const ok = lag < LAG_LIMIT_SECONDS;
     const cure = 'start a process with the role projector (nfse serve) and read its log';
     checks.push({
@@ -136,7 +203,7 @@ const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> =
     .filter((cnae) => !imported.has(cnae))
     .flatMap((cnae) => shippedCatalogue.linesOf(cnae))
     .filter(({ serviceCode }) => serviceCode !== '');
-  const detail = `${unreviewed.length} shipped lines of registered companies' activities not reviewed by an operator`;
+  const detail = `${counted(unreviewed.length, 'shipped line')} of registered companies' activities not reviewed by an operator`;
   const cure = 'nfse catalog export > FILE.tsv, look at the lines, then nfse catalog import FILE.tsv';
   return { name: 'catalogue', ok: true, detail, ...(unreviewed.length === 0 ? {} : { cure }) };
 };

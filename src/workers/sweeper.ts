@@ -6,7 +6,7 @@ import type { StreamName } from '../domain/shared/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../domain/shared/time.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { PendingCuts } from '../ports/guards.js';
-import type { Deadline, DeadlineCursor, ReadModel } from '../ports/read-model.js';
+import type { Deadline, DeadlineCursor, KeptRows, ReadModel } from '../ports/read-model.js';
 import type { WorkQueue } from '../ports/work-queue.js';
 
 /** Work without a new event for this long is tapped again: the queue is a hint, the log is the truth (design section 6, 9). */
@@ -21,6 +21,7 @@ export type Sweeper = {
   log: EventLog;
   queue: WorkQueue | undefined;
   cuts: PendingCuts;
+  keptRows: KeptRows;
   deps: IssuerDeps;
   onFault(stream: StreamName, error: unknown): void;
 };
@@ -107,13 +108,13 @@ const tapQuietWork = async (
 };
 
 const deleteExpired = async (
-  { readModel, log, cuts, deps, onFault }: Sweeper,
+  { readModel, log, cuts, keptRows, deps, onFault }: Sweeper,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const createdBefore = addSeconds(deps.clock.now(), -deps.limits.testRetentionSeconds);
   const expired = await readModel.expiredTestInvoices(createdBefore, PAGE);
   for (const stream of new Set([...(await cuts.list(PAGE)), ...expired])) {
     if (signal?.aborted) return;
-    await deleteTestInvoice(stream, { ...deps, log, cuts }).catch((error: unknown) => onFault(stream, error));
+    await deleteTestInvoice(stream, { ...deps, log, cuts, keptRows }).catch((error: unknown) => onFault(stream, error));
   }
 };

@@ -47,6 +47,8 @@ describe('the checker', () => {
     ['app imports an adapter', 'src/app/a.ts', "import { x } from '../adapters/sql/pool.js';"],
     ['app imports http', 'src/app/a.ts', "import { x } from '../http/app.js';"],
     ['app opens files', 'src/app/a.ts', "import { readFile } from 'node:fs/promises';"],
+    ['the console imports http', 'src/console/a.ts', "import { x } from '../http/app.js';"],
+    ['the console imports an adapter', 'src/console/a.ts', "import { x } from '../adapters/sql/pool.js';"],
     ['http imports a worker', 'src/http/a.ts', "import { x } from '../workers/relay.js';"],
     ['http imports the database', 'src/http/a.ts', "import pg from 'pg';"],
     ['a worker imports one projection', 'src/workers/a.ts', "import { x } from '../../projections/invoices/apply.js';"],

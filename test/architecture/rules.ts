@@ -18,6 +18,11 @@ const allowances: Readonly<Record<string, Allowance>> = {
     areas: ['src/domain', 'src/ports', 'src/app', 'src/http'],
     packages: [anyNode, /^hono(?:\/|$)/, /^@hono\/node-server$/, /^valibot$/, /^@valibot\/to-json-schema$/],
   },
+  // Pages for operators on the operations port; packages for pages only.
+  'src/console': {
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/console'],
+    packages: [node('crypto', 'fs'), /^hono(?:\/|$)/],
+  },
   // The projection runner is given its projections; it knows only their type, and keeps their rows in R.
   'src/workers': {
     areas: ['src/domain', 'src/ports', 'src/app', 'src/waiting', 'src/workers', 'projections/types'],

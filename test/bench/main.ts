@@ -1,4 +1,5 @@
 import { benchAccept } from './accept.js';
+import { benchAudit } from './audit.js';
 import { benchEventLog } from './event-log.js';
 import { benchRead } from './read.js';
 import { benchRebuild } from './rebuild.js';
@@ -15,6 +16,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   read: benchRead,
   way: benchWay,
   rebuild: benchRebuild,
+  audit: benchAudit,
   start: benchStart,
 };
 

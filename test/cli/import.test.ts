@@ -183,6 +183,7 @@ describeWithPostgres('invoice import', () => {
     await deleteTestInvoice(`nfseTest-${CNPJ}_${invoiceIdOfReference('test', CNPJ, 'r-old')}`, {
       ...{ store: session.store, log: session.log, clock: session.clock, actor: 'timer:sweeper' },
       ...createMemoryGuards(),
+      keptRows: { end: async () => undefined },
       limits: {
         ...{ queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 3_600, sendSeconds: 30 },
         ...{ lookupIntervalsSeconds: [30], testRetentionSeconds: session.testRetentionSeconds },

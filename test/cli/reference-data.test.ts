@@ -43,7 +43,7 @@ describeWithPostgres('the operator command over reference data', () => {
       '6201501\t010101\t\tConfirmada\ttrue',
       '6201501\t010201\t115021000\tOutra\tfalse',
     );
-    expect(imported).toMatchObject({ exit: 0, out: '2 lines of 1 CNAEs on record, 1 CNAEs changed' });
+    expect(imported).toMatchObject({ exit: 0, out: '2 lines of 1 CNAE on record, 1 CNAE changed' });
     const after = (await run('catalog', 'export')).out.split('\n');
     expect(after.filter((line) => line.startsWith('6201501'))).toEqual([
       '6201501\t010101\t\tConfirmada\ttrue\tfalse\t\t',
@@ -57,7 +57,7 @@ describeWithPostgres('the operator command over reference data', () => {
   it('catalog import of the same file again is no news', async () => {
     const row = '6202300\t010101\t115021000\tA\ttrue';
     await importLines(row);
-    expect(await importLines(row)).toMatchObject({ exit: 0, out: '1 lines of 1 CNAEs on record, 0 CNAEs changed' });
+    expect(await importLines(row)).toMatchObject({ exit: 0, out: '1 line of 1 CNAE on record, 0 CNAEs changed' });
     expect(await eventsOf('catalog-6202300')).toHaveLength(1);
   });
 

@@ -144,6 +144,19 @@ export const eventLogContract = (engineName: string, open: () => Promise<EventLo
         expect(pages.flat().map(({ stream }) => stream)).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => `${prefix}${n}`));
       });
 
+      it('gives the last events of some streams in order of the log', async () => {
+        const prefix = `last${randomUUID()}-`;
+        for (let n = 0; n < 4; n += 1) await streamOf(log, 2, `${prefix}${n}`);
+        await streamOf(log, 1);
+        const last = async (limit: number, ...prefixes: string[]) =>
+          (await log.readLast({ prefixes, limit })).map(({ stream, revision }) => `${stream}@${revision}`);
+        expect(await last(3, prefix)).toEqual([`${prefix}2@1`, `${prefix}3@0`, `${prefix}3@1`]);
+        expect(await last(1, `${prefix}0`)).toEqual([`${prefix}0@1`]);
+        expect(await last(9, `${prefix}0`, `${prefix}1`)).toHaveLength(4);
+        expect(await last(0, prefix)).toEqual([]);
+        expect(await last(5, `none${prefix}`)).toEqual([]);
+      });
+
       it('takes prefixes literally', async () => {
         const tag = randomUUID().slice(0, 8);
         const names = [`${tag}_a`, `${tag}%a`, `${tag}xa`, `${tag}\\a`, `${tag}Xa`];

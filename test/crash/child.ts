@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { recordReveal } from '../../src/app/audit/reveal.js';
+import { recordSupportAct } from '../../src/app/audit/support-act.js';
 import { putCompanyFile } from '../../src/app/company/company-commands.js';
 import { parseCompanyFile } from '../../src/app/company/company-file.js';
 import { importInvoices } from '../../src/app/import/import-invoices.js';
@@ -14,6 +16,7 @@ import { startService } from '../../src/runtime/service.js';
 import { sessionOver } from '../../src/runtime/session.js';
 import { isCanceled, readLedger } from '../support/crash-ledger.js';
 import { type KillOrder, killing, parseKillPoint } from './kill-point.js';
+import { supportUnfinished } from './support-work.js';
 
 /**
  * The process that dies. `serve`: the whole service, one JSON line on stdout when it is ready. `operate FILE`: the
@@ -62,6 +65,9 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
     ...{ ...deps, ...noFiles, readModel: engines.readModel },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
+  await recordReveal({ command: 'events show', subject: 'crash-test' }, deps);
+  await recordSupportAct({ retryParked: 'crash-test' }, deps);
+  await supportUnfinished(engines);
   await runner.stop();
   if ('refused' in result) throw new Error(result.refused);
   if ('problems' in imported) throw new Error(imported.problems.join('; '));

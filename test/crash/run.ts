@@ -135,7 +135,8 @@ const playOperate = async (crash: Crash, start: Start): Promise<void> => {
   const nextId = await untilIssued(service, await issue(next, service));
   await expectEnd(crash, await untilSettled(service, id));
   await expectEnd(next, await untilSettled(service, nextId));
-  const allocated = (await wholeLog(crash.stage, 'dps')).filter(({ type }) => type === 'DpsNumberAllocated');
+  const own = await wholeLog(crash.stage, `dpsTest-${demoCompany().cnpj}`);
+  const allocated = own.filter(({ type }) => type === 'DpsNumberAllocated');
   expect(allocated.map(({ data }) => data.number)).toEqual([1, MOVED_TO]);
 };
 

@@ -39,6 +39,8 @@ const countPerFile = (pattern: RegExp): Record<string, number> =>
  * scenario, and below the places that use it.
  */
 const APPENDS = {
+  'app/anchors/anchor-log.ts': 1,
+  'app/audit/append-audit.ts': 1,
   'app/cancel/cancel-invoice.ts': 1,
   'app/certificates/open-certificate.ts': 1,
   'app/company/company-commands.ts': 2,
@@ -48,8 +50,11 @@ const APPENDS = {
   'app/issuer/cancel.ts': 1,
   'app/issuer/record.ts': 1,
   'app/issuer/send-attempt.ts': 1,
+  'app/reconcile-log/adopt-note.ts': 1,
+  'app/reconcile-log/move-numbers.ts': 1,
   'app/reference-data/record.ts': 1,
   'app/retention/delete-test-invoice.ts': 1,
+  'app/settlement/record-settlement.ts': 1,
 };
 
 /** Where each site is named, once per place that appends under it. */
@@ -74,6 +79,12 @@ const NAMED = {
   operate_reference_data: { 'app/reference-data/record.ts': 1 },
   import_invoice: { 'app/import/record-import.ts': 1 },
   audit_certificate: { 'app/certificates/open-certificate.ts': 1 },
+  record_reveal: { 'app/audit/reveal.ts': 1 },
+  record_support_act: { 'app/audit/support-act.ts': 1 },
+  record_anchor: { 'app/anchors/anchor-log.ts': 1 },
+  settle_invoice: { 'app/settlement/record-settlement.ts': 1 },
+  reconcile_numbers: { 'app/reconcile-log/move-numbers.ts': 1 },
+  reconcile_note: { 'app/reconcile-log/adopt-note.ts': 1 },
 } as const satisfies Record<(typeof appendSites)[number], Record<string, number>>;
 
 const SENDS = {

@@ -133,4 +133,22 @@ describe('the environment', () => {
     ]);
     expect(problemsOf({ ...env, DATABASE_URL_FILE: '/nowhere' })).toContain('DATABASE_URL_FILE cannot be read');
   });
+
+  it('reads the operator token, and refuses one that could be guessed or cannot be read', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'nfse-config-')), 'token');
+    const env = { OPS_HOST: '0.0.0.0', OPERATOR_TOKEN_FILE: file };
+    expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE cannot be read']);
+    writeFileSync(file, 'fifteen letters\n');
+    expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE must hold at least 16 characters']);
+    writeFileSync(file, 'sixteen letters!\n');
+    expect(configOf(env).operatorToken).toBe('sixteen letters!');
+    expect(configOf({}).operatorToken).toBeUndefined();
+  });
+
+  it('knows the names under which operators reach the console', () => {
+    expect(configOf({ OPS_HOST: '127.0.0.1' }).consoleHosts).toEqual(['127.0.0.1']);
+    expect(configOf({ OPS_HOST: '::1' }).consoleHosts).toEqual(['[::1]']);
+    expect(configOf({ CONSOLE_HOSTS: 'Support.example,[fd00::1]' }).consoleHosts).toContain('support.example');
+    expect(problemsOf({ CONSOLE_HOSTS: 'a b' })).toEqual(['CONSOLE_HOSTS must be host names separated by commas']);
+  });
 });

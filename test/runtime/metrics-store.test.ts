@@ -91,6 +91,8 @@ describe('the measured event store', () => {
     [recorded('CancellationNotSent', 1), 'nfse_attempts_not_sent_total', { work: 'cancel' }],
     [recorded('CancellationOutcomeUnknown', 1), 'nfse_unknown_outcomes_total', { work: 'cancel' }],
     [recorded('CancellationProvenAbsent', 1), 'nfse_proven_absences_total', { work: 'cancel' }],
+    [recorded('IndeterminateResolved', 1, { as: 'failed' }), 'nfse_settlements_total', { as: 'failed' }],
+    [recorded('CancellationSettledBySupport', 1), 'nfse_settlements_total', { as: 'canceled' }],
     [recorded('CancellationConfirmed', 1), 'nfse_cancellation_outcomes_total', { outcome: 'succeeded' }],
     [
       recorded('CancellationNotConfirmed', 1, { reason: 'refused' }),

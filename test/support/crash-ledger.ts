@@ -4,6 +4,7 @@ export type LedgerNote = {
   dps_id: string;
   cnpj: string;
   amount_in_cents: number;
+  authorized_at: string;
   canceled_at?: string;
 };
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
-import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { doctorCommandsTo } from '../../src/cli/commands/doctor.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import { runCommand } from '../../src/cli/run.js';
 import type { Clock } from '../../src/ports/clock.js';
@@ -10,6 +10,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { roles as allRoles, type Role, readConfig } from '../../src/runtime/config.js';
 import { makeDemoCompany } from '../../src/runtime/first-start.js';
 import type { Readiness } from '../../src/runtime/readiness.js';
+import { createRunner } from '../../src/runtime/runner.js';
 import { type Service, startService } from '../../src/runtime/service.js';
 import { sessionOver } from '../../src/runtime/session.js';
 import type { FreshDatabase } from './postgres.js';
@@ -101,9 +102,11 @@ export const openSite = async (): Promise<Site> => {
         operate: async (...argv) => {
           const out: string[] = [];
           const write = (text: string): void => void out.push(text);
-          const session = sessionOver(service.engines, config, clock);
-          const commands = [...certificateCommands, ...doctorCommands, ...keyCommands];
-          const exit = await runCommand(argv, commands, async () => session, { out: write, err: write });
+          const runner = createRunner(() => undefined);
+          const session = sessionOver(service.engines, config, clock, { logger, runner });
+          const commands = [...certificateCommands, ...doctorCommandsTo({ write }), ...keyCommands];
+          const terminal = { out: write, err: write };
+          const exit = await runCommand(argv, commands, async () => session, terminal).finally(() => runner.stop());
           return { exit, out: out.join('\n') };
         },
         stop: async () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'vitest';
+import { chromiumProgram } from './chromium.js';
 import { installedPostgres } from './postgres-programs.js';
 import { samplesFolder, specificationFile } from './samples.js';
 
@@ -41,6 +42,11 @@ const needs = {
     absence: 'PostgreSQL 15 is not installed',
   },
   promtool: tool('promtool', 'promtool'),
+  chromium: {
+    engine: 'chromium',
+    isHere: () => chromiumProgram() !== undefined,
+    absence: 'chromium is not installed',
+  },
   /** Others run it; the double stands in for it everywhere else. */
   eventstore: {
     engine: 'eventstore',

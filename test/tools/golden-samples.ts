@@ -1,6 +1,7 @@
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { catalogStream } from '../../src/domain/catalog/events.js';
 import type { Registration } from '../../src/domain/company/events.js';
+import { anchorStream, revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
 import { municipalityStream } from '../../src/domain/municipality/demands.js';
 import { registryStream } from '../../src/domain/registry/entry.js';
 import {
@@ -188,6 +189,15 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
     ],
     at: AT,
   },
+  LogAnchored: {
+    ...{ day: '2026-11-21', after: '7', upTo: '1234' },
+    live: { root: HASH, streams: 3, events: 9 },
+    test: { root: HASH, streams: 1, events: 2 },
+    at: AT,
+  },
+  PersonalDataRevealed: { command: 'events show', subject: companyStream(COMPANY), at: AT },
+  ParkedWorkRetried: { subject: invoiceStream('live', COMPANY, INVOICE), at: AT },
+  ProjectionRebuildOrdered: { projection: 'invoices', at: AT },
   MunicipalityDemandsSet: { ibge: '3304557', requiresCustomer: true, requiresRegistration: false, at: AT },
   RegistryEntryPut: {
     cnpj: '11222333000181',
@@ -204,6 +214,9 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
 export const goldenStream = (type: string): StreamName => {
   if (type.startsWith('Dps')) return dpsStream('live', COMPANY, '1');
   if (type.startsWith('Api') && type.includes('Switched')) return systemApiStream;
+  if (type === 'LogAnchored') return anchorStream('2026-11-21');
+  if (type === 'PersonalDataRevealed') return revealsStream;
+  if (type === 'ParkedWorkRetried' || type === 'ProjectionRebuildOrdered') return supportStream;
   if (type.startsWith('Catalog')) return catalogStream('6201501');
   if (type.startsWith('Municipality')) return municipalityStream('3304557');
   if (type.startsWith('Registry')) return registryStream('11222333000181');

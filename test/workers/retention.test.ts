@@ -15,7 +15,7 @@ import { scriptedReadModel } from './support.js';
 const WEEK = 604_800;
 
 const sweeperOf = ({ log, stream, deps }: Pick<IssuerWorld, 'log' | 'stream' | 'deps'>): Sweeper => ({
-  ...{ log, deps, queue: undefined, cuts: createMemoryGuards().cuts },
+  ...{ log, deps, queue: undefined, cuts: createMemoryGuards().cuts, keptRows: { end: async () => undefined } },
   readModel: scriptedReadModel({ expired: [stream] }).readModel,
   onFault: (_stream, error) => {
     throw error;

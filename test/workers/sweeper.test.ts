@@ -16,7 +16,7 @@ const sweeperOf = (world: IssuerWorld, rows: Parameters<typeof scriptedReadModel
   const faults: string[] = [];
   const { readModel, asked } = scriptedReadModel(rows);
   const sweeper: Sweeper = {
-    ...{ readModel, log: world.log, queue, cuts: createMemoryGuards().cuts },
+    ...{ readModel, log: world.log, queue, cuts: createMemoryGuards().cuts, keptRows: { end: async () => undefined } },
     deps: { ...world.deps, actor: 'timer:sweeper' },
     onFault: (stream) => faults.push(stream),
   };

@@ -8,7 +8,7 @@ import { faultCode } from './faults.js';
 import { logIdentity } from './identity.js';
 import { type Reader, readLastRevision, readStream } from './read.js';
 import { supervised } from './subscription.js';
-import { createHeadFinder, readBehind } from './whole-log.js';
+import { createHeadFinder, readBehind, readLastEvents } from './whole-log.js';
 
 export type EventStoreEventLogOptions = {
   /** `esdb://user:password@host:2113?tls=true`, of several nodes with commas, or `esdb+discover://`. */
@@ -85,6 +85,8 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     read: (stream, readOptions = {}) => open(() => readStream(reader, stream, readOptions)),
     lastRevision: (stream) => open(() => readLastRevision(reader, stream)),
     readAll: (wanted) => open(() => readAll(wanted)),
+    readLast: ({ prefixes, limit }) =>
+      open(async () => await createBeginnings(firstRevision)(await readLastEvents(reader, prefixes, limit))),
     subscribe: (wanted) =>
       supervised(
         {

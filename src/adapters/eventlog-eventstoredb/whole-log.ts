@@ -137,6 +137,25 @@ export const createHeadFinder = (reader: Reader): HeadFinder => {
   };
 };
 
+/** Read backwards until there are enough; the answer is in order of the log. */
+export const readLastEvents = async (
+  reader: Reader,
+  prefixes: readonly string[],
+  limit: number,
+): Promise<readonly RecordedEvent[]> => {
+  const found: RecordedEvent[] = [];
+  let from: LogPosition | undefined;
+  while (found.length < limit) {
+    const page = await readBackwards(reader, from, LARGEST_PAGE);
+    const ours = page.filter((event) => isOurs(event) && prefixes.some((prefix) => event.streamId.startsWith(prefix)));
+    found.push(...ours.slice(0, limit - found.length).map(fromServerEvent));
+    const last = page[page.length - 1];
+    if (last === undefined || page.length < LARGEST_PAGE) break;
+    from = positionOf(last);
+  }
+  return found.reverse();
+};
+
 const isOurs = ({ streamId }: Pick<ServerEvent, 'streamId'>): boolean =>
   !streamId.startsWith('$') && streamId !== identityStream;
 

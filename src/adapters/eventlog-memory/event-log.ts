@@ -89,6 +89,10 @@ export const memoryEventLog = (): EventLog => {
     },
     lastRevision: async (stream) => streams.get(stream)?.at(-1)?.revision ?? null,
     readAll,
+    readLast: async ({ prefixes, limit }) => {
+      const ours = all.filter(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));
+      return limit <= 0 ? [] : ours.slice(-limit).map(toEvent);
+    },
     subscribe,
     head: async () => (head === 0n ? null : (head as LogPosition)),
     identity: async () => identity,

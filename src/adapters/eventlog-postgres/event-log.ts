@@ -3,7 +3,7 @@ import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit } from './group-commit.js';
 import { prepareAppend } from './prepared-append.js';
-import { readHead, readLastRevision, readStream, readStretch, START } from './reader.js';
+import { readHead, readLastEvents, readLastRevision, readStream, readStretch, START } from './reader.js';
 import { sendAppends } from './send-appends.js';
 import { subscription } from './subscription.js';
 import { wakeSignal } from './wake-signal.js';
@@ -63,6 +63,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
       }
       return stretch.events;
     },
+    readLast: ({ prefixes, limit }) => readLastEvents(readers, prefixes, limit),
     subscribe: (wanted) =>
       subscription(wanted, (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH), news),
     head: async () => (await readHead(readers)).position,

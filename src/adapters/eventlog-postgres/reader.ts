@@ -69,6 +69,28 @@ export const readStretch = async (
   return { events, upTo, ended: upTo >= toPosition(end.head) };
 };
 
+/** Window by window from the end, so that a rare prefix keeps within the statement's time; the answer is in order of the log. */
+export const readLastEvents = async (
+  pool: pg.Pool,
+  prefixes: readonly string[],
+  limit: number,
+): Promise<readonly RecordedEvent[]> => {
+  const found: RecordedEvent[] = [];
+  let before = ((await readHead(pool)).position ?? START) + 1n;
+  while (before > 1n && found.length < limit) {
+    const { rows } = await pool.query<Row>({
+      name: 'read-last',
+      text: `select position, record, hash from event_log
+        where position < $2 and position >= $2::bigint - ${WINDOW} and stream ^@ any ($1::text[])
+        order by position desc limit $3`,
+      values: [prefixes, before, limit - found.length],
+    });
+    found.push(...rows.map(toEvent));
+    before -= BigInt(WINDOW);
+  }
+  return found.reverse();
+};
+
 /** Position of the last event and the log's identity. */
 export const readHead = async (pool: pg.Pool): Promise<{ position: LogPosition | null; identity: string }> => {
   const { rows } = await pool.query<{ position: string; identity: string }>(

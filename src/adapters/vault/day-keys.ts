@@ -26,9 +26,11 @@ const CACHED_MS = 60_000;
 export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys => {
   const cache = new Map<UtcDay, { key: Buffer; readAt: number }>();
 
+  /** Forgets the others of that age too: a destroyed one must not stay in memory because nobody asks for it. */
   const cached = (day: UtcDay): Buffer | undefined => {
-    const entry = cache.get(day);
-    return entry !== undefined && Math.abs(epochMs(clock.now()) - entry.readAt) < CACHED_MS ? entry.key : undefined;
+    const now = epochMs(clock.now());
+    for (const [known, { readAt }] of cache) if (Math.abs(now - readAt) >= CACHED_MS) cache.delete(known);
+    return cache.get(day)?.key;
   };
 
   const read = async (day: UtcDay): Promise<Buffer | undefined> => {

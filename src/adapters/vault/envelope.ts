@@ -8,7 +8,7 @@ export class TamperedSecret extends Error {
 }
 
 /** What the row is for and where it stands; sealed text opens nowhere else. */
-export type SecretPlace = { purpose: 'day-key' | 'certificate'; path: readonly string[] };
+export type SecretPlace = { purpose: 'day-key' | 'certificate' | 'signing-key'; path: readonly string[] };
 
 const ENVELOPE = 'vault:2';
 /** Of before there were envelopes: sealed under the master key itself. A rotation turns it into one. */

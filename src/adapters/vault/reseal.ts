@@ -2,24 +2,33 @@ import type pg from 'pg';
 import { certificatePlace } from './certificate-vault.js';
 import { dayKeyPlace } from './day-keys.js';
 import { resealSecret, type SecretPlace } from './envelope.js';
+import { signingKeyPlace } from './export-signer.js';
 import type { Keyring } from './keyring.js';
 import { masterKeyId } from './master-key.js';
 
 /** How many rows of the vault each master key seals, by its id. */
-export type SealedRows = ReadonlyMap<string, { certificates: number; dayKeys: number }>;
+export type SealedRows = ReadonlyMap<string, { certificates: number; dayKeys: number; signingKeys: number }>;
 
 export type ResealResult = { resealed: number };
 
 const PAGE = 200;
 
 export const sealedRows = async (db: pg.Pool): Promise<SealedRows> => {
-  const { rows } = await db.query<{ key_id: string; certificates: number; day_keys: number }>(
-    `select key_id, sum(certificates)::int as certificates, sum(day_keys)::int as day_keys from (
-       select split_part(sealed, ':', 3) as key_id, 1 as certificates, 0 as day_keys from vault_certificates
-       union all select split_part(sealed, ':', 3), 0, 1 from vault_day_keys
+  const { rows } = await db.query<{ key_id: string; certificates: number; day_keys: number; signing_keys: number }>(
+    `select key_id, sum(certificates)::int as certificates, sum(day_keys)::int as day_keys,
+       sum(signing_keys)::int as signing_keys from (
+       select split_part(sealed, ':', 3) as key_id, 1 as certificates, 0 as day_keys, 0 as signing_keys
+         from vault_certificates
+       union all select split_part(sealed, ':', 3), 0, 1, 0 from vault_day_keys
+       union all select split_part(sealed, ':', 3), 0, 0, 1 from vault_signing_keys
      ) as row group by key_id`,
   );
-  return new Map(rows.map(({ key_id, certificates, day_keys }) => [key_id, { certificates, dayKeys: day_keys }]));
+  return new Map(
+    rows.map(({ key_id, certificates, day_keys, signing_keys }) => [
+      key_id,
+      { certificates, dayKeys: day_keys, signingKeys: signing_keys },
+    ]),
+  );
 };
 
 /**
@@ -63,6 +72,11 @@ const tables: readonly Table[] = [
     placeOf: ([companyId = '', certificateId = '']) => certificatePlace(companyId, certificateId),
   },
   { name: 'vault_day_keys', path: 'array[day]', placeOf: ([day = '']) => dayKeyPlace(day) },
+  {
+    name: 'vault_signing_keys',
+    path: 'array[public_key]',
+    placeOf: ([publicKey = '']) => signingKeyPlace(publicKey),
+  },
 ];
 
 const pageOf = async (db: pg.Pool, { name, path }: Table, key: Buffer): Promise<readonly Row[]> => {

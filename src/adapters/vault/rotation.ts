@@ -49,7 +49,10 @@ export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<re
     })),
   ];
   return statuses
-    .map((status) => ({ ...status, ...(rows.get(status.keyId) ?? { certificates: 0, dayKeys: 0 }) }))
+    .map((status) => {
+      const { certificates, dayKeys } = rows.get(status.keyId) ?? { certificates: 0, dayKeys: 0 };
+      return { ...status, certificates, dayKeys };
+    })
     .sort(byGeneration);
 };
 
@@ -74,7 +77,8 @@ export const rotateMasterKey = async (
   const { generation, key } = keyring.sealing();
   const rows = await sealedRows(db);
   const of = [...rows].reduce(
-    (sum, [keyId, { certificates, dayKeys }]) => (keyId === masterKeyId(key) ? sum : sum + certificates + dayKeys),
+    (sum, [keyId, { certificates, dayKeys, signingKeys }]) =>
+      keyId === masterKeyId(key) ? sum : sum + certificates + dayKeys + signingKeys,
     0,
   );
   if (!isWaiting && of === 0) {

@@ -44,8 +44,9 @@ export const createSealingKeys = ({ keyring, db, clock }: SealingKeysOptions): V
         const master = keyring.sealing();
         return { generation: master.generation, key: liveKey(master, stream) };
       }
-      const day = sealingDay(at, clock.now());
-      const key = await days.ensure(day);
+      const kept = await days.find(utcDay(at));
+      const day = kept === undefined ? sealingDay(at, clock.now()) : utcDay(at);
+      const key = kept ?? (await days.ensure(day));
       return { generation: `t${day}.${idOf(key)}`, key };
     },
     forOpening: async (generation, stream) => {

@@ -5,6 +5,7 @@ import type { Caller } from '../../ports/authorizer.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
 import { loadCompany } from '../company/company-commands.js';
+import type { CommandContext } from '../event-store/codec.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { createKeyedLock } from '../keyed-lock.js';
 import { lru } from '../lru.js';
@@ -20,7 +21,7 @@ export const createCertificateOpener = (deps: {
   store: EventStore;
   clock: Clock;
   company(companyId: CompanyId): Promise<Company | undefined>;
-  actor: `worker:${string}` | `timer:${string}`;
+  actor: CommandContext['actor'];
 }) => {
   const opened = lru<string, CompanyCertificate>(KEPT_OPEN);
   const oneAtATime = createKeyedLock();
@@ -45,7 +46,7 @@ export const createCertificateOpener = (deps: {
 const recordOpening = async (
   companyId: CompanyId,
   certificateId: string,
-  { store, clock, actor }: { store: EventStore; clock: Clock; actor: `worker:${string}` | `timer:${string}` },
+  { store, clock, actor }: { store: EventStore; clock: Clock; actor: CommandContext['actor'] },
 ): Promise<void> => {
   for (;;) {
     const { version } = await loadCompany(companyId, store);

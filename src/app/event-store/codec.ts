@@ -25,7 +25,8 @@ export type CommandContext = {
   site: AppendSite;
 };
 
-export type StreamVersion = { kind: 'none' } | { kind: 'at'; revision: Revision; hash: string };
+/** `bornAt`: when the stream's first event was recorded, where it is known. */
+export type StreamVersion = { kind: 'none' } | { kind: 'at'; revision: Revision; hash: string; bornAt?: Instant };
 
 export type DecodedEvent<E extends DomainEvent = DomainEvent> = E & {
   id: string;
@@ -55,11 +56,13 @@ export const encodeEvents = async (
   keys: SealingKeys,
 ): Promise<readonly EventToAppend[]> => {
   let prevHash = version.kind === 'none' ? '' : version.hash;
+  // A test invoice has one key, so that no copy of it opens for longer because something was added to it later (ADR 25).
+  const keyOf = version.kind === 'none' ? context.now : (version.bornAt ?? context.now);
   let revision = version.kind === 'none' ? 0 : version.revision + 1;
   const encoded: EventToAppend[] = [];
   for (const [index, event] of events.entries()) {
     const id = eventIdOf(context.commandId, index);
-    const data = await sealData(stream, id, event, context.now, keys);
+    const data = await sealData(stream, id, event, keyOf, keys);
     const unhashed = { id, type: event.type, data, metadata: metadataOf(event, context, prevHash) };
     const hash = eventHash(stream, revision, unhashed);
     encoded.push({ ...unhashed, metadata: { ...unhashed.metadata, hash } });
@@ -71,14 +74,21 @@ export const encodeEvents = async (
 
 /** Opens the personal fields; one whose key was destroyed is left out. With `sealed` they stay as stored. */
 export const decodeEvent = async (recorded: RecordedEvent, keys: SealingKeys | 'sealed'): Promise<DecodedEvent> => {
-  const { stream, revision, position, id, metadata } = recorded;
-  const definition = definitionOf(recorded);
+  if (keys === 'sealed') return decodeSealed(recorded);
+  const { stream, id } = recorded;
   let data = recorded.data;
-  if (keys !== 'sealed') {
-    for (const field of definition.personal) data = await openInto(data, field, { stream, eventId: id, field }, keys);
+  for (const field of definitionOf(recorded).personal) {
+    data = await openInto(data, field, { stream, eventId: id, field }, keys);
   }
-  for (const lift of definition.upcasts.slice(Number(metadata.schemaVersion) - 1)) data = lift(data);
-  return { type: recorded.type, data, id, stream, revision, position, metadata } as unknown as DecodedEvent;
+  return decodeSealed({ ...recorded, data });
+};
+
+/** Of the newest schema version, personal fields as they are. Throws `UnknownEventVersion`. */
+export const decodeSealed = (recorded: RecordedEvent): DecodedEvent => {
+  const { stream, revision, position, id, metadata, type } = recorded;
+  let data = recorded.data;
+  for (const lift of definitionOf(recorded).upcasts.slice(Number(metadata.schemaVersion) - 1)) data = lift(data);
+  return { type, data, id, stream, revision, position, metadata } as unknown as DecodedEvent;
 };
 
 /** Opens one personal value wherever it was carried to, a read-model row for instance. */
@@ -111,13 +121,13 @@ const sealData = async (
   stream: StreamName,
   eventId: string,
   event: DomainEvent,
-  now: Instant,
+  keyOf: Instant,
   keys: SealingKeys,
 ): Promise<JsonObject> => {
   const data: Record<string, Json> = { ...(event.data as unknown as JsonObject) };
   const personal = (eventTypeDefinitions.get(event.type)?.personal ?? []).filter((field) => data[field] !== undefined);
   if (personal.length === 0) return data;
-  const key = await keys.forSealing(streamMode(stream), stream, now);
+  const key = await keys.forSealing(streamMode(stream), stream, keyOf);
   for (const field of personal) {
     const value = data[field];
     if (value !== undefined) data[field] = sealField(value, { stream, eventId, field }, key);

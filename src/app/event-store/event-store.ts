@@ -31,9 +31,17 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
     const recorded = await log.read(stream, options);
     const events = await Promise.all(recorded.map((event) => decodeEvent(event, keys)));
     const last = options?.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
+    const isWhole = options?.direction !== 'backwards' && (options?.from ?? 0) === 0;
+    const bornAt = isWhole ? recorded[0]?.metadata.recordedAt : undefined;
     return {
       events: events as unknown as readonly DecodedEvent<E>[],
-      version: last === undefined ? NO_STREAM : { kind: 'at', revision: last.revision, hash: last.metadata.hash ?? '' },
+      version:
+        last === undefined
+          ? NO_STREAM
+          : {
+              ...{ kind: 'at', revision: last.revision, hash: last.metadata.hash ?? '' },
+              ...(bornAt === undefined ? {} : { bornAt }),
+            },
     };
   },
   append: async (stream, version, events, context) => {

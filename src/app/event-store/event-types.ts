@@ -3,6 +3,7 @@ import { type CompanyEvent, companyPersonalFields } from '../../domain/company/e
 import { type DpsNumberEvent, dpsNumberPersonalFields } from '../../domain/dps-number/dps-number.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { invoicePersonalFields } from '../../domain/invoice/personal-fields.js';
+import { type AuditEvent, auditPersonalFields } from '../../domain/log/audit-events.js';
 import { type MunicipalityEvent, municipalityPersonalFields } from '../../domain/municipality/demands.js';
 import { type RegistryEvent, registryPersonalFields } from '../../domain/registry/entry.js';
 import { type SystemEvent, systemPersonalFields } from '../../domain/system/events.js';
@@ -16,7 +17,8 @@ export type DomainEvent =
   | SystemEvent
   | CatalogEvent
   | MunicipalityEvent
-  | RegistryEvent;
+  | RegistryEvent
+  | AuditEvent;
 
 export type EventTypeDefinition = {
   /** Version written now; a log may hold older ones, which `upcasts` lift one step each. */
@@ -34,6 +36,7 @@ const personalFields: Record<DomainEvent['type'], readonly string[]> = {
   ...catalogPersonalFields,
   ...municipalityPersonalFields,
   ...registryPersonalFields,
+  ...auditPersonalFields,
 };
 
 const upcasts: Partial<Record<DomainEvent['type'], EventTypeDefinition['upcasts']>> = {};

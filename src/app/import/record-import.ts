@@ -66,9 +66,12 @@ const invoiceStanding = async ({ stream, data }: Plan, deps: Omit<ImportDeps, 'a
   return { refused: `${publicInvoiceId(data.invoiceId)} is on record with other content` };
 };
 
-/** A test invoice that came with an age beyond its life was imported and swept away: the same file again is no other one. */
+/**
+ * A test invoice that came with an age beyond its life was imported and swept away: the same file again is no other one. Nor can one
+ * without an age be, which lived from its import on.
+ */
 const isOver = ({ createdAt }: Imported, { clock, testRetentionSeconds }: Omit<ImportDeps, 'actor'>): boolean =>
-  createdAt !== undefined && !isBefore(clock.now(), addSeconds(createdAt, testRetentionSeconds));
+  createdAt === undefined || !isBefore(clock.now(), addSeconds(createdAt, testRetentionSeconds));
 
 /** The hash stands for the document: gzip may pack the same bytes in another way some day. */
 const sameContent = (a: Imported & { importedAt?: string }, b: Imported): boolean => comparable(a) === comparable(b);

@@ -27,12 +27,12 @@ export const recordDecision = async (
   }
 };
 
-/** Work keeps the correlation of the request that started it; its cause is the last event it saw. */
+/** Work on an invoice, a worker's or support's, keeps the correlation of the request that started it; its cause is the last event it saw. */
 export const workerContext = (
   stream: StreamName,
   site: AppendSite,
   cause: DecodedEvent | undefined,
-  deps: Pick<IssuerDeps, 'clock' | 'actor'>,
+  deps: Pick<IssuerDeps, 'clock'> & Pick<CommandContext, 'actor'>,
 ): CommandContext => {
   const address = parseInvoiceStream(stream);
   const commandId = randomUUID();

@@ -20,6 +20,8 @@ export type InvoiceReader = {
   /** Undefined for every invoice that this company and mode may not see, whatever the reason. */
   byId(address: InvoiceAddress): Promise<Invoice | undefined>;
   byReference(owner: Omit<InvoiceAddress, 'invoiceId'>, reference: string): Promise<Invoice | undefined>;
+  /** Drops from memory what nobody may see any more and nobody asks for; returns how many there were. */
+  forgetOver(): number;
 };
 
 export type ReaderDeps = {
@@ -76,6 +78,16 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
 
   return {
     byId,
+    forgetOver: () => {
+      let forgotten = 0;
+      for (const [stream, { state }] of remembered.entries()) {
+        if (state.kind !== 'invoice' || visible(state, deps.clock.now(), deps.testRetentionSeconds).kind === 'invoice')
+          continue;
+        remembered.delete(stream);
+        forgotten += 1;
+      }
+      return forgotten;
+    },
     byReference: async ({ mode, companyId }, reference) => {
       const seen = await see({ mode, companyId, invoiceId: invoiceIdOfReference(mode, companyId, reference) });
       if (seen.kind === 'moved') return await byId({ mode, companyId, invoiceId: seen.to });

@@ -1,7 +1,9 @@
+import { lifeEnds } from '../../domain/invoice/view.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { isBefore } from '../../domain/shared/time.js';
 import type { EventLog, Revision } from '../../ports/event-log.js';
 import type { LookupMemos, PendingCuts } from '../../ports/guards.js';
+import type { KeptRows } from '../../ports/read-model.js';
 import type { IssuerDeps } from '../issuer/deps.js';
 import { workerContext } from '../issuer/record.js';
 import { loadInvoice } from '../read/read-invoice.js';
@@ -10,6 +12,7 @@ type Deps = Pick<IssuerDeps, 'store' | 'clock' | 'limits' | 'actor'> & {
   log: EventLog;
   lookups: LookupMemos;
   cuts: PendingCuts;
+  keptRows: KeptRows;
 };
 
 /**
@@ -22,8 +25,8 @@ export const deleteTestInvoice = async (stream: StreamName, deps: Deps): Promise
     if (version.kind === 'none') return;
     if (state.kind === 'deleted') return await forgetBefore(stream, version.revision, deps);
     const now = deps.clock.now();
-    const createdAt = state.kind === 'invoice' && state.facts.mode === 'test' ? state.facts.createdAt : undefined;
-    if (createdAt === undefined || isBefore(now, addSeconds(createdAt, deps.limits.testRetentionSeconds))) return;
+    const ends = state.kind === 'invoice' ? lifeEnds(state, deps.limits.testRetentionSeconds) : undefined;
+    if (ends === undefined || isBefore(now, ends)) return;
     const context = workerContext(stream, 'delete_test_invoice', events[events.length - 1], deps);
     const deleted = { type: 'TestInvoiceDeleted' as const, data: { lastHash: version.hash, deletedAt: now } };
     await deps.cuts.add(stream);
@@ -35,5 +38,6 @@ export const deleteTestInvoice = async (stream: StreamName, deps: Deps): Promise
 const forgetBefore = async (stream: StreamName, revision: Revision, deps: Deps): Promise<void> => {
   await deps.log.cut(stream, revision);
   await deps.lookups.forget(stream);
+  await deps.keptRows.end(stream);
   await deps.cuts.done(stream);
 };

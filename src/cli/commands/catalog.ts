@@ -5,6 +5,7 @@ import type { ImportedLines } from '../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { badUsage, type Command, done, type Outcome } from '../command.js';
+import { counted } from '../text.js';
 
 /** The catalogue that the product ships, and which CNAEs it has. */
 export type ShippedCatalogue = Catalogue & { cnaes: readonly string[] };
@@ -22,9 +23,12 @@ const importCommand = (shipped: ShippedCatalogue): Command => ({
     if ('problems' in parsed) return withProblems(`${file} was not imported:`, parsed.problems);
     const changed = await importCatalog(parsed.lines, (await session()).companyDeps(actor));
     const lines = [...parsed.lines.values()].flat().length;
-    return done(`${lines} lines of ${parsed.lines.size} CNAEs on record, ${changed} CNAEs changed`, {
-      ...{ cnaes: parsed.lines.size, lines, changed },
-    });
+    return done(
+      `${counted(lines, 'line')} of ${counted(parsed.lines.size, 'CNAE')} on record, ${counted(changed, 'CNAE')} changed`,
+      {
+        ...{ cnaes: parsed.lines.size, lines, changed },
+      },
+    );
   },
 });
 

@@ -34,21 +34,28 @@ const list: Command = {
   options: {},
   changes: false,
   run: async ({ positionals: [cnpj = ''], session }) => {
-    const found = await (await session()).readModel.company(cnpj);
+    const { readModel, keyUses } = await session();
+    const found = await readModel.company(cnpj);
     if (found?.state.kind !== 'company') return refused(`no company ${cnpj}`);
+    const uses = await keyUses(found.state.keys.map(({ keyId }) => keyId));
     const keys = found.state.keys.map(({ keyId, mode, scopes, createdAt, revoked }) => ({
       id: keyId,
       mode,
       scopes,
       created_at: createdAt,
       revoked,
+      last_used_at: uses.get(keyId) ?? null,
     }));
     const lines = keys.map(
-      (key) => `${key.id}  ${key.mode}  ${key.scopes.join(' ')}  ${key.created_at}${key.revoked ? '  revoked' : ''}`,
+      (key) =>
+        `${key.id}  ${key.mode}  ${key.scopes.join(' ')}  ${key.created_at}  ${usedText(key.last_used_at)}${key.revoked ? '  revoked' : ''}`,
     );
     return done(lines.length === 0 ? 'no keys' : lines.join('\n'), { keys });
   },
 };
+
+/** Told at most once an hour, so that is how exact it is. */
+const usedText = (at: string | null): string => (at === null ? 'never used' : `used ${at.slice(0, 13)}h`);
 
 const revoke: Command = {
   name: 'key revoke',

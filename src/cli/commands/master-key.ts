@@ -1,6 +1,7 @@
 import { type Command, done, refused } from '../command.js';
 import { createProgress, type ProgressStream } from '../progress.js';
 import type { MasterKeyGeneration } from '../session.js';
+import { counted } from '../text.js';
 
 const status: Command = {
   name: 'master-key status',
@@ -29,7 +30,7 @@ const rotate = (stream: ProgressStream): Command => ({
     if ('refused' in result) return refused(result.refused);
     const { generation, resealed } = result.done;
     return done(
-      `${generation} seals from now on; ${resealed} certificates and day keys were put under it. Keep the older generations: live events need them for ever`,
+      `${generation} seals from now on; ${counted(resealed, 'certificate or day key was', 'certificates and day keys were')} put under it. Keep the older generations: live events need them for ever`,
       { actor, ...result.done },
     );
   },
@@ -48,7 +49,7 @@ const WORDS: Record<MasterKeyGeneration['state'], string> = {
 const lineOf = ({ generation, keyId, state, certificates, dayKeys, activatedAt }: MasterKeyGeneration): string =>
   [
     `${generation.padEnd(4)} ${keyId}  ${WORDS[state]}`,
-    `${certificates} certificates and ${dayKeys} day keys are under it`,
+    `${counted(certificates, 'certificate')} and ${counted(dayKeys, 'day key')} are under it`,
     ...(activatedAt === undefined ? [] : [`since ${activatedAt}`]),
   ].join('; ');
 

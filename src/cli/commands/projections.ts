@@ -1,6 +1,7 @@
+import { recordSupportAct } from '../../app/audit/support-act.js';
 import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
 import { createProgress, type ProgressStream } from '../progress.js';
-import type { ProjectionOperations, ProjectionStatus, RebuildResult } from '../session.js';
+import { auditDeps, type ProjectionOperations, type ProjectionStatus, type RebuildResult } from '../session.js';
 
 const status: Command = {
   name: 'projections status',
@@ -22,10 +23,13 @@ const rebuild = (stream: ProgressStream): Command => ({
   changes: true,
   run: async ({ positionals: [name], flags, actor, session }) => {
     if ((name === undefined) === (flags.all !== true)) return badUsage('nfse projections rebuild NAME, or --all');
-    const { projections } = await session(ANY_LOG);
+    const opened = await session(ANY_LOG);
+    const { projections } = opened;
     if (name !== undefined && !projections.names.includes(name)) return unknown(name, projections);
     const results: RebuildResult[] = [];
+    const deps = auditDeps(opened, actor);
     for (const one of name === undefined ? projections.names : [name]) {
+      await recordSupportAct({ rebuild: one }, deps);
       results.push(await shown(stream, (onProgress) => projections.rebuild(one, onProgress)));
     }
     return outcomeOf('rebuilt', actor, results);

@@ -2,6 +2,7 @@ import { putRegistryEntries } from '../../app/reference-data/commands.js';
 import { parseRegistryFile } from '../../app/reference-data/registry-file.js';
 import { badUsage, type Command, done } from '../command.js';
 import { readJsonFile } from '../json-file.js';
+import { counted } from '../text.js';
 import { withProblems } from './catalog.js';
 
 const put: Command = {
@@ -16,7 +17,7 @@ const put: Command = {
     const parsed = parseRegistryFile(json.value);
     if ('problems' in parsed) return withProblems(`${file} was not recorded:`, parsed.problems);
     const changed = await putRegistryEntries(parsed.entries, (await session()).companyDeps(actor));
-    return done(`${parsed.entries.size} entries on record, ${changed} changed`, {
+    return done(`${counted(parsed.entries.size, 'entry', 'entries')} on record, ${changed} changed`, {
       ...{ entries: parsed.entries.size, changed },
     });
   },

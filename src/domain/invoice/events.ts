@@ -112,6 +112,8 @@ export type InvoiceEvent =
         nfseXmlGzip: string;
         nfseSha256: string;
         evidence: Evidence;
+        /** The attempt is among what a log that was put back has lost; its note was found by `doctor --reconcile` (ADR 22). */
+        attemptLost?: true;
         at: Instant;
       };
     }
@@ -182,8 +184,8 @@ export type InvoiceEvent =
     }
   | {
       type: 'IndeterminateResolved';
-      data: { evidence: string; at: Instant } & (
-        | { as: 'failed' }
+      data: { evidence: string; at: Instant } /** Absent in events that tell no more than the verdict. */ & (
+        | { as: 'failed'; absences?: readonly { dpsId: string; firstAskedAt: Instant; secondAskedAt: Instant }[] }
         | {
             as: 'issued';
             accessKey: string;

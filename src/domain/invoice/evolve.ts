@@ -117,7 +117,10 @@ const imported = (data: InvoiceEventData<'InvoiceImported'>): Invoice => {
   const invoice: Invoice = {
     kind: 'invoice',
     facts,
-    origin: { kind: 'imported', from: origin, replaced: state === 'replaced' },
+    origin: {
+      ...{ kind: 'imported', from: origin, replaced: state === 'replaced' },
+      ...(facts.mode === 'test' && facts.createdAt === undefined ? { importedAt } : {}),
+    },
     attempts: [],
     outcome: {
       status: 'issued',

@@ -18,11 +18,12 @@ export type Limits = {
 export const MAX_SENDS = 5;
 
 /** Pause before look-up `n` (0 the first). */
-export const lookupPauseSeconds = (limits: Limits, n: number): number =>
+export const lookupPauseSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>, n: number): number =>
   limits.lookupIntervalsSeconds[Math.min(n, limits.lookupIntervalsSeconds.length - 1)] ?? 0;
 
 /** Two proofs of absence count only when at least this far apart (design section 6, 5). */
-export const absenceGapSeconds = (limits: Limits): number => lookupPauseSeconds(limits, 1);
+export const absenceGapSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>): number =>
+  lookupPauseSeconds(limits, 1);
 
 /** Pause before resending bytes that never left: 1 s, doubled each time, at most 60 s. */
 export const resendPauseSeconds = (triesSoFar: number): number => Math.min(60, 2 ** Math.max(0, triesSoFar - 1));

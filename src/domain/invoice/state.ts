@@ -48,7 +48,15 @@ export type Cancellation = {
 };
 
 /** Who made the invoice: this API, or elsewhere (imported, with the origin's special rules). */
-export type Origin = { kind: 'api' } | { kind: 'imported'; from: 'legacy' | 'web' | 'manual'; replaced: boolean };
+export type Origin =
+  | { kind: 'api' }
+  | {
+      kind: 'imported';
+      from: 'legacy' | 'web' | 'manual';
+      replaced: boolean;
+      /** Of a test invoice that came without `createdAt`: its life is counted from here. */
+      importedAt?: Instant;
+    };
 
 /** The facts fixed at acceptance or import; personal ones (customer, description) may still be sealed. */
 export type InvoiceFacts = Pick<

@@ -105,6 +105,12 @@ export const isDownloadable = (invoice: Invoice): boolean => {
 
 export type Visible = { kind: 'absent' } | { kind: 'moved'; to: InvoiceId } | { kind: 'invoice'; invoice: Invoice };
 
+/** When the life of a test invoice is over; undefined for a live one, which is kept. */
+export const lifeEnds = ({ facts, origin }: Invoice, testRetentionSeconds: number): Instant | undefined => {
+  const born = facts.createdAt ?? (origin.kind === 'imported' ? origin.importedAt : undefined);
+  return facts.mode === 'live' || born === undefined ? undefined : addSeconds(born, testRetentionSeconds);
+};
+
 /** A test invoice is gone for readers when its life is over, also before the sweep has deleted it. */
 export const visible = (state: InvoiceState, now: Instant, testRetentionSeconds: number): Visible => {
   switch (state.kind) {
@@ -114,9 +120,8 @@ export const visible = (state: InvoiceState, now: Instant, testRetentionSeconds:
     case 'reference_taken':
       return { kind: 'moved', to: state.invoiceId };
     case 'invoice': {
-      const { mode, createdAt } = state.facts;
-      const over =
-        mode === 'test' && createdAt !== undefined && !isBefore(now, addSeconds(createdAt, testRetentionSeconds));
+      const ends = lifeEnds(state, testRetentionSeconds);
+      const over = ends !== undefined && !isBefore(now, ends);
       return over ? { kind: 'absent' } : { kind: 'invoice', invoice: state };
     }
     default:

@@ -16,11 +16,13 @@ export class NotCanonical extends Error {
  * revision, id, type, the metadata without `hash` as sorted pairs, and the data with sorted keys. Throws `NotCanonical`.
  */
 export const hashText = (stream: string, revision: number, event: HashedEvent): string => {
-  const pairs = Object.entries(event.metadata)
-    .filter(([key]) => key !== 'hash')
-    .sort(([a], [b]) => byCodeUnit(a, b));
-  const head = [1, event.metadata.prevHash ?? '', stream, revision, event.id, event.type, pairs];
-  return `[${head.map(sortedJson).join(',')},${sortedJson(event.data)}]`;
+  const { metadata, id, type, data } = event;
+  let pairs = '';
+  for (const key of Object.keys(metadata).sort()) {
+    if (key !== 'hash') pairs += `${pairs === '' ? '' : ','}[${JSON.stringify(key)},${sortedJson(metadata[key])}]`;
+  }
+  const [prevHash, names] = [sortedJson(metadata.prevHash ?? ''), `${sortedJson(id)},${sortedJson(type)}`];
+  return `[1,${prevHash},${sortedJson(stream)},${sortedJson(revision)},${names},[${pairs}],${sortedJson(data)}]`;
 };
 
 /**
@@ -44,14 +46,16 @@ export const sortedJson = (value: unknown): string => {
   }
 };
 
+const NUMBER = /^\d+$/;
+
 const objectJson = (object: Record<string, unknown>): string => {
-  const members = Object.keys(object)
-    .sort(byCodeUnit)
-    .map((key) => {
-      if (/^\d+$/.test(key)) throw new NotCanonical('an object key must not be a number');
-      return `${JSON.stringify(key)}:${sortedJson(object[key])}`;
-    });
-  return `{${members.join(',')}}`;
+  let members = '';
+  // Without a comparison of its own, `sort` goes by code units.
+  for (const key of Object.keys(object).sort()) {
+    if (NUMBER.test(key)) throw new NotCanonical('an object key must not be a number');
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${sortedJson(object[key])}`;
+  }
+  return `{${members}}`;
 };
 
 const isPlainObject = (value: object | null): value is Record<string, unknown> => {
@@ -59,6 +63,3 @@ const isPlainObject = (value: object | null): value is Record<string, unknown> =
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 };
-
-/** Keys of one object: never equal. */
-const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : 1);

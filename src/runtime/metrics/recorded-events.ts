@@ -51,11 +51,16 @@ export const recordedEvents = (registry: Registry): RecordedEvents => {
   const notSent = perWork('nfse_attempts_not_sent_total', 'Attempts of which no byte reached the authorizer.');
   const unknown = perWork('nfse_unknown_outcomes_total', 'Sends whose outcome is unknown: look-ups follow.');
   const absent = perWork('nfse_proven_absences_total', 'Sends that look-ups proved to have left nothing.');
+  const settled = counter('nfse_settlements_total', 'Invoices and cancellations that support settled, and as what.', [
+    'mode',
+    'as',
+  ]);
   const conflicts = counter('nfse_number_conflicts_total', 'Foreign notes found under one of our DPS ids.', ['mode']);
 
   for (const mode of modes) {
     for (const one of [accepted, cancellations, conflicts]) one.inc({ mode }, 0);
     for (const [event, outcome] of Object.entries(outcomes)) ended.inc({ mode, outcome, event }, 0);
+    for (const as of ['issued', 'failed', 'canceled']) settled.inc({ mode, as }, 0);
     for (const outcome of ['succeeded', 'refused', 'timeout']) cancelEnded.inc({ mode, outcome }, 0);
     for (const work of works) for (const one of [attempts, notSent, unknown, absent]) one.inc({ mode, work }, 0);
   }
@@ -77,6 +82,8 @@ export const recordedEvents = (registry: Registry): RecordedEvents => {
     if (sent !== undefined) sent.of.inc({ mode, work: sent.work });
     if (event.type === 'InvoiceAccepted') accepted.inc({ mode });
     if (event.type === 'NumberConflictFound') conflicts.inc({ mode });
+    if (event.type === 'IndeterminateResolved') settled.inc({ mode, as: event.data.as });
+    if (event.type === 'CancellationSettledBySupport') settled.inc({ mode, as: 'canceled' });
     if (event.type === 'CancellationRequested') cancellations.inc({ mode });
     if (event.type === 'CancellationConfirmed') cancelEnded.inc({ mode, outcome: 'succeeded' });
     if (event.type === 'CancellationNotConfirmed') cancelEnded.inc({ mode, outcome: event.data.reason });

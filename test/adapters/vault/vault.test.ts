@@ -92,6 +92,15 @@ describeWithPostgres('vault', () => {
       expect(await elsewhere.forOpening('t2026-11-21', stream)).toEqual(key);
     });
 
+    it('seal for their day as long as they are kept, so that what is added later opens no longer than what was first', async () => {
+      const first = await (await sealingKeys()).forSealing('test', stream, today);
+      now = '2026-11-27T12:00:00.000Z';
+      const later = await (await sealingKeys()).forSealing('test', stream, today);
+      expect(later).toEqual(first);
+      await (await sealingKeys()).destroyDayKeys('2026-11-22');
+      expect((await (await sealingKeys()).forSealing('test', stream, today)).generation).toMatch(/^t2026-11-27\./);
+    });
+
     it('are never made again for a day long past', async () => {
       const { generation } = await (await sealingKeys()).forSealing('test', stream, '2026-11-10T12:00:00.000Z');
       expect(generation).toMatch(/^t2026-11-21\./);

@@ -24,8 +24,11 @@ describe('what a reader may see', () => {
     expect(visible(given(accepted()), at(100 * WEEK), WEEK)).toMatchObject({ kind: 'invoice' });
   });
 
-  it('is an import whose day of creation nobody knows', () => {
-    expect(visible(given(imported({ mode: 'test' })), at(100 * WEEK), WEEK)).toMatchObject({ kind: 'invoice' });
+  it('is an import whose day of creation nobody knows: in test mode seven days from its import on, in live mode for ever', () => {
+    const of = (mode: 'live' | 'test') => given(imported({ mode, importedAt: at(0) }));
+    expect(visible(of('test'), at(WEEK - 1), WEEK)).toMatchObject({ kind: 'invoice' });
+    expect(visible(of('test'), at(WEEK), WEEK)).toEqual({ kind: 'absent' });
+    expect(visible(of('live'), at(100 * WEEK), WEEK)).toMatchObject({ kind: 'invoice' });
   });
 
   it.each<[string, readonly InvoiceEvent[], object]>([

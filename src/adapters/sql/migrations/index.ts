@@ -8,6 +8,9 @@ import { projectionGenerationsMigration } from './0014-projection-generations.js
 import { relayCheckpointMigration } from './0015-relay-checkpoint.js';
 import { guardsPositionMigration } from './0016-guards-position.js';
 import { masterKeyGenerationsMigration } from './0017-master-key-generations.js';
+import { signingKeysMigration } from './0021-signing-keys.js';
+import { parkedTapsMigration } from './0022-parked-taps.js';
+import { keyUsesMigration } from './0023-key-uses.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +23,7 @@ export const migrations: readonly Migration[] = [
   relayCheckpointMigration,
   guardsPositionMigration,
   masterKeyGenerationsMigration,
+  signingKeysMigration,
+  parkedTapsMigration,
+  keyUsesMigration,
 ];

@@ -1,0 +1,46 @@
+import { epochMs, type Instant } from '../../domain/shared/time.js';
+import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import { createAgents } from './agents.js';
+import { exchange } from './exchange.js';
+import { readJson, textOf } from './responses.js';
+
+/** How far the authorizer's clock is ahead of ours, in seconds; `unknown` when it did not answer with its time. */
+export type ClockOffset = { kind: 'known'; seconds: number } | { kind: 'unknown'; reason: string };
+
+export type ClockProbeOptions = {
+  /** Base URL of the environment. */
+  address: string;
+  trustRootsPem: readonly string[];
+  certificate: CompanyCertificate;
+  timeoutMs: number;
+  now(): Instant;
+};
+
+/**
+ * Asks for a DPS, there or not: each JSON answer carries `dataHoraProcessamento` (openapi). Its time is compared with the middle
+ * of the call. A clock that is ahead of the authorizer's by more than a minute has every DPS refused (E0008).
+ */
+export const probeClock = async (dpsId: string, options: ClockProbeOptions): Promise<ClockOffset> => {
+  const agents = createAgents(options.trustRootsPem);
+  try {
+    const askedAt = epochMs(options.now());
+    const answer = await exchange({
+      agent: agents.agentOf(options.certificate),
+      method: 'GET',
+      url: new URL(`${options.address.replace(/\/+$/, '')}/dps/${dpsId}`),
+      timeoutMs: options.timeoutMs,
+    });
+    const heardAt = epochMs(options.now());
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason };
+    const body = readJson(answer.contentType, answer.body);
+    const stamp = body === undefined ? undefined : textOf(body, 'dataHoraProcessamento');
+    const ms = stamp === undefined ? Number.NaN : Date.parse(withOffset(stamp));
+    if (Number.isNaN(ms)) return { kind: 'unknown', reason: `HTTP ${answer.status} without its time` };
+    return { kind: 'known', seconds: Math.round((ms - (askedAt + heardAt) / 2) / 1000) };
+  } finally {
+    agents.close();
+  }
+};
+
+/** Some stamps of the national system are Brasília's without saying so (domain.md section 8). */
+const withOffset = (stamp: string): string => (/(?:Z|[+-]\d{2}:\d{2})$/.test(stamp) ? stamp : `${stamp}-03:00`);

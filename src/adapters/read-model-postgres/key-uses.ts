@@ -1,0 +1,27 @@
+import type pg from 'pg';
+import type { Instant } from '../../domain/shared/time.js';
+
+/** When API keys were last used (migration 23). */
+export type KeyUses = {
+  /** Never backwards: several processes tell. */
+  note(uses: ReadonlyMap<string, Instant>): Promise<void>;
+  /** Of these keys; one that was never used is not in it. */
+  of(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
+};
+
+export const createKeyUses = (db: pg.Pool): KeyUses => ({
+  note: async (uses) => {
+    await db.query(
+      `insert into key_uses as k (key_id, last_used_at) select * from unnest($1::text[], $2::text[])
+       on conflict (key_id) do update set last_used_at = greatest(k.last_used_at, excluded.last_used_at)`,
+      [[...uses.keys()], [...uses.values()]],
+    );
+  },
+  of: async (keyIds) => {
+    const { rows } = await db.query<{ key_id: string; last_used_at: Instant }>(
+      'select key_id, last_used_at from key_uses where key_id = any ($1)',
+      [keyIds],
+    );
+    return new Map(rows.map(({ key_id, last_used_at }) => [key_id, last_used_at]));
+  },
+});

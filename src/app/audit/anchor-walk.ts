@@ -1,0 +1,107 @@
+import type { AnchoredPart, LogAnchor } from '../../domain/log/audit-events.js';
+import { anchoredPart } from '../../domain/log/stream-prefixes.js';
+import type { Mode, StreamName } from '../../domain/shared/ids.js';
+import type { LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
+import { isEndOfTestInvoice } from './chain.js';
+import type { Finding } from './finding.js';
+import { byStream, merkleRoot } from './merkle.js';
+
+/** How the anchors of the log were found to stand. A test part whose invoices have vanished since proves nothing any more. */
+export type AnchorCount = { anchors: number; testPartsGone: number };
+
+export type AnchorWalk = {
+  /** Every event of the log, in its order. */
+  take(event: RecordedEvent): readonly Finding[];
+  end(): { findings: readonly Finding[]; count: AnchorCount };
+};
+
+/**
+ * An anchor is written a moment after the stretch that it covers, so that others may write between: this many events are kept
+ * back until it is known whether the next anchor covers them. A writer reads on until it is closer than that.
+ */
+export const ANCHOR_TAIL = 50_000;
+
+type Moved = { revision: Revision; hash: string; events: number };
+
+/** The roots of one stretch, from the streams that moved in it. */
+export const createStretch = () => {
+  const parts: Record<Mode, Map<StreamName, Moved>> = { live: new Map(), test: new Map() };
+  return {
+    add: ({ stream, revision, hash }: { stream: StreamName; revision: Revision; hash: string }): void => {
+      const part = parts[anchoredPart(stream)];
+      part.set(stream, { revision, hash, events: (part.get(stream)?.events ?? 0) + 1 });
+    },
+    part: (mode: Mode): AnchoredPart => {
+      const heads = [...parts[mode]].map(([stream, { revision, hash }]) => ({ stream, revision, hash })).sort(byStream);
+      const events = [...parts[mode].values()].reduce((sum, moved) => sum + moved.events, 0);
+      return { root: merkleRoot(heads), streams: heads.length, events };
+    },
+  };
+};
+
+type Waiting = { position: LogPosition; stream: StreamName; revision: Revision; hash: string };
+
+/** Recomputes each anchor from the events before it; memory grows with the events between two anchors. */
+export const createAnchorWalk = (): AnchorWalk => {
+  let waiting: Waiting[] = [];
+  let stretch = createStretch();
+  let coveredUpTo = '';
+  /** Position of the last event already counted for the next anchor although none has covered it yet. */
+  let counted: LogPosition | null = null;
+  let anchors = 0;
+  let lastEndOfTest: LogPosition | null = null;
+  const doubtful: { finding: Finding; upTo: LogPosition }[] = [];
+
+  const countUpTo = (position: LogPosition): void => {
+    const behind = waiting.findIndex((one) => one.position > position);
+    const covered = behind < 0 ? waiting : waiting.slice(0, behind);
+    for (const one of covered) stretch.add(one);
+    counted = covered[covered.length - 1]?.position ?? counted;
+    waiting = behind < 0 ? [] : waiting.slice(behind);
+  };
+
+  const judge = ({ stream, revision, data }: RecordedEvent): readonly Finding[] => {
+    const anchor = data as unknown as LogAnchor;
+    const found = (detail: string): Finding => ({ kind: 'anchor_mismatch', stream, revision, detail });
+    anchors += 1;
+    if (anchor.after !== coveredUpTo) return [found('it does not begin where the anchor before it ended')];
+    const upTo = BigInt(anchor.upTo) as LogPosition;
+    if (counted !== null && counted > upTo) return [found('it was written long after the stretch that it covers')];
+    countUpTo(upTo);
+    const [live, test] = [stretch.part('live'), stretch.part('test')];
+    stretch = createStretch();
+    coveredUpTo = anchor.upTo;
+    counted = null;
+    if (!sameHeads(test, anchor.test)) doubtful.push({ upTo, finding: found(mismatch('test', test, anchor.test)) });
+    const same = sameHeads(live, anchor.live) && live.events === anchor.live.events;
+    return same ? [] : [found(mismatch('live', live, anchor.live))];
+  };
+
+  return {
+    take: (event) => {
+      const { stream, revision, position, metadata } = event;
+      if (isEndOfTestInvoice(event)) lastEndOfTest = position;
+      const findings = event.type === 'LogAnchored' ? judge(event) : [];
+      waiting.push({ position, stream, revision, hash: metadata.hash ?? '' });
+      const half = waiting[ANCHOR_TAIL];
+      if (waiting.length >= 2 * ANCHOR_TAIL && half !== undefined) countUpTo(half.position);
+      return findings;
+    },
+    end: () => {
+      // What a later end has cut away stood in the stretch: nobody can compute that root again.
+      const gone = doubtful.filter(({ upTo }) => lastEndOfTest !== null && lastEndOfTest > upTo);
+      const findings = doubtful.filter((one) => !gone.includes(one)).map(({ finding }) => finding);
+      return { findings, count: { anchors, testPartsGone: gone.length } };
+    },
+  };
+};
+
+/** Without the events: of a test invoice that ended in the stretch only the end is left, which is its head. */
+const sameHeads = (a: AnchoredPart, b: AnchoredPart): boolean => a.root === b.root && a.streams === b.streams;
+
+const mismatch = (part: Mode, now: AnchoredPart, then: AnchoredPart): string => {
+  const counts = (of: AnchoredPart): string => `${of.events} events in ${of.streams} streams`;
+  return `the ${part} part was anchored with ${counts(then)}, the log has ${counts(now)}${
+    counts(now) === counts(then) ? ' of another content' : ''
+  }`;
+};

@@ -1,0 +1,58 @@
+import { hashText, NotCanonical } from '../../domain/log/hash-text.js';
+import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
+import type { RecordedEvent, Revision } from '../../ports/event-log.js';
+import { sha256Hex } from '../hashes.js';
+import type { Finding } from './finding.js';
+
+export type ChainHead = { revision: Revision; hash: string };
+
+export type ChainLink = {
+  finding?: Finding;
+  /** The event does not stand behind the head: the head stays, and nothing more can be said of the event. */
+  outOfPlace?: true;
+};
+
+/** An end of a test invoice may follow a gap: everything before it was cut (design section 4). */
+export const isEndOfTestInvoice = ({ stream, type }: Pick<RecordedEvent, 'stream' | 'type'>): boolean =>
+  type === 'TestInvoiceDeleted' && stream.startsWith(invoicePrefix.test);
+
+/**
+ * Whether an event carries its own hash and follows the head of its stream, which is undefined for the first one seen.
+ * `beginsLater`: a walk over a part of the log may meet a stream in its middle.
+ */
+export const checkLink = (event: RecordedEvent, head: ChainHead | undefined, beginsLater = false): ChainLink => {
+  const { stream, revision, metadata } = event;
+  const found = (kind: Finding['kind'], detail: string): Finding => ({ kind, stream, revision, detail });
+  if (head !== undefined && revision <= head.revision) {
+    const detail = `revision ${revision} stands behind revision ${head.revision}`;
+    return { finding: found('repeated_revision', detail), outOfPlace: true };
+  }
+  if (hashOf(stream, event) !== metadata.hash) {
+    return { finding: found('hash_mismatch', 'the stored hash is not the hash of the stored event') };
+  }
+  const ended = isEndOfTestInvoice(event);
+  if (ended && event.data.lastHash !== metadata.prevHash) {
+    return { finding: found('broken_link', 'the event that ends a test invoice names another last hash') };
+  }
+  if (head === undefined) {
+    const begins =
+      (revision === 0 && metadata.prevHash === '') || (ended && revision > 0) || (beginsLater && revision > 0);
+    return begins ? {} : { finding: found('missing_revision', 'the stream does not begin with revision 0') };
+  }
+  if (revision !== head.revision + 1) {
+    return ended ? {} : { finding: found('missing_revision', `revision ${head.revision + 1} is missing`) };
+  }
+  return metadata.prevHash === head.hash
+    ? {}
+    : { finding: found('broken_link', 'prevHash is not the hash of the event before') };
+};
+
+/** Undefined for an event that no engine would have stored. */
+const hashOf = (stream: StreamName, event: RecordedEvent): string | undefined => {
+  try {
+    return sha256Hex(hashText(stream, event.revision, event));
+  } catch (error) {
+    if (error instanceof NotCanonical) return undefined;
+    throw error;
+  }
+};

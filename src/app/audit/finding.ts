@@ -1,0 +1,58 @@
+import type { StreamName } from '../../domain/shared/ids.js';
+import type { Revision } from '../../ports/event-log.js';
+
+/** What an audit can find. The names are part of what outsiders script against (interface.md "Shapes of --json"). */
+export type FindingKind =
+  /** Of one event. */
+  | 'hash_mismatch'
+  | 'broken_link'
+  | 'missing_revision'
+  | 'repeated_revision'
+  | 'position_order'
+  | 'schema'
+  | 'sealing'
+  | 'invariant'
+  | 'duplicate'
+  /** Of the log as a whole. */
+  | 'log_end'
+  | 'read_model_drift'
+  | 'anchor_mismatch'
+  | 'anchor_missing'
+  /** Of an export. */
+  | 'unreadable_file'
+  | 'unreadable_line'
+  | 'file_changed'
+  | 'missing_manifest'
+  | 'bad_manifest'
+  | 'unknown_signer'
+  | 'bad_signature'
+  | 'head_mismatch'
+  | 'missing_stream'
+  | 'unknown_stream';
+
+export type Finding = { kind: FindingKind; stream?: StreamName; revision?: Revision; detail: string };
+
+/** Keeps the first findings and counts the rest, so that a log that is wrong from end to end fills no memory. */
+export type Findings = {
+  add(finding: Finding): void;
+  readonly kept: readonly Finding[];
+  /** Kept or not. */
+  readonly total: number;
+};
+
+export const MAX_FINDINGS = 1_000;
+
+export const createFindings = (): Findings => {
+  const kept: Finding[] = [];
+  let total = 0;
+  return {
+    kept,
+    get total() {
+      return total;
+    },
+    add: (finding) => {
+      total += 1;
+      if (kept.length < MAX_FINDINGS) kept.push(finding);
+    },
+  };
+};

@@ -1,0 +1,142 @@
+import type { StreamName } from '../../domain/shared/ids.js';
+import type { AnchorCount } from './anchor-walk.js';
+import { readEventLine } from './event-line.js';
+import { createFindings, type Findings } from './finding.js';
+import { createLogChecker, type Extent, type LogChecker } from './log-checker.js';
+import { headOf, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
+import { merkleRoot } from './merkle.js';
+import { isSignedBy } from './public-key.js';
+import { EVENTS } from './stream-numbers.js';
+
+export type ExportFile = {
+  /** Lines of the file, decompressed, without their ends; throws `UnreadableFile`. */
+  lines(): AsyncIterable<readonly string[]>;
+  /** Of the bytes as they lie there; asked when the lines have been read, or could not be. */
+  fileHash(): Promise<{ sha256: string; bytes: number }>;
+  /** Undefined when there is none. */
+  manifest: string | undefined;
+  /** Whom the reader trusts to have signed it. */
+  trusted: readonly string[];
+};
+
+/** Thrown for a file that cannot be decompressed or read; the message names no content. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}
+
+export type ExportReport = { streams: number; events: number; findings: Findings; anchors: AnchorCount };
+
+/** Checks an export by itself, its manifest and a public key: no service and no secret is needed. */
+export const verifyExport = async (file: ExportFile, onEvents?: (events: number) => void): Promise<ExportReport> => {
+  const findings = createFindings();
+  const manifest = checkedManifest(file, findings);
+  const checker = createLogChecker(extentOf(manifest), findings);
+  const { started, ended } = streamNotes(manifest, checker, findings);
+  let line = 0;
+  try {
+    for await (const some of file.lines()) {
+      for (const text of some) {
+        line += 1;
+        const event = readEventLine(text);
+        if (event === undefined) findings.add({ kind: 'unreadable_line', detail: `line ${line} is no event` });
+        else {
+          started(event.stream, event.revision);
+          checker.take(event);
+        }
+      }
+      onEvents?.(checker.events);
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    findings.add({ kind: 'unreadable_file', detail: `${error.message}, after ${checker.events} events` });
+  }
+  const anchors = checker.end();
+  ended();
+  if (manifest !== undefined) await compareFile(manifest, file, checker, findings);
+  return { streams: checker.table.size, events: checker.events, findings, anchors };
+};
+
+/** A manifest that cannot be trusted is still compared: it may show where the file was changed. */
+const checkedManifest = ({ manifest: text, trusted }: ExportFile, findings: Findings): Manifest | undefined => {
+  if (text === undefined) {
+    findings.add({ kind: 'missing_manifest', detail: 'without it nobody can tell what the file should hold' });
+    return undefined;
+  }
+  const manifest = readManifest(text);
+  if (manifest === undefined) {
+    findings.add({ kind: 'bad_manifest', detail: 'it is not the manifest of an export of this format' });
+    return undefined;
+  }
+  if (!trusted.includes(manifest.public_key)) {
+    const detail = `it names ${manifest.public_key.slice(0, 60)}, which is not a key that you trust`;
+    findings.add({ kind: 'unknown_signer', detail });
+  }
+  if (!isSignedBy(manifest.public_key, signedText(headOf(manifest)), manifest.signature)) {
+    findings.add({ kind: 'bad_signature', detail: 'the manifest is not what was signed' });
+  }
+  const root = merkleRoot(manifest.streams);
+  if (root !== manifest.merkle_root || manifest.streams.length !== manifest.stream_count) {
+    findings.add({ kind: 'bad_manifest', detail: 'its list of streams is not the one whose root was signed' });
+  }
+  return manifest;
+};
+
+const extentOf = (manifest: Manifest | undefined): Extent => {
+  const { company, from, to } = manifest?.filter ?? {};
+  if (from !== undefined || to !== undefined) return 'stretch';
+  return company === undefined ? 'whole' : 'streams';
+};
+
+/** What the manifest says of each stream, against what the file holds of it. */
+const streamNotes = (manifest: Manifest | undefined, { table }: LogChecker, findings: Findings) => {
+  const named = new Map<StreamName, ManifestStream>();
+  for (const stream of manifest?.streams ?? []) named.set(stream.stream, stream);
+  return {
+    started: (stream: StreamName, revision: number): void => {
+      if (manifest === undefined || table.find(stream) !== undefined) return;
+      const wanted = named.get(stream);
+      if (wanted === undefined) {
+        findings.add({ kind: 'unknown_stream', stream, revision, detail: 'the manifest does not name this stream' });
+      } else if (wanted.first_revision !== revision) {
+        const detail = `the stream begins here, the manifest says at ${wanted.first_revision}`;
+        findings.add({ kind: 'missing_revision', stream, revision, detail });
+      }
+    },
+    ended: (): void => {
+      for (const { stream, revision, events, hash } of named.values()) {
+        const index = table.find(stream);
+        if (index === undefined) {
+          findings.add({ kind: 'missing_stream', stream, detail: `the manifest names it up to revision ${revision}` });
+        } else if (table.revisionOf(index) !== revision) {
+          const detail = `the stream ends at revision ${table.revisionOf(index)}, the manifest says ${revision}`;
+          findings.add({ kind: 'head_mismatch', stream, revision, detail });
+        } else if (table.hashOf(index) !== hash) {
+          const detail = 'the last hash is another one: the stream was rewritten';
+          findings.add({ kind: 'head_mismatch', stream, revision, detail });
+        } else if (table.numbersOf(index)[EVENTS] !== events) {
+          const detail = `the file has ${table.numbersOf(index)[EVENTS]} events of it, the manifest says ${events}`;
+          findings.add({ kind: 'missing_revision', stream, detail });
+        }
+      }
+    },
+  };
+};
+
+const compareFile = async (
+  manifest: Manifest,
+  file: ExportFile,
+  checker: LogChecker,
+  findings: Findings,
+): Promise<void> => {
+  const { sha256, bytes } = await file.fileHash();
+  if (sha256 !== manifest.sha256) {
+    const size =
+      bytes === manifest.bytes ? `as long as it was (${bytes} bytes)` : `${bytes} bytes, ${manifest.bytes} were`;
+    findings.add({ kind: 'file_changed', detail: `its SHA-256 is not the signed one; it is ${size} exported` });
+  } else if (checker.events !== manifest.events) {
+    findings.add({
+      kind: 'file_changed',
+      detail: `it holds ${checker.events} events, the manifest says ${manifest.events}`,
+    });
+  }
+};

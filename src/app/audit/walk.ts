@@ -1,0 +1,29 @@
+import type { EventBatch, EventLog, LogPosition } from '../../ports/event-log.js';
+
+const PAGE = 1_000;
+
+/** How far a long walk is: events so far, and the share of the way, by positions or bytes. */
+export type WalkProgress = { events: number; share: number };
+
+/** Positions are no counts, but grow with the log. */
+export const shareOf = (position: LogPosition | null, head: LogPosition | null): number =>
+  head === null || head === 0n ? 1 : Math.min(1, Number(position ?? 0n) / Number(head));
+
+/** The log from its beginning (or behind `after`) to its end, page by page; never more than two pages in memory. */
+export async function* walkLog(
+  log: Pick<EventLog, 'readAll'>,
+  prefixes: readonly string[],
+  after: LogPosition | null = null,
+): AsyncGenerator<EventBatch, void, void> {
+  const read = (from: LogPosition | null) => log.readAll({ prefixes, after: from, limit: PAGE });
+  let reading = read(after);
+  for (;;) {
+    const page = await reading;
+    const last = page[page.length - 1];
+    if (last === undefined) return;
+    reading = read(last.position);
+    // Whoever stops early leaves a page that nobody asks for: its failure is nobody's.
+    reading.catch(() => undefined);
+    yield page;
+  }
+}

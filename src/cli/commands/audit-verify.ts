@@ -1,0 +1,124 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findAnchor } from '../../app/anchors/anchor-log.js';
+import { compareAnchors, type PublishedFile } from '../../app/anchors/compare-anchors.js';
+import type { AnchorCount } from '../../app/audit/anchor-walk.js';
+import type { Finding, Findings } from '../../app/audit/finding.js';
+import { readPublicKey } from '../../app/audit/public-key.js';
+import { verifyExport } from '../../app/audit/verify-export.js';
+import { verifyLog } from '../../app/audit/verify-log.js';
+import { badUsage, type Command, type Flags, type Outcome, textFlag } from '../command.js';
+import { manifestOf, readExport } from '../export-file.js';
+import { createProgress, type ProgressStream } from '../progress.js';
+import type { Session } from '../session.js';
+
+export const verifyCommand = (stream: ProgressStream): Command => ({
+  name: 'audit verify',
+  positionals: [],
+  summary: 'hash chains, shapes, invariants, anchors, and drift of the read models; exit 1 on any finding',
+  options: {
+    file: { type: 'string', help: 'an export instead of the log: FILE, with FILE.manifest.json beside it' },
+    'public-key': {
+      type: 'string',
+      help: 'who must have signed it: the line of doctor, or a file with it or with PEM',
+    },
+    anchors: { type: 'string', help: 'a folder of published anchors to compare the log with' },
+    'skip-drift': { type: 'boolean', help: 'leave the read models out' },
+  },
+  changes: false,
+  run: ({ flags, session }) => {
+    const file = textFlag(flags, 'file');
+    if (file !== undefined && textFlag(flags, 'anchors') !== undefined) {
+      return Promise.resolve(badUsage('--anchors compares the log, --file is read without it'));
+    }
+    return file === undefined ? verifyTheLog(flags, session, stream) : verifyFile(file, flags, session, stream);
+  },
+});
+
+type Opening = () => Promise<Session>;
+
+const verifyTheLog = async (flags: Flags, session: Opening, stream: ProgressStream): Promise<Outcome> => {
+  const folder = textFlag(flags, 'anchors');
+  const published = folder === undefined ? [] : await anchorFiles(folder);
+  if (published === undefined) return badUsage(`${folder} cannot be read`);
+  const opened = await session();
+  const progress = createProgress(stream);
+  const report = await verifyLog(opened.log, ({ events, share }) => progress.show('verify', share, `${events} events`));
+  const { findings } = report;
+  for (const finding of await compareAnchors(published, (day) => findAnchor(day, opened.store))) findings.add(finding);
+  const drift = flags['skip-drift'] === true ? undefined : await driftFindings(opened, findings, progress);
+  progress.end();
+  return outcomeOf(report, [
+    ...(folder === undefined ? [] : [`${published.length} published anchors compared`]),
+    ...(drift === undefined ? [] : [`${drift.rows} rows of the read models compared`]),
+  ]);
+};
+
+const driftFindings = async (
+  { drift }: Session,
+  findings: Findings,
+  progress: ReturnType<typeof createProgress>,
+): Promise<{ rows: number }> => {
+  const report = await drift(({ projection, events }) => progress.show(projection, 0, `${events} events folded`));
+  for (const { projection, row, what } of report.drifts) {
+    findings.add({ kind: 'read_model_drift', ...streamOf(row), detail: `${projection} ${row}: ${what}` });
+  }
+  for (const why of report.notCompared) findings.add({ kind: 'read_model_drift', detail: `not compared: ${why}` });
+  return report;
+};
+
+/** Rows of invoices are keyed by their stream. */
+const streamOf = (row: string): { stream?: string } => (/^nfse(?:Live|Test)-/.test(row) ? { stream: row } : {});
+
+const verifyFile = async (file: string, flags: Flags, session: Opening, stream: ProgressStream): Promise<Outcome> => {
+  const given = textFlag(flags, 'public-key');
+  const key = given === undefined ? undefined : await publicKeyOf(given);
+  if (given !== undefined && key === undefined) return badUsage('--public-key is no Ed25519 public key');
+  const source = await readExport(file).catch(() => undefined);
+  if (source === undefined) return badUsage(`${file} cannot be read`);
+  // Without a key the only ones to trust are those of this installation, which must then be asked.
+  const trusted = key === undefined ? await (await session()).exportSigner.publicKeys() : [key];
+  const progress = createProgress(stream);
+  const manifest = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
+  const report = await verifyExport({ ...source, manifest, trusted }, (events) =>
+    progress.show('verify', source.share(), `${events} events`),
+  ).finally(() => progress.end());
+  return outcomeOf(report, []);
+};
+
+const publicKeyOf = async (given: string): Promise<string | undefined> =>
+  readPublicKey(given) ?? readPublicKey(await readFile(given, 'utf8').catch(() => ''));
+
+/** Undefined when the folder cannot be read. */
+const anchorFiles = async (folder: string): Promise<readonly PublishedFile[] | undefined> => {
+  const names = await readdir(folder).catch(() => undefined);
+  const files = names?.filter((name) => /^anchor-.*\.json$/.test(name)).sort();
+  return (
+    files &&
+    (await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') }))))
+  );
+};
+
+type Report = { streams: number; events: number; findings: Findings; anchors: AnchorCount };
+
+const outcomeOf = ({ streams, events, findings, anchors }: Report, notes: readonly string[]): Outcome => {
+  const ok = findings.total === 0;
+  const hidden = findings.total - findings.kept.length;
+  const verdict = ok ? 'nothing is wrong' : `${findings.total} findings`;
+  const text = [
+    `${events} events in ${streams} streams, ${anchors.anchors} ${anchors.anchors === 1 ? 'anchor' : 'anchors'}: ${verdict}`,
+    ...notes,
+    ...findings.kept.map(lineOf),
+    ...(hidden === 0 ? [] : [`and ${hidden} more`]),
+  ].join('\n');
+  return {
+    exit: ok ? 0 : 1,
+    text,
+    json: { ok, streams, events, findings: findings.kept, ...(hidden === 0 ? {} : { hidden }), anchors },
+  };
+};
+
+const lineOf = ({ kind, stream, revision, detail }: Finding): string => {
+  const place = stream === undefined ? '' : `  ${stream}${revision === undefined ? '' : `@${revision}`}`;
+  return `${kind}${place}  ${detail}`;
+};

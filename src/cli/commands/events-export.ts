@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { exportEvents } from '../../app/audit/export-events.js';
+import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
+import { recordReveal, revealEvent } from '../../app/audit/reveal.js';
+import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
+import { isWritable, manifestOf, writeExport } from '../export-file.js';
+import { readInstant } from '../instant-flag.js';
+import { createProgress, type ProgressStream } from '../progress.js';
+import type { Session } from '../session.js';
+
+/** Writes the file, then its manifest: one without the other is an export that did not end. */
+export const exportCommand = (stream: ProgressStream): Command => ({
+  name: 'events export',
+  positionals: [],
+  summary: 'the log as NDJSON with a signed manifest that is verified without the service',
+  options: {
+    out: { type: 'string', help: 'the file; gzipped when its name ends in .gz; required' },
+    company: { type: 'string', help: 'only the streams of this CNPJ' },
+    from: { type: 'string', help: 'recorded at or after this instant' },
+    to: { type: 'string', help: 'recorded before this instant' },
+    reveal: { type: 'boolean', help: 'personal fields in clear, too; goes on record with the actor' },
+  },
+  changes: true,
+  run: async ({ flags, actor, session }) => {
+    const file = textFlag(flags, 'out');
+    if (file === undefined) return badUsage('--out FILE is required');
+    const filter = filterOf(flags);
+    if ('problem' in filter) return badUsage(filter.problem);
+    const opened = await session();
+    if (filter.company !== undefined && (await opened.readModel.company(filter.company)) === undefined) {
+      return refused(`there is no company ${filter.company}`);
+    }
+    if (!(await isWritable(file))) return badUsage(`${file} cannot be written`);
+    const reveal = flags.reveal === true;
+    if (reveal) {
+      const { store, clock } = opened;
+      const seen = { command: 'events export', subject: JSON.stringify(filter) };
+      await recordReveal(seen, { ...{ store, clock }, actor: `support:${actor}` });
+    }
+    const head = await written(file, filter, reveal, opened, stream);
+    const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
+    return {
+      exit: 0,
+      text: `${file}: ${size}\n${manifestOf(file)}: signed by ${head.public_key}`,
+      // A manifest is as long as there are streams: it is read back for those who ask for it only.
+      get json() {
+        return JSON.parse(readFileSync(manifestOf(file), 'utf8')) as unknown;
+      },
+    };
+  },
+});
+
+const written = async (
+  file: string,
+  filter: ExportFilter,
+  reveal: boolean,
+  { log, clock, exportSigner, sealingKeys }: Session,
+  stream: ProgressStream,
+): Promise<ManifestHead> => {
+  const progress = createProgress(stream);
+  const exported = exportEvents(filter, {
+    log,
+    onProgress: ({ events, share }) => progress.show('export', share, `${events} events`),
+    ...(reveal ? { reveal: (event) => revealEvent(event, sealingKeys) } : {}),
+  });
+  await rm(manifestOf(file), { force: true });
+  const { sha256, bytes } = await writeExport(file, exported.chunks()).finally(() => progress.end());
+  const { head: found, streams } = await exported.finish();
+  const exported_at = clock.now();
+  const public_key = await exportSigner.publicKey();
+  const head: ManifestHead = { ...found, ...{ file: basename(file), bytes, sha256, exported_at, public_key } };
+  const signature = await exportSigner.sign(signedText(head));
+  await writeExport(manifestOf(file), pieces(manifestText(head, signature, streams())));
+  return head;
+};
+
+async function* pieces(texts: Iterable<string>): AsyncGenerator<string, void, void> {
+  let some = '';
+  for (const text of texts) {
+    some += text;
+    if (some.length < 65_536) continue;
+    yield some;
+    some = '';
+  }
+  yield some;
+}
+
+const filterOf = (flags: Flags): ExportFilter | { problem: string } => {
+  const company = textFlag(flags, 'company');
+  const { from: begin, to: end } = flags;
+  const from = typeof begin === 'string' ? readInstant(begin) : undefined;
+  const to = typeof end === 'string' ? readInstant(end) : undefined;
+  if ((begin !== undefined && from === undefined) || (end !== undefined && to === undefined)) {
+    return { problem: '--from and --to take an instant: 2026-11-21T12:00:00Z' };
+  }
+  return {
+    ...(company === undefined ? {} : { company }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  };
+};

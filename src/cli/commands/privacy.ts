@@ -1,0 +1,81 @@
+import type { InvoicePlaces } from '../../app/privacy/describe-invoice.js';
+import { readDocument } from '../../app/privacy/document.js';
+import { type PrivacyReport, reportOn } from '../../app/privacy/report.js';
+import { badUsage, type Command, done, textFlag } from '../command.js';
+import { createProgress, type ProgressStream } from '../progress.js';
+import { counted } from '../text.js';
+import { wholeFlag } from './whole-flag.js';
+
+const LISTED = '1000';
+
+const report = (stream: ProgressStream): Command => ({
+  name: 'privacy report',
+  positionals: ['DOCUMENT'],
+  summary: 'where a CPF, CNPJ or NIF stands, why and until when; goes on record with the actor',
+  options: {
+    limit: { type: 'string', help: `how many invoices to list at most (default ${LISTED}); all are counted` },
+  },
+  changes: true,
+  run: async ({ positionals: [typed = ''], flags, actor, session }) => {
+    const document = readDocument(typed);
+    if (document === undefined) return badUsage('DOCUMENT is a CPF, a CNPJ or a foreign NIF');
+    const limit = wholeFlag(textFlag(flags, 'limit') ?? LISTED);
+    if (limit === undefined) return badUsage('--limit takes a whole number');
+    const opened = await session();
+    const progress = createProgress(stream);
+    const found = await reportOn(document, limit, {
+      ...opened,
+      actor: `support:${actor}`,
+      onProgress: ({ events, share }) => progress.show('privacy', share, `${events} events`),
+    }).finally(() => progress.end());
+    return done(textOf(found), jsonOf(found));
+  },
+});
+
+export const privacyCommands = (stream: ProgressStream): readonly Command[] => [report(stream)];
+
+const textOf = (found: PrivacyReport): string => {
+  const { document, totals, invoices, registry, companies, unreadable } = found;
+  const all = totals.reduce((sum, total) => sum + total.invoices, 0);
+  const lines = [
+    `${document.kind} on record as ${document.mark}`,
+    all === 0 ? 'no invoice names it' : `${counted(all, 'invoice names', 'invoices name')} it:`,
+    ...totals.map(({ companyId, mode, invoices: count }) => `  ${companyId} ${mode}  ${count}`),
+    ...invoices.flatMap(linesOf),
+    ...(all > invoices.length ? [`and ${all - invoices.length} more (--limit)`] : []),
+    ...registry.map((stream) => `tax registry: ${stream}`),
+    ...companies.map((cnpj) => `company of this service: ${cnpj}, in its registration`),
+    ...(unreadable === 0
+      ? []
+      : [`${counted(unreadable, 'test invoice')} erased by its day's key: nobody can say any more whom it names`]),
+    '',
+    ...found.holdings.map(({ place, holds, why, until }) => `${place}: ${holds}. Why: ${why}. Until: ${until}`),
+  ];
+  return lines.join('\n');
+};
+
+const linesOf = ({
+  id,
+  company,
+  mode,
+  stream,
+  foundIn,
+  events,
+  inReadModel,
+  test,
+}: InvoicePlaces): readonly string[] => [
+  `${id}  ${company} ${mode}  ${stream}  in its ${foundIn.join(', ')}`,
+  ...events.map(({ revision, type, sealed }) => `  ${String(revision).padStart(4)}  ${type}: ${sealed.join(', ')}`),
+  `  read model: ${inReadModel ? 'a row' : 'no row'}`,
+  `  until: ${test === undefined ? 'see live invoices' : `${test.ends}; no copy opens after ${test.unreadable}`}`,
+];
+
+const jsonOf = ({ invoices, totals, ...rest }: PrivacyReport) => ({
+  ...rest,
+  totals: totals.map(({ companyId, mode, invoices: count }) => ({ company: companyId, mode, invoices: count })),
+  invoices: invoices.map(({ foundIn, inReadModel, ...invoice }) => ({
+    ...invoice,
+    found_in: foundIn,
+    in_read_model: inReadModel,
+  })),
+});

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { createGunzip, createGzip } from 'node:zlib';
+import { UnreadableFile } from '../app/audit/verify-export.js';
+
+/** Compressed or not by its name alone. */
+const isGzip = (file: string): boolean => file.endsWith('.gz');
+
+export const manifestOf = (file: string): string => `${file}.manifest.json`;
+
+/** Writes the chunks, gzipped by the file's name; answers size and SHA-256 of what lies there. Nothing waits in memory: a slow disk slows the source. */
+export const writeExport = async (
+  file: string,
+  chunks: AsyncIterable<string>,
+): Promise<{ sha256: string; bytes: number }> => {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const measure = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      hash.update(chunk);
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  const source = Readable.from(chunks, { objectMode: false });
+  const target = createWriteStream(file, { mode: 0o600 });
+  if (isGzip(file)) await pipeline(source, createGzip(), measure, target);
+  else await pipeline(source, measure, target);
+  return { sha256: hash.digest('hex'), bytes };
+};
+
+export type ReadExport = {
+  lines(): AsyncGenerator<readonly string[], void, void>;
+  fileHash(): Promise<{ sha256: string; bytes: number }>;
+  /** Between 0 and 1. */
+  share(): number;
+};
+
+/** Reads an export line by line; `lines` throws `UnreadableFile`. */
+export const readExport = async (file: string): Promise<ReadExport> => {
+  const { size } = await stat(file);
+  let read = 0;
+  return {
+    share: () => (size === 0 ? 1 : read / size),
+    lines: async function* () {
+      const source = createReadStream(file, { highWaterMark: CHUNK_BYTES });
+      source.on('data', (chunk) => {
+        read += chunk.length;
+      });
+      const plain = isGzip(file) ? source.pipe(createGunzip()) : source;
+      source.on('error', (error) => plain.destroy(error));
+      try {
+        yield* linesOf(plain);
+      } catch (error) {
+        throw new UnreadableFile(`the file cannot be read (${codeOf(error)})`, { cause: error });
+      } finally {
+        source.destroy();
+        plain.destroy();
+      }
+    },
+    fileHash: async () => {
+      const hash = createHash('sha256');
+      await pipeline(createReadStream(file), hash);
+      return { sha256: hash.digest('hex'), bytes: size };
+    },
+  };
+};
+
+/** Whether somebody may write there; the folder must stand. */
+export const isWritable = (file: string): Promise<boolean> =>
+  open(file, 'a').then(
+    async (handle) => {
+      await handle.close();
+      return true;
+    },
+    () => false,
+  );
+
+const CHUNK_BYTES = 256 * 1024;
+
+async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<readonly string[], void, void> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of source) {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines;
+  }
+  rest += decoder.end();
+  if (rest !== '') yield [rest];
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';

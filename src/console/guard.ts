@@ -1,0 +1,91 @@
+import type { MiddlewareHandler } from 'hono';
+import { getCookie } from 'hono/cookie';
+import { formToken, isFormToken } from './access/form-token.js';
+import { isOurHost, isOurOrigin } from './access/origin.js';
+import { COOKIE, readSession } from './access/session.js';
+import type { ConsoleDeps } from './deps.js';
+import type { ConsoleContext, ConsoleEnv } from './env.js';
+import { type PageContext, ROOT } from './pages/layout.js';
+import { messagePage, signInPage } from './pages/sign-in.js';
+
+/**
+ * Nothing but our own style sheet and forms: no script, no frame, no other address, nothing kept. `same-origin` and not
+ * `no-referrer`: under that a browser sends `Origin: null` with our own forms, and the origin could not be checked (ADR 24).
+ */
+const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': "default-src 'none'; style-src 'self'; form-action 'self'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+const MAX_BODY_BYTES = 16 * 1024;
+
+/** Before every page: headers, Host, and for a form where it comes from, its size and its token; then who is asking. */
+export const guard =
+  (deps: ConsoleDeps): MiddlewareHandler<ConsoleEnv> =>
+  async (c, next) => {
+    for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+    if (!isOurHost(c.req.header('host'), deps.access.hosts)) {
+      return c.text(
+        'This name is not one of the console: use 127.0.0.1, localhost, or a name of CONSOLE_HOSTS.\n',
+        421,
+      );
+    }
+    if (c.req.path === `${ROOT}/style.css`) return await next();
+    const { session, page } = pageContext(c, deps);
+    c.set('page', page);
+    c.set('field', () => '');
+    if (c.req.method === 'POST') {
+      const refusal = await readForm(c, session, deps);
+      if (refusal !== undefined) return refusal;
+    } else if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
+      c.header('allow', 'GET, HEAD, POST');
+      return c.html(messagePage(page, 'Not allowed', 'The console knows GET, HEAD and POST.'), 405);
+    }
+    if (page.isClosed && c.req.path !== `${ROOT}/sign-in`) {
+      if (c.req.method !== 'POST') return c.redirect(`${ROOT}/sign-in`, 303);
+      return c.html(signInPage(page, { tone: 'bad', text: 'Your session is over: sign in again.' }), 401);
+    }
+    return await next();
+  };
+
+const pageContext = (
+  c: ConsoleContext,
+  { access, clock, version, simulatedModes }: ConsoleDeps,
+): { session: string; page: PageContext } => {
+  const now = clock.now();
+  const cookie = access.token === undefined ? undefined : getCookie(c, COOKIE);
+  const found = cookie === undefined ? undefined : readSession(cookie, now, access);
+  const session = access.token === undefined ? 'open' : found === undefined ? 'nobody' : (cookie ?? '');
+  const operator =
+    found === undefined ? { name: access.defaultOperator, signedIn: false } : { ...found, signedIn: true };
+  const isClosed = session === 'nobody';
+  const page = { operator, isClosed, formToken: formToken(session, now, access), path: c.req.path };
+  return { session, page: { ...page, version, simulatedModes } };
+};
+
+const readForm = async (
+  c: ConsoleContext,
+  session: string,
+  { access, clock }: ConsoleDeps,
+): Promise<Response | undefined> => {
+  const page = c.get('page');
+  const header = (name: string): string | undefined => c.req.header(name);
+  if (!isOurOrigin({ host: header('host'), origin: header('origin'), site: header('sec-fetch-site') })) {
+    return c.html(messagePage(page, 'Refused', 'This form was not sent from a page of the console.'), 403);
+  }
+  const length = Number(header('content-length') ?? Number.NaN);
+  if (Number.isNaN(length)) return c.html(messagePage(page, 'Refused', 'The form does not say how long it is.'), 411);
+  if (length > MAX_BODY_BYTES) return c.html(messagePage(page, 'Refused', 'The form is too long.'), 413);
+  if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(header('content-type') ?? '')) {
+    return c.html(messagePage(page, 'Refused', 'Only forms of the console are taken.'), 415);
+  }
+  const sent = new URLSearchParams(await c.req.text());
+  c.set('field', (name) => sent.get(name) ?? '');
+  if (isFormToken(sent.get('form_token') ?? '', session, clock.now(), access)) return undefined;
+  return c.html(messagePage(page, 'Refused', 'This page is too old: open it again and repeat what you did.'), 403);
+};

@@ -1,0 +1,85 @@
+import type { Hono } from 'hono';
+import { recordSupportAct } from '../../app/audit/support-act.js';
+import { retryParked } from '../../app/support/retry-parked.js';
+import { expiryWarning } from '../../domain/company/certificate-expiry.js';
+import type { ConsoleDeps } from '../deps.js';
+import { actingOperator, type ConsoleEnv, NAME_NEEDED } from '../env.js';
+import { type Notice, ROOT } from '../pages/layout.js';
+import { type CertificateLine, certificatesPage, indeterminatePage, parkedPage } from '../pages/lists.js';
+import { overviewPage } from '../pages/overview.js';
+import { projectionsPage } from '../pages/projections.js';
+
+/** So many invoices are listed; the oldest come first. */
+const LISTED = 100;
+
+const NAME: Notice = { tone: 'bad', text: NAME_NEEDED };
+const RETRIED: Notice = { tone: 'good', text: 'It is tried again within seconds.' };
+const GONE: Notice = { tone: 'wait', text: 'Nothing of it is parked any more.' };
+const BEGUN: Notice = { tone: 'good', text: 'The rebuild has begun.' };
+const BUSY: Notice = { tone: 'wait', text: 'A rebuild of it is running already.' };
+
+/** What waits, and what an operator may set going again. */
+export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
+  const { clock, queue, rebuilds, store, supportReads } = deps;
+  const parked = async (notice?: Notice) => [await queue.parked(), notice] as const;
+  const lines = async () => (await deps.projections()).map((line) => ({ ...line, run: rebuilds.of(line.name) }));
+
+  app.get(ROOT, async (c) => {
+    const [health, waiting, taps, certificates] = await Promise.all([
+      ...([deps.health(), supportReads.indeterminate(1), queue.parked(), certificateLines(deps)] as const),
+    ]);
+    const ending = certificates.filter(
+      ({ notAfter, enabled }) =>
+        enabled && notAfter !== undefined && expiryWarning(notAfter, clock.now()) !== undefined,
+    );
+    const counts = { indeterminate: waiting.count, parked: taps.length, certificates: ending.length };
+    return c.html(overviewPage(c.get('page'), { ...health, ...counts }));
+  });
+
+  app.get(`${ROOT}/indeterminate`, async (c) =>
+    c.html(indeterminatePage(c.get('page'), { ...(await supportReads.indeterminate(LISTED)), now: clock.now() })),
+  );
+
+  app.get(`${ROOT}/certificates`, async (c) =>
+    c.html(certificatesPage(c.get('page'), await certificateLines(deps), clock.now())),
+  );
+
+  app.get(`${ROOT}/parked`, async (c) =>
+    c.html(parkedPage(c.get('page'), ...(await parked(c.req.query('retried') === '1' ? RETRIED : undefined)))),
+  );
+
+  app.post(`${ROOT}/parked/retry`, async (c) => {
+    const operator = actingOperator(c);
+    if (operator === undefined) return c.html(parkedPage(c.get('page'), ...(await parked(NAME))), 400);
+    const wanted = c.get('field')('stream');
+    const streams = wanted === 'all' ? [...new Set((await queue.parked()).map(({ stream }) => stream))] : [wanted];
+    let retried = 0;
+    for (const stream of streams)
+      if (await retryParked(stream, queue, { store, clock, actor: `support:${operator}` })) retried += 1;
+    if (retried === 0) return c.html(parkedPage(c.get('page'), ...(await parked(GONE))), 409);
+    return c.redirect(`${ROOT}/parked?retried=1`, 303);
+  });
+
+  app.get(`${ROOT}/projections`, async (c) =>
+    c.html(projectionsPage(c.get('page'), await lines(), c.req.query('begun') === '1' ? BEGUN : undefined)),
+  );
+
+  app.post(`${ROOT}/projections/rebuild`, async (c) => {
+    const operator = actingOperator(c);
+    if (operator === undefined) return c.html(projectionsPage(c.get('page'), await lines(), NAME), 400);
+    const projection = (await lines()).find(({ name }) => name === c.get('field')('projection'))?.name;
+    if (projection === undefined) return c.notFound();
+    if (rebuilds.of(projection)?.state === 'running')
+      return c.html(projectionsPage(c.get('page'), await lines(), BUSY), 409);
+    await recordSupportAct({ rebuild: projection }, { store, clock, actor: `support:${operator}` });
+    rebuilds.begin(projection);
+    return c.redirect(`${ROOT}/projections?begun=1`, 303);
+  });
+};
+
+const certificateLines = async ({ readModel }: ConsoleDeps): Promise<readonly CertificateLine[]> =>
+  (await readModel.companies()).flatMap((company) =>
+    company.kind === 'company'
+      ? [{ cnpj: company.registration.cnpj, enabled: company.enabled, notAfter: company.certificate?.notAfter }]
+      : [],
+  );

@@ -1,0 +1,126 @@
+import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import type { InvoiceEvent, InvoiceEventData } from './events.js';
+import { absenceGapSeconds, type Limits } from './limits.js';
+import { saidToExist } from './record-issuance.js';
+import { type Invoice, type InvoiceState, lastOf } from './state.js';
+
+/** `refused` is one line for the operator; no events means "already so". */
+export type Settlement = { events: readonly InvoiceEvent[] } | { refused: string };
+
+/** An absence heard earlier proves nothing for ever: a late commit may still come (interface.md "invoice resolve"). */
+export const SETTLE_ABSENCE_SECONDS = 86_400;
+
+/** Two look-ups of one DPS id that the authorizer answered with its own "not there". */
+export type ProvenAbsence = { dpsId: string; firstAskedAt: Instant; secondAskedAt: Instant };
+
+type Issued = Omit<Extract<InvoiceEventData<'IndeterminateResolved'>, { as: 'issued' }>, 'as'>;
+
+/** Only a note that embeds the very DPS that one of the attempts signed: same id, same digest. */
+export const settleAsIssued = (
+  state: InvoiceState,
+  note: { dpsId: string; dpsDigest: string },
+  data: Issued,
+): Settlement => {
+  const invoice = invoiceOf(state);
+  if (invoice === undefined) return noInvoice;
+  const { outcome } = invoice;
+  if (outcome.status === 'issued' && outcome.accessKey === data.accessKey) return alreadySo;
+  if (outcome.status !== 'indeterminate') return notIndeterminate(invoice);
+  const ours = invoice.attempts.some(({ dpsId, digest }) => dpsId === note.dpsId && digest === note.dpsDigest);
+  if (!ours) return { refused: FOREIGN_NOTE };
+  return { events: [{ type: 'IndeterminateResolved', data: { as: 'issued', ...data } }] };
+};
+
+export const FOREIGN_NOTE =
+  'the document found does not hold what this invoice sent (its DPS id or digest differs): it is another invoice';
+
+/**
+ * What has to be proven absent before an indeterminate invoice may be settled as failed: every DPS id under which one of its
+ * attempts may have left a note. Refused when no look-up could prove it.
+ */
+export const absencesToProve = (
+  state: InvoiceState,
+  now: Instant,
+): { dpsIds: readonly string[] } | { refused: string } => {
+  const invoice = invoiceOf(state);
+  if (invoice === undefined) return noInvoice;
+  if (invoice.outcome.status !== 'indeterminate') return notIndeterminate(invoice);
+  const last = lastOf(invoice.attempts);
+  const earliest = last === undefined ? now : addSeconds(last.attemptedAt, SETTLE_ABSENCE_SECONDS);
+  if (isBefore(now, earliest))
+    return { refused: `an absence proves nothing before ${earliest}, 24 h after the last attempt` };
+  const open = invoice.attempts.filter(({ resolution }) => resolution !== 'not_sent' && resolution !== 'rejected');
+  if (open.some(({ foreignSameContent }) => foreignSameContent === true)) return { refused: SAME_CONTENT };
+  const dpsIds = [...new Set(open.filter(({ resolution }) => resolution !== 'foreign').map(({ dpsId }) => dpsId))];
+  if (dpsIds.some((dpsId) => saidToExist(invoice, dpsId))) return { refused: SAID_TO_EXIST };
+  return { dpsIds };
+};
+
+const SAME_CONTENT =
+  'a note with the same customer, amount and description stands under its DPS id: it may be this very invoice, so it cannot be called failed';
+
+const SAID_TO_EXIST =
+  'the authorizer once answered that this DPS exists (E0014): its absence cannot be proven any more';
+
+/** `absences` are those of `absencesToProve`, each complete by the protocol's own gap. */
+export const settleAsFailed = (
+  state: InvoiceState,
+  absences: readonly ProvenAbsence[],
+  { evidence, now }: { evidence: string; now: Instant },
+  limits: Limits,
+): Settlement => {
+  const invoice = invoiceOf(state);
+  if (invoice?.outcome.status === 'failed') return alreadySo;
+  const wanted = absencesToProve(state, now);
+  if ('refused' in wanted) return wanted;
+  const earliest = addSeconds(lastOf(invoice?.attempts ?? [])?.attemptedAt ?? now, SETTLE_ABSENCE_SECONDS);
+  const isProven = (dpsId: string): boolean =>
+    absences.some(
+      (absence) =>
+        absence.dpsId === dpsId &&
+        !isBefore(absence.firstAskedAt, earliest) &&
+        !isBefore(absence.secondAskedAt, addSeconds(absence.firstAskedAt, absenceGapSeconds(limits))),
+    );
+  if (!wanted.dpsIds.every(isProven)) return { refused: 'its absence at the authorizer is not proven' };
+  const proven = absences.map(({ dpsId, firstAskedAt, secondAskedAt }) => ({ dpsId, firstAskedAt, secondAskedAt }));
+  return { events: [{ type: 'IndeterminateResolved', data: { as: 'failed', absences: proven, evidence, at: now } }] };
+};
+
+/** The event stands at the authorizer, whoever registered it: the note is canceled, and the failed request with it. */
+export const settleAsCanceled = (
+  state: InvoiceState,
+  data: InvoiceEventData<'CancellationSettledBySupport'>,
+): Settlement => {
+  const refused = cannotBeCanceled(state);
+  if (refused !== undefined) return refused;
+  return { events: [{ type: 'CancellationSettledBySupport', data }] };
+};
+
+/** What stands against it, before anybody is asked; "already so" is an answer too. */
+export const cannotBeCanceled = (state: InvoiceState): Settlement | undefined => {
+  const invoice = invoiceOf(state);
+  if (invoice === undefined) return noInvoice;
+  const { outcome, cancellation } = invoice;
+  if (outcome.status !== 'issued') return { refused: `it is ${statusOf(invoice)}: only an issued invoice is canceled` };
+  if (cancellation?.status === 'succeeded') return alreadySo;
+  if (cancellation?.status === 'failed') return undefined;
+  return {
+    refused:
+      cancellation === undefined
+        ? 'nobody has asked for its cancellation'
+        : 'its cancellation is still being worked on and will end by itself',
+  };
+};
+
+const alreadySo: Settlement = { events: [] };
+
+const noInvoice = { refused: 'there is no such invoice (any more)' };
+
+const invoiceOf = (state: InvoiceState): Invoice | undefined => (state.kind === 'invoice' ? state : undefined);
+
+const notIndeterminate = (invoice: Invoice) => ({
+  refused: `it is ${statusOf(invoice)}: only an indeterminate invoice is settled`,
+});
+
+const statusOf = ({ outcome, attempts }: Invoice): string =>
+  outcome.status === 'open' ? (attempts.length === 0 ? 'queued' : 'processing') : outcome.status;

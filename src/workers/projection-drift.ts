@@ -1,0 +1,137 @@
+import type pg from 'pg';
+import type { Projection, Row } from '../../projections/types.js';
+import type { EventLog, LogPosition } from '../ports/event-log.js';
+import { foldBatch } from './projection-batch.js';
+import { type Generation, generationOf, liveStanding, type Queryable } from './projection-generation.js';
+import { leaderSession } from './projection-leader.js';
+import { saveRows } from './projection-rows.js';
+import { changingTables, dropTable, inTransaction, makeTable, quoted, tableOf, viewOf } from './projection-table.js';
+
+/** A row that is not what the log makes of it. `row` is its key; `what` names columns, never a value. */
+export type Drift = { projection: string; row: string; what: string };
+
+export type DriftOutcome =
+  | { kind: 'compared'; rows: number; drifts: readonly Drift[] }
+  /** Another audit compares this projection. */
+  | { kind: 'busy' }
+  /** The live rows are of a version that this program does not make, or an event cannot be applied: nothing to compare with. */
+  | { kind: 'not_comparable'; reason: string };
+
+export type DriftDeps = { db: pg.Pool; log: Pick<EventLog, 'readAll'>; onProgress?(events: number): void };
+
+/** No generation of the service has this number: they count from 1. */
+const COPY_GENERATION = 0;
+const PAGE = 1_000;
+const MAX_DRIFTS = 1_000;
+
+/**
+ * Folds the log into a copy beside the live rows and compares the two row by row at one moment, while the service goes on. The
+ * copy takes as much room as the rows and is dropped in the end; memory stays that of a page of events.
+ */
+export const compareWithLog = async (projection: Projection, deps: DriftDeps): Promise<DriftOutcome> => {
+  const { db } = deps;
+  const live = await liveStanding(db, projection.name);
+  if (live.version !== projection.version) {
+    return {
+      kind: 'not_comparable',
+      reason: `its rows are of version ${live.version}, this program makes ${projection.version}`,
+    };
+  }
+  const session = leaderSession(db, 'for ever');
+  try {
+    if ((await session.tryLead(`audit ${projection.name}`)) === undefined) return { kind: 'busy' };
+    const copy = generationOf(projection, { ...live, generation: COPY_GENERATION, role: 'building' });
+    await changingTables(db, (client) => makeTable(client, copy));
+    try {
+      return await compare(projection, copy, deps);
+    } finally {
+      await changingTables(db, (client) => dropTable(client, copy));
+    }
+  } finally {
+    await session.close();
+  }
+};
+
+const compare = async (projection: Projection, copy: Generation, deps: DriftDeps): Promise<DriftOutcome> => {
+  const { db } = deps;
+  let events = 0;
+  const count = (more: number): void => {
+    events += more;
+    deps.onProgress?.(events);
+  };
+  const bulk = await foldUpTo((await liveStanding(db, projection.name)).position, null, copy, db, deps, count);
+  if ('reason' in bulk) return { kind: 'not_comparable', reason: bulk.reason };
+  return await inTransaction(db, async (client) => {
+    // From here on this connection sees the live rows as they are now, and the copy as it writes it.
+    await client.query('set transaction isolation level repeatable read; set local statement_timeout = 0');
+    const live = await liveStanding(client, projection.name);
+    const atCheckpoint = await foldUpTo(live.position, bulk.position, copy, client, deps, count);
+    if ('reason' in atCheckpoint) return { kind: 'not_comparable', reason: atCheckpoint.reason };
+    const suspects = await unequalRows(projection, copy, client);
+    // An operator's command writes its row before the projector does: such rows are ahead of the checkpoint, and may be.
+    const ahead = suspects.filter(isAhead);
+    if (ahead.length > 0) await foldUpTo('end', atCheckpoint.position, copy, client, deps, count);
+    const stillUnequal = ahead.length === 0 ? [] : await unequalRows(projection, copy, client);
+    const keys = new Set(ahead.map(({ key }) => key));
+    const drifts = [
+      ...suspects.filter((one) => !isAhead(one)),
+      ...stillUnequal.filter(({ key, live: row, made }) => keys.has(key) && row?.revision === made?.revision),
+      ...stillUnequal.filter(({ key, live: row, made }) => keys.has(key) && row !== undefined && made === undefined),
+    ];
+    const { rows } = await client.query<{ rows: number }>(`select count(*)::int as rows from ${viewOf(projection)}`);
+    return {
+      kind: 'compared',
+      rows: rows[0]?.rows ?? 0,
+      drifts: drifts.map((one) => ({ projection: projection.name, row: one.key, what: differenceOf(one) })),
+    };
+  });
+};
+
+type Pair = { key: string; live: Row | undefined; made: Row | undefined };
+
+const isAhead = ({ live, made }: Pair): boolean => live !== undefined && live.revision > (made?.revision ?? -1);
+
+/** Folds everything behind `after` up to `position` into the copy. */
+const foldUpTo = async (
+  position: LogPosition | null | 'end',
+  after: LogPosition | null,
+  copy: Generation,
+  db: Queryable,
+  { log }: DriftDeps,
+  count: (events: number) => void,
+): Promise<{ position: LogPosition | null } | { reason: string }> => {
+  let place = after;
+  while (position === 'end' || (position !== null && (place === null || place < position))) {
+    const page = await log.readAll({ prefixes: copy.prefixes, after: place, limit: PAGE });
+    const batch = position === 'end' ? page : page.filter((event) => position !== null && event.position <= position);
+    if (batch.length === 0) break;
+    const { changes, halt } = await foldBatch(db, copy, batch);
+    if (halt !== undefined) return { reason: `${halt.type} (${halt.stream}@${halt.revision}) cannot be applied` };
+    await saveRows(db, copy, changes);
+    place = batch[batch.length - 1]?.position ?? place;
+    count(batch.length);
+  }
+  return { position: place };
+};
+
+/** Compared by the server, column by column; only what differs leaves it. */
+const unequalRows = async (projection: Projection, copy: Generation, db: Queryable): Promise<readonly Pair[]> => {
+  const key = quoted(projection.keyColumn);
+  const names = Object.keys(projection.columns).map(quoted);
+  const rowOf = (table: string): string => `row(${names.map((name) => `${table}.${name}`).join(', ')})`;
+  const { rows } = await db.query<{ key: string; live: Row | null; made: Row | null }>(
+    `select coalesce(live.${key}, made.${key}) as key,
+       case when live.${key} is null then null else to_jsonb(live) end as live,
+       case when made.${key} is null then null else to_jsonb(made) end as made
+     from ${viewOf(projection)} live full join ${tableOf(copy)} made on made.${key} = live.${key}
+     where ${rowOf('live')} is distinct from ${rowOf('made')} order by 1 limit ${MAX_DRIFTS}`,
+  );
+  return rows.map(({ key: of, live, made }) => ({ key: of, live: live ?? undefined, made: made ?? undefined }));
+};
+
+const differenceOf = ({ live, made }: Pair): string => {
+  if (live === undefined) return 'the row is missing';
+  if (made === undefined) return 'the log knows of no such row';
+  const columns = Object.keys(made).filter((name) => live[name] !== made[name]);
+  return `${columns.join(', ')} ${columns.length === 1 ? 'differs' : 'differ'}`;
+};

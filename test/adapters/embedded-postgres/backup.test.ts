@@ -1,0 +1,122 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { loadBackup } from '../../../src/adapters/embedded-postgres/backup-load.js';
+import {
+  type BackupManifest,
+  checkFiles,
+  readManifest,
+} from '../../../src/adapters/embedded-postgres/backup-manifest.js';
+import { writeBackup } from '../../../src/adapters/embedded-postgres/backup-write.js';
+import { migrations } from '../../../src/adapters/sql/migrations/index.js';
+import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+/** What a line of text may hold besides its end. */
+const STRANGE = 'ação\u2028linha\u2029\\u0041 "aspas" \r\n\t\u{1F4B8} \\';
+
+const rowsOf = async ({ pool }: FreshDatabase, table: string): Promise<readonly unknown[]> =>
+  (await pool.query(`select * from ${table} order by 1, 2`)).rows;
+
+describeWithPostgres('a backup of the embedded database', () => {
+  let folder: string;
+  let from: FreshDatabase;
+  let to: FreshDatabase;
+  beforeEach(async () => {
+    folder = join(await mkdtemp(join(tmpdir(), 'nfse-backup-')), 'backup');
+    [from, to] = await Promise.all([freshDatabase(), emptyDatabase()]);
+    const values = Array.from({ length: 1_203 }, (_, n) => `(${n + 1}, 's', ${n}, gen_random_uuid(), 't', $1, 'h')`);
+    await from.pool.query(
+      `insert into event_log (position, stream, revision, id, type, record, hash) values ${values.join()}`,
+      [STRANGE],
+    );
+    await from.pool.query('update event_log_head set position = 1203');
+    await from.pool.query(`insert into vault_day_keys values ('2026-11-21', 'sealed')`);
+    await from.pool.query(`insert into duplicate_marks values ('nfseTest-1', 's', '2026', gen_random_uuid())`);
+    await from.pool.query(`insert into relay_checkpoint values ('log', 1)`);
+  });
+  afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
+
+  const backUp = (): Promise<BackupManifest> =>
+    writeBackup({
+      folder,
+      db: from.pool,
+      madeAt: '2026-11-21T12:00:00.000Z',
+      logIsHere: true,
+      onProgress: () => undefined,
+    });
+
+  const load = async (): Promise<void> => {
+    const manifest = await readManifest(folder);
+    await checkFiles(folder, manifest);
+    await loadBackup(folder, manifest, { db: to.pool, migrations }, () => undefined);
+  };
+
+  it('gives back the very rows, whatever their text holds, and leaves out what is made from the log', async () => {
+    const { log, masterKey } = await backUp();
+    await load();
+    for (const table of ['event_log', 'event_log_head', 'duplicate_marks', 'schema_migrations'])
+      expect(await rowsOf(to, table)).toEqual(await rowsOf(from, table));
+    expect(await rowsOf(to, 'event_log')).toHaveLength(1_203);
+    expect((await to.pool.query('select from relay_checkpoint')).rowCount).toBe(0);
+    expect(log).toMatchObject({ kind: 'database', head: '1203' });
+    expect(masterKey).toBe('absent');
+  });
+
+  it('has no key of a test day, so that what such a key erases is erased in it too', async () => {
+    const { tables } = await backUp();
+    expect(tables.map(({ name }) => name)).not.toContain('vault_day_keys');
+    expect(await readdir(folder)).not.toContain('vault_day_keys.ndjson.gz');
+    await load();
+    expect(await rowsOf(to, 'vault_day_keys')).toEqual([]);
+  });
+
+  it('is of one moment, whatever is written meanwhile', async () => {
+    let written = false;
+    const manifest = await writeBackup({
+      ...{ folder, db: from.pool, madeAt: '2026-11-21T12:00:00.000Z', logIsHere: true },
+      onProgress: () => {
+        if (written) return;
+        written = true;
+        void from.pool.query(`insert into duplicate_marks values ('nfseTest-2', 's', '2026', gen_random_uuid())`);
+      },
+    });
+    expect(manifest.tables.find(({ name }) => name === 'duplicate_marks')?.rows).toBe(1);
+  });
+
+  it.each(['event_log.ndjson.gz', 'duplicate_marks.ndjson.gz'])('is refused with one byte more in %s', async (file) => {
+    await backUp();
+    await appendFile(join(folder, file), 'x');
+    await expect(load()).rejects.toThrow(`not as they were backed up, or missing: ${file}`);
+    expect((await to.pool.query(`select from pg_tables where schemaname = 'public'`)).rowCount).toBe(0);
+  });
+
+  it('is refused without its manifest, which comes last', async () => {
+    await backUp();
+    await rm(join(folder, 'manifest.json'));
+    await expect(load()).rejects.toThrow('holds no finished backup');
+  });
+
+  it('is refused when a newer version made it, and loads nothing then', async () => {
+    await backUp();
+    const path = join(folder, 'manifest.json');
+    const manifest = JSON.parse(await readFile(path, 'utf8')) as BackupManifest;
+    const schema = [...manifest.schema, { id: 999, name: 'to-come', checksum: 'x' }];
+    await writeFile(path, JSON.stringify({ ...manifest, schema }));
+    await expect(load()).rejects.toThrow('use the version that made it');
+  });
+
+  it('of an older version is loaded into its tables, and they are brought up to date', async () => {
+    const manifest = await backUp();
+    const schema = manifest.schema.filter(({ id }) => id < 22);
+    const tables = manifest.tables.filter(({ name }) => name !== 'key_uses' && name !== 'parked_taps');
+    await loadBackup(folder, { ...manifest, schema, tables }, { db: to.pool, migrations }, () => undefined);
+    expect((await to.pool.query('select from key_uses')).rowCount).toBe(0);
+    expect(await rowsOf(to, 'schema_migrations')).toEqual(await rowsOf(from, 'schema_migrations'));
+  });
+
+  it('is not written into a folder that holds something', async () => {
+    await backUp();
+    await expect(backUp()).rejects.toThrow('is not empty');
+  });
+});

@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { MAX_FINDINGS } from '../../../src/app/audit/finding.js';
+import type { Manifest } from '../../../src/app/audit/manifest.js';
+import { merkleRoot } from '../../../src/app/audit/merkle.js';
+import { COMPANY } from '../../projections/histories.js';
+import { dice, type ExportTexts, edits, exportOf, verified } from './edits.js';
+import { type AuditWorld, auditWorld, testSigner } from './world.js';
+
+const TRIES = 25;
+
+describe('verifying an export', () => {
+  const signer = testSigner();
+  let world: AuditWorld;
+  let texts: ExportTexts;
+  let key: string;
+  beforeAll(async () => {
+    world = await auditWorld();
+    texts = await exportOf(world.log, signer);
+    key = await signer.publicKey();
+  });
+
+  const kinds = async (changed: { file: string; manifest: string | undefined }, trusted = [key]) =>
+    (await verified(changed, trusted)).findings.kept.map(({ kind }) => kind);
+
+  it('finds nothing wrong with what was exported, vanished test invoices included', async () => {
+    const report = await verified(texts, [key]);
+    expect(report.findings.kept).toEqual([]);
+    expect(report).toMatchObject({ events: (await world.all()).length, anchors: { anchors: 2, testPartsGone: 1 } });
+  });
+
+  it('reads nothing into an export of one company or of a stretch of time', async () => {
+    const ofCompany = await exportOf(world.log, signer, { company: COMPANY });
+    expect((await verified(ofCompany, [key])).findings.kept).toEqual([]);
+    const [first] = await world.all();
+    const from = first?.metadata.recordedAt ?? '';
+    const stretch = {
+      from: from.replace('T12:00', 'T12:01'),
+      to: from.replace('-21T', '-22T').replace('12:00', '12:01'),
+    };
+    const ofTime = await exportOf(world.log, signer, stretch);
+    expect((await verified(ofTime, [key])).events).toBeGreaterThan(3);
+    expect((await verified(ofTime, [key])).findings.kept).toEqual([]);
+  });
+
+  it('finds what was dropped at the beginning of a stream of a stretch of time', async () => {
+    const [first] = await world.all();
+    const stretch = await exportOf(world.log, signer, { from: first?.metadata.recordedAt ?? '' });
+    const [, ...rest] = stretch.file.split('\n');
+    const found = (await verified({ ...stretch, file: rest.join('\n') }, [key])).findings.kept;
+    expect(found).toContainEqual(
+      expect.objectContaining({ kind: 'missing_revision', stream: first?.stream, revision: 1 }),
+    );
+  });
+
+  it('says who is not trusted, that the manifest is missing, and that it is none', async () => {
+    expect(await kinds(texts, [await testSigner().publicKey()])).toEqual(['unknown_signer']);
+    expect(await kinds({ file: texts.file, manifest: undefined })).toEqual(['missing_manifest']);
+    expect(await kinds({ file: texts.file, manifest: '{}' })).toEqual(['bad_manifest']);
+  });
+
+  it('does not believe a manifest that fits a changed file but was signed by nobody', async () => {
+    const manifest = JSON.parse(texts.manifest) as Manifest;
+    const streams = manifest.streams.slice(1);
+    const forged = { ...manifest, streams, stream_count: streams.length, merkle_root: merkleRoot(streams) };
+    expect(await kinds({ file: texts.file, manifest: JSON.stringify(forged) })).toContain('bad_signature');
+  });
+
+  it('names the stream and revision at fault', async () => {
+    const lines = texts.file.trimEnd().split('\n');
+    const stream = world.streamOf(9);
+    const without = lines.filter((line) => !(line.includes(`"${stream}"`) && line.includes('"revision":1,')));
+    const found = (await verified({ ...texts, file: `${without.join('\n')}\n` }, [key])).findings.kept;
+    expect(found).toContainEqual(expect.objectContaining({ kind: 'missing_revision', stream, revision: 2 }));
+    const gone = lines.filter((line) => !line.includes(`"${stream}"`));
+    const missing = (await verified({ ...texts, file: `${gone.join('\n')}\n` }, [key])).findings.kept;
+    expect(missing).toContainEqual(expect.objectContaining({ kind: 'missing_stream', stream }));
+  });
+
+  it.each(Object.entries(edits))(
+    'finds %s wherever it is made, and never says that the file alone is another one',
+    async (name, edit) => {
+      let tried = 0;
+      for (let seed = 1; tried < TRIES; seed += 1) {
+        const changed = edit(texts, dice(seed));
+        if (changed === undefined) continue;
+        tried += 1;
+        const found = await kinds(changed);
+        expect([name, seed, found.length > 0]).toEqual([name, seed, true]);
+        // A bit of a position or of white space changes no event: then the hash of the file is all that tells.
+        const isNamed = found.some((kind) => kind !== 'file_changed');
+        if (!name.includes('bit')) expect([name, seed, isNamed]).toEqual([name, seed, true]);
+      }
+    },
+  );
+
+  it('keeps no more findings than a person can read, and counts the rest', async () => {
+    const report = await verified({ ...texts, file: 'x\n'.repeat(MAX_FINDINGS + 500) }, [key]);
+    expect(report.findings.kept).toHaveLength(MAX_FINDINGS);
+    expect(report.findings.total).toBeGreaterThan(MAX_FINDINGS + 500);
+  });
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { invoices } from '../../../projections/invoices/index.js';
+import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
+import { createKeptRows } from '../../../src/adapters/read-model-postgres/kept-rows.js';
+import { deleteTestInvoice } from '../../../src/app/retention/delete-test-invoice.js';
+import { auditCommands } from '../../../src/cli/commands/audit.js';
+import { projectionCommands } from '../../../src/cli/commands/projections.js';
+import { invoiceStream } from '../../../src/domain/shared/ids.js';
+import { addSeconds } from '../../../src/domain/shared/time.js';
+import { type Operator, openOperator } from '../../cli/operator.js';
+import { accepted, attempted, limits } from '../../domain/invoice/fixtures.js';
+import { describeWithPostgres } from '../../support/postgres.js';
+import { appendTo } from '../support.js';
+
+const CNPJ = '12345678000195';
+const ID = '11111111-1111-4111-8111-111111111111';
+
+describeWithPostgres('the rows that are kept for a rollback', () => {
+  let operator: Operator;
+  const test = invoiceStream('test', CNPJ, ID);
+  const live = invoiceStream('live', CNPJ, ID);
+  beforeAll(async () => {
+    operator = await openOperator([...projectionCommands({ write: () => true }), ...auditCommands]);
+    const { store } = operator.session;
+    const acceptedAt = addSeconds(operator.session.clock.now(), -limits.testRetentionSeconds);
+    await appendTo(store, test, [accepted({ mode: 'test', acceptedAt })], acceptedAt);
+    await appendTo(store, live, [accepted({ acceptedAt })], acceptedAt);
+    for (const _generation of [1, 2]) await operator.run('projections', 'rebuild', 'invoices');
+    // Later than the kept rows: a rollback has to fold it.
+    await appendTo(store, test, [attempted(1, 1)], acceptedAt);
+  });
+  afterAll(() => operator.close());
+
+  const kept = async (stream: string) => {
+    const table = `"p_invoices_v${invoices.version}_g2".rows`;
+    return (await operator.database.pool.query(`select * from ${table} where stream = $1`, [stream])).rows[0] as object;
+  };
+
+  it('lose a test invoice with its end and keep a live one, and a rollback makes of them what a rebuild does', async () => {
+    expect(await kept(test)).toMatchObject({ reference: 'pedido-1', state: expect.stringContaining('sealed:') });
+    const before = await kept(live);
+    const { store, log, clock } = operator.session;
+    await deleteTestInvoice(test, {
+      ...{ store, log, clock, limits, actor: 'timer:sweeper' as const },
+      ...createMemoryGuards(),
+      keptRows: createKeptRows(operator.database.pool),
+    });
+    const empty = { access_key: null, dps_id: null, reference: null, created_at: null, state: '{"kind":"deleted"}' };
+    expect(await kept(test)).toMatchObject({ revision: 0, ...empty });
+    expect(await kept(live)).toEqual(before);
+    expect((await operator.run('projections', 'rollback', 'invoices')).exit).toBe(0);
+    expect(await kept(test)).toMatchObject({ revision: 2, ...empty });
+    for (const name of operator.session.projections.names) await operator.run('projections', 'rebuild', name);
+    expect((await operator.run('audit', 'verify')).exit).toBe(0);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { settleInvoice } from '../../../src/app/settlement/settle-invoice.js';
+import { invoiceView } from '../../../src/domain/invoice/view.js';
+import { type IssuerWorld, issuerWorld } from '../issuer/world.js';
+
+const REQUESTED_AT = '2026-11-21T12:30:00.000Z';
+
+const issued = async (): Promise<IssuerWorld> => {
+  const world = await issuerWorld();
+  await world.issueToTheEnd();
+  expect(await world.status()).toBe('issued');
+  return world;
+};
+
+const requested = (world: IssuerWorld, request = 1) =>
+  world.record({
+    type: 'CancellationRequested',
+    data: { request, reason: 'other', description: 'Pedido repetido', requestedAt: REQUESTED_AT },
+  });
+
+/** Its event was registered, and nobody heard of it until the time was over. */
+const cancellationFailed = async (registered: boolean): Promise<IssuerWorld> => {
+  const world = await issued();
+  await requested(world);
+  world.authorizer.script = [registered ? 'lost_answer' : 'lost_request'];
+  world.authorizer.mute = true;
+  await world.cancelToTheEnd();
+  world.authorizer.mute = false;
+  expect(await world.invoice()).toMatchObject({ cancellation: { status: 'failed' } });
+  return world;
+};
+
+const settle = (world: IssuerWorld) => {
+  const { store, authorizer, lookups, clock, limits } = world.deps;
+  return settleInvoice(
+    { stream: world.stream, as: 'canceled', evidence: 'Consulta ao portal' },
+    { store, authorizer, lookups, clock, limits, actor: 'support:maria' },
+  );
+};
+
+it('a cancellation that ended as failed is canceled once its event is found at the authorizer', async () => {
+  const world = await cancellationFailed(true);
+  expect(await settle(world)).toEqual({ kind: 'settled', detail: expect.stringContaining('canceled 2026-11-21T') });
+  expect((await world.events()).at(-1)).toMatchObject({
+    type: 'CancellationSettledBySupport',
+    data: { evidence: 'Consulta ao portal', canceledAt: world.authorizer.events[0]?.registeredAt },
+    metadata: { actor: 'support:maria' },
+  });
+  const body = invoiceView(await world.invoice(), world.clock.now());
+  expect(body).toMatchObject({ status: 'canceled', cancellation: { status: 'succeeded' } });
+  expect(body.cancellation).not.toHaveProperty('error');
+  expect(body).not.toHaveProperty('cancelable_until');
+  expect(await settle(world)).toEqual({ kind: 'already_so' });
+});
+
+it('it stays as it was without the event, and while the authorizer says nothing', async () => {
+  const world = await cancellationFailed(false);
+  expect(await settle(world)).toMatchObject({
+    kind: 'refused',
+    reason: expect.stringContaining('no cancellation event'),
+  });
+  world.authorizer.mute = true;
+  expect(await settle(world)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('proves nothing') });
+  expect(await world.status()).toBe('issued');
+});
+
+it('nothing is settled that nobody asked for, or that is still being worked on', async () => {
+  const world = await issued();
+  expect(await settle(world)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('nobody has asked') });
+  await requested(world);
+  expect(await settle(world)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('end by itself') });
+});

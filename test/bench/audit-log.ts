@@ -1,0 +1,102 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { invoices } from '../../projections/invoices/index.js';
+import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
+import { postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
+import { migrate } from '../../src/adapters/sql/migrate.js';
+import { migrations } from '../../src/adapters/sql/migrations/index.js';
+import { openPool } from '../../src/adapters/sql/pool.js';
+import { createEventStore, type EventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
+import type { DomainEvent } from '../../src/app/event-store/event-types.js';
+import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
+import type { EventLog } from '../../src/ports/event-log.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { rebuildProjection } from '../../src/workers/projection-rebuild.js';
+import { prepareProjections } from '../../src/workers/projector.js';
+import * as life from '../domain/invoice/fixtures.js';
+import { COMPANY } from '../projections/histories.js';
+import { sealingKeys } from '../projections/support.js';
+
+export type AuditLog = {
+  log: EventLog;
+  pool: pg.Pool;
+  events: number;
+  /** Of all records. */
+  bytes: number;
+  close(): Promise<void>;
+};
+
+const INVOICES = 5_000;
+const WRITERS = 64;
+const PER_SERIES = Math.ceil(INVOICES / WRITERS);
+
+/** As large as the documents of a real invoice are when compressed: random bytes, which do not compress again. */
+const SIGNED_DPS = randomBytes(1_700).toString('base64');
+const AUTHORIZED_XML = randomBytes(3_000).toString('base64');
+
+/** A PostgreSQL log of issued invoices, each with its DPS number allocated, and the rows that follow from it. */
+export const openAuditLog = async (): Promise<AuditLog> => {
+  const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
+  await chmod(home, 0o711);
+  const server = await startEmbeddedPostgres({ dataDir: join(home, 'data'), log: () => undefined });
+  const { connectionString } = server;
+  const pool = openPool({ connectionString, max: 5, applicationName: 'bench' });
+  const log = postgresEventLog({ connectionString });
+  const close = async (): Promise<void> => {
+    await log.close();
+    await pool.end();
+    await server.stop();
+    await rm(home, { recursive: true, force: true });
+  };
+  try {
+    await migrate(pool, migrations);
+    await prepareProjections(pool, log, systemClock, [invoices]);
+    await Promise.all(
+      Array.from({ length: WRITERS }, (_, writer) => writeSeries(createEventStore(log, sealingKeys), writer + 1)),
+    );
+    // As after hours of service: what the planner does not know of a table, it guesses badly.
+    await pool.query('vacuum analyze event_log');
+    await rebuildProjection(invoices, new AbortController().signal, { log, db: pool, clock: systemClock });
+    const { rows } = await pool.query<{ events: number; bytes: string }>(
+      'select count(*)::int as events, sum(length(record)) as bytes from event_log',
+    );
+    return { log, pool, events: rows[0]?.events ?? 0, bytes: Number(rows[0]?.bytes), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+/** Each writer has a series of its own, whose numbers it gives in order. */
+const writeSeries = async (store: EventStore, writer: number): Promise<void> => {
+  for (let number = 1; number <= PER_SERIES; number += 1) {
+    const invoiceId = randomUUID();
+    const series = String(writer);
+    const allocated = { number, nextNumber: number + 1, invoiceId, at: life.T0 };
+    await append(store, dpsStream('live', COMPANY, series), { type: 'DpsNumberAllocated', data: allocated });
+    const stream = invoiceStream('live', COMPANY, invoiceId);
+    const key = `${series.padStart(10, '0')}${String(number).padStart(40, '0')}`;
+    const attempt = life.dataOf(life.attempted(1, 1), 'IssuanceAttempted');
+    const dpsId = `DPS3304557212345678000195${series.padStart(5, '0')}${String(number).padStart(15, '0')}`;
+    const note = { ...life.authorizedData(1, 2), accessKey: key, nfseXmlGzip: AUTHORIZED_XML };
+    await append(store, stream, life.accepted({ companyId: COMPANY, invoiceId, reference: key }));
+    await append(store, stream, {
+      type: 'IssuanceAttempted',
+      data: { ...attempt, series, number, dpsId, signedDpsGzip: SIGNED_DPS },
+    });
+    await append(store, stream, { type: 'Authorized', data: note });
+  }
+};
+
+const append = async (store: EventStore, stream: StreamName, event: DomainEvent): Promise<void> => {
+  const { version } = await store.load(stream, { direction: 'backwards', limit: 1 });
+  const commandId = randomUUID();
+  const { ok } = await store.append(stream, version.kind === 'none' ? NO_STREAM : version, [event], {
+    ...{ commandId, correlationId: commandId, causationId: commandId, actor: 'worker:issuer' as const },
+    ...{ now: systemClock.now(), site: 'accept_invoice' as const },
+  });
+  if (!ok) throw new Error('the generated log has two writers');
+};

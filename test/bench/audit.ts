@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { invoices } from '../../projections/invoices/index.js';
+import { exportEvents } from '../../src/app/audit/export-events.js';
+import { verifyExport } from '../../src/app/audit/verify-export.js';
+import { verifyLog } from '../../src/app/audit/verify-log.js';
+import { readExport, writeExport } from '../../src/cli/export-file.js';
+import { compareWithLog } from '../../src/workers/projection-drift.js';
+import { dice, edits, exportOf, verified } from '../app/audit/edits.js';
+import { auditWorld, testSigner } from '../app/audit/world.js';
+import { type AuditLog, openAuditLog } from './audit-log.js';
+import { atLeast, below, perSecond, type Row } from './report.js';
+import { median } from './rounds.js';
+
+const ROUNDS = 3;
+const AIM = 20_000;
+const TRIES = 200;
+
+/** Export and verify over a log of issued invoices (design section 12), memory against a tenth of it, and edits tried against edits found. */
+export const benchAudit = async (): Promise<readonly Row[]> => {
+  const folder = await mkdtemp(join(tmpdir(), 'nfse-audit-'));
+  const opened = await openAuditLog();
+  const { log, events, pool } = opened;
+  try {
+    return [
+      await rated('audit verify: the log', opened, async () => {
+        const report = await verifyLog(log);
+        if (report.events < events || report.findings.total > 0) throw new Error('the generated log does not verify');
+      }),
+      await rated('audit verify: drift of the invoices', opened, async () => {
+        const outcome = await compareWithLog(invoices, { db: pool, log });
+        if (outcome.kind !== 'compared' || outcome.drifts.length > 0) throw new Error('the generated rows drift');
+      }),
+      await rated('events export', opened, async () => void (await exported(opened, join(folder, 'log.ndjson')))),
+      await rated(
+        'events export, gzip',
+        opened,
+        async () => void (await exported(opened, join(folder, 'log.ndjson.gz'))),
+      ),
+      await rated('audit verify: a file', opened, () => verifyFile(join(folder, 'log.ndjson'))),
+      await memoryRow(opened, folder),
+      ...(await editRows()),
+    ];
+  } finally {
+    await opened.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+const exported = async ({ log }: AuditLog, file: string): Promise<void> => {
+  const exporting = exportEvents({}, { log });
+  await writeExport(file, exporting.chunks());
+  await exporting.finish();
+};
+
+/** Without a manifest, which costs what its length costs. */
+const verifyFile = async (file: string): Promise<void> => {
+  const report = await verifyExport({ ...(await readExport(file)), manifest: undefined, trusted: [] });
+  if (report.findings.total !== 1) throw new Error('the exported file does not verify');
+};
+
+/** By the clock, and by the processor time of this process, which is what a core of its own would reach. */
+const rated = async (name: string, { events, bytes }: AuditLog, work: () => Promise<void>): Promise<Row> => {
+  const rates: number[] = [];
+  const coreRates: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const begun = performance.now();
+    const used = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(used);
+    rates.push(events / ((performance.now() - begun) / 1_000));
+    coreRates.push(events / ((user + system) / 1_000_000));
+  }
+  const rate = median(rates);
+  const size = `${events.toLocaleString('en')} events of ${Math.round(bytes / events).toLocaleString('en')} bytes`;
+  const detail = `${size}; ${perSecond(median(coreRates), 'events')} of this process's processor time`;
+  return { name, figure: perSecond(rate, 'events'), aim: atLeast(AIM, rate, '/s'), detail };
+};
+
+const MEMORY_AIM = 1.5;
+
+/** Peak of the heap while all is exported, against a tenth of it. */
+const memoryRow = async (opened: AuditLog, folder: string): Promise<Row> => {
+  const peakOf = async (share: number): Promise<number> => {
+    const exporting = exportEvents({}, { log: opened.log });
+    let peak = 0;
+    let seen = 0;
+    const measured = async function* () {
+      for await (const chunk of exporting.chunks()) {
+        yield chunk;
+        const { heapUsed, arrayBuffers } = process.memoryUsage();
+        peak = Math.max(peak, heapUsed + arrayBuffers);
+        seen += chunk.split('\n').length - 1;
+        if (seen >= opened.events * share) return;
+      }
+    };
+    await writeExport(join(folder, 'memory.ndjson'), measured());
+    return peak;
+  };
+  const [tenth, all] = [await peakOf(0.1), await peakOf(1)];
+  const ratio = all / tenth;
+  const mega = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MB`;
+  const detail = `peak of heap and buffers for all events, ${mega(tenth)} for a tenth of them`;
+  return { name: 'memory of an export', figure: mega(all), ratio, aim: below(MEMORY_AIM, ratio), detail };
+};
+
+/** The mutation table: every kind of edit, tried at random places, and how many were found. */
+const editRows = async (): Promise<readonly Row[]> => {
+  const signer = testSigner();
+  const world = await auditWorld();
+  const texts = await exportOf(world.log, signer);
+  const trusted = await signer.publicKeys();
+  const rows: Row[] = [];
+  for (const [name, edit] of Object.entries(edits)) {
+    let tried = 0;
+    let found = 0;
+    const kinds = new Set<string>();
+    for (let seed = 1; tried < TRIES; seed += 1) {
+      const changed = edit(texts, dice(seed));
+      if (changed === undefined) continue;
+      tried += 1;
+      const report = await verified(changed, trusted);
+      if (report.findings.total > 0) found += 1;
+      for (const { kind } of report.findings.kept) kinds.add(kind);
+    }
+    const share = found / tried;
+    rows.push({
+      name: `edit: ${name}`,
+      figure: `${found} of ${tried} found`,
+      ratio: share,
+      aim: atLeast(1, share),
+      detail: [...kinds].sort().join(' '),
+    });
+  }
+  return rows;
+};

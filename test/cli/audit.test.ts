@@ -1,0 +1,287 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { headOf, type Manifest, signedText } from '../../src/app/audit/manifest.js';
+import { isSignedBy } from '../../src/app/audit/public-key.js';
+import { invoiceIdOfReference, sha256Hex } from '../../src/app/hashes.js';
+import type { Command } from '../../src/cli/command.js';
+import { auditCommandsOn } from '../../src/cli/commands/audit.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { eventCommandsOn } from '../../src/cli/commands/events.js';
+import { dpsStream, invoiceStream } from '../../src/domain/shared/ids.js';
+import { createAnchorer } from '../../src/workers/anchorer.js';
+import { appendTo } from '../app/support.js';
+import * as life from '../domain/invoice/fixtures.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
+
+const silent = { write: () => undefined };
+const tailed: string[] = [];
+const stop = new AbortController();
+const commands: readonly Command[] = [
+  ...companyCommands,
+  ...auditCommandsOn(silent),
+  ...eventCommandsOn({
+    out: { write: (text) => tailed.push(text) },
+    progress: silent,
+    untilStopped: () => stop.signal,
+  }),
+  ...doctorCommands,
+];
+
+const CNPJ = '12345678000195';
+const ID = invoiceIdOfReference('live', CNPJ, 'pedido-1');
+const STREAM = invoiceStream('live', CNPJ, ID);
+const CUSTOMER = 'CLIENTE LTDA';
+const company = {
+  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'simples' },
+  activities: [{ cnae: '6201501', is_main: true }],
+  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+};
+
+type Shown = { stream: string; type: string; revision: number; position: string; data: object; revealed?: object };
+type Report = { ok: boolean; events: number; streams: number; findings: { kind: string; stream?: string }[] };
+
+describeWithPostgres('an auditor at the command line', () => {
+  let operator: Operator;
+  beforeAll(async () => {
+    operator = await openOperator(commands);
+    const { folder, session } = operator;
+    await writeFile(join(folder, 'company.json'), JSON.stringify(company));
+    await operator.run('company', 'put', join(folder, 'company.json'));
+    const { store } = session;
+    const record = async (stream: string, at: string, event: Parameters<typeof appendTo>[2][number]) =>
+      await appendTo(store, stream, [event], at);
+    await record(STREAM, life.T0, life.accepted({ companyId: CNPJ, invoiceId: ID }));
+    const allocated = { number: 7, nextNumber: 8, invoiceId: ID, at: life.at(1) };
+    await record(dpsStream('live', CNPJ, '1'), life.at(1), { type: 'DpsNumberAllocated', data: allocated });
+    await record(STREAM, life.at(1), life.attempted(1, 1));
+    await record(STREAM, life.at(10), life.authorized(1, 10));
+  });
+  afterAll(() => operator.close());
+
+  const verify = async (...flags: string[]) => {
+    const { exit, json } = await operator.runJson('audit', 'verify', ...flags);
+    return { exit, report: json as Report };
+  };
+  const eventsOf = async (...argv: string[]) => (await operator.runJson(...argv)).json.events as Shown[];
+
+  it('audit replay shows the body of each moment, without the token of its links, and goes on record', async () => {
+    const at = async (instant: string) =>
+      (await operator.runJson('audit', 'replay', `nfse_${ID}`, '--at', instant)).json;
+    expect(await at('2026-11-21T11:59:59Z')).toEqual({ at: '2026-11-21T11:59:59.000Z', livemode: true, invoice: null });
+    expect(await at(life.T0)).toMatchObject({ invoice: { status: 'queued', customer: { name: CUSTOMER } } });
+    expect(await at(life.at(9))).toMatchObject({ invoice: { status: 'processing' } });
+    expect(await at('2026-11-21T09:00:10-03:00')).toMatchObject({
+      at: life.at(10),
+      invoice: {
+        status: 'issued',
+        access_key: life.ACCESS_KEY,
+        links: { pdf: expect.stringMatching(/^http:\/\/127\.0\.0\.1:3000\/v1\/nfse\/nfse_[0-9a-f-]{36}\/pdf$/) },
+      },
+    });
+    const reveals = await eventsOf('events', 'show', 'audit-reveals');
+    expect(reveals).toHaveLength(3);
+    expect(reveals[0]).toMatchObject({
+      type: 'PersonalDataRevealed',
+      data: { command: 'audit replay', subject: STREAM },
+    });
+  });
+
+  it('events show pages by revision, and shows personal data only on record', async () => {
+    expect((await eventsOf('events', 'show', ID)).map(({ type }) => type)).toEqual([
+      'InvoiceAccepted',
+      'IssuanceAttempted',
+      'Authorized',
+    ]);
+    const page = await operator.runJson('events', 'show', STREAM, '--from', '1', '--limit', '1');
+    expect(page.json).toMatchObject({ events: [{ revision: 1 }], next: 2 });
+    expect((await operator.run('events', 'show', ID, '--json')).out).not.toContain(CUSTOMER);
+    const [first] = await eventsOf('events', 'show', ID, '--reveal', '--actor', 'maria');
+    expect(first?.revealed).toMatchObject({ customer: { name: CUSTOMER } });
+    expect(JSON.stringify(first?.data)).not.toContain(CUSTOMER);
+    const last = (await eventsOf('events', 'show', 'audit-reveals')).at(-1);
+    expect(last).toMatchObject({ data: { command: 'events show' }, meta: { actor: 'support:maria' } });
+  });
+
+  it('events search filters by type, company, time and actor, page by page', async () => {
+    expect(await eventsOf('events', 'search', '--type', 'Authorized', '--company', CNPJ)).toMatchObject([
+      { stream: STREAM },
+    ]);
+    const sinceAttempt = await eventsOf(
+      'events',
+      'search',
+      '--since',
+      life.at(1),
+      '--until',
+      life.at(10),
+      '--company',
+      CNPJ,
+    );
+    expect(sinceAttempt.map(({ type }) => type)).toEqual(['DpsNumberAllocated', 'IssuanceAttempted']);
+    const ofOperators = await eventsOf('events', 'search', '--by', 'support:maria');
+    expect(ofOperators.map(({ type }) => type)).toEqual(['PersonalDataRevealed']);
+    const all: Shown[] = [];
+    for (let after = '0'; ; ) {
+      const { json } = await operator.runJson('events', 'search', '--company', CNPJ, '--limit', '2', '--after', after);
+      all.push(...(json.events as Shown[]));
+      if (json.next === undefined) break;
+      after = String(json.next);
+    }
+    expect(all.map(({ position }) => position)).toEqual([...new Set(all.map(({ position }) => position))]);
+    expect(all).toHaveLength(5);
+  });
+
+  it.each([
+    [['events', 'search', '--type', 'Nothing'], 2],
+    [['events', 'search', '--company', '00000000000000'], 1],
+    [['events', 'search', '--since', 'yesterday'], 2],
+    [['events', 'search', '--limit', '0'], 2],
+    [['events', 'tail', '--limit', 'all'], 2],
+    [['events', 'show', 'nfse_00000000-0000-4000-8000-000000000000'], 1],
+    [['events', 'export'], 2],
+    [['events', 'export', '--out', '/nowhere/at/all.ndjson'], 2],
+    [['events', 'export', '--out', 'x', '--from', 'now'], 2],
+    [['audit', 'replay', ID], 2],
+    [['audit', 'replay', '00000000-0000-4000-8000-000000000000', '--at', life.T0], 1],
+    [['audit', 'verify', '--file', '/nowhere.ndjson'], 2],
+    [['audit', 'verify', '--file', '/nowhere.ndjson', '--public-key', 'abc'], 2],
+    [['audit', 'verify', '--anchors', '/nowhere/at/all'], 2],
+  ])('%j exits with %i and says why', async (argv, exit) => {
+    const result = await operator.run(...argv);
+    expect(result.exit).toBe(exit);
+    expect(result.err.length).toBeGreaterThan(10);
+  });
+
+  it('events tail shows the last events, and goes on with those that come', async () => {
+    expect((await eventsOf('events', 'tail', '--limit', '2')).map(({ stream }) => stream)).toEqual([
+      'audit-reveals',
+      'audit-reveals',
+    ]);
+    const following = operator.run('events', 'tail', '--follow', '--json', '--limit', '1');
+    await expect.poll(() => tailed.length).toBe(1);
+    await operator.run('company', 'enable', CNPJ);
+    await expect.poll(() => tailed.length).toBe(2);
+    expect(JSON.parse(tailed[1] ?? '')).toMatchObject({ type: 'CompanyEnabled', stream: `company-${CNPJ}` });
+    stop.abort();
+    expect(await following).toMatchObject({ exit: 0 });
+  });
+
+  it('an export verifies with nothing but its manifest and the key that doctor prints', async () => {
+    for (const name of ['log.ndjson', 'log.ndjson.gz']) {
+      const file = join(operator.folder, name);
+      const { exit, json } = await operator.runJson('events', 'export', '--out', file);
+      expect(exit).toBe(0);
+      const manifest = json as unknown as Manifest;
+      expect(JSON.parse(await readFile(`${file}.manifest.json`, 'utf8'))).toEqual(json);
+      const bytes = await readFile(file);
+      expect(manifest).toMatchObject({ sha256: sha256Hex(bytes), bytes: bytes.length, file: name });
+      const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+      expect(text.trimEnd().split('\n')).toHaveLength(manifest.events);
+      expect(text).not.toContain(CUSTOMER);
+      const { out, err } = await operator.run('doctor');
+      const [key = ''] = /ed25519:[\w-]{43}/.exec(out + err) ?? [];
+      expect(manifest.public_key).toBe(key);
+      expect(isSignedBy(key, signedText(headOf(manifest)), manifest.signature)).toBe(true);
+      for (const flags of [['--public-key', key], []]) {
+        expect(await verify('--file', file, ...flags)).toMatchObject({ exit: 0, report: { ok: true, findings: [] } });
+      }
+      await writeFile(join(operator.folder, 'key.txt'), `${key}\n`);
+      expect(await verify('--file', file, '--public-key', join(operator.folder, 'key.txt'))).toMatchObject({ exit: 0 });
+      const stranger = `ed25519:${Buffer.alloc(32, 7).toString('base64url')}`;
+      const { exit: found, report } = await verify('--file', file, '--public-key', stranger);
+      expect([found, report.findings.map(({ kind }) => kind)]).toEqual([1, ['unknown_signer']]);
+      await writeFile(file, bytes.subarray(0, bytes.length - 9));
+      expect((await verify('--file', file, '--public-key', key)).report.findings.map(({ kind }) => kind)).toContain(
+        'file_changed',
+      );
+      await rm(`${file}.manifest.json`);
+      const bare = await verify('--file', file, '--public-key', key);
+      expect(bare.report.findings.map(({ kind }) => kind)).toContain('missing_manifest');
+    }
+  });
+
+  it('an export may be of one company and a stretch of time, and show personal data on record', async () => {
+    const file = join(operator.folder, 'part.ndjson');
+    const flags = ['--company', CNPJ, '--from', life.at(1), '--to', life.at(10), '--reveal', '--actor', 'joana'];
+    const { json } = await operator.runJson('events', 'export', '--out', file, ...flags);
+    expect(json).toMatchObject({ events: 2, filter: { company: CNPJ, from: life.at(1), to: life.at(10) } });
+    expect(await readFile(file, 'utf8')).toContain('"revealed":{"signedDpsGzip":"H4sI"}');
+    expect(await verify('--file', file)).toMatchObject({ exit: 0 });
+    const last = (await eventsOf('events', 'show', 'audit-reveals')).at(-1);
+    expect(last).toMatchObject({ data: { command: 'events export' }, meta: { actor: 'support:joana' } });
+  });
+
+  it('audit verify compares the log with the anchors that were published', async () => {
+    const { log, store, clock } = operator.session;
+    const folder = join(operator.folder, 'anchors');
+    const anchored: string[] = [];
+    const anchorer = () =>
+      createAnchorer({
+        ...{ log, store, clock, actor: 'timer:anchorer', folder },
+        onAnchored: ({ day }) => anchored.push(day),
+      });
+    const once = anchorer();
+    await once();
+    await once();
+    await anchorer()();
+    const day = clock.now().slice(0, 10);
+    expect(anchored).toEqual([day, day]);
+    expect(await eventsOf('events', 'search', '--type', 'LogAnchored')).toHaveLength(1);
+    const file = join(folder, `anchor-${day}.json`);
+    expect(await verify('--anchors', folder, '--skip-drift')).toMatchObject({
+      exit: 0,
+      report: { anchors: { anchors: 1 } },
+    });
+    await writeFile(
+      file,
+      (await readFile(file, 'utf8')).replace(/(?<="root": ")./, (first) => (first === 'f' ? '0' : 'f')),
+    );
+    const changed = await verify('--anchors', folder, '--skip-drift');
+    expect(changed.report.findings.map(({ kind }) => kind)).toEqual(['anchor_mismatch']);
+    await rm(file);
+    await anchorer()();
+    expect(await verify('--anchors', folder, '--skip-drift')).toMatchObject({ exit: 0 });
+    await mkdir(join(operator.folder, 'none'));
+    expect(await verify('--anchors', join(operator.folder, 'none'), '--skip-drift')).toMatchObject({ exit: 0 });
+  });
+
+  it('audit verify names each row of the read models that is not what the log makes of it', async () => {
+    const { pool } = operator.database;
+    // Nobody projects here: the rows are behind, and behind is no drift.
+    expect(await verify()).toMatchObject({ exit: 0 });
+    const rebuilt = await rebuild(operator);
+    expect(rebuilt).toMatchObject({ exit: 0, report: { ok: true, findings: [] } });
+    const change = (sql: string) =>
+      pool.query(sql.replace(/read\.(\w+)/g, (_all, name: string) => tableOf(definitions, name)));
+    const definitions = await viewsOf(operator);
+    await change(`update read.invoices set access_key = 'x' where stream = '${STREAM}'`);
+    const drifted = await verify();
+    expect(drifted.report.findings).toEqual([
+      { kind: 'read_model_drift', stream: STREAM, detail: `invoices ${STREAM}: access_key differs` },
+    ]);
+    await change(`delete from read.invoices where stream = '${STREAM}'`);
+    expect((await verify()).report.findings).toMatchObject([{ detail: `invoices ${STREAM}: the row is missing` }]);
+    const left = await pool.query(`select from pg_namespace where nspname like '%_g0'`);
+    expect(left.rowCount).toBe(0);
+  });
+});
+
+const viewsOf = async ({ database }: Operator): Promise<ReadonlyMap<string, string>> => {
+  const { rows } = await database.pool.query<{ name: string; version: number; generation: number }>(
+    `select name, version, generation from checkpoints where role = 'live'`,
+  );
+  return new Map(rows.map(({ name, version, generation }) => [name, `"p_${name}_v${version}_g${generation}".rows`]));
+};
+
+const tableOf = (tables: ReadonlyMap<string, string>, name: string): string => tables.get(name) ?? name;
+
+/** Brings every read model up to the log, as a projector would have done meanwhile. */
+const rebuild = async (operator: Operator) => {
+  const { projections } = operator.session;
+  for (const name of projections.names) await projections.rebuild(name, () => undefined);
+  const { exit, json } = await operator.runJson('audit', 'verify');
+  return { exit, report: json as Report };
+};

@@ -1,0 +1,81 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { invoiceIdOfReference } from '../../src/app/hashes.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { invoiceSearchCommands } from '../../src/cli/commands/invoice-search.js';
+import { parkedCommands } from '../../src/cli/commands/parked.js';
+import { projectionCommands } from '../../src/cli/commands/projections.js';
+import { revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
+import { invoiceStream } from '../../src/domain/shared/ids.js';
+import { addSeconds } from '../../src/domain/shared/time.js';
+import { contextAt } from '../app/support.js';
+import { accepted, attempted, DPS_ID, interrupted } from '../domain/invoice/fixtures.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
+
+const CNPJ = '12345678000195';
+const company = {
+  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
+  ...{ activities: [{ cnae: '6201501', is_main: true }] },
+  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+};
+const ID = invoiceIdOfReference('live', CNPJ, 'pedido-1');
+
+describeWithPostgres('support at the command line', () => {
+  let operator: Operator;
+  beforeAll(async () => {
+    operator = await openOperator([
+      ...[...companyCommands, ...invoiceSearchCommands, ...parkedCommands],
+      ...projectionCommands({ write: () => true }),
+    ]);
+    await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
+    await operator.run('company', 'put', join(operator.folder, 'company.json'));
+    const { store, clock } = operator.session;
+    const at = addSeconds(clock.now(), -7_200);
+    const first = accepted({ companyId: CNPJ, invoiceId: ID, acceptedAt: at });
+    const life = [first, attempted(1, 1), interrupted];
+    await store.append(invoiceStream('live', CNPJ, ID), { kind: 'none' }, life, contextAt(at, { mode: 'live' }));
+    expect((await operator.run('projections', 'rebuild', 'invoices', '--actor', 'maria')).exit).toBe(0);
+  });
+  afterAll(() => operator.close());
+
+  it.each(['pedido-1', DPS_ID, `nfse_${ID}`, ID, '11111111000191', '11.111.111/0001-91'])(
+    'finds an invoice by %s',
+    async (text) => {
+      const { exit, json } = await operator.runJson('invoice', 'search', text, '--actor', 'maria');
+      expect([exit, json]).toEqual([0, expect.objectContaining({ looked_at: 1 })]);
+      expect(json.invoices).toEqual([
+        expect.objectContaining({ id: `nfse_${ID}`, cnpj: CNPJ, livemode: true, status: 'indeterminate' }),
+      ]);
+    },
+  );
+
+  it('goes on with a search by document where the one before stopped', async () => {
+    const before = (createdAt: string) => `${createdAt}/${invoiceStream('live', CNPJ, ID)}`;
+    const after = async (cursor: string) =>
+      (await operator.run('invoice', 'search', '11111111000191', '--before', cursor)).out;
+    expect(await after(before('2099-01-01T00:00:00.000Z'))).toContain(ID);
+    expect(await after(before('2020-01-01T00:00:00.000Z'))).toBe('nothing found');
+    expect((await operator.run('invoice', 'search', '1', '--by', 'document', '--before', 'x')).exit).toBe(2);
+    expect((await operator.run('invoice', 'search', '1', '--by', 'name')).exit).toBe(2);
+  });
+
+  it('lists what waits for support, with its age', async () => {
+    expect((await operator.run('invoice', 'indeterminate')).out).toMatch(
+      new RegExp(`nfse_${ID} .*indeterminate, for 2 h`),
+    );
+    expect((await operator.runJson('invoice', 'indeterminate')).json).toMatchObject({ count: 1 });
+  });
+
+  it('puts on record who searched by document and who ordered a rebuild, and no document', async () => {
+    const { store } = operator.session;
+    const seen = await store.load(revealsStream);
+    expect(seen.events.length).toBeGreaterThanOrEqual(2);
+    expect(seen.events[0]).toMatchObject({ type: 'PersonalDataRevealed', metadata: { actor: 'support:maria' } });
+    expect(JSON.stringify(seen.events.map(({ data }) => data))).not.toMatch(/1111111/);
+    expect((await store.load(supportStream)).events).toMatchObject([
+      { type: 'ProjectionRebuildOrdered', data: { projection: 'invoices' }, metadata: { actor: 'support:maria' } },
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { auditCommands } from '../../src/cli/commands/audit.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { eventCommands } from '../../src/cli/commands/events.js';
+import { privacyCommands } from '../../src/cli/commands/privacy.js';
+import { registryCommands } from '../../src/cli/commands/registry.js';
+import { invoiceStream, publicInvoiceId } from '../../src/domain/shared/ids.js';
+import { allCommands } from '../../src/runtime/main.js';
+import { appendTo } from '../app/support.js';
+import { accepted } from '../domain/invoice/fixtures.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
+
+const CNPJ = '12345678000195';
+const CPF = '11144477735';
+const LEGAL_NAME = 'MARIA DA SILVA';
+const ID = '11111111-1111-4111-8111-111111111111';
+const company = {
+  ...{ cnpj: CNPJ, legal_name: LEGAL_NAME, city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'mei' },
+  ...{ activities: [{ cnae: '6201501', is_main: true }] },
+  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+};
+
+describeWithPostgres('nfse privacy report', () => {
+  let operator: Operator;
+  const shown: string[] = [];
+  beforeAll(async () => {
+    operator = await openOperator([
+      ...privacyCommands({ write: (text) => shown.push(text) }),
+      ...[...companyCommands, ...registryCommands, ...eventCommands, ...auditCommands],
+    ]);
+    const { folder, session } = operator;
+    await writeFile(join(folder, 'company.json'), JSON.stringify(company));
+    await operator.run('company', 'put', join(folder, 'company.json'));
+    const entry = { cnpj: '11222333000181', legal_name: `LOJA ${CPF}` };
+    await writeFile(join(folder, 'registry.json'), JSON.stringify(entry));
+    await operator.run('registry', 'put', join(folder, 'registry.json'));
+    const customer = { type: 'br' as const, document: CPF, name: 'Maria' };
+    for (const mode of ['live', 'test'] as const) {
+      const acceptedAt = session.clock.now();
+      await appendTo(
+        session.store,
+        invoiceStream(mode, CNPJ, ID),
+        [accepted({ mode, customer, acceptedAt })],
+        acceptedAt,
+      );
+    }
+  });
+  afterAll(() => operator.close());
+
+  it('says where the document stands, why and until when, and not a word of what it opened', async () => {
+    const { exit, out } = await operator.run('privacy', 'report', '111.444.777-35', '--actor', 'ana');
+    expect(exit).toBe(0);
+    for (const said of ['2 invoices name it', `${CNPJ} live  1`, `${CNPJ} test  1`, publicInvoiceId(ID)])
+      expect(out).toContain(said);
+    expect(out).toContain('tax registry: registry-11222333000181');
+    expect(out).toMatch(
+      /event log, live invoices: .*Until: prazo decadencial\/prescricional.*confirm with your accountant/,
+    );
+    for (const secret of [CPF, '111.444.777-35', 'Maria', 'Desenvolvimento']) expect(out).not.toContain(secret);
+    expect(shown.join('')).not.toContain(CPF);
+  });
+
+  it('answers one JSON document, and lists as many as asked for', async () => {
+    const { exit, json } = await operator.runJson('privacy', 'report', CPF, '--limit', '1');
+    expect(exit).toBe(0);
+    expect(json).toMatchObject({
+      document: { kind: 'cpf', mark: expect.stringMatching(/^hmac-sha256:m1:/) },
+      totals: [
+        { company: CNPJ, mode: 'live', invoices: 1 },
+        { company: CNPJ, mode: 'test', invoices: 1 },
+      ],
+      invoices: [{ company: CNPJ, found_in: ['customer'], in_read_model: false }],
+      registry: ['registry-11222333000181'],
+      holdings: expect.arrayContaining([expect.objectContaining({ place: 'backups' })]),
+    });
+  });
+
+  it('names a company of this service by its own number', async () => {
+    expect((await operator.runJson('privacy', 'report', '12.345.678/0001-95')).json.companies).toEqual([CNPJ]);
+  });
+
+  it('is on record with the actor and without the document, and the log stays provable', async () => {
+    const { json } = await operator.runJson('events', 'show', 'audit-reveals');
+    const events = json.events as { data: object; meta: object }[];
+    expect(events[0]).toMatchObject({
+      data: { command: 'privacy report', subject: expect.stringMatching(/^document hmac-sha256:m1:[0-9a-f]{64}$/) },
+      meta: { actor: 'support:ana' },
+    });
+    expect(JSON.stringify(events)).not.toContain(CPF);
+    expect((await operator.run('audit', 'verify', '--skip-drift')).exit).toBe(0);
+  });
+
+  it.each([['...'], ['1', '--limit', 'x'], []])('refuses bad usage: %s %s %s', async (...argv) => {
+    expect((await operator.run('privacy', 'report', ...argv)).exit).toBe(2);
+  });
+
+  it('is one of the commands of nfse', () => {
+    const commands = allCommands({}, () => {
+      throw new Error('no configuration is asked for');
+    });
+    expect(commands.map(({ name }) => name)).toContain('privacy report');
+  });
+});

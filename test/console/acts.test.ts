@@ -1,0 +1,164 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type ConsoleWorld, consoleWorld } from './world.js';
+
+/** Of the customer of the fixture. */
+const PERSONAL = ['CLIENTE LTDA', '11111111000191', 'Desenvolvimento de sistema'];
+
+let world: ConsoleWorld;
+beforeEach(async () => {
+  world = await consoleWorld();
+});
+
+describe('personal data', () => {
+  it('stands on no page that is only looked at', async () => {
+    for (const path of ['/console', world.invoice, '/console/indeterminate', '/console/parked']) {
+      const { status, text } = await world.visit(path);
+      expect([path, status, PERSONAL.filter((one) => text.includes(one))]).toEqual([path, 200, []]);
+    }
+    expect(await world.onRecord()).toEqual([]);
+  });
+
+  it('is shown once the look is on record, with the name of whoever looks', async () => {
+    const { status, text } = await world.send(`${world.invoice}/reveal`, { operator: 'maria' });
+    expect([status, PERSONAL.filter((one) => !text.includes(one))]).toEqual([200, []]);
+    expect(await world.onRecord()).toEqual([
+      {
+        ...{ type: 'PersonalDataRevealed', actor: 'support:maria' },
+        data: expect.objectContaining({ command: 'console', subject: world.stream }),
+      },
+    ]);
+  });
+
+  it.each(['', '  ', '<script>', 'a'.repeat(61)])('is not shown to a nameless operator ("%s")', async (operator) => {
+    const { status, text } = await world.send(`${world.invoice}/reveal`, { operator });
+    expect([status, PERSONAL.filter((one) => text.includes(one))]).toEqual([400, []]);
+    expect(await world.onRecord()).toEqual([]);
+  });
+});
+
+describe('a search', () => {
+  const search = (fields: Record<string, string>) => world.send('/console/search', { operator: 'maria', ...fields });
+
+  it('by customer document finds it however it is written, and is on record without the document', async () => {
+    for (const text of ['11111111000191', '11.111.111/0001-91']) {
+      const answer = await search({ text });
+      expect([text, answer.status]).toEqual([text, 200]);
+      expect(answer.text).toContain(world.invoice);
+      expect(answer.text).not.toContain('CLIENTE');
+    }
+    const recorded = await world.onRecord();
+    expect(recorded.map(({ type, actor }) => [type, actor])).toEqual([
+      ['PersonalDataRevealed', 'support:maria'],
+      ['PersonalDataRevealed', 'support:maria'],
+    ]);
+    expect(JSON.stringify(recorded)).not.toContain('11111111');
+    expect(JSON.stringify(recorded)).toMatch(/invoices of document hmac-sha256:m1:[0-9a-f]{64}, all companies/);
+  });
+
+  it('by another document finds nothing', async () => {
+    expect((await search({ text: '52998224725' })).text).toContain('Nothing found');
+  });
+
+  it('by document wants a name', async () => {
+    expect((await search({ text: '52998224725', operator: '' })).status).toBe(400);
+    expect(await world.onRecord()).toEqual([]);
+  });
+
+  it('by reference finds it, and is nothing to record', async () => {
+    expect((await search({ text: ' pedido-1 ' })).text).toContain(world.invoice);
+    expect((await search({ text: 'pedido-2' })).text).toContain('Nothing found');
+    expect(await world.onRecord()).toEqual([]);
+  });
+
+  it('by id leads to the invoice, which the log knows before its row does', async () => {
+    const id = world.invoice.replace('/console/invoices/', '');
+    expect((await search({ text: id })).headers.get('location')).toBe(world.invoice);
+    expect((await search({ text: id.replace('nfse_', '').toUpperCase() })).headers.get('location')).toBe(world.invoice);
+    expect((await world.visit('/console/invoices/nfse_00000000-0000-4000-8000-000000000000')).status).toBe(404);
+    expect((await world.visit('/console/invoices/%3Cb%3E')).status).toBe(404);
+  });
+});
+
+describe('a settlement', () => {
+  const settle = (fields: Record<string, string>) =>
+    world.send(`${world.invoice}/settle`, {
+      operator: 'maria',
+      as: 'failed',
+      evidence: 'Portal consultado',
+      ...fields,
+    });
+
+  it('is asked for in the name of the operator, with the evidence', async () => {
+    const { status, headers } = await settle({ evidence: '  Portal consultado ' });
+    expect([status, headers.get('location')]).toEqual([303, `${world.invoice}?settled=1`]);
+    expect(world.settled).toEqual([
+      { operator: 'maria', command: { stream: world.stream, as: 'failed', evidence: 'Portal consultado' } },
+    ]);
+    expect((await world.visit(`${world.invoice}?settled=1`)).text).toContain('Settled, and on record');
+  });
+
+  it.each([
+    ['no evidence', { evidence: '  ' }],
+    ['no end', { as: '' }],
+    ['an end that is not for it', { as: 'canceled' }],
+    ['an access key that is none', { as: 'issued', access_key: '1'.repeat(50) }],
+    ['no name', { operator: '' }],
+  ])('with %s is refused before anybody is asked', async (_what, fields) => {
+    expect((await settle(fields)).status).toBe(400);
+    expect(world.settled).toEqual([]);
+  });
+
+  it.each([
+    [{ kind: 'refused', reason: 'the authorizer has no such document' }, 'Not settled: the authorizer has no such'],
+    [{ kind: 'ask_again', at: '2026-11-21T12:05:00.000Z', detail: 'asked once' }, 'again after 2026-11-21T12:05'],
+  ] as const)('that ends in %j says why, and keeps what was typed', async (answer, shown) => {
+    world.answers.settle = answer;
+    const { status, text } = await settle({ as: 'issued', evidence: 'Consulta "ao" <portal>' });
+    expect(status).toBe(409);
+    expect(text).toContain(shown);
+    expect(text).toContain('Consulta &quot;ao&quot; &lt;portal&gt;</textarea>');
+    expect(text).toMatch(/id="as-issued"[^>]* checked/);
+  });
+});
+
+describe('the machinery', () => {
+  it('has parked work tried again, on record', async () => {
+    const { status } = await world.send('/console/parked/retry', { stream: world.stream, operator: 'maria' });
+    expect([status, world.parked]).toEqual([303, []]);
+    expect(await world.onRecord()).toMatchObject([
+      { type: 'ParkedWorkRetried', actor: 'support:maria', data: { subject: world.stream } },
+    ]);
+  });
+
+  it('records no retry of what is not parked', async () => {
+    const { status } = await world.send('/console/parked/retry', { stream: 'nfseLive-x', operator: 'maria' });
+    expect([status, world.parked.length, await world.onRecord()]).toEqual([409, 1, []]);
+  });
+
+  it('has a projection made anew, on record', async () => {
+    const { status } = await world.send('/console/projections/rebuild', { projection: 'invoices', operator: 'maria' });
+    expect([status, world.begun]).toEqual([303, ['invoices']]);
+    expect(await world.onRecord()).toMatchObject([
+      { type: 'ProjectionRebuildOrdered', actor: 'support:maria', data: { projection: 'invoices' } },
+    ]);
+  });
+
+  it('begins no second rebuild, none of a projection that is not there, and none without a name', async () => {
+    const rebuild = (fields: Record<string, string>) =>
+      world.send('/console/projections/rebuild', { projection: 'invoices', operator: 'maria', ...fields });
+    expect((await rebuild({ projection: 'x' })).status).toBe(404);
+    expect((await rebuild({ operator: '' })).status).toBe(400);
+    world.answers.run = { state: 'running', detail: '7 events folded' };
+    const { status, text } = await rebuild({});
+    expect([status, text.includes('http-equiv="refresh"')]).toEqual([409, true]);
+    expect([world.begun, await world.onRecord()]).toEqual([[], []]);
+  });
+});
+
+it('shows every word of others as text', async () => {
+  const words = '"><script>alert(1)</script>';
+  world.parked = world.parked.map((tap) => ({ ...tap, reason: words }));
+  const { text } = await world.visit('/console/parked');
+  expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+  expect(text).not.toContain('<script');
+});

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { supportStream } from '../../src/domain/log/audit-events.js';
+import { openChromium } from '../support/chromium.js';
+import { describeWith } from '../support/needs.js';
+import { type ConsoleStage, DOCUMENT, openStage, pagesOf, SCRIPT } from './stage.js';
+
+const WIDTHS = [390, 800, 1280] as const;
+
+describeWith('chromium', 'the console in a browser', () => {
+  let stage: ConsoleStage;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const refused: string[] = [];
+  const foreign: string[] = [];
+  beforeAll(async () => {
+    [stage, browser] = await Promise.all([openStage(), openChromium()]);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stage?.close();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    page = await context.newPage();
+    refused.length = 0;
+    foreign.length = 0;
+    page.on('console', (message) => message.type() === 'error' && refused.push(message.text()));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(stage.origin)) foreign.push(request.url());
+    });
+  });
+  afterEach(() => context.close());
+
+  const open = (path: string) => page.goto(`${stage.origin}/console${path}`);
+  const pages = () => pagesOf(stage);
+
+  it.each(WIDTHS)('shows every page %i pixels wide without anything beside the screen', async (width) => {
+    await page.setViewportSize({ width, height: 844 });
+    for (const [name, path] of pages()) {
+      expect((await open(path))?.status(), name).toBe(200);
+      const beside = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      expect([name, beside]).toEqual([name, 0]);
+    }
+    expect(refused).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+
+  it('shows a script that a customer wrote as text, in every field, and runs none of it', async () => {
+    await open(`/invoices/${stage.ids.indeterminate}`);
+    await page.getByRole('button', { name: 'Show them' }).click();
+    const shown = await page.locator('main').innerText();
+    expect(shown.split(SCRIPT).length - 1).toBeGreaterThanOrEqual(4);
+    expect(await page.title()).toContain(stage.ids.indeterminate);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await open('');
+    await page.getByLabel('Id, reference, access key').fill(SCRIPT);
+    await page.getByRole('button', { name: 'Search' }).click();
+    expect(await page.getByRole('link', { name: stage.ids.indeterminate }).count()).toBe(1);
+    expect(await page.title()).toBe('Search · NFS-e support');
+    expect(foreign).toEqual([]);
+  });
+
+  it('would not run a script even if one got into a page', async () => {
+    await open('');
+    await page.evaluate(`document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(SCRIPT)})`);
+    await page.evaluate(
+      `{ const s = document.createElement('script'); s.textContent = "document.title='owned'"; document.body.append(s); }`,
+    );
+    expect(await page.title()).toBe('Overview · NFS-e support');
+    expect(refused.join()).toContain('Content Security Policy');
+  });
+
+  it('is used from the keyboard alone, from the skip link to the result', async () => {
+    await open('');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.id')).toBe('text');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    await page.keyboard.type(DOCUMENT);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/console/search');
+    expect(await page.getByRole('rowheader').count()).toBe(3);
+    expect(page.url()).not.toContain(DOCUMENT);
+    expect(await page.locator('main').innerText()).not.toContain('52998224725');
+  });
+
+  it('has a name for every field, button, table and landmark', async () => {
+    for (const [name, path] of pages()) {
+      await open(path);
+      const unnamed = await page.evaluate(`[
+        ...[...document.querySelectorAll('input:not([type=hidden]), select, textarea')].filter((e) => e.labels.length === 0),
+        ...[...document.querySelectorAll('button')].filter((e) => (e.ariaLabel ?? e.textContent).trim() === ''),
+        ...[...document.querySelectorAll('table')].filter((e) => e.caption === null),
+      ].map((e) => e.outerHTML)`);
+      expect([name, unnamed]).toEqual([name, []]);
+      for (const landmark of ['banner', 'navigation', 'main', 'contentinfo'] as const)
+        expect([name, landmark, await page.getByRole(landmark).count()]).toEqual([name, landmark, 1]);
+      expect([name, await page.getByRole('heading', { level: 1 }).count()]).toEqual([name, 1]);
+    }
+  });
+
+  it.each(['light', 'dark'] as const)('is readable in %s colours: 4.5 to 1 or more', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    for (const [name, path] of pages()) {
+      await open(path);
+      expect([name, await page.evaluate(`(${CONTRASTS})()`)]).toEqual([name, []]);
+    }
+  });
+});
+
+describeWith('chromium', 'the console behind a token, in a browser', () => {
+  let stage: ConsoleStage;
+  let browser: Browser;
+  const token = randomBytes(24).toString('hex');
+  beforeAll(async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'nfse-console-')), 'operator-token');
+    await writeFile(file, `${token}\n`);
+    [stage, browser] = await Promise.all([openStage(SCRIPT, { OPERATOR_TOKEN_FILE: file }), openChromium()]);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stage?.close();
+  });
+
+  it('asks who is there, by keyboard, and puts acts on record under that name', async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await page.goto(`${stage.origin}/console/parked`);
+    expect(page.url()).toBe(`${stage.origin}/console/sign-in`);
+    await page.getByLabel('Your name').focus();
+    await page.keyboard.type('maria');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(token);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${stage.origin}/console`);
+    expect(await page.evaluate('document.cookie')).toBe('');
+    await page.getByRole('link', { name: 'Parked work', exact: true }).click();
+    await page.getByRole('button', { name: /^Try issue of/ }).click();
+    await page.waitForURL('**/console/parked?retried=1');
+    const { events } = await stage.running.service.engines.store.load(supportStream);
+    expect(events).toMatchObject([{ type: 'ParkedWorkRetried', metadata: { actor: 'support:maria' } }]);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL('**/console/sign-in');
+    await page.goto(`${stage.origin}/console`);
+    expect(page.url()).toBe(`${stage.origin}/console/sign-in`);
+    await page.close();
+  });
+});
+
+/** Runs in the page: every text whose contrast to its ground is below 4.5. */
+const CONTRASTS = `() => {
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (e) => { const c = parts(getComputedStyle(e).backgroundColor); return (c[3] ?? 1) > 0 || !e.parentElement ? c : ground(e.parentElement); };
+  return [...document.body.querySelectorAll('*')]
+    .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim() !== ''))
+    .map((e) => { const [a, b] = [light(parts(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x); return [e.textContent.trim().slice(0, 30), (a + 0.05) / (b + 0.05)]; })
+    .filter(([, ratio]) => ratio < 4.5);
+}`;

@@ -1,0 +1,35 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openChromium } from '../support/chromium.js';
+import { describeWith } from '../support/needs.js';
+import { type ConsoleStage, openStage, pagesOf } from './stage.js';
+
+/** A folder for the pictures of docs/console; none are kept without it. */
+const FOLDER = process.env.CONSOLE_PICTURES;
+
+describeWith('chromium', 'pictures of the console', () => {
+  let stage: ConsoleStage;
+  let browser: Browser;
+  beforeAll(async () => {
+    [stage, browser] = await Promise.all([openStage('Pedido de outubro'), openChromium()]);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stage?.close();
+  });
+
+  it.each([390, 1280])('show each page, %i pixels wide, without words cut in two', async (width) => {
+    const page = await browser.newPage({ viewport: { width, height: 844 } });
+    if (FOLDER !== undefined) await mkdir(FOLDER, { recursive: true });
+    for (const [name, path] of pagesOf(stage)) {
+      await page.goto(`${stage.origin}/console${path}`);
+      const scrolling = "[...document.querySelectorAll('.table')].filter((e) => e.scrollWidth > e.clientWidth).length";
+      expect([name, await page.evaluate(scrolling)]).toEqual([name, 0]);
+      const path_ = FOLDER === undefined ? {} : { path: join(FOLDER, `${name}-${width}.png`) };
+      expect((await page.screenshot({ ...path_, fullPage: true })).length).toBeGreaterThan(1_000);
+    }
+    await page.close();
+  });
+});

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { supportStream } from '../../src/domain/log/audit-events.js';
+import { dpsStream, parseInvoiceStream } from '../../src/domain/shared/ids.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { contextAt } from '../app/support.js';
+import { issueBodyOf } from '../http/demo.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+import { CNPJ, type ConsoleStage, DOCUMENT, openStage } from './stage.js';
+import { visitor } from './visitor.js';
+
+describeWithPostgres('the console of a running service', () => {
+  let stage: ConsoleStage;
+  beforeAll(async () => {
+    stage = await openStage();
+    const { invoiceId = '' } = parseInvoiceStream(stage.parkedStream) ?? {};
+    const now = systemClock.now();
+    const allocated = (number: number, id: string) => ({
+      ...{ type: 'DpsNumberAllocated' as const },
+      data: { number, nextNumber: number + 1, invoiceId: id, at: now },
+    });
+    const others = [1, 2, 3, 4, 5, 6].map((number) => allocated(number, '00000000-0000-4000-8000-000000000000'));
+    const events = [...others, allocated(7, invoiceId), allocated(8, invoiceId)];
+    const { store } = stage.running.service.engines;
+    await store.append(dpsStream('live', CNPJ, '1'), { kind: 'none' }, events, contextAt(now));
+  }, 60_000);
+  afterAll(() => stage.close());
+
+  const found = async (fields: Record<string, string>): Promise<readonly string[]> => {
+    const { text, status } = await visitor(stage.origin).send('/search', fields);
+    expect(status).toBe(200);
+    return [...text.matchAll(/<a href="\/console\/invoices\/(nfse_[0-9a-f-]+)"/g)].map(([, id = '']) => id);
+  };
+
+  it('finds an invoice by reference, access key, and any of its DPS ids', async () => {
+    const { ids, seen, dpsIds } = stage;
+    expect(await found({ text: seen.reference })).toEqual([ids.issued]);
+    expect(await found({ text: seen.accessKey })).toEqual([ids.issued]);
+    expect(await found({ text: dpsIds.last })).toEqual([ids.indeterminate]);
+    // Of an attempt before the last: only the log of numbers knows whose it was. A row of another has it as its last.
+    expect(await found({ text: dpsIds.first })).toContain(ids.indeterminate);
+    expect(await found({ text: `${dpsIds.last.slice(0, -1)}9` })).toEqual([]);
+  });
+
+  it('finds every invoice of a customer by document, newest first, of all companies or of one', async () => {
+    const { ids } = stage;
+    expect(await found({ text: DOCUMENT })).toEqual([ids.refused, ids.issued, ids.indeterminate]);
+    expect(await found({ text: '52998224725', company: '12.345.678/0001-95' })).toHaveLength(3);
+    expect(await found({ text: '52998224725', company: '98765432000198' })).toEqual([]);
+    expect(await found({ text: '11144477735' })).toEqual([]);
+  });
+
+  it('shows what waits: its age, its attempts, its parked work', async () => {
+    const { visit } = visitor(stage.origin);
+    const { text } = await visit('/indeterminate');
+    expect(text).toContain(stage.ids.indeterminate);
+    expect(text).toMatch(/1 d 1 h/);
+    const overview = (await visit('')).text;
+    expect(overview).toMatch(/<span class="count">1<\/span> indeterminate invoice</);
+    expect(overview).toMatch(/<span class="count">1<\/span> parked work item</);
+    for (const role of ['api', 'projector', 'relay', 'issuer', 'sweeper'])
+      expect(overview).toContain(`<div>${role}</div>`);
+  });
+
+  it('asks the in-process queue for another try, and records who did', async () => {
+    const { send } = visitor(stage.origin);
+    expect((await send('/parked/retry', { stream: 'all' })).location).toBe('/console/parked?retried=1');
+    const { rows } = await stage.running.service.engines.pool.query('select from parked_taps where retry_asked');
+    expect(rows).toHaveLength(1);
+  });
+
+  it('makes a projection anew while it is read, shows how far it is, and records who ordered it', async () => {
+    const { send, visit } = visitor(stage.origin);
+    expect((await send('/projections/rebuild', { projection: 'invoices' })).location).toBe(
+      '/console/projections?begun=1',
+    );
+    const { text } = await eventually(
+      () => visit('/projections'),
+      (page) => page.text.includes('done</span> generation 2'),
+    );
+    expect(text).not.toContain('http-equiv="refresh"');
+    expect(await found({ text: stage.seen.reference })).toEqual([stage.ids.issued]);
+    const { events } = await stage.running.service.engines.store.load(supportStream);
+    expect(events.map(({ type, metadata }) => [type, metadata.actor])).toEqual([
+      ['ParkedWorkRetried', 'support:maria'],
+      ['ProjectionRebuildOrdered', 'support:maria'],
+    ]);
+  });
+
+  it('leaves health and metrics open to probes, by whatever name', async () => {
+    const { status } = await fetch(`${stage.origin}/health/live`, { headers: { host: 'probe.internal' } });
+    expect(status).toBe(200);
+    expect((await fetch(`${stage.origin}/consolex`)).status).toBe(404);
+  });
+});
+
+describeWithPostgres('a settlement in the console', () => {
+  let running: RunningService;
+  beforeAll(async () => {
+    const short = {
+      ALLOW_SHORT_WINDOWS: '1',
+      PROCESSING_TIMEOUT_S: '3',
+      SWEEP_INTERVAL_S: '1',
+      LOOKUP_INTERVALS_S: '1',
+    };
+    running = await startRunningService({ ...short, AUTHORIZER_TIMEOUT_S: '1' });
+  }, 60_000);
+  afterAll(() => running.close());
+
+  const api = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${running.keys.test}`, 'content-type': 'application/json' };
+    return (await (await fetch(`${running.service.url}${path}`, { ...init, headers })).json()) as Record<
+      string,
+      unknown
+    >;
+  };
+
+  describe('of an invoice whose answer was lost', () => {
+    it('is refused while the authorizer says nothing, then issues it, and the client sees it', async () => {
+      await running.control('POST', '/_control/faults', { on: 'issue', kind: 'lost_after_commit', times: 1 });
+      await running.control('POST', '/_control/faults', { on: 'lookup', kind: 'http_500', times: 10_000 });
+      const { id } = await api('/v1/nfse', { method: 'POST', body: JSON.stringify(issueBodyOf()) });
+      await eventually(
+        () => api(`/v1/nfse/${id}`),
+        ({ status }) => status === 'indeterminate',
+        60_000,
+      );
+      const { send, visit } = visitor(running.service.opsUrl);
+      const settle = () => send(`/invoices/${id}/settle`, { as: 'issued', evidence: 'Portal consultado' });
+      const refused = await settle();
+      expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('proves nothing')]);
+      await running.control('DELETE', '/_control/faults');
+      expect((await settle()).location).toBe(`/console/invoices/${id}?settled=1`);
+      expect(await api(`/v1/nfse/${id}`)).toMatchObject({ status: 'issued', access_key: expect.any(String) });
+      const { text } = await visit(`/invoices/${id}`);
+      expect(text).toMatch(/IndeterminateResolved[\s\S]*support:maria[\s\S]*settled as issued/);
+      expect(text).not.toContain('Portal consultado');
+      expect((await send(`/invoices/${id}/reveal`, {})).text).toContain('Portal consultado');
+    }, 90_000);
+  });
+});

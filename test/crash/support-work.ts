@@ -1,0 +1,65 @@
+import { adoptNote } from '../../src/app/reconcile-log/adopt-note.js';
+import { moveNumbersPast } from '../../src/app/reconcile-log/move-numbers.js';
+import { settleInvoice } from '../../src/app/settlement/settle-invoice.js';
+import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
+import type { AuthorizedNote, Authorizer } from '../../src/ports/authorizer.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import type { Engines } from '../../src/runtime/engines.js';
+import { contextAt } from '../app/support.js';
+import { accepted, attempted, DPS_ID, interrupted, limits } from '../domain/invoice/fixtures.js';
+
+const INDETERMINATE = '88888888-8888-4888-8888-888888888801';
+const OPEN = '88888888-8888-4888-8888-888888888802';
+const SERIES = '900';
+
+/** What a look-up finds, without an authorizer: these notes are in nobody's ledger. */
+const note = (accessKey: string): AuthorizedNote => ({
+  ...{ accessKey, nfseNumber: '1', authorizedAt: systemClock.now(), xml: Buffer.from('<NFSe/>') },
+  ...{ dpsId: DPS_ID, dpsDigest: 'digest', content: { amount: '1.00', description: '', customerDocument: '' } },
+});
+
+/** Registered nowhere, so the living service leaves its invoices alone. */
+const companyId = '98765432000198';
+
+/** Support's own writes: a settlement, numbers moved past a note, a note given back to its invoice. Once each, however often. */
+export const supportUnfinished = async (engines: Engines): Promise<void> => {
+  const { store } = engines;
+  const deps = { store, clock: systemClock, actor: 'support:crash-test' as const };
+  await allocateOfAttempt(engines);
+  const settled = await begin(engines, INDETERMINATE, attempted(1, 0), interrupted);
+  const authorizer = {
+    findByDps: async () => ({ kind: 'found', found: note('7'.repeat(50)) }),
+  } as unknown as Authorizer;
+  const command = { stream: settled, as: 'issued' as const, evidence: 'Consulta ao portal' };
+  const result = await settleInvoice(command, { ...deps, authorizer, limits, lookups: engines.guards.lookups });
+  if (result.kind === 'refused') throw new Error(result.reason);
+  await moveNumbersPast({ mode: 'test', companyId, series: SERIES, nextNumber: 1 }, 5, deps);
+  const open = await begin(engines, OPEN);
+  if (!(await adoptNote(open, { note: note('8'.repeat(50)) }, deps))) throw new Error('the note was not taken');
+};
+
+/** What stands already, of the process that died, is left as it is. */
+const begin = async ({ store }: Engines, invoiceId: string, ...more: readonly InvoiceEvent[]): Promise<StreamName> => {
+  const stream = invoiceStream('test', companyId, invoiceId);
+  const { version } = await store.load(stream);
+  if (version.kind !== 'none') return stream;
+  const event = accepted({ mode: 'test', companyId, invoiceId, reference: invoiceId, acceptedAt: systemClock.now() });
+  await store.append(stream, version, [event, ...more], contextAt(systemClock.now(), { mode: 'test', companyId }));
+  return stream;
+};
+
+/** The number of the attempt in the fixtures, so that the log is one that could have come about. */
+const allocateOfAttempt = async ({ store }: Engines): Promise<void> => {
+  const stream = dpsStream('test', companyId, '1');
+  const { version } = await store.load(stream);
+  if (version.kind !== 'none') return;
+  const now = systemClock.now();
+  const data = { number: 7, nextNumber: 8, invoiceId: INDETERMINATE, at: now };
+  await store.append(
+    stream,
+    version,
+    [{ type: 'DpsNumberAllocated', data }],
+    contextAt(now, { mode: 'test', companyId }),
+  );
+};

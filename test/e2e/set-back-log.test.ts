@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
+import { createDoubleLog } from '../support/eventstore-double/log.js';
+import { openSite, type ServiceAt, type Site } from '../support/log-and-database.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { eventually } from '../support/running-service.js';
+
+const accept = async (at: ServiceAt, amount: number): Promise<string> => {
+  const body = { amount_in_cents: amount, description: `Serviço ${amount}`, reference: `pedido-${amount}` };
+  const answer = await at.ask('/v1/nfse', { body });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+  return String(answer.body.id);
+};
+
+const issued = (at: ServiceAt, id: string) =>
+  eventually(
+    async () => (await at.ask(`/v1/nfse/${id}`)).body,
+    ({ status }) => status === 'issued',
+  );
+
+const guardsSay = (at: ServiceAt, ok: boolean) =>
+  eventually(
+    () => at.readiness(),
+    ({ checks }) => checks.guards.ok === ok && (ok || /issuing is paused$/.test(checks.guards.reason ?? '')),
+  );
+
+describeWithPostgres('a log that was put back beside a newer database', () => {
+  let site: Site;
+  let double: EventStoreDouble;
+  let database: FreshDatabase;
+  beforeEach(async () => {
+    [site, double, database] = await Promise.all([openSite(), startEventStoreDouble(), freshDatabase()]);
+  });
+  afterEach(async () => {
+    await site.close();
+    await double.close();
+  });
+
+  it('is compared with the authorizer before anything is sent again, and issues nothing twice', {
+    timeout: 120_000,
+  }, async () => {
+    const first = await site.start(database, double.url);
+    await site.register(first);
+    await guardsSay(first, true);
+    const known = await accept(first, 1_001);
+    await issued(first, known);
+    await first.stop();
+    const waiting = await site.start(database, double.url, ['api', 'projector']);
+    await guardsSay(waiting, true);
+    const open = await accept(waiting, 1_002);
+    await waiting.stop();
+    const backup = createDoubleLog();
+    for (const event of double.log.all().slice(backup.all().length)) backup.append(event.stream, 'any', [event]);
+
+    const later = await site.start(database, double.url);
+    await guardsSay(later, true);
+    const before = await issued(later, open);
+    const forgotten = await accept(later, 1_003);
+    await issued(later, forgotten);
+    const head = String(await later.service.engines.log.head());
+    await eventually(
+      async () => (await database.pool.query('select from checkpoints where position::text = $1', [head])).rowCount,
+      (rows) => (rows ?? 0) > 0,
+    );
+    await later.stop();
+
+    const older = await startEventStoreDouble({ log: backup });
+    const paused = await site.start(database, older.url);
+    await guardsSay(paused, false);
+    const compared = await paused.operate('doctor', '--reconcile');
+    expect(compared.exit).toBe(1);
+    expect(compared.out).toContain('2 notes behind the end of the log, 1 given back to its open invoice');
+    expect(compared.out).toMatch(new RegExp(`BAD +note without invoice .*was ${forgotten} -> take it over`));
+    await guardsSay(paused, false);
+
+    const done = await paused.operate('doctor', '--reconcile', '--accept-unknown');
+    expect(done).toMatchObject({ exit: 0, out: expect.stringContaining('numbers go on at 4') });
+    await guardsSay(paused, true);
+    expect(await paused.ask(`/v1/nfse/${open}`)).toMatchObject({ body: { access_key: before.access_key } });
+    expect(await paused.ask(`/v1/nfse/${forgotten}`)).toMatchObject({ status: 404 });
+    await issued(paused, known);
+    await issued(paused, await accept(paused, 1_004));
+    for (const amount of [1_001, 1_002, 1_003, 1_004]) expect(await paused.ledger(amount)).toHaveLength(1);
+    const { rows } = await database.pool.query<{ n: number }>(
+      `select count(*)::int as n from read.invoices where stream like '%' || $1`,
+      [forgotten.replace('nfse_', '')],
+    );
+    expect(rows).toEqual([{ n: 0 }]);
+    // Nothing in the database speaks of the lost end any more: the next start finds nothing to stop for.
+    await paused.stop();
+    const next = await site.start(database, older.url);
+    await guardsSay(next, true);
+    await next.stop();
+    await older.close();
+  });
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { resolveCommands } from '../../src/cli/commands/resolve.js';
+import { runCommand } from '../../src/cli/run.js';
+import { addSeconds } from '../../src/domain/shared/time.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { createRunner } from '../../src/runtime/runner.js';
+import { sessionOver } from '../../src/runtime/session.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { runLogger } from '../support/run-logs.js';
+import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+
+type Body = Record<string, unknown> & { id: string; status: string };
+
+const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
+const HOUR = 3_600;
+const DAY = 86_400;
+
+describeWithPostgres('support settles what the protocol could not', () => {
+  let ahead = 0;
+  const clock = { now: () => addSeconds(systemClock.now(), ahead) };
+  let running: RunningService;
+  beforeAll(async () => {
+    running = await startRunningService(QUICK, undefined, clock);
+  });
+  afterAll(() => running.close());
+
+  const call = async (method: string, path: string, body?: unknown): Promise<Body> => {
+    const response = await fetch(`${running.service.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${running.keys.live}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as Body;
+  };
+  const status = (id: string, wanted: string) =>
+    eventually(
+      () => call('GET', `/v1/nfse/${id}`),
+      (body) => body.status === wanted,
+    );
+
+  /** Nobody ever hears what became of it, for longer than every limit. */
+  const interrupted = async (amount: number, kind: 'lost_after_commit' | 'lost_before_commit'): Promise<string> => {
+    const match = { amount_in_cents: amount };
+    await running.control('POST', '/_control/faults', { on: 'issue', kind, times: 100, match });
+    await running.control('POST', '/_control/faults', { on: 'lookup', kind: 'http_404_html', times: 10_000 });
+    const { id } = await call('POST', '/v1/nfse', { amount_in_cents: amount, description: `Serviço ${amount}` });
+    await eventually(
+      () => running.service.engines.log.readAll({ prefixes: ['nfseLive'], after: null, limit: 1_000 }),
+      (events) => events.some(({ type, stream }) => type === 'IssuanceOutcomeUnknown' && stream.endsWith(id.slice(5))),
+    );
+    ahead += HOUR + 60;
+    await status(id, 'indeterminate');
+    await running.control('DELETE', '/_control/faults');
+    return id;
+  };
+
+  const resolve = async (id: string, as: string): Promise<{ exit: number; said: string }> => {
+    const runner = createRunner(() => undefined);
+    const session = sessionOver(running.service.engines, running.config, clock, { logger: runLogger(), runner });
+    const said: string[] = [];
+    const write = (text: string): void => void said.push(text);
+    const argv = ['invoice', 'resolve', id, '--as', as, '--evidence', 'portal', '--actor', 'maria'];
+    const commands = resolveCommands({ write });
+    const exit = await runCommand(argv, commands, async () => session, { out: write, err: write });
+    await runner.stop();
+    return { exit, said: said.join('\n') };
+  };
+
+  it('as issued: the next read has status, access key, instant and links, and the files are served', async () => {
+    const id = await interrupted(7_001, 'lost_after_commit');
+    expect(await resolve(id, 'failed')).toMatchObject({ exit: 1, said: expect.stringContaining('24 h') });
+    expect(await resolve(id, 'issued')).toMatchObject({ exit: 0, said: expect.stringContaining('access key') });
+    const body = await call('GET', `/v1/nfse/${id}`);
+    expect(body).toMatchObject({
+      ...{ status: 'issued', access_key: expect.stringMatching(/^\d{50}$/), issued_at: expect.any(String) },
+      links: { pdf: expect.any(String), xml: expect.any(String) },
+    });
+    expect(body).not.toHaveProperty('error');
+    expect(body).not.toHaveProperty('failed_at');
+    const xml = await fetch(`${running.service.url}/v1/nfse/${id}/xml`, {
+      headers: { authorization: `Bearer ${running.keys.live}` },
+    });
+    expect([xml.status, await xml.text()]).toEqual([200, expect.stringContaining(String(body.access_key))]);
+    expect(await resolve(id, 'issued')).toMatchObject({ exit: 0, said: expect.stringContaining('already') });
+  }, 60_000);
+
+  it('as failed: refused without proof, then two look-ups a second apart after a day', async () => {
+    const id = await interrupted(7_002, 'lost_before_commit');
+    expect(await resolve(id, 'issued')).toMatchObject({ exit: 1, said: expect.stringContaining('no such document') });
+    ahead += DAY;
+    const settled = await resolve(id, 'failed');
+    expect(settled).toMatchObject({ exit: 0, said: expect.stringContaining('asked once more') });
+    expect(await call('GET', `/v1/nfse/${id}`)).toMatchObject({ status: 'failed', error: { code: 'issue_failed' } });
+  }, 60_000);
+});
