@@ -20,6 +20,7 @@ export const appendSites = [
   'operate_reference_data',
   'import_invoice',
   'audit_certificate',
+  'record_reconciliation',
 ] as const;
 
 export type AppendSite = (typeof appendSites)[number];

@@ -4,6 +4,7 @@ import type { Instant } from '../domain/shared/time.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
+import type { ParametersCache } from '../ports/municipal-parameters.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { SealingKeys } from '../ports/sealing-keys.js';
 
@@ -33,6 +34,8 @@ export type Session = {
   readModel: ReadModel;
   vault: CertificateVault;
   companyDeps(actor: string): CompanyCommandDeps;
+  /** The last answers of the municipal parameters API. */
+  parameters: Pick<ParametersCache, 'entriesOf'>;
   /** How long a test invoice lives. */
   testRetentionSeconds: number;
   readPkcs12(pfx: Buffer, password: string): ReadCertificate;

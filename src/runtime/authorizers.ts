@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createAuthorizer } from '../adapters/authorizer/client.js';
-import { sefinTrustRoots } from '../adapters/authorizer/trust-roots.js';
+import { readTrustRoots, sefinTrustRoots } from '../adapters/authorizer/trust-roots.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { Authorizer, Caller } from '../ports/authorizer.js';
 import type { CompanyCertificate } from '../ports/certificate-vault.js';
@@ -60,6 +60,16 @@ export const openSimulator = async (
   return simulator;
 };
 
+/** Trusted beside the public roots, by every client of the national system. Throws `TrustRootsUnusable`. */
+export const trustRoots = async (
+  { authorizerCaFile }: Pick<Config, 'authorizerCaFile'>,
+  simulator: Pick<Simulator, 'caPem'> | undefined,
+): Promise<readonly string[]> => [
+  ...sefinTrustRoots(),
+  ...(simulator === undefined ? [] : [simulator.caPem]),
+  ...(authorizerCaFile === undefined ? [] : await readTrustRoots(authorizerCaFile)),
+];
+
 export type AuthorizerParts = {
   config: Config;
   clock: Clock;
@@ -72,10 +82,10 @@ export type AuthorizerParts = {
 export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer> => {
   const { config, clock, runner, simulator, certificateOf } = parts;
   const addressOf = (mode: Mode): string | undefined => config.authorizer[mode] ?? simulator?.urls[mode];
-  const extraRoots = config.authorizerCaFile === undefined ? [] : [await readFile(config.authorizerCaFile, 'utf8')];
   const client = createAuthorizer({
     addresses: { live: addressOf('live') ?? NOWHERE, test: addressOf('test') ?? NOWHERE },
-    trustRootsPem: [...sefinTrustRoots(), ...(simulator === undefined ? [] : [simulator.caPem]), ...extraRoots],
+    trustRootsPem: await trustRoots(config, simulator),
+    connectTimeoutMs: config.authorizerConnectTimeoutMs,
     timeoutMs: config.limits.sendSeconds * 1000,
     certificateOf,
     now: () => clock.now(),

@@ -1,5 +1,6 @@
 import { operatorProjections, registry } from '../../projections/registry.js';
 import { lookAtGuards } from '../adapters/guards-postgres/guards-record.js';
+import { createParametersCache } from '../adapters/municipal-parameters/cache.js';
 import {
   type GenerationState,
   type GenerationStatus,
@@ -20,6 +21,7 @@ import type { Config } from './config.js';
 import { demoCertificate } from './demo-certificate.js';
 import { type Engines, openEngines } from './engines.js';
 import type { Logger } from './logger.js';
+import { parametersCheck } from './parameter-checks.js';
 import { projectionOperations } from './projection-operations.js';
 import type { Runner } from './runner.js';
 
@@ -35,6 +37,7 @@ export const openSession = async (
 
 export const sessionOver = (engines: Engines, config: Config, clock: Clock): Session => {
   const { log, store, sealingKeys, readModel, vault, pool, keyring } = engines;
+  const parameters = createParametersCache(pool);
   const rotation = { db: pool, keyring, clock };
   return {
     clock,
@@ -43,6 +46,7 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
     sealingKeys,
     readModel,
     vault,
+    parameters,
     companyDeps: (actor) => ({
       store,
       clock,
@@ -63,6 +67,7 @@ export const sessionOver = (engines: Engines, config: Config, clock: Clock): Ses
       ...(await engineChecks(engines, clock)),
       ...(await guardsChecks(engines, config)),
       masterKeyCheck(await masterKeyStatus(rotation)),
+      await parametersCheck(parameters, clock),
     ],
   };
 };

@@ -48,6 +48,7 @@ const APPENDS = {
   'app/issuer/cancel.ts': 1,
   'app/issuer/record.ts': 1,
   'app/issuer/send-attempt.ts': 1,
+  'app/reconciliation/record-differences.ts': 1,
   'app/reference-data/record.ts': 1,
   'app/retention/delete-test-invoice.ts': 1,
 };
@@ -74,6 +75,7 @@ const NAMED = {
   operate_reference_data: { 'app/reference-data/record.ts': 1 },
   import_invoice: { 'app/import/record-import.ts': 1 },
   audit_certificate: { 'app/certificates/open-certificate.ts': 1 },
+  record_reconciliation: { 'app/reconciliation/record-differences.ts': 1 },
 } as const satisfies Record<(typeof appendSites)[number], Record<string, number>>;
 
 const SENDS = {

@@ -8,6 +8,8 @@ import { projectionGenerationsMigration } from './0014-projection-generations.js
 import { relayCheckpointMigration } from './0015-relay-checkpoint.js';
 import { guardsPositionMigration } from './0016-guards-position.js';
 import { masterKeyGenerationsMigration } from './0017-master-key-generations.js';
+import { municipalParametersMigration } from './0019-municipal-parameters.js';
+import { reconciliationMigration } from './0020-reconciliation.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +22,6 @@ export const migrations: readonly Migration[] = [
   relayCheckpointMigration,
   guardsPositionMigration,
   masterKeyGenerationsMigration,
+  municipalParametersMigration,
+  reconciliationMigration,
 ];
