@@ -8,6 +8,7 @@ import { projectionGenerationsMigration } from './0014-projection-generations.js
 import { relayCheckpointMigration } from './0015-relay-checkpoint.js';
 import { guardsPositionMigration } from './0016-guards-position.js';
 import { masterKeyGenerationsMigration } from './0017-master-key-generations.js';
+import { batchedGuardsMigration } from './0024-batched-guards.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   relayCheckpointMigration,
   guardsPositionMigration,
   masterKeyGenerationsMigration,
+  batchedGuardsMigration,
 ];
