@@ -58,7 +58,7 @@ export const expectedSchema: readonly string[] = [
   'column vault_master_keys.activated_by text collate C',
   'column vault_master_keys.generation text not null collate C',
   'column vault_master_keys.key_id text not null collate C',
-  'constraint checkpoints: CHECK ((role = ANY (ARRAY[\'live\'::text, \'building\'::text, \'previous\'::text])))',
+  "constraint checkpoints: CHECK ((role = ANY (ARRAY['live'::text, 'building'::text, 'previous'::text])))",
   'constraint checkpoints: PRIMARY KEY (name, generation)',
   'constraint checkpoints: UNIQUE (name, role) DEFERRABLE',
   'constraint duplicate_marks: PRIMARY KEY (fingerprint)',
