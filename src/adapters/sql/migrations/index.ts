@@ -10,6 +10,7 @@ import { guardsPositionMigration } from './0016-guards-position.js';
 import { masterKeyGenerationsMigration } from './0017-master-key-generations.js';
 import { municipalParametersMigration } from './0019-municipal-parameters.js';
 import { reconciliationMigration } from './0020-reconciliation.js';
+import { batchedGuardsMigration } from './0024-batched-guards.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   masterKeyGenerationsMigration,
   municipalParametersMigration,
   reconciliationMigration,
+  batchedGuardsMigration,
 ];
