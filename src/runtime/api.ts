@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createParametersCache } from '../adapters/municipal-parameters/cache.js';
-import { PdfBusy, PdfFailed } from '../adapters/pdf/errors.js';
-import { sqlFault } from '../adapters/sql/errors.js';
-import { MasterKeyUnusable } from '../adapters/vault/key-file.js';
 import type { Keyring } from '../adapters/vault/keyring.js';
-import { deriveSecret, type MasterKey, WrongMasterKey } from '../adapters/vault/master-key.js';
+import { deriveSecret, type MasterKey } from '../adapters/vault/master-key.js';
 import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
 import { createDownloadTokens, type SecretsOfDay } from '../app/download/download-token.js';
-import { StoreUnavailable } from '../app/event-store/event-store.js';
 import { completingImported } from '../app/import/complete-imported.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
 import { acceptInvoice } from '../app/issue/accept-invoice.js';
@@ -24,7 +20,6 @@ import { createApp } from '../http/app.js';
 import type { HttpDeps } from '../http/deps.js';
 import { listen } from '../http/server.js';
 import type { Authorizer } from '../ports/authorizer.js';
-import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
 import type { PdfRenderer } from '../ports/pdf.js';
 import { annexVIII } from '../tables/annex-viii.js';
 import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-trade.js';
@@ -37,6 +32,7 @@ import { companyOf } from './issuing.js';
 import { faultFields, requestFields } from './logger.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
+import { isUnavailable } from './unavailable.js';
 
 /** Everything that an operator may change holds for new requests within 2 s; the read model is asked at most this often. */
 const OPERATOR_CACHE_MS = 1_000;
@@ -188,17 +184,6 @@ const eligibilityFacts = (
     return { municipality, catalogue, isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() };
   };
 };
-
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof StoreUnavailable ||
-  error instanceof EventLogUnavailable ||
-  error instanceof AppendOutcomeUnknown ||
-  error instanceof PdfBusy ||
-  // A key file that is behind: another process of the service may have it, and this one reads it again.
-  error instanceof WrongMasterKey ||
-  error instanceof MasterKeyUnusable ||
-  (error instanceof PdfFailed && (error.reason === 'timeout' || error.reason === 'worker_lost')) ||
-  sqlFault(error) !== 'other';
 
 /** Bounded, and never an error: the command is recorded already (design section 5). */
 const waitForProjection =

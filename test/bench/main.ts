@@ -1,4 +1,5 @@
 import { benchAccept } from './accept.js';
+import { benchDanfse } from './danfse.js';
 import { benchEventLog } from './event-log.js';
 import { benchRead } from './read.js';
 import { benchRebuild } from './rebuild.js';
@@ -10,6 +11,7 @@ import { benchWay } from './way.js';
 /** The figures of design section 12, by the names that `npm run bench -- NAME...` takes. */
 const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   'event-log': async () => (await benchEventLog()).map(compared(0.8)),
+  danfse: benchDanfse,
   sign: async () => (await benchSign()).map(compared(0.7)),
   accept: benchAccept,
   read: benchRead,
