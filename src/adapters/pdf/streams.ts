@@ -1,10 +1,11 @@
 import { inflateSync } from 'node:zlib';
-import { deflate } from './deflate.js';
+import { zlibSync } from 'fflate';
 import type { PdfDocument, PdfReference } from './pdfmake-parts.js';
 
 /**
- * Compresses whatever the document writes from now on by `deflate`, whose result no machine changes. Metadata stays plain, so
- * that every program finds it. The document itself must not compress.
+ * Compresses whatever the document writes from now on in JavaScript: the result of zlib depends on its version and on the
+ * processor, this one on the input alone. Metadata stays plain, so that every program finds it. The document itself must not
+ * compress.
  */
 export const compressStreams = (document: PdfDocument): void => {
   const plainRef = document.ref.bind(document);
@@ -25,6 +26,8 @@ const compress = (reference: PdfReference): void => {
   reference.buffer = [reference.data.Filter === undefined ? deflate(given) : compressedAnew(given)];
   reference.data.Filter = 'FlateDecode';
 };
+
+const deflate = (plain: Uint8Array): Buffer => Buffer.from(zlibSync(plain));
 
 /** Images come as zlib left them, and are the same in every document. */
 const compressedAnew = (given: Buffer): Buffer => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -49,4 +50,13 @@ it('knows no date but that of the note', async () => {
   expect(pdf.match(/D:\d{14}Z?/g)).toEqual(['D:20260828173708Z']);
   expect(pdf.match(/\d{4}-\d\d-\d\dT[\d:]+Z?/g)).toEqual(['2026-08-28T17:37:08Z']);
   expect(pdf).not.toContain('ModDate');
+});
+
+it('draws bytes that neither the machine nor the version of Node changes: only whoever changes the drawing writes another digest', async () => {
+  const renderer = createPdfRenderer({ workers: 1 });
+  const pdf = await renderer.render(noteOfCustomer('plain'), marks({ canceled: true, simulated: true }));
+  await renderer.close();
+  expect(createHash('sha256').update(pdf).digest('hex')).toBe(
+    '9f3f1c55ed4ceab51aba9d37a2c786231ca56bfb5409cfe1bafb1e6a3d9c7a3b',
+  );
 });
