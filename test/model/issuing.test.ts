@@ -24,6 +24,10 @@ const breachOf =
       if (ours.length > 0) return 'failed over an existing note';
       if (underWay.some((number) => !foreign.includes(number))) return 'failed while a request may become a note';
     }
+    const isSentNow =
+      before !== undefined &&
+      ours.some((number) => ![...before.authorizer.ours, ...before.authorizer.underWay].includes(number));
+    if (isSentNow && earlier?.kind === 'invoice' && earlier.outcome.status !== 'open') return 'sent after the verdict';
     if (outcome.status === 'open' && workers.every(({ at }) => at === 'idle')) {
       const last = state.attempts.at(-1);
       const step = given.nextIssueStep(state, now, limits, memos[last?.attempt ?? 0] ?? { asked: 0 });
@@ -113,6 +117,12 @@ describe('the issuing protocol, every interleaving of its processes, the authori
       },
       { ...none, lost: 2 },
       'failed',
+    ],
+    [
+      'a send that could not begin in time begins all the same',
+      { givesUpLateSends: false },
+      none,
+      'sent after the verdict',
     ],
     [
       'a verdict is given on what was read before the last look-up',
