@@ -82,8 +82,9 @@ const concludeNow = async (
   step: Extract<CancelStep, { do: 'conclude' }>,
   deps: IssuerDeps,
 ): Promise<void> => {
-  if (step.lookUpFirst !== undefined && (await lookUp(stream, pending, step.lookUpFirst, deps)) === 'found') return;
+  // Taken before the look-up, as for an invoice: what begins after it has a time and a last look-up of its own.
   const now = deps.clock.now();
+  if (step.lookUpFirst !== undefined && (await lookUp(stream, pending, step.lookUpFirst, deps)) === 'found') return;
   await recordDecision(stream, 'conclude_cancellation', deps, (state) => concludeCancellation(state, now, deps.limits));
 };
 
