@@ -26,6 +26,7 @@ export const appendSites = [
   'settle_invoice',
   'reconcile_numbers',
   'reconcile_note',
+  'record_reconciliation',
 ] as const;
 
 export type AppendSite = (typeof appendSites)[number];

@@ -9,6 +9,7 @@ import type { CertificateVault, CompanyCertificate } from '../ports/certificate-
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import type { ExportSigner } from '../ports/export-signer.js';
+import type { ParametersCache } from '../ports/municipal-parameters.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { SealingKeys } from '../ports/sealing-keys.js';
 import type { SupportReads } from '../ports/support-reads.js';
@@ -49,6 +50,8 @@ export type Session = {
   backup(options: BackupRequest): Promise<BackupOutcome>;
   /** Pauses issuing over a log that was put back by other means, until it is reconciled. */
   markRestored(): Promise<void>;
+  /** The last answers of the municipal parameters API. */
+  parameters: Pick<ParametersCache, 'entriesOf'>;
   /** How long a test invoice lives. */
   testRetentionSeconds: number;
   readPkcs12(pfx: Buffer, password: string): ReadCertificate;

@@ -22,19 +22,20 @@ export type AuthorizedNote = {
 
 /**
  * What a send saw (design section 6, 4). `not_sent`: no byte of the request was handed to the socket, or the JSON body
- * refused the channel's certificate. `rejected`: a JSON body with final codes. Everything else is `unknown`.
+ * refused the channel's certificate. `rejected`: a JSON body with final codes. Everything else is `unknown`. `outage`: the
+ * environment as a whole stood in the way, not this document nor this company; never recorded, it only pauses sends.
  */
 export type SendResult<Success> =
-  | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean }
+  | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean; outage?: true }
   | ({ kind: 'rejected' } & AuthorizerAnswer)
-  | ({ kind: 'unknown'; reason: string } & AuthorizerAnswer)
+  | ({ kind: 'unknown'; reason: string; outage?: true } & AuthorizerAnswer)
   | { kind: 'done'; result: Success };
 
 /** What a look-up saw. Only `absent` (JSON 404 with the catalogued code) proves anything but presence. */
 export type LookupResult<Found> =
   | { kind: 'found'; found: Found }
   | { kind: 'absent' }
-  | { kind: 'inconclusive'; reason: string };
+  | { kind: 'inconclusive'; reason: string; outage?: true };
 
 /** The cancellation event registered at the authorizer: its exact bytes. */
 export type RegisteredEvent = {

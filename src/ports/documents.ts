@@ -8,14 +8,14 @@ export type SignedDocument = {
   digest: string;
 };
 
-/** Thrown when a document that we built does not fit the official schema: our fault, never the caller's. */
+/** What a signer rejects with when a document that we built does not fit the official schema: our fault, never the caller's. */
 export class SchemaViolation extends Error {
   override readonly name = 'SchemaViolation';
 }
 
 /** Checks against the official XSD, then signs (C14N 20010315, RSA-SHA256). */
 export type DocumentSigner = {
-  /** `unsigned` is the canonical `<DPS …>…</DPS>` without declaration and signature. Throws `SchemaViolation`. */
-  signDps(unsigned: string, identity: SigningIdentity): SignedDocument;
-  signPedRegEvento(unsigned: string, identity: SigningIdentity): SignedDocument;
+  /** `unsigned` is the canonical `<DPS …>…</DPS>` without declaration and signature. Rejects with `SchemaViolation`. */
+  signDps(unsigned: string, identity: SigningIdentity): Promise<SignedDocument>;
+  signPedRegEvento(unsigned: string, identity: SigningIdentity): Promise<SignedDocument>;
 };

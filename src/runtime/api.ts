@@ -1,44 +1,45 @@
 import { randomUUID } from 'node:crypto';
-import { PdfBusy, PdfFailed } from '../adapters/pdf/errors.js';
+import { createParametersCache } from '../adapters/municipal-parameters/cache.js';
 import { createKeyUses } from '../adapters/read-model-postgres/key-uses.js';
-import { sqlFault } from '../adapters/sql/errors.js';
-import { MasterKeyUnusable } from '../adapters/vault/key-file.js';
 import type { Keyring } from '../adapters/vault/keyring.js';
-import { deriveSecret, type MasterKey, WrongMasterKey } from '../adapters/vault/master-key.js';
+import { deriveSecret, type MasterKey } from '../adapters/vault/master-key.js';
 import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
 import { createDownloadTokens, type SecretsOfDay } from '../app/download/download-token.js';
-import { StoreUnavailable } from '../app/event-store/event-store.js';
 import { completingImported } from '../app/import/complete-imported.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
 import { acceptInvoice } from '../app/issue/accept-invoice.js';
 import { lru } from '../app/lru.js';
 import { shortCache } from '../app/short-cache.js';
-import { overlaidCatalogue } from '../domain/catalog/catalog.js';
 import { issuableActivities } from '../domain/company/activities.js';
 import type { Company } from '../domain/company/company.js';
 import type { Catalogue } from '../domain/company/line-selection.js';
+import { demandsNow } from '../domain/municipality/demands.js';
+import type { Mode } from '../domain/shared/ids.js';
 import { createApp } from '../http/app.js';
 import type { HttpDeps } from '../http/deps.js';
 import { listen } from '../http/server.js';
 import type { Authorizer } from '../ports/authorizer.js';
-import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
 import type { PdfRenderer } from '../ports/pdf.js';
-import { shippedCatalogue } from '../tables/catalogue.js';
+import { annexVIII } from '../tables/annex-viii.js';
 import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-trade.js';
 import { municipalityByName } from '../tables/municipalities.js';
 import { pause } from '../waiting/pause.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
+import { companyCatalogue } from './company-catalogue.js';
 import type { Config } from './config.js';
 import { companyOf } from './issuing.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import { faultFields, requestFields } from './logger.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
+import { isUnavailable } from './unavailable.js';
 
 /** Everything that an operator may change holds for new requests within 2 s; the read model is asked at most this often. */
 const OPERATOR_CACHE_MS = 1_000;
+/** Refreshed once a day, and nobody decides by it at once. */
+const PARAMETERS_CACHE_MS = 5_000;
 /** A flood of unknown keys leaves the other connections to known ones. */
 const UNKNOWN_KEYS_AT_ONCE = 4;
 const DRAIN_MS = 20_000;
@@ -77,7 +78,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     testRetentionSeconds,
     isSimulated: (mode: 'live' | 'test') => simulated.includes(mode),
   };
-  const catalogueOf = companyCatalogue(parts);
+  const catalogueOf = companyCatalogue(engines, clock);
   const accepting = acceptDeps(parts, company, catalogueOf);
   const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
   const credential = shortCache(OPERATOR_CACHE_MS, clock, readModel.credential, UNKNOWN_KEYS_AT_ONCE);
@@ -155,15 +156,6 @@ const openApiAuthorizer = async (parts: Parts, company: AcceptDeps['company']): 
   return metrics.measureAuthorizer(await openAuthorizer({ ...parts, certificateOf }));
 };
 
-/** The shipped catalogue under what operators imported for the company's CNAEs. */
-const companyCatalogue = ({ engines, clock }: Pick<Parts, 'engines' | 'clock'>) => {
-  const imported = shortCache(OPERATOR_CACHE_MS, clock, async (cnaes) =>
-    overlaidCatalogue(shippedCatalogue, await engines.readModel.catalogLines(cnaes.split(','))),
-  );
-  return ({ registration }: Company): Promise<Catalogue> =>
-    imported(registration.activities.map(({ cnae }) => cnae).join());
-};
-
 const acceptDeps = (
   { engines, clock, config }: Parts,
   company: AcceptDeps['company'],
@@ -173,42 +165,38 @@ const acceptDeps = (
   idempotency: engines.guards.idempotency,
   duplicates: engines.guards.duplicates,
   taxRegistry: openTaxRegistry(config, engines, clock),
+  annexVIII,
+  municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
   clock,
   company,
   eligibilityFacts: eligibilityFacts({ engines, clock }, catalogueOf),
   windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
 });
 
-/** Demands are the operator's; a municipality of which nobody said anything demands nothing. */
+/** An operator's word, then the parameters API's as it was last told; nobody waits for either, and unknown demands nothing. */
 const eligibilityFacts = (
   { engines, clock }: Pick<Parts, 'engines' | 'clock'>,
   catalogueOf: (company: Company) => Promise<Catalogue>,
 ): AcceptDeps['eligibilityFacts'] => {
-  const demandsOf = shortCache(OPERATOR_CACHE_MS, clock, async (ibge) => {
-    const { requiresCustomer = false, requiresRegistration = false } =
-      (await engines.readModel.municipalityDemands(ibge)) ?? {};
-    return { ibge, requiresCustomer, requiresRegistration };
-  });
-  return async (known) => {
+  const operatorDemands = shortCache(OPERATOR_CACHE_MS, clock, engines.readModel.municipalityDemands);
+  const cache = createParametersCache(engines.pool);
+  const keptOf = {
+    live: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('live', ibge)),
+    test: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('test', ibge)),
+  };
+  const demandsOf = async (ibge: string, { registration }: Company, mode: Mode) => {
+    const [operator, kept] = await Promise.all([operatorDemands(ibge), keptOf[mode](ibge)]);
+    return { ibge, ...demandsNow(operator, kept, registration.taxRegime, clock.now()) };
+  };
+  return async (known, mode) => {
     const found = municipalityByName(known.registration.city, known.registration.state);
     const [municipality, catalogue] = await Promise.all([
-      found === undefined ? undefined : demandsOf(found.ibge),
+      found === undefined ? undefined : demandsOf(found.ibge, known, mode),
       catalogueOf(known),
     ]);
     return { municipality, catalogue, isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() };
   };
 };
-
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof StoreUnavailable ||
-  error instanceof EventLogUnavailable ||
-  error instanceof AppendOutcomeUnknown ||
-  error instanceof PdfBusy ||
-  // A key file that is behind: another process of the service may have it, and this one reads it again.
-  error instanceof WrongMasterKey ||
-  error instanceof MasterKeyUnusable ||
-  (error instanceof PdfFailed && (error.reason === 'timeout' || error.reason === 'worker_lost')) ||
-  sqlFault(error) !== 'other';
 
 /** Bounded, and never an error: the command is recorded already (design section 5). */
 const waitForProjection =

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createAuthorizer } from '../adapters/authorizer/client.js';
-import { sefinTrustRoots } from '../adapters/authorizer/trust-roots.js';
+import { readTrustRoots, sefinTrustRoots } from '../adapters/authorizer/trust-roots.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { Authorizer, Caller } from '../ports/authorizer.js';
 import type { CompanyCertificate } from '../ports/certificate-vault.js';
@@ -62,6 +62,16 @@ export const openSimulator = async (
   return simulator;
 };
 
+/** Trusted beside the public roots, by every client of the national system. Throws `TrustRootsUnusable`. */
+export const trustRoots = async (
+  { authorizerCaFile }: Pick<Config, 'authorizerCaFile'>,
+  simulator: Pick<Simulator, 'caPem'> | undefined,
+): Promise<readonly string[]> => [
+  ...sefinTrustRoots(),
+  ...(simulator === undefined ? [] : [simulator.caPem]),
+  ...(authorizerCaFile === undefined ? [] : await readTrustRoots(authorizerCaFile)),
+];
+
 export type AuthorizerParts = {
   config: Config;
   clock: Clock;
@@ -78,6 +88,7 @@ export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer
   const client = createAuthorizer({
     addresses: { live: addressOf('live') ?? NOWHERE, test: addressOf('test') ?? NOWHERE },
     trustRootsPem,
+    connectTimeoutMs: config.authorizerConnectTimeoutMs,
     timeoutMs: config.limits.sendSeconds * 1000,
     certificateOf,
     now: () => clock.now(),
@@ -101,10 +112,9 @@ export const authorizerAddresses = async (
   config: Config,
   simulator: AuthorizerParts['simulator'],
 ): Promise<{ addresses: Partial<Record<Mode, string>>; trustRootsPem: readonly string[] }> => {
-  const extraRoots = config.authorizerCaFile === undefined ? [] : [await readFile(config.authorizerCaFile, 'utf8')];
   return {
     addresses: { ...simulator?.urls, ...config.authorizer },
-    trustRootsPem: [...sefinTrustRoots(), ...(simulator === undefined ? [] : [simulator.caPem]), ...extraRoots],
+    trustRootsPem: await trustRoots(config, simulator),
   };
 };
 

@@ -5,6 +5,7 @@ import { credentialsOf, EventStoreUrlInvalid } from '../adapters/eventlog-events
 import { NatsServersInvalid, readServers } from '../adapters/queue-nats/servers.js';
 import { DatabaseUrlInvalid, readDatabaseUrl } from '../adapters/sql/address.js';
 import type { SessionLimits } from '../adapters/sql/pool.js';
+import type { ReconcileSettings } from '../app/reconciliation/deps.js';
 import type { Limits } from '../domain/invoice/limits.js';
 import type { Mode } from '../domain/shared/ids.js';
 import { environment, FROM_FILE, type LOG_LEVELS, SPEC_WINDOWS } from './environment.js';
@@ -31,7 +32,10 @@ export type Config = {
   natsUrl: string | undefined;
   /** Undefined for a mode that the simulator serves. */
   authorizer: Partial<Record<Mode, string>>;
+  /** Of the municipal parameters API; undefined for a mode whose address follows from the authorizer's. */
+  parameters: Partial<Record<Mode, string>>;
   authorizerCaFile: string | undefined;
+  authorizerConnectTimeoutMs: number;
   taxRegistryUrl: string | undefined;
   /** Where the daily anchors of the log are written for operators to publish; undefined: in the log only. */
   anchorDir: string | undefined;
@@ -44,6 +48,7 @@ export type Config = {
   duplicateSeconds: number;
   downloadTokenSeconds: number;
   sweepSeconds: number;
+  reconcile: ReconcileSettings & { paceSeconds: number };
   simulator: {
     host: string;
     port: number;
@@ -180,7 +185,12 @@ const toConfig = (e: v.InferOutput<typeof environment>, operatorToken: string | 
       ...(e.AUTHORIZER_TEST_URL === undefined ? {} : { test: e.AUTHORIZER_TEST_URL }),
       ...(e.AUTHORIZER_LIVE_URL === undefined ? {} : { live: e.AUTHORIZER_LIVE_URL }),
     },
+    parameters: {
+      ...(e.PARAMETERS_TEST_URL === undefined ? {} : { test: e.PARAMETERS_TEST_URL }),
+      ...(e.PARAMETERS_LIVE_URL === undefined ? {} : { live: e.PARAMETERS_LIVE_URL }),
+    },
     authorizerCaFile: e.AUTHORIZER_CA_FILE,
+    authorizerConnectTimeoutMs: e.AUTHORIZER_CONNECT_TIMEOUT_S * 1000,
     taxRegistryUrl: e.TAX_REGISTRY_URL,
     anchorDir: e.ANCHOR_DIR === undefined ? undefined : resolve(e.ANCHOR_DIR),
     masterKeyFile: e.MASTER_KEY_FILE ?? resolve(dataDir, 'master.key'),
@@ -199,6 +209,13 @@ const toConfig = (e: v.InferOutput<typeof environment>, operatorToken: string | 
     duplicateSeconds: e.DUPLICATE_WINDOW_S,
     downloadTokenSeconds: e.DOWNLOAD_TOKEN_TTL_S,
     sweepSeconds: e.SWEEP_INTERVAL_S,
+    reconcile: {
+      samplePercent: e.RECONCILE_SAMPLE_PERCENT,
+      paceSeconds: e.RECONCILE_PACE_S,
+      roundSeconds: e.RECONCILE_ROUND_S,
+      settledSeconds: e.RECONCILE_SETTLED_S,
+      reachSeconds: e.RECONCILE_REACH_S,
+    },
     simulator: {
       host: e.SIMULATOR_HOST,
       port: e.SIMULATOR_PORT,

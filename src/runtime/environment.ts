@@ -30,6 +30,11 @@ const httpAddress = v.pipe(
   v.transform((url) => url.replace(/\/+$/, '')),
 );
 
+const httpsAddress = v.pipe(
+  address('https:'),
+  v.transform((url) => url.replace(/\/+$/, '')),
+);
+
 const modeList = v.pipe(
   v.string(),
   v.regex(/^(?:test|live|test,live|live,test)?$/, 'must be test, live or test,live'),
@@ -69,18 +74,10 @@ export const environment = v.object({
   DATABASE_CONNECT_TIMEOUT_S: v.optional(whole(1, 60), '5'),
   EVENTSTORE_URL: v.optional(text),
   NATS_URL: v.optional(text),
-  AUTHORIZER_TEST_URL: v.optional(
-    v.pipe(
-      address('https:'),
-      v.transform((url) => url.replace(/\/+$/, '')),
-    ),
-  ),
-  AUTHORIZER_LIVE_URL: v.optional(
-    v.pipe(
-      address('https:'),
-      v.transform((url) => url.replace(/\/+$/, '')),
-    ),
-  ),
+  AUTHORIZER_TEST_URL: v.optional(httpsAddress),
+  AUTHORIZER_LIVE_URL: v.optional(httpsAddress),
+  PARAMETERS_TEST_URL: v.optional(httpsAddress),
+  PARAMETERS_LIVE_URL: v.optional(httpsAddress),
   ANCHOR_DIR: v.optional(text),
   AUTHORIZER_CA_FILE: v.optional(text),
   TAX_REGISTRY_URL: v.optional(httpAddress),
@@ -96,6 +93,7 @@ export const environment = v.object({
   TEST_RETENTION_S: seconds(SPEC_WINDOWS.TEST_RETENTION_S),
   DOWNLOAD_TOKEN_TTL_S: seconds(SPEC_WINDOWS.DOWNLOAD_TOKEN_TTL_S),
   ALLOW_SHORT_WINDOWS: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
+  AUTHORIZER_CONNECT_TIMEOUT_S: v.optional(whole(1, 600), '10'),
   AUTHORIZER_TIMEOUT_S: v.optional(whole(1, 600), '30'),
   LOOKUP_INTERVALS_S: v.optional(
     v.pipe(
@@ -107,6 +105,11 @@ export const environment = v.object({
     '30,60,120,300,600',
   ),
   SWEEP_INTERVAL_S: v.optional(whole(1, 3600), '5'),
+  RECONCILE_SAMPLE_PERCENT: v.optional(whole(0, 100), '10'),
+  RECONCILE_PACE_S: v.optional(whole(1, 3600), '10'),
+  RECONCILE_ROUND_S: seconds(86_400),
+  RECONCILE_SETTLED_S: seconds(3600),
+  RECONCILE_REACH_S: seconds(60 * 86_400),
   SIMULATED_MODES: v.optional(modeList, ''),
   SIMULATOR_HOST: v.optional(text, '127.0.0.1'),
   SIMULATOR_PORT: port('0'),

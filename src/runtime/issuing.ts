@@ -5,6 +5,8 @@ import { createParkedTaps } from '../adapters/read-model-postgres/parked-taps.js
 import { createWatch } from '../adapters/read-model-postgres/watch.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
 import type { IssuerDeps } from '../app/issuer/deps.js';
+import { APPEND_GRACE_SECONDS } from '../app/issuer/send-attempt.js';
+import { createSendGate } from '../app/issuer/send-gate.js';
 import { oldestKeptDay } from '../app/retention/test-keys.js';
 import { shortCache } from '../app/short-cache.js';
 import type { Company } from '../domain/company/company.js';
@@ -21,7 +23,9 @@ import { createCertificateWarnings } from './certificate-warnings.js';
 import type { Config } from './config.js';
 import type { Engines } from './engines.js';
 import { faultFields, streamFields } from './logger.js';
+import { refreshParametersForEver } from './parameters.js';
 import { mirrorParked } from './parked-mirror.js';
+import { reconcileForEver } from './reconciling.js';
 import { relayForEver, relayStart } from './relaying.js';
 import type { Parts } from './service.js';
 
@@ -64,6 +68,8 @@ export const startIssuing = async (parts: Parts): Promise<void> => {
     const issue = (stopping: AbortSignal): Promise<void> =>
       runIssuer({ queue, deps: { ...deps, stopping }, concurrency: CONCURRENT_ISSUES, signal: stopping, onFault });
     running.push(guards.whileLogStands(signal, issue));
+    running.push(guards.whileLogStands(signal, (stopping) => refreshParametersForEver(parts, stopping)));
+    running.push(guards.whileLogStands(signal, (stopping) => reconcileForEver(deps, parts, stopping)));
     if (!queue.isDurable) await refill(sweeper, signal);
   }
   if (roles.includes('sweeper')) {
@@ -125,6 +131,15 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
   return {
     store: engines.store,
     authorizer: decorateAuthorizer(await openAuthorizer({ ...parts, certificateOf })),
+    gate: createSendGate({
+      clock,
+      leaseSeconds: APPEND_GRACE_SECONDS + 3 * config.limits.sendSeconds,
+      chance: Math.random,
+      onChange: (change) => {
+        metrics.circuit(change);
+        logger.warn({ msg: 'sends to the authorizer', ...change });
+      },
+    }),
     signer: createDocumentSigner(),
     lookups: engines.guards.lookups,
     clock,

@@ -1,4 +1,5 @@
 import { registry } from '../../projections/registry.js';
+import { createParametersCache } from '../adapters/municipal-parameters/cache.js';
 import { createWatch } from '../adapters/read-model-postgres/watch.js';
 import { openPool } from '../adapters/sql/pool.js';
 import { checkVault } from '../adapters/vault/vault-check.js';
@@ -37,6 +38,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     readiness,
     projections: statuses,
     isHalted: (name) => state.halted.has(name) || state.halted.has('projector'),
+    parameters: createParametersCache(db),
     ...{ queue, watch, clock },
   });
   const server = await startOpsServer(config.ops, {

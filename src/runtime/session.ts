@@ -1,6 +1,7 @@
 import { operatorProjections, registry } from '../../projections/registry.js';
 import { lookAtGuards } from '../adapters/guards-postgres/guards-record.js';
 import { isPaused, notePause } from '../adapters/guards-postgres/set-back.js';
+import { createParametersCache } from '../adapters/municipal-parameters/cache.js';
 import { createKeyUses } from '../adapters/read-model-postgres/key-uses.js';
 import { createSupportReads } from '../adapters/read-model-postgres/support-reads.js';
 import { createExportSigner } from '../adapters/vault/export-signer.js';
@@ -29,6 +30,7 @@ import type { Config } from './config.js';
 import { demoCertificate } from './demo-certificate.js';
 import { type Engines, openEngines } from './engines.js';
 import { createLogger, type Logger } from './logger.js';
+import { parametersCheck } from './parameter-checks.js';
 import { projectionOperations } from './projection-operations.js';
 import { reconcileNow } from './reconciliation.js';
 import { createRunner, type Runner } from './runner.js';
@@ -59,6 +61,7 @@ export const sessionOver = (
   },
 ): Session => {
   const { log, store, sealingKeys, readModel, vault, pool, keyring } = engines;
+  const parameters = createParametersCache(pool);
   const rotation = { db: pool, keyring, clock };
   const exportSigner = createExportSigner(pool, keyring, clock);
   const queue = sessionQueue(engines, config, clock, rest);
@@ -70,6 +73,7 @@ export const sessionOver = (
     readModel,
     supportReads: createSupportReads(pool),
     vault,
+    parameters,
     companyDeps: (actor) => ({
       store,
       clock,
@@ -105,6 +109,7 @@ export const sessionOver = (
       ...(await guardsChecks(engines, config)),
       masterKeyCheck(await masterKeyStatus(rotation)),
       await exportKeyCheck(exportSigner),
+      await parametersCheck(parameters, clock),
     ],
   };
 };

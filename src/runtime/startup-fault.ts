@@ -1,3 +1,4 @@
+import { TrustRootsUnusable } from '../adapters/authorizer/trust-roots.js';
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../adapters/queue-nats/topology.js';
 import { type SqlFault, sqlFault } from '../adapters/sql/errors.js';
@@ -24,6 +25,7 @@ export type StartupFault = { exit: 1 | 2 | 3; line: string };
 export const startupFault = (error: unknown): StartupFault => {
   if (error instanceof EmbeddedPostgresError || error instanceof FolderInUse) return { exit: 2, line: error.message };
   if (error instanceof NatsTopologyMismatch) return { exit: 2, line: error.message };
+  if (error instanceof TrustRootsUnusable) return { exit: 2, line: error.message };
   if (error instanceof SimulatorElsewhere) return { exit: 2, line: error.message };
   if (error instanceof MasterKeyUnusable || error instanceof WrongMasterKey) return { exit: 2, line: error.message };
   if (error instanceof MigrationError || error instanceof LogIdentityMismatch) return { exit: 2, line: error.message };

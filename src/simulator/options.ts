@@ -1,5 +1,6 @@
 import type { Mode } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
+import type { Timers } from './timers.js';
 
 /** The only source of the authorizer's time. */
 export type Clock = { now(): Instant };
@@ -29,6 +30,8 @@ export type SimulatorOptions = {
   /** Ask for the client's certificate as Sefin does, by TLS 1.2 renegotiation after the request; default: in the handshake. */
   renegotiate?: boolean;
   clock: Clock;
+  /** The delays of faults; default: real ones. A test whose clock stands still moves them with it. */
+  timers?: Timers;
   tables: Tables;
   /** PEM bundle of further authorities whose client certificates are accepted. */
   extraClientCaPem?: string;
@@ -38,6 +41,8 @@ export type SimulatorOptions = {
 export type Simulator = {
   /** Base URL of each environment, without a trailing slash. */
   urls: Record<Mode, string>;
+  /** Base URL of the parameters API of each environment. */
+  parametersUrls: Record<Mode, string>;
   controlUrl: string;
   /** Trust root of the server certificate. */
   caPem: string;

@@ -60,7 +60,7 @@ const start = async (
   const live = await openEnvironment(folder, 'live');
   closers.push(live.ledger.close);
   await syncFolder(folder);
-  const timers = createTimers();
+  const timers = options.timers ?? createTimers();
   const extra = options.extraClientCaPem === undefined ? [] : [options.extraClientCaPem];
   const clientAuthorities = [authority.certificatePem, ...extra];
 
@@ -84,9 +84,10 @@ const start = async (
 
   const origin = `https://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${authorizer.port}`;
   const urls = { test: `${origin}${test.basePath}`, live: `${origin}${live.basePath}` };
+  const parametersUrls = { test: `${origin}/test/parametrizacao`, live: `${origin}/live/parametrizacao` };
   const controlUrl = `http://127.0.0.1:${control.port}`;
   options.log?.({ msg: 'simulator ready', urls, controlUrl });
-  return { urls, controlUrl, caPem: authority.certificatePem, close };
+  return { urls, parametersUrls, controlUrl, caPem: authority.certificatePem, close };
 };
 
 const openEnvironment = async (folder: string, mode: Mode): Promise<Environment> => ({

@@ -1,4 +1,5 @@
 import type { Catalogue, CatalogueLine } from '../domain/company/line-selection.js';
+import { unmetDemandOf } from '../domain/company/unsupported-services.js';
 import { once, readTable } from './tsv.js';
 
 const serviceCodes = once(
@@ -24,7 +25,7 @@ const lines = once(() => {
       ...(nbs === '' ? {} : { nbs }),
       description: serviceCodeDescription(service_code) ?? service_code,
       isDefault: is_default === 'true',
-      isBlocked: false,
+      isBlocked: unmetDemandOf(service_code) !== undefined,
     };
     byCnae.set(cnae, [...(byCnae.get(cnae) ?? []), line]);
   }

@@ -15,15 +15,21 @@ export type Schemas = {
   validate(kind: DocumentKind, xml: Buffer): readonly string[];
 };
 
-/** The official XSDs of layout 1.01, compiled when first needed and kept for the life of the process. */
-export const openSchemas = (): Schemas => ({
-  validate: (kind, xml) => {
-    const opened = withXmlDocument(xml, (document) =>
-      document.root.name === kind ? faultsOf(validatorOf(kind), document) : [`the root element is not ${kind}`],
-    );
-    return opened.ok ? opened.value : [opened.reason];
-  },
-});
+/**
+ * The official XSDs of layout 1.01, each compiled once and kept for the life of the process: those of `soon` now, because that
+ * takes up to 20 ms and a service that runs has no such moment, the others when first needed.
+ */
+export const openSchemas = (soon: readonly DocumentKind[] = []): Schemas => {
+  for (const kind of soon) validatorOf(kind);
+  return {
+    validate: (kind, xml) => {
+      const opened = withXmlDocument(xml, (document) =>
+        document.root.name === kind ? faultsOf(validatorOf(kind), document) : [`the root element is not ${kind}`],
+      );
+      return opened.ok ? opened.value : [opened.reason];
+    },
+  };
+};
 
 const FILES = [
   'DPS_v1.01.xsd',

@@ -22,24 +22,47 @@ export type SigningOptions = {
   encoding?: 'UTF-8' | 'utf-8';
 };
 
+export type Signed = { bytes: Buffer; digest: string };
+
 /**
  * Enveloped XMLDSig, RSA-SHA256 over SHA-256: declaration, then the document with `Signature` as the root's last child
  * (domain.md section 6). `unsigned` starts with its root, which declares the default namespace as its first attribute,
  * and whose child begins `<name Id="...">`. `digest` is the DigestValue. Throws when the text has another shape.
  */
-export const signDocument = (unsigned: string, options: SigningOptions): { bytes: Buffer; digest: string } => {
+export const signDocument = (unsigned: string, options: SigningOptions): Signed => {
+  const { signedInfo, key, around } = prepare(unsigned, options);
+  return around(sign('sha256', signedInfo, key));
+};
+
+/** The same, with the RSA operation in libuv's pool: 0.3 ms of the event loop with 2048 bits, 5 ms with 4096 (ADR 17). */
+export const signDocumentOffLoop = async (unsigned: string, options: SigningOptions): Promise<Signed> => {
+  const { signedInfo, key, around } = prepare(unsigned, options);
+  return around(await signOffLoop(signedInfo, key));
+};
+
+const signOffLoop = (signedInfo: Buffer, key: KeyObject): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    sign('sha256', signedInfo, key, (error, value) => (error === null ? resolve(value) : reject(error)));
+  });
+
+type Prepared = { signedInfo: Buffer; key: KeyObject; around(signatureValue: Buffer): Signed };
+
+/** Everything but the RSA operation. */
+const prepare = (unsigned: string, options: SigningOptions): Prepared => {
   const digest = createHash('sha256').update(canonicalContent(unsigned, options)).digest('base64');
   const signedInfo = signedInfoOf(options.id, digest, SIGNED_INFO[options.algorithm]);
-  const signature = sign('sha256', Buffer.from(signedInfo), privateKey(options.privateKeyPem)).toString('base64');
   // Inside Signature the namespace is inherited; only the digested form of SignedInfo carries it.
   const inner = signedInfo.replace(` xmlns="${DSIG_NAMESPACE}"`, '');
-  const block =
-    `<Signature xmlns="${DSIG_NAMESPACE}">${inner}<SignatureValue>${signature}</SignatureValue><KeyInfo><X509Data>` +
-    `<X509Certificate>${leafBase64(options.certificatePem)}</X509Certificate></X509Data></KeyInfo></Signature>`;
+  const keyInfo = `<KeyInfo><X509Data><X509Certificate>${leafBase64(options.certificatePem)}</X509Certificate></X509Data></KeyInfo>`;
   const rootEnd = unsigned.lastIndexOf('</');
   const declaration = `<?xml version="1.0" encoding="${options.encoding ?? 'UTF-8'}"?>`;
-  const signed = `${declaration}${unsigned.slice(0, rootEnd)}${block}${unsigned.slice(rootEnd)}`;
-  return { bytes: Buffer.from(signed, 'utf8'), digest };
+  const around = (signatureValue: Buffer): Signed => {
+    const value = `<SignatureValue>${signatureValue.toString('base64')}</SignatureValue>`;
+    const block = `<Signature xmlns="${DSIG_NAMESPACE}">${inner}${value}${keyInfo}</Signature>`;
+    const signed = `${declaration}${unsigned.slice(0, rootEnd)}${block}${unsigned.slice(rootEnd)}`;
+    return { bytes: Buffer.from(signed, 'utf8'), digest };
+  };
+  return { signedInfo: Buffer.from(signedInfo), key: privateKey(options.privateKeyPem), around };
 };
 
 const CANONICALIZATION = {

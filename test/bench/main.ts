@@ -1,5 +1,6 @@
 import { benchAccept } from './accept.js';
 import { benchAudit } from './audit.js';
+import { benchDanfse } from './danfse.js';
 import { benchEventLog } from './event-log.js';
 import { benchRead } from './read.js';
 import { benchRebuild } from './rebuild.js';
@@ -11,6 +12,7 @@ import { benchWay } from './way.js';
 /** The figures of design section 12, by the names that `npm run bench -- NAME...` takes. */
 const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   'event-log': async () => (await benchEventLog()).map(compared(0.8)),
+  danfse: benchDanfse,
   sign: async () => (await benchSign()).map(compared(0.7)),
   accept: benchAccept,
   read: benchRead,

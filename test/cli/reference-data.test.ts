@@ -89,6 +89,7 @@ describeWithPostgres('the operator command over reference data', () => {
   it('municipality set keeps what it does not name', async () => {
     expect(await run('municipality', 'set', RIO, '--requires-customer', 'on')).toMatchObject({ exit: 0 });
     expect((await runJson('municipality', 'show', RIO)).json).toEqual({
+      parameters: { test: [], live: [] },
       ibge: RIO,
       name: 'Rio de Janeiro',
       state: 'RJ',

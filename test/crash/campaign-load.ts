@@ -5,21 +5,24 @@ import type { Seeded } from './seeded.js';
 /** One invoice that is wanted: its key and amount are its own, and the authorizer may fail at it once. */
 export type Wish = { key: string; amountInCents: number; fault: FaultKind | undefined };
 
-export type FaultKind = Extract<
-  FaultOrder['kind'],
-  'lost_after_commit' | 'lost_before_commit' | 'http_503' | 'slow' | 'reject'
->;
-export const FAULT_KINDS: readonly FaultKind[] = [
+export const FAULT_KINDS = [
   'lost_after_commit',
   'lost_before_commit',
-  'http_503',
+  'late_commit',
   'slow',
   'reject',
-];
+  'http_429',
+  'http_502_html',
+  'http_503',
+  'transient',
+  'reset',
+  'garbage',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
 
 const CLIENTS = 8;
 /** Of all invoices, for each kind of fault. */
-const SHARE = 0.02;
+const SHARE = 0.01;
 const FIRST_AMOUNT = 100_000;
 const ANSWER_WITHIN_MS = 120_000;
 const ENDED_WITHIN_MS = 240_000;
@@ -46,6 +49,8 @@ export type Load = {
   /** Asks until it is told the id; a lost connection, a 503 and a key in use are no answer. */
   issue(wish: Wish): Promise<string>;
   endOf(id: string): Promise<SeenInvoice>;
+  /** Asks for the cancellation and waits for what comes of it. */
+  cancel(id: string): Promise<SeenInvoice>;
 };
 
 /** Clients that take any api that runs, another one for each call, as behind a load balancer. */
@@ -81,6 +86,21 @@ export const startLoad = (
       return seen === undefined || seen.status === 'queued' || seen.status === 'processing' ? undefined : seen;
     });
 
+  const cancel = (id: string): Promise<SeenInvoice> =>
+    waitFor(`the cancellation of ${id}`, ENDED_WITHIN_MS, async () => {
+      const seen = await client()
+        .find(id)
+        .catch(() => undefined);
+      const { status } = seen?.cancellation ?? {};
+      if (seen !== undefined && status !== undefined && status !== 'pending') return seen;
+      // An answer that was lost is told by the next look.
+      if (seen !== undefined && status === undefined)
+        await client()
+          .cancel(id)
+          .catch(() => undefined);
+      return undefined;
+    });
+
   const accepted = new Map<string, string>();
   const todo = [...all];
   const work = async (): Promise<void> => {
@@ -89,12 +109,12 @@ export const startLoad = (
       accepted.set(wish.key, await issue(wish));
     }
   };
-  return { accepted, done: Promise.all(Array.from({ length: CLIENTS }, work)), issue, endOf };
+  return { accepted, done: Promise.all(Array.from({ length: CLIENTS }, work)), issue, endOf, cancel };
 };
 
 const orderOf = (kind: FaultKind): FaultOrder => ({
   on: 'issue',
   kind,
-  ...(kind === 'slow' ? { delay_ms: SLOW_MS } : {}),
+  ...(kind === 'slow' || kind === 'late_commit' ? { delay_ms: SLOW_MS } : {}),
   ...(kind === 'reject' ? { code: 'E0312' } : {}),
 });

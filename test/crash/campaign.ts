@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import { type Role, roles } from '../../src/runtime/config.js';
 import { waitFor } from '../support/crash-client.js';
+import { isCanceled } from '../support/crash-ledger.js';
 import { type ExternalSimulator, startExternalSimulator } from '../support/crash-simulator.js';
 import { openStage, type Stage } from '../support/crash-stage.js';
 import { type NatsServer, startNats } from '../support/nats.js';
-import { expectRowsOfLog, expectSoundLog } from './aftermath.js';
-import { FAULT_KINDS, type Load, startLoad, type Wish, wishes } from './campaign-load.js';
+import { expectRowsOfLog, expectSoundLog, wholeLog } from './aftermath.js';
+import { checkDocuments } from './campaign-documents.js';
+import { type Load, startLoad, type Wish, wishes } from './campaign-load.js';
+import { callsLine, type End, endsTable, mostCalls, readCalls } from './campaign-table.js';
 import { containersOn } from './containers.js';
 import { type Fleet, MISHAPS, type Mishap, startFleet } from './fleet.js';
 import { type Seeded, seeded } from './seeded.js';
@@ -59,12 +63,21 @@ export const campaign = (title: string, { size, seed, series, openLog }: Campaig
       const load = startLoad(all, stage.key, fleet.origins, simulator);
       await Promise.all([load.done, befall(stepsOf(size, random), all, load, fleet)]);
       fleet.thaw();
-      const line = await expectEnds(all, load, simulator);
+      const ends = await expectEnds(all, load, simulator);
+      await expectCancellations(ends, load, simulator);
       expect(fleet.wrongEnds).toEqual([]);
       await expectSoundLog(stage);
       await expectRowsOfLog(stage);
+      const most = mostCalls(await wholeLog(stage, 'nfse'), await readCalls(simulator.controlUrl));
+      expect(most.sends).toBeLessThanOrEqual(MAX_SENDS);
+      const documents = await checkDocuments(stage);
+      expect(documents.faults).toEqual([]);
       const seconds = Math.round((performance.now() - began) / 1000);
-      process.stdout.write(`${title}: ${line}; ${mishapsOf(fleet)}; seed ${seed}, ${seconds} s\n`);
+      const issued = ends.filter(({ seen }) => seen.status === 'issued').length;
+      const counts = `${ends.length} invoices, ${issued} issued with one note each; most calls of one: ${callsLine(most)}`;
+      process.stdout.write(
+        `${title}: seed ${seed}, ${seconds} s\n${endsTable(ends)}\n${counts}\n${mishapsOf(fleet)}\n${documents.line}\n`,
+      );
     },
     PATIENCE_MS,
   );
@@ -97,7 +110,7 @@ const befall = async (steps: readonly Step[], all: readonly Wish[], load: Load, 
  * One id for each key, an end for each invoice, and the ledger agrees: one note for an issued one, none for a failed one.
  * Only what the authorizer refused may fail; where the refusal died with its process, the same bytes were sent again.
  */
-const expectEnds = async (all: readonly Wish[], load: Load, simulator: ExternalSimulator): Promise<string> => {
+const expectEnds = async (all: readonly Wish[], load: Load, simulator: ExternalSimulator): Promise<readonly End[]> => {
   const ends = await Promise.all(
     all.map(async (wish) => ({ wish, seen: await load.endOf(load.accepted.get(wish.key) ?? '') })),
   );
@@ -111,8 +124,21 @@ const expectEnds = async (all: readonly Wish[], load: Load, simulator: ExternalS
     issued.map(({ wish, seen }) => `${wish.amountInCents} ${seen.access_key}`).sort(),
   );
   for (const wish of all) expect(await load.issue(wish)).toBe(load.accepted.get(wish.key));
-  const faults = FAULT_KINDS.map((kind) => `${kind} ${all.filter(({ fault }) => fault === kind).length}`).join(', ');
-  return `${all.length} invoices, ${issued.length} issued, ${failed.length} failed, ${notes.length} notes; faults: ${faults}`;
+  return ends;
+};
+
+/** Of those that were issued; every second one while the answer to its event is lost. */
+const CANCELED_SHARE = 10;
+
+const expectCancellations = async (ends: readonly End[], load: Load, simulator: ExternalSimulator): Promise<void> => {
+  const chosen = ends.filter(({ seen }) => seen.status === 'issued').filter((_, index) => index % CANCELED_SHARE === 0);
+  await Promise.all(
+    chosen.map(async ({ wish, seen }, index) => {
+      if (index % 2 === 0) await simulator.order({ on: 'event', kind: 'lost_after_commit' }, wish.amountInCents);
+      expect((await load.cancel(seen.id)).cancellation?.status).toBe('succeeded');
+    }),
+  );
+  expect((await simulator.notes()).filter(isCanceled)).toHaveLength(chosen.length);
 };
 
 const mishapsOf = ({ counts }: Fleet): string =>

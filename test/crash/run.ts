@@ -140,10 +140,37 @@ const playOperate = async (crash: Crash, start: Start): Promise<void> => {
   expect(allocated.map(({ data }) => data.number)).toEqual([1, MOVED_TO]);
 };
 
+/** The difference is told once, by whichever process got to write it, and the invoice stays as it is. */
+const playReconcile = async (crash: Crash, start: Start): Promise<void> => {
+  const doomed = await start('doomed');
+  const { access_key } = await untilSettled(doomed, await untilIssued(doomed, await issue(crash, doomed)));
+  const event = { environment: 'test', access_key, type: '101101' };
+  const linked = await fetch(`${crash.simulator.controlUrl}/_control/events`, {
+    method: 'POST',
+    body: JSON.stringify(event),
+  });
+  expect(linked.status).toBe(201);
+  await expectDeath(crash, doomed.program);
+  await start('lives');
+  const differences = async () =>
+    (await wholeLog(crash.stage, 'nfse')).filter(({ type }) => type === 'ReconciliationDifferenceFound');
+  await waitFor('the difference', GONE_WITHIN_MS, async () => ((await differences()).length > 0 ? true : undefined));
+  // Two more rounds find it again.
+  const looks = async (): Promise<number> => {
+    const calls = (await (await fetch(`${crash.simulator.controlUrl}/_control/calls`)).json()) as { path: string }[];
+    return calls.filter(({ path }) => path.endsWith(`${access_key}/eventos/101101/1`)).length;
+  };
+  const before = await looks();
+  await waitFor('two more looks', GONE_WITHIN_MS, async () => ((await looks()) >= before + 2 ? true : undefined));
+  expect((await differences()).map(({ data }) => data.kind)).toEqual(['canceled_there_only']);
+  expect(await crash.simulator.notes(crash.amountInCents)).toHaveLength(1);
+};
+
 const PLAYS: Record<Scenario['kind'], (crash: Crash, start: Start) => Promise<void>> = {
   issue: playIssue,
   cancel: playCancel,
   retention: playRetention,
   conflict: playConflict,
   operate: playOperate,
+  reconcile: playReconcile,
 };

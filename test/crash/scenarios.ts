@@ -7,8 +7,8 @@ import type { FaultOrder } from '../support/crash-simulator.js';
  */
 export type Scenario = {
   title: string;
-  /** `conflict`: a foreign note stands under our first number. `operate`: the operator's process dies, not the service. */
-  kind: 'issue' | 'cancel' | 'retention' | 'conflict' | 'operate';
+  /** `conflict`: a foreign note stands under our first number. `operate`: the operator's process dies, not the service. `reconcile`: the note is canceled at the web portal. */
+  kind: 'issue' | 'cancel' | 'retention' | 'conflict' | 'operate' | 'reconcile';
   ends: 'issued' | 'failed' | 'indeterminate' | 'canceled' | 'not canceled' | 'deleted';
   /** Without a key the client looks for its reference before it asks again. */
   asks?: 'with a key' | 'with a reference';
@@ -149,6 +149,17 @@ export const appendScenarios = {
   settle_invoice: [{ title: 'an indeterminate invoice that support settles', kind: 'operate', ends: 'issued' }],
   reconcile_numbers: [{ title: 'numbers moved past a found note', kind: 'operate', ends: 'issued' }],
   reconcile_note: [{ title: 'a found note given back to its invoice', kind: 'operate', ends: 'issued' }],
+  record_reconciliation: [
+    {
+      title: 'a note canceled elsewhere',
+      kind: 'reconcile',
+      ends: 'issued',
+      env: {
+        ...{ RECONCILE_SAMPLE_PERCENT: '100', RECONCILE_PACE_S: '1' },
+        ...{ RECONCILE_ROUND_S: '1', RECONCILE_SETTLED_S: '1' },
+      },
+    },
+  ],
 } as const satisfies Record<AppendSite, readonly Scenario[]>;
 
 const SLOW_MS = 3_000;

@@ -52,6 +52,7 @@ const APPENDS = {
   'app/issuer/send-attempt.ts': 1,
   'app/reconcile-log/adopt-note.ts': 1,
   'app/reconcile-log/move-numbers.ts': 1,
+  'app/reconciliation/record-differences.ts': 1,
   'app/reference-data/record.ts': 1,
   'app/retention/delete-test-invoice.ts': 1,
   'app/settlement/record-settlement.ts': 1,
@@ -85,6 +86,7 @@ const NAMED = {
   settle_invoice: { 'app/settlement/record-settlement.ts': 1 },
   reconcile_numbers: { 'app/reconcile-log/move-numbers.ts': 1 },
   reconcile_note: { 'app/reconcile-log/adopt-note.ts': 1 },
+  record_reconciliation: { 'app/reconciliation/record-differences.ts': 1 },
 } as const satisfies Record<(typeof appendSites)[number], Record<string, number>>;
 
 const SENDS = {

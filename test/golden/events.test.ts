@@ -15,13 +15,19 @@ const textOf = (name: string): string => readFileSync(`${folder}${name}`, 'utf8'
 const goldenOf = (name: string) => JSON.parse(textOf(name)) as GoldenEvent;
 const recorded = (name: string): RecordedEvent => ({ ...goldenOf(name).event, position: 1n as LogPosition });
 
+/** `InvoiceAccepted.v1` of `InvoiceAccepted.v1.declared.json`, which is a further instance of that version. */
+const versionOf = (name: string): string => name.split('.').slice(0, 2).join('.');
+
+const isVariant = (name: string): boolean => name !== `${versionOf(name)}.json`;
+
 const versions = [...eventTypeDefinitions].flatMap(([type, { version }]) =>
   Array.from({ length: version }, (_, index) => `${type}.v${index + 1}.json`),
 );
 
 describe('golden events', () => {
   it('hold every version of every event type that was ever written', () => {
-    expect(names.toSorted()).toEqual(versions.toSorted());
+    expect(names.filter((name) => !isVariant(name)).toSorted()).toEqual(versions.toSorted());
+    for (const name of names.filter(isVariant)) expect(versions).toContain(`${versionOf(name)}.json`);
   });
 
   it('never change: a new version is a new file', () => {
@@ -33,7 +39,7 @@ describe('golden events', () => {
   it.each(names)('%s decodes to exactly what was meant', async (name) => {
     const decoded = await decodeEvent(recorded(name), goldenKeys);
     expect(decoded.data).toStrictEqual(goldenOf(name).opened);
-    expect(`${decoded.type}.v${decoded.metadata.schemaVersion}.json`).toBe(name);
+    expect(`${decoded.type}.v${decoded.metadata.schemaVersion}`).toBe(versionOf(name));
   });
 
   it.each(names)('%s hashes to what it carries', (name) => {

@@ -118,6 +118,8 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
         taxRegistry: {
           lookup: async (cnpj) => (cnpj === OTHER_CNPJ ? { cnpj, legalName: 'CLIENTE REGISTRADO SA' } : undefined),
         },
+        annexVIII: () => undefined,
+        municipalityCode: () => undefined,
         company: async (companyId) => (companyId === DEMO_CNPJ ? company : demoCompany(companyId)),
         eligibilityFacts: async () => ({
           municipality: world.municipality,

@@ -71,7 +71,7 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
     return [
       {
         name: 'concludes',
-        after: recorded(world, rules.concludeCancellation(world.state, world.now, limits)),
+        after: recorded(world, rules.concludeCancellation(world.state, worker.decidedAt, limits)),
         holds: idle,
       },
     ];
@@ -157,7 +157,7 @@ const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: '
   if (found === 'ours')
     return recorded(world, rules.recordConfirmation(world.state, { ...confirmationData(0), at: world.now }));
   const noted = noteAbsence(rules, world, of, askedAt, existed);
-  return worker.isLast ? recorded(noted, rules.concludeCancellation(noted.state, noted.now, limits)) : noted;
+  return worker.isLast ? recorded(noted, rules.concludeCancellation(noted.state, askedAt, limits)) : noted;
 };
 
 const noteAbsence = (

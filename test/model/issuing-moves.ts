@@ -4,8 +4,8 @@ import { lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import type { Move } from './explore.js';
 import type { Rules } from './issuing-rules.js';
-import { idle, left, progressOf, stepsOf, withNote } from './issuing-steps.js';
-import { limits, type World } from './issuing-world.js';
+import { idle, left, look, progressOf, stepsOf, withNote } from './issuing-steps.js';
+import type { World } from './issuing-world.js';
 
 /** Everything that may happen next: a process goes one step on or dies, a request arrives late, time passes. */
 export const movesOf =
@@ -44,10 +44,15 @@ const lateArrivals = (world: World): readonly Move<World>[] =>
     after: withNote(world, number),
   }));
 
+const isAnyoneBusy = (rules: Rules, world: World): boolean =>
+  world.workers.some(({ at }) => at !== 'idle') || look(rules, world).length > 0;
+
 /** Time goes on to the next instant at which anything can change. */
 const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   const { state } = world.log;
+  const { limits } = rules;
   if (state.kind !== 'invoice' || state.outcome.status !== 'open') return [];
+  if (world.nature.isAwake === true && isAnyoneBusy(rules, world)) return [];
   const instants: string[] = [dueVerdict(state, limits).failedAt];
   const step = rules.nextIssueStep(state, world.now, limits, progressOf(world, state));
   if (step.do === 'wait') instants.push(step.until);
@@ -58,5 +63,8 @@ const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   if (last !== undefined) instants.push(last.deadlineAt);
   if (first !== undefined) instants.push(addSeconds(first.attemptedAt, limits.processingSeconds));
   const next = instants.filter((at) => isBefore(world.now, at)).sort()[0];
-  return next === undefined ? [] : [{ name: `time passes to ${next.slice(17, 19)} s`, after: { ...world, now: next } }];
+  if (next === undefined) return [];
+  const isOver = world.nature.isPrompt === true && last !== undefined && !isBefore(next, last.deadlineAt);
+  const authorizer = isOver ? { ...world.authorizer, underWay: [] } : world.authorizer;
+  return [{ name: `time passes to ${next.slice(14, 19)}`, after: { ...world, now: next, authorizer } }];
 };

@@ -1,4 +1,4 @@
-import { nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
+import { completesAbsence, nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
 import {
   conclude,
   recordAbsence,
@@ -8,7 +8,11 @@ import {
   recordNotSent,
   recordRejection,
   recordUnknown,
+  saidToExist,
 } from '../../src/domain/invoice/record-issuance.js';
+import type { Invoice, IssueAttempt } from '../../src/domain/invoice/state.js';
+import { type Instant, isBefore } from '../../src/domain/shared/time.js';
+import { limits } from './issuing-world.js';
 
 /** The product's decisions as the model uses them; a test that takes one away must see the model find the harm. */
 export const rules = {
@@ -21,10 +25,18 @@ export const rules = {
   recordAbsence,
   recordConflict,
   conclude,
+  completesAbsence,
+  /** Whether an "absent" may be one of the two proofs: as `src/app/issuer/issue.ts` has it. */
+  countsAsAbsence: (seen: Invoice, asked: IssueAttempt, askedAt: Instant): boolean =>
+    !isBefore(askedAt, asked.deadlineAt) && !saidToExist(seen, asked.dpsId),
+  /** The windows that the decisions are given. */
+  limits,
   /** An attempt is recorded only behind everything that was read before it. */
   appendsAtExactRevision: true,
   /** A verdict by time is preceded by one last look-up. */
   looksUpBeforeVerdict: true,
+  /** A verdict must have been due when that look-up was asked for, not only when its answer is acted upon. */
+  judgesAsOfLastLookup: true,
   /** A send that could not begin in time is given up. */
   givesUpLateSends: true,
 };

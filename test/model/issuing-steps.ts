@@ -1,12 +1,12 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
-import { completesAbsence } from '../../src/domain/invoice/next-issue-step.js';
-import { DPS_EXISTS, saidToExist } from '../../src/domain/invoice/record-issuance.js';
+import { absenceGapSeconds } from '../../src/domain/invoice/limits.js';
+import { DPS_EXISTS } from '../../src/domain/invoice/record-issuance.js';
 import { type Invoice, type InvoiceState, lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import { authorizedData, conflictFound, dataOf } from '../domain/invoice/fixtures.js';
 import type { Rules } from './issuing-rules.js';
-import { appendTo, limits, stateAt, type Worker, type World } from './issuing-world.js';
+import { appendTo, type Worker, type World } from './issuing-world.js';
 
 export type Step = { name: string; after: World; holds: Worker };
 
@@ -33,11 +33,11 @@ export const progressOf = ({ memos }: World, state: InvoiceState) => {
   return (isOpen ? memos[last.attempt] : undefined) ?? { asked: 0 };
 };
 
-const look = (rules: Rules, world: World): readonly Step[] => {
+export const look = (rules: Rules, world: World): readonly Step[] => {
   const { log, now } = world;
-  const step = rules.nextIssueStep(log.state, now, limits, progressOf(world, log.state));
+  const step = rules.nextIssueStep(log.state, now, rules.limits, progressOf(world, log.state));
   if (step.do === 'wait' || step.do === 'nothing') return [];
-  const holds: Worker = { at: 'decided', revision: log.events.length, step, decidedAt: now };
+  const holds: Worker = { at: 'decided', revision: log.events.length, seen: log.state, step, decidedAt: now };
   return [{ name: `decides to ${step.do}`, after: world, holds }];
 };
 
@@ -47,16 +47,18 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
   const asked = step.do === 'look_up' ? step.attempt : step.lookUpFirst;
   if (asked === undefined || (step.do === 'conclude' && !rules.looksUpBeforeVerdict)) {
     if (step.do !== 'conclude') return [];
-    return [{ name: 'concludes', after: concluded(rules, world, step), holds: idle }];
+    return [{ name: 'concludes', after: concluded(rules, world, step, worker.decidedAt), holds: idle }];
   }
   const { ours, foreign } = world.authorizer;
-  const heard = { at: 'heard' as const, revision: worker.revision, step, askedAt: worker.decidedAt };
+  const heard = { at: 'heard' as const, seen: worker.seen, step, askedAt: worker.decidedAt };
   if (foreign.includes(asked.number))
     return [{ name: 'hears foreign', after: world, holds: { ...heard, found: 'foreign' } }];
   if (!ours.includes(asked.number))
     return [{ name: 'hears absent', after: world, holds: { ...heard, found: 'absent' } }];
   const found: Step = { name: 'hears ours', after: world, holds: { ...heard, found: 'ours' } };
-  if (world.budget.hidden === 0) return [found];
+  const shownFrom = addSeconds(asked.deadlineAt, absenceGapSeconds(rules.limits));
+  const isShown = world.nature.isPrompt === true && !isBefore(world.now, shownFrom);
+  if (world.budget.hidden === 0 || isShown) return [found];
   const budget = { ...world.budget, hidden: world.budget.hidden - 1 };
   return [
     found,
@@ -67,16 +69,16 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
 const attempt = (
   rules: Rules,
   world: World,
-  { revision }: Extract<Worker, { at: 'decided' }>,
+  { revision, seen }: Extract<Worker, { at: 'decided' }>,
   step: Extract<Extract<Worker, { at: 'decided' }>['step'], { do: 'send' | 'resend' }>,
 ): Step => {
   const number = step.do === 'resend' ? step.of.number : numbersGiven(world) + 1;
   const data = {
     ...{ attempt: step.attempt, series: '1', number, dpsId: `DPS${number}`, digest: 'ours', signedDpsGzip: '' },
     attemptedAt: world.now,
-    deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + limits.sendSeconds),
+    deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + rules.limits.sendSeconds),
   };
-  const decision = rules.recordAttempt(stateAt(world.log, revision), data);
+  const decision = rules.recordAttempt(seen, data);
   const isLost = rules.appendsAtExactRevision && revision !== world.log.events.length;
   if ('stale' in decision || isLost) return { name: 'loses the append', after: world, holds: idle };
   const holds: Worker = { at: 'sending', attempt: step.attempt, number, attemptedAt: world.now };
@@ -104,6 +106,14 @@ const send = (rules: Rules, world: World, worker: Extract<Worker, { at: 'sending
       ? { name: 'hears that the DPS exists', after: world, holds: answered('exists') }
       : { name: 'is authorized', after: withNote(world, number), holds: answered('done') },
   );
+  if (budget.unlocked > 0 && authorizer.ours.includes(number)) {
+    const after = withNote({ ...world, budget: { ...budget, unlocked: budget.unlocked - 1 } }, number);
+    steps.push({ name: 'is authorized over a note that stands', after, holds: answered('done') });
+  }
+  if (budget.echoed > 0 && !isTaken) {
+    const after = withNote({ ...world, budget: { ...budget, echoed: budget.echoed - 1 } }, number);
+    steps.push({ name: 'is authorized, and told that the DPS exists', after, holds: answered('exists') });
+  }
   if (budget.notSent > 0) {
     const after = { ...world, budget: { ...budget, notSent: budget.notSent - 1 } };
     steps.push({ name: 'cannot connect', after, holds: answered('not sent') });
@@ -137,7 +147,11 @@ const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 
         return rules.recordUnknown(state, { attempt: of, reason: 'exists', codes: [DPS_EXISTS], at });
     }
   };
-  return { name: `records the answer "${answer}"`, after: recorded(world, decide()), holds: idle };
+  return {
+    name: `records the answer "${answer}"`,
+    after: recorded(answer === 'done' ? withNoteBrought(world) : world, decide()),
+    holds: idle,
+  };
 };
 
 const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: 'heard' }>): Step => {
@@ -146,15 +160,15 @@ const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: '
   if (asked === undefined) return { name: 'has nothing to record', after: world, holds: idle };
   if (found === 'ours') {
     const decision = rules.recordAuthorized(world.log.state, noteData(asked.attempt, asked.number, world.now));
-    return { name: 'records the note found', after: recorded(world, decision), holds: idle };
+    return { name: 'records the note found', after: recorded(withNoteBrought(world), decision), holds: idle };
   }
   if (found === 'foreign') {
     const conflict = { ...dataOf(conflictFound(asked.attempt, 0), 'NumberConflictFound'), at: world.now };
     const decision = rules.recordConflict(world.log.state, { ...conflict, dpsId: asked.dpsId });
     return { name: 'records the conflict', after: recorded(world, decision), holds: idle };
   }
-  const noted = noteAbsence(rules, world, stateAt(world.log, worker.revision), asked, askedAt);
-  const after = step.do === 'conclude' ? concluded(rules, noted, step) : noted;
+  const noted = noteAbsence(rules, world, worker.seen, asked, askedAt);
+  const after = step.do === 'conclude' ? concluded(rules, noted, step, askedAt) : noted;
   return { name: step.do === 'conclude' ? 'concludes after a last look' : 'notes the absence', after, holds: idle };
 };
 
@@ -167,11 +181,11 @@ const noteAbsence = (
 ): World => {
   if (seen.kind !== 'invoice') return world;
   const memo = world.memos[asked.attempt] ?? { asked: 0 };
-  const counts = !isBefore(askedAt, asked.deadlineAt) && !saidToExist(seen, asked.dpsId);
+  const counts = rules.countsAsAbsence(seen, asked, askedAt);
   const { firstAbsentAt } = memo;
-  if (counts && firstAbsentAt !== undefined && completesAbsence(asked, firstAbsentAt, askedAt, limits)) {
-    const proof = { attempt: asked.attempt, firstAbsentAt, now: askedAt };
-    return recorded(world, rules.recordAbsence(world.log.state, proof, limits));
+  if (counts && rules.completesAbsence(asked, firstAbsentAt, askedAt, rules.limits)) {
+    const proof = { attempt: asked.attempt, firstAbsentAt: firstAbsentAt ?? askedAt, now: askedAt };
+    return recorded(world, rules.recordAbsence(world.log.state, proof, rules.limits));
   }
   const first = firstAbsentAt ?? (counts ? askedAt : undefined);
   const noted = {
@@ -182,12 +196,25 @@ const noteAbsence = (
   return { ...world, memos: { ...world.memos, [asked.attempt]: noted } };
 };
 
-const concluded = (rules: Rules, world: World, { verdict }: { verdict: Parameters<Rules['conclude']>[1] }): World =>
-  recorded(world, rules.conclude(world.log.state, verdict, world.now, limits));
+const concluded = (
+  rules: Rules,
+  world: World,
+  { verdict }: { verdict: Parameters<Rules['conclude']>[1] },
+  askedAt: string,
+): World => {
+  const judgedAt = rules.judgesAsOfLastLookup ? askedAt : world.now;
+  return recorded(world, rules.conclude(world.log.state, verdict, judgedAt, rules.limits));
+};
 
 /** A decision on the newest state and its append are one step: an append that loses decides again. */
 const recorded = (world: World, decision: Decision): World =>
   'stale' in decision || decision.events.length === 0 ? world : { ...world, log: appendTo(world.log, decision.events) };
+
+const withNoteBrought = (world: World): World => {
+  const { state } = world.log;
+  const isOpen = state.kind === 'invoice' && state.outcome.status === 'open';
+  return isOpen ? { ...world, isNoteBrought: true } : world;
+};
 
 const noteData = (of: number, number: number, at: string) => ({
   ...authorizedData(of, 0),

@@ -18,18 +18,48 @@ export const limits: Limits = {
 /** The invoice's stream, with what was folded out of it. */
 export type Log = { events: readonly InvoiceEvent[]; state: InvoiceState };
 
-/** What one process holds in its memory, and loses when it dies. `revision`: how much of the log it had read. */
+/** What one process holds in its memory, and loses when it dies. `revision`: how much of the log it had read; `seen`: what it read. */
 export type Worker =
   | { at: 'idle' }
-  | { at: 'decided'; revision: number; step: Exclude<IssueStep, { do: 'wait' | 'nothing' }>; decidedAt: string }
+  | {
+      at: 'decided';
+      revision: number;
+      seen: InvoiceState;
+      step: Exclude<IssueStep, { do: 'wait' | 'nothing' }>;
+      decidedAt: string;
+    }
   | { at: 'sending'; attempt: number; number: number; attemptedAt: string }
   | { at: 'answered'; attempt: number; number: number; answer: 'done' | 'not sent' | 'rejected' | 'unknown' | 'exists' }
-  | { at: 'heard'; revision: number; step: LookingUp; askedAt: string; found: 'ours' | 'foreign' | 'absent' };
+  | { at: 'heard'; seen: InvoiceState; step: LookingUp; askedAt: string; found: 'ours' | 'foreign' | 'absent' };
 
 export type LookingUp = Extract<IssueStep, { do: 'look_up' | 'conclude' }>;
 
 /** What may still go wrong; bounds the exploration. */
-export type Budget = { crashes: number; lost: number; notSent: number; rejected: number; hidden: number };
+export type Budget = {
+  crashes: number;
+  lost: number;
+  notSent: number;
+  rejected: number;
+  /** Look-ups that do not show a note that is there. */
+  hidden: number;
+  /** Requests that become a note and are answered "this DPS exists": somebody on the way delivered them twice. */
+  echoed: number;
+  /** Sends that become a note although one stands under the number: the authorizer's own lock fails. */
+  unlocked: number;
+};
+
+export const noFaults: Budget = {
+  ...{ crashes: 0, lost: 0, notSent: 0, rejected: 0 },
+  ...{ hidden: 0, echoed: 0, unlocked: 0 },
+};
+
+/** What holds in the whole of a story. Without either, everything may take as long as it likes. */
+export type Nature = {
+  /** The authorizer makes a note by the deadline or never, and shows it within the pause between two proofs. */
+  isPrompt?: boolean;
+  /** No process sleeps while it has something to do. */
+  isAwake?: boolean;
+};
 
 export type World = {
   now: string;
@@ -46,6 +76,9 @@ export type World = {
     underWay: readonly number[];
   };
   budget: Budget;
+  nature: Nature;
+  /** Somebody who held a note came to record it while no outcome stood. */
+  isNoteBrought: boolean;
 };
 
 export const appendTo = (log: Log, events: readonly InvoiceEvent[]): Log => ({
@@ -53,20 +86,24 @@ export const appendTo = (log: Log, events: readonly InvoiceEvent[]): Log => ({
   state: events.reduce(evolve, log.state),
 });
 
-export const stateAt = (log: Log, revision: number): InvoiceState =>
-  revision === log.events.length ? log.state : log.events.slice(0, revision).reduce(evolve, initialInvoice);
-
-export const startWorld = (workers: number, budget: Budget, foreign: readonly number[] = []): World => ({
+export const startWorld = (
+  workers: number,
+  budget: Budget,
+  foreign: readonly number[] = [],
+  nature: Nature = {},
+): World => ({
   now: T0,
   log: appendTo({ events: [], state: initialInvoice }, [accepted()]),
   memos: {},
   workers: Array.from({ length: workers }, () => ({ at: 'idle' as const })),
   authorizer: { ours: [], foreign, underWay: [] },
   budget,
+  nature,
+  isNoteBrought: false,
 });
 
 /** What the decisions can tell apart; which process holds what makes no difference. */
-export const keyOf = ({ now, log, memos, workers, authorizer, budget }: World): string => {
+export const keyOf = ({ now, log, memos, workers, authorizer, budget, isNoteBrought }: World): string => {
   const { state } = log;
   if (state.kind !== 'invoice') return state.kind;
   const last = state.attempts.length - 1;
@@ -76,7 +113,8 @@ export const keyOf = ({ now, log, memos, workers, authorizer, budget }: World): 
     return [number, resolution, codes, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, log))).sort();
-  return JSON.stringify([now, attempts, memos[last + 1], state.outcome, held, authorizer, Object.values(budget)]);
+  const faults = Object.values(budget);
+  return JSON.stringify([now, attempts, memos[last + 1], state.outcome, held, authorizer, faults, isNoteBrought]);
 };
 
 const heldBy = (worker: Worker, log: Log): unknown => {
@@ -87,10 +125,10 @@ const heldBy = (worker: Worker, log: Log): unknown => {
       return worker;
     case 'decided':
     case 'heard': {
-      const { step } = worker;
-      if (step.do === 'send' || step.do === 'resend') return [step.do, worker.revision === log.events.length];
+      const { step, seen } = worker;
+      if (step.do === 'send' || step.do === 'resend')
+        return [step.do, worker.at === 'decided' && worker.revision === log.events.length];
       const asked = step.do === 'look_up' ? step.attempt : step.lookUpFirst;
-      const seen = stateAt(log, worker.revision);
       const exists = asked !== undefined && seen.kind === 'invoice' && saidToExist(seen, asked.dpsId);
       const verdict = step.do === 'conclude' ? step.verdict : undefined;
       const heard = worker.at === 'heard' ? [worker.askedAt, worker.found] : [worker.decidedAt];

@@ -113,6 +113,11 @@ describe('compose.yaml', () => {
     expect(all.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(['api']);
   });
 
+  it('lets out whoever asks the authorizer: the sweeper too, before a verdict by time, and settling by command', () => {
+    const asking = ['api', 'issuer', 'sweeper', 'nfse'];
+    for (const name of asking) expect([name, services[name]?.networks]).toEqual([name, ['outside', 'engines']]);
+  });
+
   it('sets only variables that the program reads', () => {
     for (const [name, { environment = {} }] of ours) {
       for (const variable of Object.keys(environment)) expect([name, ...variableNames]).toContain(variable);

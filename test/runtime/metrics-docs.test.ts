@@ -34,6 +34,7 @@ describe('the alerting rules', () => {
     ['projection lag', 'nfse_projection_lag_seconds'],
     ['waiting while nothing is issued', 'nfse_invoices_waiting'],
     ['unknown outcomes', 'nfse_unknown_outcomes_total'],
+    ['an authorizer that is out', 'nfse_authorizer_circuit'],
     ['parked', 'nfse_queue_parked'],
     ['number conflict', 'nfse_number_conflicts_total'],
     ['readiness', 'nfse_ready'],

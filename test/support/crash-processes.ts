@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { compiledProgram } from './compiled.js';
 import { keepLogLines } from './run-logs.js';
 
 export type Death = { code: number | null; signal: NodeJS.Signals | null };
@@ -49,8 +50,8 @@ export const startProgram = async <Ready extends object>(
   }
 };
 
-const spawnNode = (args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', ...args], {
+const spawnNode = ([script = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): ChildProcess =>
+  spawn(process.execPath, [compiledProgram(script), ...args], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -5,13 +5,14 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { demoCertificate } from '../../src/runtime/demo-certificate.js';
 import { demoCompany } from '../../src/runtime/demo-company.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
+import type { FaultKind } from '../../src/simulator/state/faults.js';
 import { type LedgerNote, readLedger } from './crash-ledger.js';
 import { startProgram } from './crash-processes.js';
 
 /** A fault as the control port takes it; the note that it is for is told by its amount. */
 export type FaultOrder = {
   on: 'issue' | 'lookup' | 'event' | 'event_lookup';
-  kind: 'lost_after_commit' | 'lost_before_commit' | 'late_commit' | 'slow' | 'reject' | 'http_404_html' | 'http_503';
+  kind: FaultKind;
   times?: number;
   delay_ms?: number;
   code?: string;

@@ -6,7 +6,7 @@ import { encodeEvents } from '../../src/app/event-store/codec.js';
 import { type DomainEvent, eventTypeDefinitions } from '../../src/app/event-store/event-types.js';
 import { hashText } from '../../src/domain/log/hash-text.js';
 import { hashSamples } from './golden-hash-samples.js';
-import { goldenKeys, goldenSamples, goldenStream } from './golden-samples.js';
+import { goldenKeys, goldenSamples, goldenStream, goldenVariants } from './golden-samples.js';
 
 /**
  * Writes the golden files that are missing and adds their checksums; one that exists is never touched, because it
@@ -24,10 +24,17 @@ const writeOnce = (folder: 'events' | 'hash', name: string, content: unknown): v
 
 const isMissing = (folder: 'events' | 'hash', name: string): boolean => !existsSync(join(golden, folder, name));
 
+/** Every event to be written down, by the name of its file. */
+const events: readonly (readonly [name: string, event: DomainEvent])[] = [
+  ...Object.entries(goldenSamples).map(
+    ([type, data]) =>
+      [`${type}.v${eventTypeDefinitions.get(type)?.version ?? 1}.json`, { type, data } as DomainEvent] as const,
+  ),
+  ...Object.entries(goldenVariants).map(([name, event]) => [`${name}.json`, event] as const),
+];
+
 const writeEvents = async (): Promise<void> => {
-  for (const [type, opened] of Object.entries(goldenSamples)) {
-    const version = eventTypeDefinitions.get(type)?.version ?? 1;
-    const name = `${type}.v${version}.json`;
+  for (const [name, { type, data: opened }] of events) {
     if (!isMissing('events', name)) continue;
     const stream = goldenStream(type);
     const context = {

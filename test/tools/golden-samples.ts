@@ -65,6 +65,41 @@ const registration: Registration = {
 const answer = { codes: ['E0120', 'E0004'], httpStatus: 400, texts: ['Texto do autorizador'] };
 const send = { attemptedAt: AT, deadlineAt: LATER };
 
+/** A further instance of an event, for the optional fields that exclude those of the full one. */
+export const goldenVariants = {
+  'InvoiceAccepted.v1.declared': {
+    type: 'InvoiceAccepted',
+    data: {
+      mode: 'live',
+      companyId: COMPANY,
+      invoiceId: INVOICE,
+      amountInCents: 150_000,
+      description: 'Serviço de programação',
+      competence: '2026-11-21',
+      customer: {
+        type: 'br',
+        document: '11111111000191',
+        name: 'CLIENTE LTDA',
+        address: {
+          street: 'Rua das Flores',
+          number: '100',
+          complement: 'Sala 4',
+          district: 'Centro',
+          municipality: '3550308',
+          postalCode: '01310100',
+        },
+      },
+      line: {
+        ...{ cnae: '6201501', serviceCode: '010101', nbs: '115022000', issqnDue: 'where_performed' },
+        ibsCbs: { cIndOp: '100301', cClassTrib: '000001' },
+      },
+      issuer: { municipality: '3304557', taxRegime: 'normal', simplesAssessment: 'all', specialRegime: 0 },
+      acceptedAt: AT,
+      fingerprint: HASH,
+    },
+  },
+} as const satisfies Record<string, DomainEvent>;
+
 /** A full instance of every event as it is written now: every optional field is there. */
 export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } = {
   InvoiceAccepted: {

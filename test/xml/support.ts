@@ -2,8 +2,18 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SignedXml } from 'xml-crypto';
 
 export { itWith } from '../support/needs.js';
+
+/** Independent verification of the outermost signature, by this certificate whatever `KeyInfo` says. */
+export const xmlCryptoVerifies = (xml: Buffer, publicCert: string): boolean => {
+  const text = xml.toString('utf8');
+  const start = text.lastIndexOf('<Signature ');
+  const verifier = new SignedXml({ publicCert, getCertFromKeyInfo: () => null });
+  verifier.loadSignature(text.slice(start, text.lastIndexOf('</Signature>') + '</Signature>'.length));
+  return verifier.checkSignature(text);
+};
 
 /** Independent verification of the signature; the certificate is read from KeyInfo and trusted as it is. */
 export const xmlsecVerifies = (xml: Buffer, signedElementName: string): boolean => {

@@ -1,20 +1,20 @@
 import { Agent } from 'node:https';
-import { createSecureContext, rootCertificates } from 'node:tls';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import { secureContextOf } from './secure-context.js';
 
 export type Agents = {
-  /** Keep-alive connections under this certificate, never under another. */
-  agentOf(certificate: CompanyCertificate): Agent;
+  /** Keep-alive connections under this certificate, never under another; undefined when TLS cannot use it. */
+  agentOf(certificate: CompanyCertificate): Agent | undefined;
   close(): void;
 };
 
 /** `trustRootsPem` are trusted beside the public roots that Node carries; verification is never switched off. */
 export const createAgents = (trustRootsPem: readonly string[]): Agents => {
   const agents = new Map<string, Agent>();
-  const ca = [...rootCertificates, ...trustRootsPem];
   return {
     agentOf: (certificate) => {
-      const agent = agents.get(certificate.fingerprint) ?? createAgent(certificate, ca);
+      const agent = agents.get(certificate.fingerprint) ?? createAgent(certificate, trustRootsPem);
+      if (agent === undefined) return undefined;
       agents.delete(certificate.fingerprint);
       agents.set(certificate.fingerprint, agent);
       if (agents.size > MAX_AGENTS) dropOldestIdle(agents);
@@ -35,20 +35,18 @@ const MAX_SOCKETS_PER_COMPANY = 16;
 /** Below the idle limit of common servers: a socket that they close under us turns a send into an unknown one. */
 const IDLE_MS = 4_000;
 
-const createAgent = ({ certificatePem, chainPem, privateKeyPem }: CompanyCertificate, ca: readonly string[]): Agent =>
-  new Agent({
+const createAgent = (certificate: CompanyCertificate, trustRootsPem: readonly string[]): Agent | undefined => {
+  const secureContext = secureContextOf(certificate, trustRootsPem);
+  if (secureContext === undefined) return undefined;
+  return new Agent({
     keepAlive: true,
     maxSockets: MAX_SOCKETS_PER_COMPANY,
     timeout: IDLE_MS,
-    // Sefin asks for the certificate by TLS 1.2 renegotiation, which OpenSSL's client side answers by itself.
-    secureContext: createSecureContext({
-      cert: [certificatePem, ...chainPem].join('\n'),
-      key: privateKeyPem,
-      ca: [...ca],
-      minVersion: 'TLSv1.2',
-    }),
+    secureContext,
+    // Sefin resets the streams of HTTP/2 (domain.md section 2).
     ALPNProtocols: ['http/1.1'],
   });
+};
 
 const dropOldestIdle = (agents: Map<string, Agent>): void => {
   for (const [fingerprint, agent] of agents) {

@@ -15,6 +15,8 @@ export type AuthorizerOptions = {
   addresses: Record<Mode, string>;
   /** Trusted beside the public roots: GlobalSign Root R46 of `trust-roots.ts`, the simulator's authority. */
   trustRootsPem: readonly string[];
+  /** Of a new connection: name service, TCP and the first TLS handshake. */
+  connectTimeoutMs: number;
   /** Of one HTTP call, from the wait for a socket to the last byte. */
   timeoutMs: number;
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
@@ -36,10 +38,13 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     if (!isBefore(options.now(), certificate.notAfter)) return { kind: 'not_handed', reason: 'certificate_expired' };
     const leftMs = send === undefined ? options.timeoutMs : epochMs(send.deadlineAt) - epochMs(options.now());
     if (leftMs <= 0) return { kind: 'not_handed', reason: 'deadline_passed' };
+    const agent = agents.agentOf(certificate);
+    if (agent === undefined) return { kind: 'not_handed', reason: 'certificate_unusable' };
     return exchange({
-      agent: agents.agentOf(certificate),
+      agent,
       method,
       url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${path}`),
+      connectTimeoutMs: options.connectTimeoutMs,
       timeoutMs: Math.min(options.timeoutMs, leftMs),
       ...(send === undefined ? {} : { body: JSON.stringify(send.body) }),
     });

@@ -23,9 +23,11 @@ export type ClockProbeOptions = {
 export const probeClock = async (dpsId: string, options: ClockProbeOptions): Promise<ClockOffset> => {
   const agents = createAgents(options.trustRootsPem);
   try {
+    const agent = agents.agentOf(options.certificate);
+    if (agent === undefined) return { kind: 'unknown', reason: 'TLS cannot use the certificate' };
     const askedAt = epochMs(options.now());
     const answer = await exchange({
-      agent: agents.agentOf(options.certificate),
+      agent,
       method: 'GET',
       url: new URL(`${options.address.replace(/\/+$/, '')}/dps/${dpsId}`),
       timeoutMs: options.timeoutMs,

@@ -16,6 +16,8 @@ export type Call = {
   url: URL;
   /** JSON text. */
   body?: string;
+  /** For a new connection: name service, TCP and the first TLS handshake; without it only `timeoutMs` ends them. */
+  connectTimeoutMs?: number;
   /** For everything, from the wait for a socket to the last byte of the answer. */
   timeoutMs: number;
 };
@@ -23,7 +25,10 @@ export type Call = {
 /** An authorized note travels in 20 KB; what is larger than this is none. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 
-/** One call, once: no retry, no redirect, no proxy, HTTP/1.1. Never rejects. */
+/**
+ * One call, once: no retry, no redirect, HTTP/1.1, and never a proxy, whatever the environment says, because the agent is our
+ * own. Never rejects.
+ */
 export const exchange = (call: Call): Promise<Exchange> =>
   new Promise((resolve) => {
     let handed = false;
@@ -31,6 +36,7 @@ export const exchange = (call: Call): Promise<Exchange> =>
     const outgoing = request(call.url, { agent: call.agent, method: call.method, headers: headersOf(call) });
     const settle = (result: Exchange): void => {
       clearTimeout(deadline);
+      clearTimeout(connecting);
       resolve(result);
     };
     const fail = (reason: string): void => {
@@ -38,15 +44,19 @@ export const exchange = (call: Call): Promise<Exchange> =>
       outgoing.destroy();
     };
     const deadline = setTimeout(() => fail('timeout'), call.timeoutMs);
+    let connecting: NodeJS.Timeout | undefined;
     const hand = (): void => {
+      clearTimeout(connecting);
       handed = true;
       outgoing.end(call.body);
     };
     outgoing.on('socket', (socket) => {
       // Nothing is written before the handshake is done and the server's certificate accepted; a socket that was used
       // before may have been closed by the other side at any moment, so it counts as handed.
-      if (!outgoing.reusedSocket && socket.connecting) socket.once('secureConnect', hand);
-      else hand();
+      if (outgoing.reusedSocket || !socket.connecting) return hand();
+      socket.once('secureConnect', hand);
+      if (call.connectTimeoutMs === undefined) return;
+      connecting = setTimeout(() => fail('connect_timeout'), call.connectTimeoutMs);
     });
     outgoing.on('response', (incoming) => {
       answering = true;

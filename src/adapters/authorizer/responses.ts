@@ -57,7 +57,8 @@ const MAX_CODE = 20;
 const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
-const objectOf = (value: unknown): JsonBody | undefined =>
+/** Undefined for what is no object. */
+export const objectOf = (value: unknown): JsonBody | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toLowerCase(), inner]))
     : undefined;

@@ -1,9 +1,11 @@
-import type { EventLog } from '../../ports/event-log.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import type { EventLog, Revision } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
+import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit } from './group-commit.js';
 import { prepareAppend } from './prepared-append.js';
-import { readHead, readLastEvents, readLastRevision, readStream, readStretch, START } from './reader.js';
+import { readHead, readLastEvents, readLastRevisions, readStream, readStretch, START } from './reader.js';
 import { sendAppends } from './send-appends.js';
 import { subscription } from './subscription.js';
 import { wakeSignal } from './wake-signal.js';
@@ -45,6 +47,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     answerTimeoutMs: appendDeadlineMs,
   });
   const readers = openPool({ ...shared, ...limits, max: readConnections });
+  const lastRevision = batched<StreamName, Revision | null>((streams) => readLastRevisions(readers, streams));
   const news = wakeSignal();
   const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
 
@@ -55,7 +58,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
       return result;
     },
     read: (stream, readOptions = {}) => readStream(readers, stream, readOptions),
-    lastRevision: (stream) => readLastRevision(readers, stream),
+    lastRevision,
     readAll: async ({ prefixes, after, limit }) => {
       let stretch = await readStretch(readers, prefixes, after ?? START, limit);
       while (stretch.events.length === 0 && !stretch.ended) {

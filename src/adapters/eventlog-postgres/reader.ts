@@ -29,14 +29,19 @@ export const readStream = async (
   return rows.map(toEvent);
 };
 
-/** Answered by the index of (stream, revision) alone: it is asked for every invoice that is read. */
-export const readLastRevision = async (pool: pg.Pool, stream: StreamName): Promise<Revision | null> => {
-  const { rows } = await pool.query<{ revision: number }>({
-    name: 'read-last-revision',
-    text: 'select revision from event_log where stream = $1 order by revision desc limit 1',
-    values: [stream],
+/** Answered by the index of (stream, revision) alone: it is asked for every invoice that is read. In the order of the streams. */
+export const readLastRevisions = async (
+  pool: pg.Pool,
+  streams: readonly StreamName[],
+): Promise<readonly (Revision | null)[]> => {
+  const { rows } = await pool.query<{ last: (Revision | null)[] }>({
+    name: 'read-last-revisions',
+    text: `select array(
+      select (select revision from event_log where stream = wanted order by revision desc limit 1)
+      from unnest($1::text[]) with ordinality w (wanted, n) order by n) as last`,
+    values: [streams],
   });
-  return rows[0]?.revision ?? null;
+  return rows[0]?.last ?? [];
 };
 
 /**

@@ -17,20 +17,26 @@ export type MemoryGuards = {
   duplicates: DuplicateWindow;
   lookups: LookupMemos;
   cuts: PendingCuts;
+  /** Rows of the keys and marks of the window, for tests that compare whole states; in no particular order. */
+  contents(): { keys: readonly (KeyRow & { owner: string })[]; marks: readonly FingerprintMark[] };
 };
 
 /** The guards of unit tests: the same promises as the durable ones, for one process. */
-export const createMemoryGuards = ({ idempotencyTtlSeconds = 86_400, leaseSeconds = 15 } = {}): MemoryGuards => ({
-  idempotency: memoryKeys(idempotencyTtlSeconds, leaseSeconds),
-  duplicates: memoryWindow(),
-  lookups: memoryMemos(),
-  cuts: memoryCuts(),
-});
-
-type KeyRow = Claim & { bodyHash: string; leasedUntil: Instant; invoiceId?: string };
-
-const memoryKeys = (ttlSeconds: number, leaseSeconds: number): IdempotencyKeys => {
+export const createMemoryGuards = ({ idempotencyTtlSeconds = 86_400, leaseSeconds = 15 } = {}): MemoryGuards => {
   const rows = new Map<string, KeyRow>();
+  const marks = new Map<string, FingerprintMark>();
+  return {
+    idempotency: memoryKeys(rows, idempotencyTtlSeconds, leaseSeconds),
+    duplicates: memoryWindow(marks),
+    lookups: memoryMemos(),
+    cuts: memoryCuts(),
+    contents: () => ({ keys: [...rows].map(([owner, row]) => ({ owner, ...row })), marks: [...marks.values()] }),
+  };
+};
+
+export type KeyRow = Claim & { bodyHash: string; leasedUntil: Instant; invoiceId?: string };
+
+const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds: number): IdempotencyKeys => {
   const isLeased = (row: KeyRow, now: Instant): boolean =>
     row.invoiceId === undefined && isBefore(now, row.leasedUntil);
   const isOver = (row: KeyRow, now: Instant): boolean => !isBefore(now, addSeconds(row.acceptedAt, ttlSeconds));
@@ -66,8 +72,7 @@ const memoryKeys = (ttlSeconds: number, leaseSeconds: number): IdempotencyKeys =
   };
 };
 
-const memoryWindow = (): DuplicateWindow => {
-  const marks = new Map<string, FingerprintMark>();
+const memoryWindow = (marks: Map<string, FingerprintMark>): DuplicateWindow => {
   return {
     place: async (fingerprint, mark, youngerThan) => {
       const standing = marks.get(fingerprint);

@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
-import type { IdempotencyKeys, KeyOwner, KeyState } from '../../ports/guards.js';
+import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/guards.js';
+import { batched } from '../sql/batched.js';
 import type { GuardOptions } from './guards.js';
 
 type KeyRow = {
+  place: number;
   body_hash: string;
   lease_token: string;
   leased_until: Instant;
@@ -11,6 +13,9 @@ type KeyRow = {
   accepted_at: Instant;
   invoice_id: string | null;
 };
+
+type Asked = { owner: KeyOwner; bodyHash: string; fresh: Claim; now: Instant };
+type Finished = { owner: KeyOwner; leaseToken: string; invoiceId: string };
 
 export const idempotencyKeys = (
   db: pg.Pool,
@@ -25,21 +30,35 @@ export const idempotencyKeys = (
     return leased ? { kind: 'in_use' } : { kind: 'free' };
   };
 
+  const claimed = batched<Asked, KeyRow>(async (asked) => {
+    const values = [
+      ...ownerColumns(asked),
+      asked.map(({ bodyHash }) => bodyHash),
+      asked.map(({ fresh }) => fresh.leaseToken),
+      asked.map(({ now }) => addSeconds(now, leaseSeconds)),
+      asked.map(({ fresh }) => fresh.commandId),
+      asked.map(({ fresh }) => fresh.acceptedAt),
+      asked.map(({ now }) => now),
+      asked.map(({ now }) => addSeconds(now, -idempotencyTtlSeconds)),
+    ];
+    const { rows } = await db.query<KeyRow>({ name: 'key-claim', text: CLAIM, values });
+    return rows.sort((one, other) => one.place - other.place);
+  });
+
+  const done = batched<Finished, boolean>(async (finished) => {
+    const values = [
+      ...ownerColumns(finished),
+      finished.map(({ leaseToken }) => leaseToken),
+      finished.map(({ invoiceId }) => invoiceId),
+    ];
+    const { rows } = await db.query<{ held: number[] }>({ name: 'key-done', text: DONE, values });
+    const held = new Set(rows[0]?.held);
+    return finished.map((_one, index) => held.has(index + 1));
+  });
+
   return {
     claim: async (owner, bodyHash, fresh, now) => {
-      const values = [
-        ...idOf(owner),
-        bodyHash,
-        fresh.leaseToken,
-        addSeconds(now, leaseSeconds),
-        fresh.commandId,
-        fresh.acceptedAt,
-        now,
-        addSeconds(now, -idempotencyTtlSeconds),
-      ];
-      const { rows } = await db.query<KeyRow>({ name: 'key-claim', text: CLAIM, values });
-      const row = rows[0];
-      if (row === undefined) throw new Error('a claim came back without its row');
+      const row = await claimed({ owner, bodyHash, fresh, now });
       if (row.lease_token === fresh.leaseToken) {
         const claim = { leaseToken: row.lease_token, commandId: row.command_id, acceptedAt: row.accepted_at };
         return { kind: 'claimed', claim };
@@ -48,10 +67,7 @@ export const idempotencyKeys = (
       if (state.kind === 'free') throw new Error('a free key was not claimed');
       return state;
     },
-    markDone: async (owner, leaseToken, invoiceId) => {
-      const values = [...idOf(owner), leaseToken, invoiceId];
-      return (await db.query({ name: 'key-done', text: DONE, values })).rowCount === 1;
-    },
+    markDone: (owner, leaseToken, invoiceId) => done({ owner, leaseToken, invoiceId }),
     release: async (owner, leaseToken) => {
       await db.query({ name: 'key-release', text: RELEASE, values: [...idOf(owner), leaseToken] });
     },
@@ -60,29 +76,17 @@ export const idempotencyKeys = (
 
 const idOf = ({ mode, companyId, keyHash }: KeyOwner): string[] => [mode, companyId, keyHash];
 
-const OWNED = 'mode = $1 and company_id = $2 and key_hash = $3';
+const ownerColumns = (of: readonly { owner: KeyOwner }[]): string[][] => [
+  of.map(({ owner }) => owner.mode),
+  of.map(({ owner }) => owner.companyId),
+  of.map(({ owner }) => owner.keyHash),
+];
 
-/** Nobody works on it, and it is past its time. $9: now, $10: now minus the time to live. */
-const OVER = '((k.invoice_id is not null or k.leased_until <= $9) and k.accepted_at <= $10)';
-/** Its process died before an invoice came, and this is its retry. */
-const ABANDONED = '(k.invoice_id is null and k.leased_until <= $9 and k.accepted_at > $10 and k.body_hash = $4)';
+/** The one statement always returns the row that decided, also one that another transaction inserted meanwhile. Our lease token in it means that the claim is ours. */
+const CLAIM = `select place, body_hash, lease_token, leased_until, command_id, accepted_at, invoice_id
+  from idempotency_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
-/**
- * A row that may not be claimed is written back as it is: so the one statement always returns the row that decided,
- * also one that another transaction inserted meanwhile. Our lease token in it means that the claim is ours.
- */
-const CLAIM = `insert into idempotency_keys as k
-    (mode, company_id, key_hash, body_hash, lease_token, leased_until, command_id, accepted_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)
-  on conflict (mode, company_id, key_hash) do update set
-    body_hash = case when ${OVER} then excluded.body_hash else k.body_hash end,
-    command_id = case when ${OVER} then excluded.command_id else k.command_id end,
-    accepted_at = case when ${OVER} then excluded.accepted_at else k.accepted_at end,
-    invoice_id = case when ${OVER} then null else k.invoice_id end,
-    lease_token = case when ${OVER} or ${ABANDONED} then excluded.lease_token else k.lease_token end,
-    leased_until = case when ${OVER} or ${ABANDONED} then excluded.leased_until else k.leased_until end
-  returning body_hash, lease_token, leased_until, command_id, accepted_at, invoice_id`;
+const DONE = 'select idempotency_done($1, $2, $3, $4, $5) as held';
 
-const DONE = `update idempotency_keys set invoice_id = $5 where ${OWNED} and lease_token = $4`;
-
-const RELEASE = `delete from idempotency_keys where ${OWNED} and lease_token = $4 and invoice_id is null`;
+const RELEASE = `delete from idempotency_keys
+  where mode = $1 and company_id = $2 and key_hash = $3 and lease_token = $4 and invoice_id is null`;

@@ -15,6 +15,8 @@ export const tpEmit: Labels = { '1': 'Prestador', '2': 'Tomador', '3': 'Intermed
 
 export const cStat: Labels = {
   '100': 'NFS-e Gerada',
+  // Of layout 1.00 alone.
+  '101': 'NFS-e de Substituição Gerada',
   '102': 'NFS-e de Decisão Judicial ou Administrativa',
   '103': 'NFS-e Avulsa',
   '107': 'NFS-e MEI',

@@ -1,52 +1,46 @@
 import type { Content } from 'pdfmake/interfaces.js';
 import type { PdfMarks } from '../../ports/pdf.js';
-
-/** A4 in points. */
-export const PAGE = { width: 595.28, height: 841.89 };
-
-/** The line around the page, 1 point (NT 008, 2.2.3). */
-export const border = (): Content =>
-  onWholePage(
-    `<rect x="${EDGE}" y="${EDGE}" width="${PAGE.width - 2 * EDGE}" height="${PAGE.height - 2 * EDGE}" fill="none" stroke="#000000" stroke-width="1"/>`,
-  );
+import { FONT_FAMILY } from './fonts.js';
+import { PAGE } from './page.js';
 
 /**
- * What the XML does not say, across the page (NT 008, 2.5): over the text, which stays readable, since behind it the
- * grey cells would hide parts of a word.
+ * What the XML does not say, across the page (NT 008, 2.5). It is drawn over the grey of titles, which would hide parts
+ * of a word, and below every text, which stays black and readable.
  */
-export const diagonals = (marks: PdfMarks): Content => {
+export const diagonals = (marks: PdfMarks): readonly Content[] => {
   const words = wordsOf(marks);
+  if (words.length === 0) return [];
   const first = -((words.length - 1) * LINE_GAP) / 2;
   const texts = words.map(
-    ({ text, size, color }, index) =>
-      `<text x="0" y="${first + index * LINE_GAP + size / 3}" font-family="Roboto" font-size="${size}" fill="${color}" fill-opacity="${K35}" text-anchor="middle">${text}</text>`,
+    ({ text, color }, index) =>
+      `<text x="0" y="${first + index * LINE_GAP + SIZE / 3}" font-family="${FONT_FAMILY}" font-size="${SIZE}" fill="${color}" text-anchor="middle">${text}</text>`,
   );
-  return onWholePage(
-    `<g transform="translate(${PAGE.width / 2} ${PAGE.height / 2}) rotate(-50)">${texts.join('')}</g>`,
-  );
+  return [
+    {
+      svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${PAGE.width}" height="${PAGE.height}" viewBox="0 0 ${PAGE.width} ${PAGE.height}"><g transform="translate(${PAGE.width / 2} ${PAGE.height / 2}) rotate(-50)">${texts.join('')}</g></svg>`,
+      width: PAGE.width,
+      height: PAGE.height,
+      absolutePosition: { x: 0, y: 0 },
+    },
+  ];
 };
 
-type Word = { text: string; size: number; color: string };
+type Word = { text: string; color: string };
 
-/** NT 008 wants 50 points or more, normal weight, grey; the red one says louder that nobody may take the note for real. */
 const wordsOf = (marks: PdfMarks): readonly Word[] => [
-  ...(marks.canceled ? [{ text: 'CANCELADA', size: 100, color: '#000000' }] : []),
-  ...(marks.replaced ? [{ text: 'SUBSTITUÍDA', size: 92, color: '#000000' }] : []),
-  ...(marks.simulated ? [{ text: 'SIMULADO', size: 100, color: '#FF0000' }] : []),
+  ...(marks.canceled ? [{ text: 'CANCELADA', color: K35 }] : []),
+  ...(marks.replaced ? [{ text: 'SUBSTITUÍDA', color: K35 }] : []),
+  ...(marks.simulated ? [{ text: 'SIMULADO', color: PALE_RED }] : []),
 ];
 
-/** Black of this opacity on white is the grey of NT 008. */
-const K35 = 0.35;
+/** 35 % of black, solid: transparency would ask for more than paper can show. */
+const K35 = '#A6A6A6';
+
+/** Says louder than grey that nobody may take the note for real. */
+const PALE_RED = '#FFA6A6';
+
+/** Points; NT 008 wants 50 or more and normal weight. */
+const SIZE = 92;
 
 /** Baselines this far apart keep two words from covering each other. */
 const LINE_GAP = 130;
-
-/** 0.18 cm from the paper's edge, between the 0.15 and 0.20 of NT 008, 2.2.2. */
-const EDGE = 5.1;
-
-const onWholePage = (shapes: string): Content => ({
-  svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${PAGE.width}" height="${PAGE.height}" viewBox="0 0 ${PAGE.width} ${PAGE.height}">${shapes}</svg>`,
-  width: PAGE.width,
-  height: PAGE.height,
-  absolutePosition: { x: 0, y: 0 },
-});

@@ -7,8 +7,12 @@ export type PoolOptions = {
   workers: number;
   /** Jobs that may wait for a thread; one more is refused with `PdfBusy`. */
   waiting: number;
+  /** How long a job may wait for a thread; then it is refused with `PdfBusy`. */
+  waitMs: number;
   /** From the moment a thread gets the job; starting the thread counts. */
   timeoutMs: number;
+  /** Heap of one thread in MiB; one that needs more dies alone. */
+  heapMb: number;
 };
 
 export type Pool<Request, Answer> = {
@@ -19,9 +23,16 @@ export type Pool<Request, Answer> = {
 
 type Job<Request, Answer> = {
   request: Request;
+  /** Threads that died over it. */
+  losses: number;
+  /** Ends the wait; undefined once a thread has had it. */
+  patience?: NodeJS.Timeout;
   resolve(answer: Answer): void;
   reject(error: Error): void;
 };
+
+/** A thread may die of something other than its job, so the job gets one more; a job that kills two is refused. */
+const LOSSES_ALLOWED = 1;
 
 /**
  * Threads with one job each. They start when first needed, are replaced when they die or hang, and hold the process
@@ -34,7 +45,10 @@ export const createPool = <Request, Answer>(options: PoolOptions): Pool<Request,
   let closed = false;
 
   const start = (): Worker => {
-    const worker = new Worker(options.file, { execArgv: [] });
+    const worker = new Worker(options.file, {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMb },
+    });
     const lost = (cause: unknown) => {
       const at = idle.indexOf(worker);
       if (at >= 0) idle.splice(at, 1);
@@ -47,6 +61,7 @@ export const createPool = <Request, Answer>(options: PoolOptions): Pool<Request,
 
   const give = (worker: Worker, job: Job<Request, Answer>) => {
     worker.ref();
+    clearTimeout(job.patience);
     const timer = setTimeout(() => {
       busy.get(worker)?.(new PdfFailed('timeout'));
     }, options.timeoutMs);
@@ -67,7 +82,9 @@ export const createPool = <Request, Answer>(options: PoolOptions): Pool<Request,
       settle();
       // A thread that hangs or is dying is worth nothing any more; the next job gets a new one.
       void worker.terminate();
-      job.reject(error);
+      if (error.reason === 'worker_lost' && job.losses < LOSSES_ALLOWED)
+        waiting.unshift({ ...job, losses: job.losses + 1 });
+      else job.reject(error);
       next();
     });
     worker.postMessage(job.request);
@@ -79,18 +96,30 @@ export const createPool = <Request, Answer>(options: PoolOptions): Pool<Request,
     if (job !== undefined) give(idle.pop() ?? start(), job);
   };
 
+  /** A job in line, which leaves it by itself when its time is over. */
+  const enqueue = (job: Job<Request, Answer>) => {
+    waiting.push(job);
+    job.patience = setTimeout(() => {
+      waiting.splice(waiting.indexOf(job), 1);
+      job.reject(new PdfBusy());
+    }, options.waitMs);
+    next();
+  };
+
   return {
     run: (request) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new PdfFailed('closed'));
         if (busy.size >= options.workers && waiting.length >= options.waiting) return reject(new PdfBusy());
-        waiting.push({ request, resolve, reject });
-        next();
+        enqueue({ request, losses: 0, resolve, reject });
       }),
     close: async () => {
       closed = true;
       const workers = [...idle, ...busy.keys()];
-      for (const job of waiting.splice(0)) job.reject(new PdfFailed('closed'));
+      for (const job of waiting.splice(0)) {
+        clearTimeout(job.patience);
+        job.reject(new PdfFailed('closed'));
+      }
       for (const fail of [...busy.values()]) fail(new PdfFailed('closed'));
       idle.length = 0;
       await Promise.all(workers.map((worker) => worker.terminate()));

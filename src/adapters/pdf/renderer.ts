@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { PdfRenderer } from '../../ports/pdf.js';
+import { createPdfCache, documentKey } from './cache.js';
 import { PdfFailed } from './errors.js';
 import { createPool } from './pool.js';
 import type { DrawAnswer, DrawRequest } from './protocol.js';
@@ -11,28 +12,43 @@ export type PdfRendererOptions = {
   timeoutMs?: number;
   /** Documents that may wait for a thread. */
   waiting?: number;
+  /** How long one of them may wait. */
+  waitMs?: number;
+  /** Bytes of drawn documents that are kept for those who ask again; 0 keeps none. */
+  cacheBytes?: number;
 };
 
 /**
  * DANFSe per NT 008, drawn in worker threads. `render` rejects with `PdfBusy` when too many documents wait and with
- * `PdfFailed` otherwise; the same XML and marks give the same bytes in every process.
+ * `PdfFailed` otherwise; the same XML and marks give the same bytes in every process. Several callers may be given the
+ * same buffer: nobody may write into it.
  */
 export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer => {
   const pool = createPool<DrawRequest, DrawAnswer>({
     file: workerFile(),
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     waiting: options.waiting ?? 64,
+    waitMs: options.waitMs ?? 10_000,
     timeoutMs: options.timeoutMs ?? 20_000,
+    heapMb: HEAP_MB,
   });
+  const cache = createPdfCache(options.cacheBytes ?? CACHE_BYTES);
   return {
-    render: async (nfseXml, marks) => {
-      const answer = await pool.run({ nfseXml: new Uint8Array(nfseXml), marks });
-      if (!answer.ok) throw new PdfFailed(answer.reason);
-      return Buffer.from(answer.pdf.buffer, answer.pdf.byteOffset, answer.pdf.byteLength);
-    },
+    render: (nfseXml, marks) =>
+      cache.get(documentKey(nfseXml, marks), async () => {
+        const answer = await pool.run({ nfseXml: new Uint8Array(nfseXml), marks });
+        if (!answer.ok) throw new PdfFailed(answer.reason);
+        return Buffer.from(answer.pdf.buffer, answer.pdf.byteOffset, answer.pdf.byteLength);
+      }),
     close: pool.close,
   };
 };
+
+/** A document has some 70 kB. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+
+/** Several times what the largest note takes. */
+const HEAP_MB = 256;
 
 // The service runs from TypeScript in development and from compiled JavaScript once built.
 const workerFile = (): URL =>

@@ -16,5 +16,7 @@ const answer = async ({ nfseXml, marks }: DrawRequest): Promise<DrawAnswer> => {
 };
 
 parentPort?.on('message', async (request: DrawRequest) => {
-  parentPort?.postMessage(await answer(request));
+  const given = await answer(request);
+  // Handed over, not copied: the thread that answers clients has nothing to do for it.
+  parentPort?.postMessage(given, given.ok ? [given.pdf.buffer as ArrayBuffer] : []);
 });

@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus, isDownloadable, visible } from '../../domain/invoice/view.js';
@@ -50,8 +50,20 @@ const authorizedXml = async (
   if (seen.kind !== 'invoice') return { refused: { code: 'not_found' } };
   const gzip = events.map(nfseXmlGzipOf).findLast((xml) => xml !== undefined);
   if (!isDownloadable(seen.invoice) || gzip === undefined) return { refused: notIssued(seen.invoice) };
-  return { invoice: seen.invoice, xml: gunzipSync(Buffer.from(gzip, 'base64')) };
+  return {
+    invoice: seen.invoice,
+    xml: await unzipped(Buffer.from(gzip, 'base64')),
+  };
 };
+
+/** Beside the thread that answers clients, which a large note would hold up. */
+const unzipped = (bytes: Buffer): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    gunzip(bytes, { maxOutputLength: MAX_XML_BYTES }, (error, xml) => (error === null ? resolve(xml) : reject(error)));
+  });
+
+/** Twice what is ever taken from an authorizer; an imported file could claim to be more. */
+const MAX_XML_BYTES = 2 * 1024 * 1024;
 
 const nfseXmlGzipOf = (event: InvoiceEvent): string | undefined => {
   if (event.type === 'Authorized' || event.type === 'InvoiceImported') return event.data.nfseXmlGzip;

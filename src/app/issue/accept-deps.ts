@@ -6,8 +6,8 @@ import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import type { CompanyId, Mode } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DuplicateWindow, IdempotencyKeys } from '../../ports/guards.js';
-import type { TaxRegistry } from '../../ports/tax-registry.js';
 import type { EventStore } from '../event-store/event-store.js';
+import type { FactSources } from './record-facts.js';
 
 /** Who asks, known from the API key. */
 export type Requester = { mode: Mode; companyId: CompanyId; keyId: string; requestId: string };
@@ -16,14 +16,13 @@ export type IssueCommand = { request: IssueRequest; idempotency?: IdempotencyMar
 
 export type AcceptResult = { accepted: Invoice } | { refused: Refusal };
 
-export type AcceptDeps = {
+export type AcceptDeps = FactSources & {
   store: EventStore;
   idempotency: IdempotencyKeys;
   duplicates: DuplicateWindow;
-  taxRegistry: TaxRegistry;
   clock: Clock;
   company(companyId: CompanyId): Promise<Company | undefined>;
-  /** Tables and municipality of the eligibility rules. */
-  eligibilityFacts(company: Company): Promise<Omit<EligibilityFacts, 'mode' | 'now' | 'company'>>;
+  /** Tables of the eligibility rules, and the municipality as the mode's environment has it. */
+  eligibilityFacts(company: Company, mode: Mode): Promise<Omit<EligibilityFacts, 'mode' | 'now' | 'company'>>;
   windows: { idempotencySeconds: number; duplicateSeconds: number };
 };

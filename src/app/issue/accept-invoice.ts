@@ -6,10 +6,10 @@ import { expandMarkers } from '../../domain/shared/markers.js';
 import { brasiliaDate } from '../../domain/shared/time.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim, ClaimResult, FingerprintMark } from '../../ports/guards.js';
-import type { TaxRegistry } from '../../ports/tax-registry.js';
 import { fingerprintOf } from '../hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, IssueCommand, Requester } from './accept-deps.js';
+import { withRecordedFacts } from './record-facts.js';
 import { type Candidate, findOwnInvoice, reserveAndAppend } from './reserve.js';
 
 /**
@@ -39,7 +39,7 @@ export const acceptInvoice = async (
   const release = () => deps.idempotency.release(owner, claim.leaseToken);
   const result =
     left === undefined
-      ? await checkAndReserve(command, requester, claim, deps).catch(releaseIfNotStored(release))
+      ? await checkAndReserve(command, requester, claim, deps).catch(releaseIfNotStored(release, resumed))
       : { accepted: left };
   if ('refused' in result) {
     await release();
@@ -53,11 +53,14 @@ export const acceptInvoice = async (
   return result;
 };
 
-/** What was certainly not stored frees the key; after anything else it stays leased, and the retry goes on with the same command. */
+/**
+ * What was certainly not stored frees the key; after anything else it stays leased, and the retry goes on with the same command.
+ * A retry that took a lease over speaks for itself only: what it took over from may still store, and then under this key.
+ */
 const releaseIfNotStored =
-  (release: () => Promise<void>) =>
+  (release: () => Promise<void>, resumed: boolean) =>
   async (error: unknown): Promise<never> => {
-    if (error instanceof EventLogUnavailable) await release().catch(() => undefined);
+    if (error instanceof EventLogUnavailable && !resumed) await release().catch(() => undefined);
     throw error;
   };
 
@@ -80,10 +83,15 @@ const checkAndReserve = async (
 ): Promise<AcceptResult> => {
   const company = await deps.company(requester.companyId);
   if (company === undefined) return { refused: { code: 'company.issuer_not_configured' } };
-  const facts = { ...(await deps.eligibilityFacts(company)), mode: requester.mode, now: deps.clock.now(), company };
+  const facts = {
+    ...(await deps.eligibilityFacts(company, requester.mode)),
+    mode: requester.mode,
+    now: deps.clock.now(),
+    company,
+  };
   const checked = checkEligibility(command.request, facts);
   if ('refused' in checked) return checked;
-  const eligible = await withRegistryName(checked.eligible, deps.taxRegistry);
+  const eligible = await withRecordedFacts(checked.eligible, deps);
   return await reserveAndAppend(candidateOf(command, eligible, requester, claim), requester, command.idempotency, deps);
 };
 
@@ -108,14 +116,6 @@ const replay = async (invoiceId: string, { mode, companyId }: Requester, deps: A
   if (state.kind === 'invoice') return { accepted: state };
   if (state.kind === 'deleted') return { refused: { code: 'not_found' } };
   throw new Error('an idempotency key points at an invoice that the log does not have');
-};
-
-/** The registry's name wins for a CNPJ, the sent one is the fallback; what was used is recorded (reading 51). */
-const withRegistryName = async (eligible: Eligible, registry: TaxRegistry): Promise<Eligible> => {
-  const { customer } = eligible;
-  if (customer?.type !== 'br' || customer.document?.length !== 14) return eligible;
-  const entry = await registry.lookup(customer.document);
-  return entry === undefined ? eligible : { ...eligible, customer: { ...customer, name: entry.legalName } };
 };
 
 const candidateOf = (command: IssueCommand, eligible: Eligible, requester: Requester, claim: Claim): Candidate => {

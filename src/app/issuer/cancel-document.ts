@@ -44,6 +44,6 @@ export const newRequest = async (
     description,
     requestedAt,
   });
-  const signed = deps.signer.signPedRegEvento(built.xml, identity);
+  const signed = await deps.signer.signPedRegEvento(built.xml, identity);
   return { requestId: built.id, digest: signed.digest, signedRequestGzip: gzipSync(signed.bytes).toString('base64') };
 };

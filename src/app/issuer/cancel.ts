@@ -18,6 +18,7 @@ import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
 import { confirmationFrom, isOurs, recordCancelAnswer } from './record-cancel-answer.js';
 import { APPEND_GRACE_SECONDS } from './send-attempt.js';
+import type { Pass } from './send-gate.js';
 
 /** Takes a pending cancellation as far as it can go now: the issuing protocol again, for one event (design section 6, 7). */
 export const workOnCancellation = async (stream: StreamName, deps: IssuerDeps): Promise<Next> => {
@@ -81,8 +82,9 @@ const concludeNow = async (
   step: Extract<CancelStep, { do: 'conclude' }>,
   deps: IssuerDeps,
 ): Promise<void> => {
-  if (step.lookUpFirst !== undefined && (await lookUp(stream, pending, step.lookUpFirst, deps)) === 'found') return;
+  // Taken before the look-up, as for an invoice: what begins after it has a time and a last look-up of its own.
   const now = deps.clock.now();
+  if (step.lookUpFirst !== undefined && (await lookUp(stream, pending, step.lookUpFirst, deps)) === 'found') return;
   await recordDecision(stream, 'conclude_cancellation', deps, (state) => concludeCancellation(state, now, deps.limits));
 };
 
@@ -101,14 +103,33 @@ const progressOf = async (
 
 const OBSTACLE_PAUSE_SECONDS = 30;
 
+type SendStep = Extract<CancelStep, { do: 'send' | 'resend' }>;
+
 const send = async (
   stream: StreamName,
-  { state, version, events }: LoadedInvoice,
-  { invoice, cancellation, accessKey }: Pending,
-  step: Extract<CancelStep, { do: 'send' | 'resend' }>,
+  loaded: LoadedInvoice,
+  pending: Pending,
+  step: SendStep,
   deps: IssuerDeps,
 ): Promise<Next | 'look again'> => {
   if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
+  const pass = await deps.gate.enter(pending.invoice.facts);
+  if (pass.kind === 'paused') return { kind: 'later', at: pass.until };
+  try {
+    return await sendWith(pass, stream, loaded, pending, step, deps);
+  } finally {
+    pass.leave();
+  }
+};
+
+const sendWith = async (
+  pass: Pass,
+  stream: StreamName,
+  { state, version, events }: LoadedInvoice,
+  { invoice, cancellation, accessKey }: Pending,
+  step: SendStep,
+  deps: IssuerDeps,
+): Promise<Next | 'look again'> => {
   const document =
     step.do === 'resend'
       ? storedRequest(events, cancellation.request, step.of.attempt)
@@ -131,6 +152,7 @@ const send = async (
   const result = inTime
     ? await deps.authorizer.sendCancellation(invoice.facts, accessKey, bytes, deadlineAt)
     : { kind: 'not_sent' as const, reason: 'the deadline was too near', codes: [], certificateRefused: false };
+  pass.saw(result, (caller) => deps.authorizer.findCancellation(caller, accessKey));
   await recordCancelAnswer(stream, sent, document, result, deps);
   return 'look again';
 };

@@ -7,6 +7,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
 import type { LookupMemos } from '../../ports/guards.js';
 import type { EventStore } from '../event-store/event-store.js';
+import type { SendGate } from './send-gate.js';
 
 /** What the protocol tells operators; never a document, a name or a raw answer. */
 export type IssuerNotice = {
@@ -27,6 +28,8 @@ export type IssuerNotice = {
 export type IssuerDeps = {
   store: EventStore;
   authorizer: Authorizer;
+  /** Pauses sends while an environment is out; look-ups go on. */
+  gate: SendGate;
   signer: DocumentSigner;
   lookups: LookupMemos;
   clock: Clock;

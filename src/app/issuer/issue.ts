@@ -58,9 +58,10 @@ const concludeIssue = async (
   step: Extract<ReturnType<typeof nextIssueStep>, { do: 'conclude' }>,
   deps: IssuerDeps,
 ): Promise<void> => {
+  // Taken before the look-up: an attempt that begins after it gives the verdict another time, and wants a look-up of its own.
+  const now = deps.clock.now();
   // A note that was found changes the state: whoever called looks at it again.
   if (step.lookUpFirst !== undefined && (await lookUp(stream, loaded, step.lookUpFirst, deps)) === 'found') return;
-  const now = deps.clock.now();
   await recordDecision(stream, 'conclude_issue', deps, (state) => conclude(state, step.verdict, now, deps.limits));
 };
 

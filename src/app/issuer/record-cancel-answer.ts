@@ -35,7 +35,7 @@ export const recordCancelAnswer = async (
         return recordCancelRefusal(state, sent, answer, at);
       }
       case 'unknown': {
-        const { kind: _kind, ...answer } = result;
+        const { kind: _kind, outage: _outage, ...answer } = result;
         return recordCancelUnknown(state, { ...sent, ...answer, at });
       }
       default:

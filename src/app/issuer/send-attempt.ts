@@ -20,6 +20,7 @@ import { allocateDpsNumber } from './allocate-number.js';
 import { authorizedFrom } from './authorized.js';
 import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
+import type { Pass } from './send-gate.js';
 
 type SendStep = Extract<IssueStep, { do: 'send' | 'resend' }>;
 type Document = Pick<InvoiceEventData<'IssuanceAttempted'>, 'series' | 'number' | 'dpsId' | 'digest' | 'signedDpsGzip'>;
@@ -30,16 +31,35 @@ export const APPEND_GRACE_SECONDS = 5;
 /** How long an obstacle that only an operator can remove is left alone. */
 const OBSTACLE_PAUSE_SECONDS = 30;
 
-/** Records the attempt with its exact bytes, and only if that append was ours sends them, once (design section 6, 2 and 3). */
+/**
+ * Records the attempt with its exact bytes, and only if that append was ours sends them, once (design section 6, 2 and 3).
+ * While the environment is out nothing is recorded and no number is taken.
+ */
 export const sendAttempt = async (
   stream: StreamName,
   loaded: LoadedInvoice,
   step: SendStep,
   deps: IssuerDeps,
 ): Promise<Next | 'look again'> => {
-  const { state, version, events } = loaded;
-  if (state.kind !== 'invoice') return 'look again';
+  if (loaded.state.kind !== 'invoice') return 'look again';
   if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
+  const pass = await deps.gate.enter(loaded.state.facts);
+  if (pass.kind === 'paused') return { kind: 'later', at: pass.until };
+  try {
+    return await attemptWith(pass, stream, loaded, step, deps);
+  } finally {
+    pass.leave();
+  }
+};
+
+const attemptWith = async (
+  pass: Pass,
+  stream: StreamName,
+  loaded: LoadedInvoice,
+  step: SendStep,
+  deps: IssuerDeps,
+): Promise<Next | 'look again'> => {
+  const { state, version, events } = loaded;
   const document =
     step.do === 'resend' ? storedDocument(events, step.of.attempt) : await newDocument(stream, loaded, deps);
   if (document === 'content lost') return obstacle('content_lost', stream, deps);
@@ -59,18 +79,22 @@ export const sendAttempt = async (
     return 'look again';
   }
   const signedDps = gunzipSync(Buffer.from(document.signedDpsGzip, 'base64'));
-  await sendAndRecord(stream, loaded, { attempt, signedDps, deadlineAt }, deps);
+  const { dpsId } = document;
+  await sendAndRecord(stream, loaded, { attempt, dpsId, signedDps, deadlineAt, pass }, deps);
   return 'look again';
 };
+
+type Sending = { attempt: number; dpsId: string; signedDps: Buffer; deadlineAt: Instant; pass: Pass };
 
 const sendAndRecord = async (
   stream: StreamName,
   { state }: LoadedInvoice,
-  { attempt, signedDps, deadlineAt }: { attempt: number; signedDps: Buffer; deadlineAt: Instant },
+  { attempt, dpsId, signedDps, deadlineAt, pass }: Sending,
   deps: IssuerDeps,
 ): Promise<void> => {
   if (state.kind !== 'invoice') return;
   const result = await deps.authorizer.sendDps(state.facts, signedDps, deadlineAt);
+  pass.saw(result, (caller) => deps.authorizer.findByDps(caller, dpsId));
   const at = deps.clock.now();
   const recorded = await recordDecision(stream, 'record_issue_outcome', deps, (current) => {
     switch (result.kind) {
@@ -83,7 +107,7 @@ const sendAndRecord = async (
         return recordRejection(current, attempt, answer, at);
       }
       case 'unknown': {
-        const { kind: _kind, ...answer } = result;
+        const { kind: _kind, outage: _outage, ...answer } = result;
         return recordUnknown(current, { attempt, ...answer, at });
       }
       default:
@@ -133,7 +157,7 @@ const newDocument = async (
     const { number } = allocated;
     const { series } = start;
     const dps = buildDps({ mode, series, number, accepted: accepted.data, currencyCode: deps.currencyCode });
-    const signed = deps.signer.signDps(dps.xml, identity);
+    const signed = await deps.signer.signDps(dps.xml, identity);
     return {
       series,
       number,

@@ -47,19 +47,19 @@ export const invoiceOfNote = async (
     const identity = await deps.identityOf({ mode, companyId });
     if (identity === undefined) continue;
     const dps = buildDps({ mode, series, number, accepted: accepted.data, currencyCode: deps.currencyCode });
-    if (dps.id === note.dpsId && digestOf(dps.xml, identity, deps) === note.dpsDigest)
+    if (dps.id === note.dpsId && (await digestOf(dps.xml, identity, deps)) === note.dpsDigest)
       return { stream, isKnown: false };
   }
   return undefined;
 };
 
-const digestOf = (
+const digestOf = async (
   xml: string,
   identity: Parameters<ReconcileDeps['signer']['signDps']>[1],
   { signer }: ReconcileDeps,
-): string | undefined => {
+): Promise<string | undefined> => {
   try {
-    return signer.signDps(xml, identity).digest;
+    return (await signer.signDps(xml, identity)).digest;
   } catch (error) {
     if (error instanceof SchemaViolation) return undefined;
     throw error;

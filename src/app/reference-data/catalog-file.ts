@@ -1,5 +1,6 @@
 import type { ImportedLines } from '../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
+import { unmetDemandOf } from '../../domain/company/unsupported-services.js';
 
 const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as const;
 const OPTIONAL = ['is_blocked', 'municipal_code', 'incidence'] as const;
@@ -81,7 +82,8 @@ const readRow = (
     ...(description === '' ? ['description must not be empty'] : textProblems('description', description)),
     ...(isDefault === undefined ? ['is_default must be true or false'] : []),
     ...(isBlocked === undefined ? ['is_blocked must be true or false'] : []),
-    ...(/^(\d{3})?$/.test(municipalCode) ? [] : ['municipal_code must be 3 digits or empty']),
+    ...(isBlocked === false ? releaseProblems(serviceCode) : []),
+    ...(/^((?!000)\d{3})?$/.test(municipalCode) ? [] : ['municipal_code must be 3 digits other than 000, or empty']),
     ...textProblems('incidence', incidence),
   ];
   if (problems.length > 0 || isDefault === undefined || isBlocked === undefined) return { problems };
@@ -98,6 +100,16 @@ const readRow = (
 const serviceCodeProblems = (code: string, isServiceCode: (code: string) => boolean): readonly string[] => {
   if (!/^\d{6}$/.test(code)) return ['service_code must be 6 digits'];
   return isServiceCode(code) ? [] : [`service_code ${code} is not in the national list`];
+};
+
+/** A released line would be listed, accepted and then refused by the authorizer. */
+const releaseProblems = (serviceCode: string): readonly string[] => {
+  const unmet = unmetDemandOf(serviceCode);
+  if (unmet === undefined) return [];
+  const { ruleCode, demand } = unmet;
+  return [
+    `service_code ${serviceCode} demands ${demand}, which the API has no fields for (${ruleCode}): set is_blocked to true`,
+  ];
 };
 
 const textProblems = (column: string, text: string): readonly string[] => [

@@ -1,6 +1,9 @@
 import { setMunicipality } from '../../app/reference-data/commands.js';
-import type { MunicipalityDemands } from '../../domain/municipality/demands.js';
+import { demandsNow, type MunicipalityDemands } from '../../domain/municipality/demands.js';
+import type { KeptParameters } from '../../domain/municipality/parameters.js';
+import type { ParametersEntry } from '../../ports/municipal-parameters.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
+import { shownParameters } from './municipality-parameters.js';
 
 /** A row of the national table by its 7-digit IBGE code. */
 export type FindMunicipality = (ibge: string) => { ibge: string; name: string; uf: string } | undefined;
@@ -27,18 +30,23 @@ const set = (find: FindMunicipality): Command => ({
 const show = (find: FindMunicipality): Command => ({
   name: 'municipality show',
   positionals: ['IBGE'],
-  summary: 'what a municipality demands of an invoice',
+  summary: 'what a municipality demands of an invoice, and what the national system tells of it, with its age',
   options: {},
   changes: false,
   run: async ({ positionals: [ibge = ''], session }) => {
     const found = find(ibge);
     if (found === undefined) return refused(`no municipality has the IBGE code ${ibge}`);
-    const demands = await (await session()).readModel.municipalityDemands(ibge);
+    const { readModel, parameters, clock } = await session();
+    const [demands, entries] = await Promise.all([readModel.municipalityDemands(ibge), parameters.entriesOf(ibge)]);
+    const now = clock.now();
+    // Test mode alone refuses for want of a registration, so its environment is the one that counts.
+    const inForce = demandsNow(demands, keptIn(entries), 'normal', now);
     const shown = {
       ...{ ibge, name: found.name, state: found.uf },
-      requires_customer: demands?.requiresCustomer ?? false,
-      requires_registration: demands?.requiresRegistration ?? false,
+      requires_customer: inForce.requiresCustomer,
+      requires_registration: inForce.requiresRegistration,
       set_by_operator: said(demands),
+      parameters: shownParameters(entries, now),
     };
     return done(JSON.stringify(shown, null, 2), shown);
   },
@@ -62,3 +70,8 @@ const said = (demands: MunicipalityDemands | undefined): readonly string[] => [
   ...(demands?.requiresCustomer === undefined ? [] : ['requires_customer']),
   ...(demands?.requiresRegistration === undefined ? [] : ['requires_registration']),
 ];
+
+const keptIn = (entries: readonly ParametersEntry[]): readonly KeptParameters[] =>
+  entries.flatMap(({ mode, place, told, toldAt }) =>
+    mode === 'test' && told !== undefined && toldAt !== undefined ? [{ place, told, toldAt }] : [],
+  );

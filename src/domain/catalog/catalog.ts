@@ -1,4 +1,5 @@
 import type { Catalogue } from '../company/line-selection.js';
+import { unmetDemandOf } from '../company/unsupported-services.js';
 import { sortedJson } from '../log/hash-text.js';
 import type { Instant } from '../shared/time.js';
 import type { CatalogEvent, OperatorLine } from './events.js';
@@ -21,8 +22,14 @@ export const replaceLines = (
 
 export type ImportedLines = ReadonlyMap<string, readonly OperatorLine[]>;
 
-/** The shipped catalogue with the imported CNAEs in place of its own: per CNAE either all lines are the operator's or none. */
-export const overlaidCatalogue = (shipped: Catalogue, imported: ImportedLines): Catalogue => ({
-  ...shipped,
-  linesOf: (cnae) => imported.get(cnae) ?? shipped.linesOf(cnae),
-});
+/**
+ * The shipped catalogue with the imported CNAEs in place of its own: per CNAE either all lines are the operator's or none. A
+ * line whose service the API cannot describe stays blocked, also one imported before that was known.
+ */
+export const overlaidCatalogue = (shipped: Catalogue, imported: ImportedLines): Catalogue => {
+  const released = new Map([...imported].map(([cnae, lines]) => [cnae, lines.map(blockedWhereUnsupported)]));
+  return { ...shipped, linesOf: (cnae) => released.get(cnae) ?? shipped.linesOf(cnae) };
+};
+
+const blockedWhereUnsupported = (line: OperatorLine): OperatorLine =>
+  unmetDemandOf(line.serviceCode) === undefined ? line : { ...line, isBlocked: true };

@@ -6,9 +6,10 @@ import { decimalFromCents } from '../shared/money.js';
 export type CurrencyCode = (iso: string) => string | undefined;
 
 /**
- * `comExt`, foreign trade of an export: supplied across the border (1) between unrelated parties (0), without support
- * mechanisms (01), no goods moved (1), not shared with the ministry of commerce (0), as the API has no fields for the
- * other cases (domain.md section 10). Throws for a currency without code, which acceptance has already refused.
+ * `serv/comExt`, foreign trade: supplied across the border (1; 0 is E0333) between unrelated parties (0), without support
+ * mechanisms (01; 00 is E0341 and E0343), no goods moved (1; 0 is E0345, others need documents: E0352 to E0356), not shared
+ * with the ministry of commerce (0), as the API has no fields for the other cases (domain.md section 10). Throws for a
+ * currency without code, which acceptance has already refused.
  */
 export const comExt = (amount: ForeignAmount, currencyCode: CurrencyCode): Canonical => {
   const tpMoeda = currencyCode(amount.currency);

@@ -1,12 +1,14 @@
 import type { InvoiceEventData } from '../invoice/events.js';
 import { type Canonical, elementWith, field } from '../shared/canonical-xml.js';
 import type { Mode } from '../shared/ids.js';
-import { addSeconds, brasiliaMidnight, brasiliaStamp } from '../shared/time.js';
-import { type CurrencyCode, comExt } from './comExt.js';
-import { CLOCK_SLACK_SECONDS, tpAmb, VER_APLIC } from './layout.js';
+import type { CurrencyCode } from './comExt.js';
+import { dhEmi } from './dhEmi.js';
+import { ibscbs } from './IBSCBS.js';
+import { tpAmb, VER_APLIC } from './layout.js';
 import { prest } from './prest.js';
 import { serv } from './serv.js';
 import { toma } from './toma.js';
+import { taxationOf } from './tribMun.js';
 import { valores } from './valores.js';
 
 type Accepted = InvoiceEventData<'InvoiceAccepted'>;
@@ -20,11 +22,14 @@ export type DpsInput = {
   currencyCode: CurrencyCode;
 };
 
-/** `infDPS`, the signed element: what the acceptance recorded, under the DPS' own number (domain.md section 9). */
+/**
+ * `infDPS`, the signed element: what the acceptance recorded, under the DPS' own number (domain.md section 9). Its Id is made
+ * of its fields (E0004); environment (E0006), series (E0010), emission and competence (E0008, E0015), emitter (E9996, E0029)
+ * and municipality (E0037 to E0041) stand before the groups. Without `subst`: the API does not replace notes.
+ */
 export const infDPS = (input: DpsInput, id: string): Canonical => {
   const { companyId, issuer, customer, foreignAmount, line, description, competence, amountInCents } = input.accepted;
-  const resultCountry = customer?.type === 'foreign' ? customer.address.country : undefined;
-  const foreignTrade = foreignAmount === undefined ? undefined : comExt(foreignAmount, input.currencyCode);
+  const taxation = taxationOf(customer, line);
   return elementWith(
     'infDPS',
     { Id: id },
@@ -36,18 +41,12 @@ export const infDPS = (input: DpsInput, id: string): Canonical => {
     field('dCompet', competence),
     field('tpEmit', EMITTED_BY_PROVIDER),
     field('cLocEmi', issuer.municipality),
-    prest(companyId, issuer, resultCountry !== undefined),
+    prest(companyId, issuer, taxation.kind === 'due'),
     toma(customer),
-    serv(issuer.municipality, line, description, foreignTrade),
-    valores(amountInCents, issuer, resultCountry),
+    serv(issuer.municipality, line, description, foreignAmount, input.currencyCode),
+    valores(amountInCents, issuer, taxation),
+    ibscbs(input.accepted),
   );
 };
 
 const EMITTED_BY_PROVIDER = '1';
-
-/** Behind the authorizer's clock (E0008), but not on the day before the competence (E0015). */
-const dhEmi = ({ acceptedAt, competence }: Accepted): string => {
-  const stamp = brasiliaStamp(addSeconds(acceptedAt, -CLOCK_SLACK_SECONDS));
-  // Days as text compare like days; finding midnight costs twice as much as the stamp and is rarely needed.
-  return stamp.slice(0, competence.length) < competence ? brasiliaStamp(brasiliaMidnight(competence)) : stamp;
-};

@@ -1,49 +1,17 @@
 import type { IssuerFacts } from '../invoice/events.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 import type { CompanyId } from '../shared/ids.js';
-import { unreachable } from '../shared/unreachable.js';
+import { regTrib } from './regTrib.js';
 
 /**
- * `prest`, the provider and emitter: no name and no address, the authorizer takes them from its registries (E0121,
- * E0128). A MEI is exempt from the municipal registration, so leaving it out can never be refused (domain.md 9.2).
+ * `prest`, the provider and emitter, by its CNPJ (E0080, E0082): no name and no address, the authorizer takes them from its
+ * registries (E0121, E0128). `IM` as on file for the environment (E0116, E0119, E0120, E0124); a MEI is exempt from it, so
+ * leaving it out can never be refused (domain.md 9.2).
  */
-export const prest = (companyId: CompanyId, issuer: IssuerFacts, isExport: boolean): Canonical =>
+export const prest = (companyId: CompanyId, issuer: IssuerFacts, isIssqnDue: boolean): Canonical =>
   element(
     'prest',
     field('CNPJ', companyId),
     field('IM', issuer.taxRegime === 'mei' ? undefined : issuer.municipalRegistration),
-    regTrib(issuer, isExport),
+    regTrib(issuer, isIssqnDue),
   );
-
-const regTrib = (issuer: IssuerFacts, isExport: boolean): Canonical => {
-  const { opSimpNac, regApTribSN } = simples(issuer);
-  return element(
-    'regTrib',
-    field('opSimpNac', opSimpNac),
-    field('regApTribSN', regApTribSN),
-    field('regEspTrib', maySpecial(issuer, isExport) ? String(issuer.specialRegime) : '0'),
-  );
-};
-
-const simples = (issuer: IssuerFacts): { opSimpNac: string; regApTribSN?: string } => {
-  switch (issuer.taxRegime) {
-    case 'normal':
-      return { opSimpNac: '1' };
-    case 'mei':
-      return { opSimpNac: '2' };
-    case 'simples':
-      return { opSimpNac: '3', regApTribSN: ASSESSMENT[issuer.simplesAssessment] };
-    default:
-      return unreachable(issuer.taxRegime);
-  }
-};
-
-/** 1 all taxes by the Simples, 2 the federal ones only, 3 none. */
-const ASSESSMENT = { all: '1', federal_only: '2', none: '3' } as const satisfies Record<
-  IssuerFacts['simplesAssessment'],
-  string
->;
-
-/** No special regime for a MEI (E0174), with ISSQN inside the Simples (E0175), or when ISSQN is not due (E0172). */
-const maySpecial = (issuer: IssuerFacts, isExport: boolean): boolean =>
-  !isExport && issuer.taxRegime !== 'mei' && !(issuer.taxRegime === 'simples' && issuer.simplesAssessment === 'all');

@@ -13,9 +13,24 @@ export type ForeignAddress = {
   country: string;
 };
 
-/** As recorded: for a CNPJ the name is the tax registry's, not the caller's (reading 51). */
+/** In Brazil, as the tax registry has it; never the caller's. */
+export type DomesticAddress = {
+  street: string;
+  number: string;
+  complement?: string;
+  district: string;
+  /** IBGE code. */
+  municipality: string;
+  /** 8 digits. */
+  postalCode: string;
+};
+
+/**
+ * As recorded: for a CNPJ the name is the tax registry's, not the caller's (reading 51). The address is there where the
+ * document needs it, and is no part of what the API shows.
+ */
 export type Customer =
-  | { type: 'br'; document?: string; name?: string }
+  | { type: 'br'; document?: string; name?: string; address?: DomesticAddress }
   | {
       type: 'foreign';
       name?: string;
@@ -26,8 +41,20 @@ export type Customer =
 
 export type ForeignAmount = { currency: string; amountInCents: Cents };
 
-/** The catalogue line that the invoice uses. */
-export type ServiceLine = { cnae: string; serviceCode: string; nbs?: string; municipalCode?: string };
+/** The catalogue line that the invoice uses, with what the tables said of its service on acceptance. */
+export type ServiceLine = {
+  cnae: string;
+  serviceCode: string;
+  nbs?: string;
+  municipalCode?: string;
+  /** Where LC 116, article 3, makes the ISSQN due; absent for the provider's establishment. */
+  issqnDue?: 'where_performed';
+  /** Operation and classification that annex VIII leaves no choice about (ADR 16). */
+  ibsCbs?: IbsCbs;
+};
+
+/** `cIndOp` and `cClassTrib`, six digits each. */
+export type IbsCbs = { cIndOp: string; cClassTrib: string };
 
 /** The company facts of the moment of acceptance: with them the DPS is a pure function (design section 6, 2). */
 export type IssuerFacts = {

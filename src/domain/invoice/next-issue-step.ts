@@ -1,3 +1,4 @@
+import { sendableFrom } from '../dps/dhEmi.js';
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { absenceGapSeconds, type Limits, lookupPauseSeconds, MAX_SENDS, resendPauseSeconds } from './limits.js';
 import {
@@ -40,7 +41,7 @@ export const nextIssueStep = (
     const known = last === undefined || last.resolution === 'foreign';
     return known ? { do: 'conclude', verdict } : { do: 'conclude', verdict, lookUpFirst: last };
   }
-  if (last === undefined) return { do: 'send', attempt: 1 };
+  if (last === undefined) return firstSend(state, now);
   const mayStartUntil = addSeconds(state.attempts[0]?.attemptedAt ?? last.attemptedAt, limits.processingSeconds);
   switch (last.resolution) {
     case 'open':
@@ -74,6 +75,13 @@ export const nextIssueStep = (
     case 'authorized':
       return { do: 'nothing' };
   }
+};
+
+const firstSend = ({ facts }: Invoice, now: Instant): IssueStep => {
+  const { createdAt, competence } = facts;
+  const from =
+    createdAt === undefined || competence === undefined ? now : sendableFrom({ acceptedAt: createdAt, competence });
+  return isBefore(now, from) ? { do: 'wait', until: from } : { do: 'send', attempt: 1 };
 };
 
 /**

@@ -1,5 +1,6 @@
 import type { StreamName } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
+import { type KeptParameters, usableConvenio } from './parameters.js';
 
 /** What an operator has said of a municipality (7-digit IBGE code); absent: nobody has said, which demands nothing. */
 export type MunicipalityDemands = { requiresCustomer?: boolean; requiresRegistration?: boolean };
@@ -36,4 +37,25 @@ export const setDemands = (
   const same =
     next.requiresCustomer === state.requiresCustomer && next.requiresRegistration === state.requiresRegistration;
   return { events: same ? [] : [{ type: 'MunicipalityDemandsSet', data: { ...next, ibge, at } }] };
+};
+
+export type Demanded = { requiresCustomer: boolean; requiresRegistration: boolean };
+
+/**
+ * What holds at this moment: an operator's word first, then the parameters API's as far as its answer is young enough. A
+ * convênio that admits only who has an entry in CNC demands the registration (E0084, E0116), not of a MEI, who is exempt. No
+ * parameter tells whether a customer is demanded. What nobody has told is not demanded.
+ */
+export const demandsNow = (
+  operator: MunicipalityDemands | undefined,
+  kept: readonly KeptParameters[],
+  taxRegime: 'mei' | 'simples' | 'normal',
+  now: Instant,
+): Demanded => {
+  const convenio = usableConvenio(kept, now);
+  const onlyRegistered = convenio?.isActive === true && convenio.rfbContributors === false;
+  return {
+    requiresCustomer: operator?.requiresCustomer ?? false,
+    requiresRegistration: operator?.requiresRegistration ?? (onlyRegistered && taxRegime !== 'mei'),
+  };
 };

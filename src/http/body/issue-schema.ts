@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { CUSTOMER_DOCUMENT } from '../../domain/shared/federal-document.js';
 import { referenceText } from './reference.js';
 import { codeText, text } from './text.js';
 
@@ -50,7 +51,7 @@ const customer = v.strictObject({
   document: v.optional(
     v.pipe(
       v.string('customer.document deve ser um texto.'),
-      v.regex(/^(?:[0-9]{11}|[0-9]{14})$/, DOCUMENT_MESSAGE),
+      v.regex(CUSTOMER_DOCUMENT, DOCUMENT_MESSAGE),
       v.description('CPF (11 dígitos) ou CNPJ (14 dígitos), só dígitos.'),
     ),
   ),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { CUSTOMER_DOCUMENT } from '../../domain/shared/federal-document.js';
 
 /** The bodies that the API answers with: fields, order and presence of the spec's tables; absent fields are never null. */
 
@@ -27,7 +28,7 @@ const address = v.strictObject({
 });
 
 const customer = v.strictObject({
-  document: v.optional(digits(/^(?:[0-9]{11}|[0-9]{14})$/, 'CPF ou CNPJ, só dígitos.')),
+  document: v.optional(digits(CUSTOMER_DOCUMENT, 'CPF ou CNPJ, só dígitos.')),
   name: v.optional(said('Nome como registrado; o de um CNPJ vem do cadastro da Receita.')),
   type: v.optional(v.picklist(['br', 'foreign'])),
   tax_id: v.optional(said('Identificação fiscal no exterior (NIF).')),

@@ -1,7 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Watch } from '../../adapters/read-model-postgres/watch.js';
+import { ageSeconds } from '../../domain/municipality/parameters.js';
 import { epochMs } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
+import type { ParametersCache } from '../../ports/municipal-parameters.js';
 import type { WorkQueue } from '../../ports/work-queue.js';
 import type { ProjectionStatus } from '../../workers/projection-status.js';
 import { modes } from '../authorizers.js';
@@ -15,11 +17,15 @@ export type Watched = {
   isHalted(projection: string): boolean;
   queue: Pick<WorkQueue, 'depth' | 'parked'>;
   watch: Watch;
+  parameters: Pick<ParametersCache, 'all'>;
   clock: Clock;
 };
 
 /** Certificates change by hand, and every company's state is read for them. */
 const CERTIFICATES_KEPT_MS = 60_000;
+
+/** Asked for once a day. */
+const PARAMETERS_KEPT_MS = 60_000;
 
 /** Readiness has limits of its own and always answers: it must not be cut off just when it has something to say. */
 const READINESS_LIMIT_MS = 4_000;
@@ -79,6 +85,7 @@ export const watchedGauges = (registry: Registry, watched: Watched): (() => Prom
 
   addOpenWork(sources, gauge, watched);
   addCertificates(sources, gauge, watched);
+  addParameters(sources, gauge, watched);
   return sources.refresh;
 };
 
@@ -130,6 +137,27 @@ const addCertificates = (sources: Sources, gauge: MakeGauge, { watch, clock }: W
       const now = epochMs(clock.now());
       for (const { companyId, notAfter } of expiries)
         remaining.set({ cnpj: companyId }, (epochMs(notAfter) - now) / 1000);
+    },
+  });
+};
+
+const addParameters = (sources: Sources, gauge: MakeGauge, { parameters, clock }: Watched): void => {
+  const age = gauge(
+    'nfse_municipal_parameters_age_seconds',
+    'Age of the oldest convênio that the parameters API told of a municipality with companies; 0 while it told none.',
+    ['mode'],
+  );
+  sources.add({
+    name: 'municipal_parameters',
+    gauges: [age],
+    keptMs: PARAMETERS_KEPT_MS,
+    ask: () => parameters.all(),
+    show: (entries) => {
+      for (const mode of modes) {
+        const convenios = entries.filter((entry) => entry.mode === mode && entry.place === 'convenio');
+        const ages = convenios.flatMap(({ toldAt }) => (toldAt === undefined ? [] : [ageSeconds(toldAt, clock.now())]));
+        age.set({ mode }, Math.max(0, ...ages));
+      }
     },
   });
 };

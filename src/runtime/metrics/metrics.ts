@@ -1,13 +1,16 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { EventStore } from '../../app/event-store/event-store.js';
 import type { IssuerNotice } from '../../app/issuer/deps.js';
+import type { CircuitChange } from '../../app/issuer/send-gate.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import { modes } from '../authorizers.js';
+import { circuitGauge } from './circuit.js';
 import { type Watched, watchedGauges } from './gauges.js';
 import { measuredAuthorizer } from './measured-authorizer.js';
 import { measuredStore } from './measured-store.js';
+import { type NationalRegisterMetrics, nationalRegisterMetrics } from './national-registers.js';
 import { processMetrics } from './process.js';
 import { recordedEvents } from './recorded-events.js';
 import { requestMetrics } from './requests.js';
@@ -15,9 +18,11 @@ import { requestMetrics } from './requests.js';
 export type Scrape = { contentType: string; text: string };
 
 /** What one service tells Prometheus. Names begin with `nfse_`, but for those of the Node process. */
-export type Metrics = {
+export type Metrics = NationalRegisterMetrics & {
   request(summary: RequestSummary): void;
   notice(notice: IssuerNotice['notice']): void;
+  /** The breaker of an environment changed its state. */
+  circuit(change: CircuitChange): void;
   /** The same store, with what is appended through it counted. */
   measureStore(store: EventStore): EventStore;
   /** The same authorizer, with its calls counted. */
@@ -60,8 +65,10 @@ export const createMetrics = (simulated: readonly Mode[]): Metrics => {
   for (const mode of modes) simulatedMode.set({ mode }, simulated.includes(mode) ? 1 : 0);
   let refresh = async (): Promise<void> => undefined;
   return {
+    ...nationalRegisterMetrics(registry),
     request: requests.observe,
     notice: (notice) => notices.inc({ notice }),
+    circuit: circuitGauge(registry),
     measureStore: measuredStore(registry, recordedEvents(registry)),
     measureAuthorizer: measuredAuthorizer(registry),
     watch: (watched) => {

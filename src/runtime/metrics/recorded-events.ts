@@ -1,5 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { DomainEvent } from '../../app/event-store/event-types.js';
+import { differenceKinds } from '../../domain/invoice/reconciliation.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import { epochMs, type Instant } from '../../domain/shared/time.js';
 import { modes } from '../authorizers.js';
@@ -57,7 +58,14 @@ export const recordedEvents = (registry: Registry): RecordedEvents => {
   ]);
   const conflicts = counter('nfse_number_conflicts_total', 'Foreign notes found under one of our DPS ids.', ['mode']);
 
+  const differences = counter(
+    'nfse_reconciliation_differences_total',
+    'Differences found between our outcomes and what the authorizer holds.',
+    ['mode', 'kind'],
+  );
+
   for (const mode of modes) {
+    for (const kind of differenceKinds) differences.inc({ mode, kind }, 0);
     for (const one of [accepted, cancellations, conflicts]) one.inc({ mode }, 0);
     for (const [event, outcome] of Object.entries(outcomes)) ended.inc({ mode, outcome, event }, 0);
     for (const as of ['issued', 'failed', 'canceled']) settled.inc({ mode, as }, 0);
@@ -84,6 +92,7 @@ export const recordedEvents = (registry: Registry): RecordedEvents => {
     if (event.type === 'NumberConflictFound') conflicts.inc({ mode });
     if (event.type === 'IndeterminateResolved') settled.inc({ mode, as: event.data.as });
     if (event.type === 'CancellationSettledBySupport') settled.inc({ mode, as: 'canceled' });
+    if (event.type === 'ReconciliationDifferenceFound') differences.inc({ mode, kind: event.data.kind });
     if (event.type === 'CancellationRequested') cancellations.inc({ mode });
     if (event.type === 'CancellationConfirmed') cancelEnded.inc({ mode, outcome: 'succeeded' });
     if (event.type === 'CancellationNotConfirmed') cancelEnded.inc({ mode, outcome: event.data.reason });

@@ -10,6 +10,8 @@ export type JsonObject = { readonly [name: string]: Json };
 /** What goes back to the client; `cut` ends the connection in order, `reset` breaks it off. */
 export type Answer =
   | { kind: 'json'; status: number; body: JsonObject }
+  /** The framework's `application/problem+json`, which no part of the application wrote. */
+  | { kind: 'problem'; status: number; body: JsonObject }
   | { kind: 'html'; status: number; title: string }
   | { kind: 'raw'; status: number; text: string }
   | { kind: 'empty'; status: number }
@@ -80,6 +82,7 @@ const TITLES: Readonly<Record<number, string>> = {
   405: '405 - HTTP verb used to access this page is not allowed.',
   413: '413 - Request Entity Too Large',
   429: '429 - Too Many Requests',
+  496: '496 - SSL Certificate Required',
   500: '500 - Internal server error.',
   501: '501 - Header values specify a method that is not implemented.',
   502: '502 - Web server received an invalid response while acting as a gateway or proxy server.',

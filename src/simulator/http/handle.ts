@@ -10,6 +10,7 @@ import { eventLookupOperation, eventOperation } from './event.js';
 import { issueOperation } from './issue.js';
 import { fetchOperation, lookupOperation } from './lookup.js';
 import type { Operation } from './operation.js';
+import { answerParameters } from './parameters.js';
 import { readJson } from './read-body.js';
 import { type Addressed, routeOf } from './route.js';
 
@@ -19,8 +20,13 @@ export type Handled = { answer: Answer; addressed: Addressed; faults: readonly F
 export const handle = async (world: World, request: IncomingMessage, caller: Caller): Promise<Handled> => {
   const addressed = routeOf(request.method ?? '', request.url ?? '');
   const honest = (answer: Answer): Handled => ({ answer, addressed, faults: [] });
-  if (caller.kind === 'none') return honest(webServerPage(403));
+  const { mode, route } = addressed;
+  const isParameters = route.operation === 'parameters';
+  if (caller.kind === 'none') return honest(webServerPage(isParameters ? 496 : 403));
   if (caller.kind === 'refused') return honest(refusedCertificate(world, addressed, caller.code));
+  if (isParameters && mode !== undefined) {
+    return honest(answerParameters(world, world.environments[mode], route.path));
+  }
   const operation = await operationOf(world, request, caller.cnpj, addressed);
   if ('kind' in operation) return honest(operation);
   const taken = world.faults.take(operation.on, operation.environment.mode, operation.note);
@@ -33,7 +39,7 @@ const operationOf = async (
   cnpj: string,
   { mode, route }: Addressed,
 ): Promise<Operation | Answer> => {
-  if (mode === undefined || route.operation === 'none') {
+  if (mode === undefined || route.operation === 'none' || route.operation === 'parameters') {
     return webServerPage(route.operation === 'none' ? route.status : 404);
   }
   const environment = world.environments[mode];

@@ -8,6 +8,7 @@ export type Route =
   | { operation: 'fetch'; accessKey: string }
   | { operation: 'event'; accessKey: string }
   | { operation: 'event_lookup'; accessKey: string; type: string; sequence: string }
+  | { operation: 'parameters'; path: readonly string[] }
   | { operation: 'none'; status: 404 | 405 | 501 };
 
 export type Addressed = { mode?: Mode; route: Route };
@@ -17,11 +18,21 @@ const MODES: readonly Mode[] = ['test', 'live'];
 /** Paths are case-sensitive, and only the fully qualified event path exists (domain.md sections 1 and 3). */
 export const routeOf = (method: string, url: string): Addressed => {
   const path = url.split('?', 1)[0] ?? '';
+  const parameters = parametersRoute(method, path);
+  if (parameters !== undefined) return parameters;
   for (const mode of MODES) {
     const base = `${ENVIRONMENT_FACTS[mode].basePath}/`;
     if (path.startsWith(base)) return { mode, route: routeBelow(method, path.slice(base.length).split('/')) };
   }
   return { route: notFound };
+};
+
+/** Another server of the national system, with a path per environment here; the bare path is the restricted one's. */
+const parametersRoute = (method: string, path: string): Addressed | undefined => {
+  const [, mode = 'test', below] = /^(?:\/(test|live))?\/parametrizacao\/(.+)$/.exec(path) ?? [];
+  if (below === undefined) return undefined;
+  const route = only(method === 'GET', { operation: 'parameters', path: below.split('/') });
+  return { mode: mode === 'live' ? 'live' : 'test', route };
 };
 
 const notFound: Route = { operation: 'none', status: 404 };

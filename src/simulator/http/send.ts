@@ -8,6 +8,9 @@ export const send = (response: ServerResponse, answer: Answer, reset: () => void
     case 'json':
       write(response, answer.status, 'application/json; charset=utf-8', JSON.stringify(answer.body));
       return;
+    case 'problem':
+      write(response, answer.status, 'application/problem+json; charset=utf-8', JSON.stringify(answer.body));
+      return;
     case 'html':
       write(response, answer.status, 'text/html', page(answer.title));
       return;

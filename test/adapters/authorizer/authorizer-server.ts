@@ -5,7 +5,15 @@ import type { TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import type { KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 
-export type Received = { method: string; path: string; body: string; peer: string; socket: Socket };
+export type Received = {
+  method: string;
+  path: string;
+  body: string;
+  peer: string;
+  /** SHA-256 of the client's certificate. */
+  fingerprint: string;
+  socket: Socket;
+};
 
 export type Answer = (received: Received, response: ServerResponse) => void;
 
@@ -53,10 +61,10 @@ export const startAuthorizerServer = async (
 
 const portOf = (listener: Server): number => (listener.address() as AddressInfo).port;
 
-const peerOf = (socket: Socket): { peer: string; socket: Socket } => {
-  const { subject } = (socket as TLSSocket).getPeerCertificate();
+const peerOf = (socket: Socket): Pick<Received, 'peer' | 'fingerprint' | 'socket'> => {
+  const { subject, fingerprint256 = '' } = (socket as TLSSocket).getPeerCertificate();
   const name: unknown = subject?.CN;
-  return { peer: typeof name === 'string' ? name : '', socket };
+  return { peer: typeof name === 'string' ? name : '', fingerprint: fingerprint256, socket };
 };
 
 const readBody = async (request: IncomingMessage): Promise<string> => {

@@ -7,7 +7,16 @@ import type { Caller } from '../../../src/ports/authorizer.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { gzipBase64 } from '../../../src/xml/transport.js';
 import { type AuthorizerServer, html, json, startAuthorizerServer, unpacked } from './authorizer-server.js';
-import { accessKey, certificateFor, eventAround, issued, noteAround, signedCancellation, signedDps } from './sefin.js';
+import {
+  accessKey,
+  certificateFor,
+  eventAround,
+  issued,
+  noteAround,
+  type SignedSample,
+  signedCancellation,
+  signedDps,
+} from './sefin.js';
 
 const now = new Date().toISOString();
 const inAMinute = addSeconds(now, 60);
@@ -16,24 +25,25 @@ const caller: Caller = { mode: 'test', companyId: '12345678000195' };
 let authority: KeyAndCertificate;
 let serverIdentity: KeyAndCertificate;
 let company: CompanyCertificate;
-let dps: ReturnType<typeof signedDps>;
-let cancellation: ReturnType<typeof signedCancellation>;
+let dps: SignedSample;
+let cancellation: SignedSample;
 let server: AuthorizerServer;
 let client: ReturnType<typeof createAuthorizer>;
 
-beforeAll(() => {
+beforeAll(async () => {
   authority = issueCertificate({ subjectName: 'Autoridade', validDays: 1, now });
   const serverNames = ['127.0.0.1'];
   serverIdentity = issueCertificate({ subjectName: 'sefin', issuer: authority, serverNames, validDays: 1, now });
   company = certificateFor(authority, now);
-  dps = signedDps(company);
-  cancellation = signedCancellation(company);
+  dps = await signedDps(company);
+  cancellation = await signedCancellation(company);
 });
 
 const clientOf = (changes: Partial<Parameters<typeof createAuthorizer>[0]> = {}) =>
   createAuthorizer({
     addresses: { test: server.address, live: server.address },
     trustRootsPem: [authority.certificatePem],
+    connectTimeoutMs: 5_000,
     timeoutMs: 5_000,
     certificateOf: () => Promise.resolve(company),
     now: () => now,
@@ -147,7 +157,7 @@ describe('sendDps', () => {
   });
 
   it('takes a note around another DPS for nothing', async () => {
-    server.answer(json(201, issued(noteAround(signedDps(company, 2).bytes))));
+    server.answer(json(201, issued(noteAround((await signedDps(company, 2)).bytes))));
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
     const otherDigest = dps.bytes.toString('utf8').replace(/<DigestValue>..../, '<DigestValue>AAAA');
     server.answer(json(201, issued(noteAround(Buffer.from(otherDigest)))));
@@ -175,6 +185,7 @@ describe('sendDps', () => {
       kind: 'unknown',
       reason: 'timeout',
       codes: [],
+      outage: true,
     });
   });
 
@@ -189,8 +200,12 @@ describe('sendDps', () => {
     });
   });
 
-  it('unpacks no bomb', async () => {
-    server.answer(json(201, { nfseXmlGZipB64: gzipBase64(Buffer.alloc(50 * 1024 * 1024)) }));
+  it('unpacks no bomb, though a note stands at its beginning', async () => {
+    const note = noteAround(dps.bytes);
+    const padded = (bytes: number) => gzipBase64(Buffer.concat([note, Buffer.alloc(bytes, ' ')]));
+    server.answer(json(201, { nfseXmlGZipB64: padded(1000) }));
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'done' });
+    server.answer(json(201, { nfseXmlGZipB64: padded(50 * 1024 * 1024) }));
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
   });
 
@@ -225,6 +240,7 @@ describe('sendDps', () => {
       reason: 'ECONNREFUSED',
       codes: [],
       certificateRefused: false,
+      outage: true,
     });
   });
 
@@ -281,7 +297,7 @@ describe('sendDps', () => {
   it('is over at the deadline of the attempt when that comes before its own', async () => {
     server.answer(() => undefined);
     const result = await client.sendDps(caller, dps.bytes, addSeconds(now, 0.3));
-    expect(result).toEqual({ kind: 'unknown', reason: 'timeout', codes: [] });
+    expect(result).toEqual({ kind: 'unknown', reason: 'timeout', codes: [], outage: true });
   });
 
   it('sends nothing with an expired certificate', async () => {
@@ -320,7 +336,7 @@ describe('findByDps', () => {
   });
 
   it('believes no note of another DPS', async () => {
-    present(noteAround(signedDps(company, 2).bytes));
+    present(noteAround((await signedDps(company, 2)).bytes));
     expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive' });
   });
 
@@ -358,7 +374,11 @@ describe('findByDps', () => {
 
   it('concludes nothing when nobody listens', async () => {
     await server.close();
-    expect(await client.findByDps(caller, dps.id)).toEqual({ kind: 'inconclusive', reason: 'ECONNREFUSED' });
+    expect(await client.findByDps(caller, dps.id)).toEqual({
+      kind: 'inconclusive',
+      reason: 'ECONNREFUSED',
+      outage: true,
+    });
   });
 });
 

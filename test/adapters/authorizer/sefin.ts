@@ -28,16 +28,15 @@ export const certificateFor = (issuer: KeyAndCertificate, now: string, validDays
 
 const signer = createDocumentSigner();
 
-export const signedDps = (
-  certificate: CompanyCertificate,
-  number = 1,
-): { id: string; digest: string; bytes: Buffer } => {
+export type SignedSample = { id: string; digest: string; bytes: Buffer };
+
+export const signedDps = async (certificate: CompanyCertificate, number = 1): Promise<SignedSample> => {
   const accepted = acceptedFacts();
   const { id, xml } = buildDps({ mode: 'test', series: '1', number, accepted, currencyCode: () => undefined });
-  return { id, ...signer.signDps(xml, certificate) };
+  return { id, ...(await signer.signDps(xml, certificate)) };
 };
 
-export const signedCancellation = (certificate: CompanyCertificate): { id: string; digest: string; bytes: Buffer } => {
+export const signedCancellation = async (certificate: CompanyCertificate): Promise<SignedSample> => {
   const { id, xml } = buildCancellation({
     mode: 'test',
     companyId: '12345678000195',
@@ -46,7 +45,7 @@ export const signedCancellation = (certificate: CompanyCertificate): { id: strin
     description: 'Cancelada a pedido do cliente',
     requestedAt: '2026-11-21T12:00:00.000Z',
   });
-  return { id, ...signer.signPedRegEvento(xml, certificate) };
+  return { id, ...(await signer.signPedRegEvento(xml, certificate)) };
 };
 
 /** A note with this DPS; its own signature is not looked at by the client. */

@@ -4,7 +4,6 @@ import {
   type PostgresGuards,
   pruneGuards,
 } from '../../../src/adapters/guards-postgres/guards.js';
-import { guardsMigration } from '../../../src/adapters/sql/migrations/0010-guards.js';
 import { guardsContract } from '../../contracts/guards.js';
 import { lookupMemosContract } from '../../contracts/lookup-memos.js';
 import { pendingCutsContract } from '../../contracts/pending-cuts.js';
@@ -16,7 +15,6 @@ describeWithPostgres('guards in PostgreSQL', () => {
   let guards: PostgresGuards;
   beforeAll(async () => {
     database = await freshDatabase();
-    await database.pool.query(guardsMigration.sql);
     guards = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
   });
   afterAll(() => database.close());
@@ -25,6 +23,30 @@ describeWithPostgres('guards in PostgreSQL', () => {
   lookupMemosContract(() => guards.lookups);
   pendingCutsContract(() => guards.cuts);
   relayCheckpointContract(() => guards.relay);
+
+  it('lets statements of two processes meet over the same rows, whatever their order', async () => {
+    const other = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
+    const at = '2026-11-21T12:00:00.000Z';
+    const keys = Array.from({ length: 60 }, (_, index) => ({
+      owner: { mode: 'live', companyId: 'C', keyHash: `meeting-${index}` } as const,
+      claim: { leaseToken: `token-${index}`, commandId: 'c', acceptedAt: at },
+    }));
+    await Promise.all(keys.map(({ owner, claim }) => guards.idempotency.claim(owner, 'body', claim, at)));
+    for (let round = 0; round < 20; round += 1) {
+      const [done, claims] = await Promise.all([
+        Promise.all(keys.map(({ owner, claim }) => guards.idempotency.markDone(owner, claim.leaseToken, 'invoice'))),
+        Promise.all(
+          keys.toReversed().map(({ owner }) => other.idempotency.claim(owner, 'body', keys[0]?.claim ?? never(), at)),
+        ),
+        Promise.all(keys.map(({ owner }) => guards.duplicates.place(owner.keyHash, { stream: 's', at }, null))),
+        Promise.all(
+          keys.toReversed().map(({ owner }) => other.duplicates.place(owner.keyHash, { stream: 't', at }, null)),
+        ),
+      ]);
+      expect(done).not.toContain(false);
+      expect(claims.map(({ kind }) => kind)).not.toContain('reuse');
+    }
+  });
 
   it('prunes keys and marks that have no say any more, and no others', async () => {
     await database.pool.query('truncate idempotency_keys, duplicate_marks');
@@ -41,3 +63,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
     ]);
   });
 });
+
+const never = (): never => {
+  throw new Error('there is a first key');
+};

@@ -8,6 +8,8 @@ import type { Company } from '../../../src/domain/company/company.js';
 import type { IssueRequest } from '../../../src/domain/company/eligibility.js';
 import type { Invoice } from '../../../src/domain/invoice/state.js';
 import type { EventLog, RecordedEvent } from '../../../src/ports/event-log.js';
+import { annexVIII } from '../../../src/tables/annex-viii.js';
+import { municipalityByName } from '../../../src/tables/municipalities.js';
 import { T0 } from '../../domain/invoice/fixtures.js';
 import { catalogue, DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../http/demo.js';
 import { fixedKeys, type MovableClock, movableClock } from '../support.js';
@@ -46,6 +48,8 @@ export const acceptWorld = (): AcceptWorld => {
         return cnpj === OTHER_CNPJ ? { cnpj, legalName: 'CLIENTE REGISTRADO SA' } : undefined;
       },
     },
+    annexVIII,
+    municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
     clock,
     company: async () => company.current,
     eligibilityFacts: async () => ({

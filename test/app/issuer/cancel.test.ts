@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { concludeCancellationIfDue } from '../../../src/app/issuer/cancel.js';
 import type { Mode } from '../../../src/domain/shared/ids.js';
 import { addSeconds } from '../../../src/domain/shared/time.js';
+import type { Authorizer } from '../../../src/ports/authorizer.js';
+import { at, cancelAbsent, cancelAttempted, cancelUnknown } from '../../domain/invoice/fixtures.js';
 import { ProcessDied, type Turn } from './fake-authorizer.js';
 import { type IssuerWorld, issuerWorld } from './world.js';
 
@@ -133,6 +135,22 @@ describe('canceling', () => {
     await world.cancelToTheEnd();
     expect(world.authorizer.sends).toHaveLength(1);
     expect(await world.status()).toBe('canceled');
+  });
+
+  it('does not end on a look-up that is older than the send whose time is up', async () => {
+    const world = await requested([]);
+    await world.record(cancelAttempted(1, 0), cancelUnknown(1, 30), cancelAbsent(1, 600));
+    world.clock.moveTo(at(3700));
+    const findCancellation: Authorizer['findCancellation'] = async () => {
+      await world.record(cancelAttempted(2, 3700));
+      world.clock.moveTo(at(3700 + 3600));
+      return { kind: 'absent' };
+    };
+    const authorizer = { ...world.authorizer, findCancellation };
+    await concludeCancellationIfDue(world.stream, { ...world.deps, authorizer });
+    expect((await cancellation(world))?.status).toBe('pending');
+    await concludeCancellationIfDue(world.stream, world.deps);
+    expect((await cancellation(world))?.status).toBe('failed');
   });
 
   it('ends by its time-out when nothing is proven, after a last look-up', async () => {

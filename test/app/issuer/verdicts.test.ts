@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { concludeIssueIfDue } from '../../../src/app/issuer/issue.js';
-import { at } from '../../domain/invoice/fixtures.js';
+import type { Authorizer } from '../../../src/ports/authorizer.js';
+import { at, attempted, provenAbsent, unknown } from '../../domain/invoice/fixtures.js';
 import { issuerWorld } from './world.js';
 
 describe('verdicts by time', () => {
@@ -60,6 +61,21 @@ describe('verdicts by time', () => {
     expect(await world.status()).toBe('issued');
     expect(world.authorizer.sends).toHaveLength(1);
     expect(world.authorizer.notes).toHaveLength(1);
+  });
+
+  it('gives no verdict on a look-up that is older than the attempt whose time is up', async () => {
+    const world = await issuerWorld();
+    await world.record(attempted(1, 0), unknown(1, 30), provenAbsent(1, 600));
+    world.clock.moveTo(at(3700));
+    const findByDps: Authorizer['findByDps'] = async () => {
+      await world.record(attempted(2, 3700));
+      world.clock.moveTo(at(3700 + 3600));
+      return { kind: 'absent' };
+    };
+    await concludeIssueIfDue(world.stream, { ...world.deps, authorizer: { ...world.authorizer, findByDps } });
+    expect(await world.status()).toBe('processing');
+    await concludeIssueIfDue(world.stream, world.deps);
+    expect(await world.status()).toBe('indeterminate');
   });
 
   it('never says failed after a proven absence, because a late commit may still come', async () => {

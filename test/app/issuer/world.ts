@@ -5,6 +5,7 @@ import { createEventStore, type EventStore } from '../../../src/app/event-store/
 import { workOnCancellation } from '../../../src/app/issuer/cancel.js';
 import type { IssuerDeps, IssuerNotice, Next } from '../../../src/app/issuer/deps.js';
 import { workOnIssue } from '../../../src/app/issuer/issue.js';
+import { createSendGate } from '../../../src/app/issuer/send-gate.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { Invoice } from '../../../src/domain/invoice/state.js';
@@ -39,10 +40,12 @@ export type IssuerWorld = {
 };
 
 /** Bytes and digest depend on the document alone, as they do with the real signature of one certificate. */
-const signDocument = (unsigned: string): SignedDocument => {
+export const signFakely = (unsigned: string): SignedDocument => {
   const bytes = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${unsigned}`, 'utf8');
   return { bytes, digest: digestOf(bytes) };
 };
+
+const signDocument = async (unsigned: string): Promise<SignedDocument> => signFakely(unsigned);
 
 export const fakeSigner: DocumentSigner = { signDps: signDocument, signPedRegEvento: signDocument };
 
@@ -59,6 +62,7 @@ export const issuerWorld = async (mode: Mode = 'live', overrides: Partial<Issuer
   const deps: IssuerDeps = {
     store,
     authorizer,
+    gate: createSendGate({ clock, leaseSeconds: 60, chance: () => 0, onChange: () => undefined }),
     signer: fakeSigner,
     lookups: createMemoryGuards().lookups,
     clock,

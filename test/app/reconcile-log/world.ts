@@ -11,7 +11,7 @@ import type { AuthorizedNote, Authorizer } from '../../../src/ports/authorizer.j
 import { accepted, limits, T0 } from '../../domain/invoice/fixtures.js';
 import { DEMO_CNPJ, demoCompany } from '../../http/demo.js';
 import { digestOf, type FakeAuthorizer, fakeAuthorizer, noteFor } from '../issuer/fake-authorizer.js';
-import { fakeSigner } from '../issuer/world.js';
+import { fakeSigner, signFakely } from '../issuer/world.js';
 import { appendTo, fixedKeys, type MovableClock, movableClock } from '../support.js';
 
 export type ReconcileWorld = {
@@ -78,7 +78,7 @@ export const reconcileWorld = async (overrides: Partial<ReconcileDeps> = {}): Pr
     register: (n, number, mode = 'live') => {
       const data = acceptance(n, mode);
       const dps = buildDps({ mode, series: '1', number, accepted: data, currencyCode: () => undefined });
-      const { bytes } = fakeSigner.signDps(dps.xml, { privateKeyPem: 'key', certificatePem: 'certificate' });
+      const { bytes } = signFakely(dps.xml);
       const content = {
         amount: decimalFromCents(data.amountInCents),
         description: data.description,

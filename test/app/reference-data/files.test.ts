@@ -17,10 +17,11 @@ describe('a catalogue file', () => {
   it('is read back from what was rendered of it', () => {
     const digits = (n: number) => fc.stringMatching(new RegExp(`^\\d{${n}}$`));
     const text = fc.stringMatching(/^[A-Za-zÀ-ú]([A-Za-zÀ-ú ]{0,20}[A-Za-zÀ-ú])?$/);
+    const municipal = digits(3).filter((code) => code !== '000');
     const line = fc.record(
       {
         ...{ cnae: digits(7), serviceCode: digits(4).map((rest) => `01${rest}`), nbs: digits(9), description: text },
-        ...{ isDefault: fc.constant(false), isBlocked: fc.boolean(), municipalCode: digits(3), incidence: text },
+        ...{ isDefault: fc.constant(false), isBlocked: fc.boolean(), municipalCode: municipal, incidence: text },
       },
       { requiredKeys: ['cnae', 'serviceCode', 'description', 'isDefault', 'isBlocked'] },
     ) as fc.Arbitrary<OperatorLine>;
@@ -72,6 +73,28 @@ describe('a catalogue file', () => {
     const open = '6201501\t010101\t\tA\tfalse\tfalse';
     expect(problems(header, '6201501\t010101\t\tA\ttrue\ttrue', open)).toEqual([]);
     expect(problems(header, open, open)).toEqual(['line 3: service_code 010101 is there twice for CNAE 6201501']);
+  });
+});
+
+describe('a catalogue file with what the authorizer would refuse', () => {
+  const parse = (row: string) =>
+    parseCatalogFile(`${HEADER}\tis_blocked\tmunicipal_code\n${row}`, (code) => /^(01|07|12|17|99)/.test(code));
+
+  it.each([
+    ['070202', 'the group obra (construction works)', 'E0370'],
+    ['120701', 'the group atvEvento (place and date of an event)', 'E0390'],
+    ['170501', "the customer's address (ISSQN is due there)", 'E0234'],
+    ['990101', 'non-incidence of the ISSQN', 'E0532'],
+  ])('does not release %s, and says why', (code, demand, ruleCode) => {
+    const problem = `line 2: service_code ${code} demands ${demand}, which the API has no fields for (${ruleCode}): set is_blocked to true`;
+    expect(parse(`4120400\t${code}\t\tA\ttrue`)).toEqual({ problems: [problem] });
+    expect(parse(`4120400\t${code}\t\tA\ttrue\ttrue`)).toHaveProperty('lines');
+  });
+
+  it('has no municipal code 000 (E0315)', () => {
+    const problems = ['line 2: municipal_code must be 3 digits other than 000, or empty'];
+    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t000')).toEqual({ problems });
+    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t100')).toHaveProperty('lines');
   });
 });
 

@@ -4,6 +4,7 @@ import { latinField } from '../../../src/domain/dps/latin-field.js';
 import { prest } from '../../../src/domain/dps/prest.js';
 import { serv } from '../../../src/domain/dps/serv.js';
 import { CustomerNameMissing, isCustomerNameMissing, toma } from '../../../src/domain/dps/toma.js';
+import type { Taxation } from '../../../src/domain/dps/tribMun.js';
 import { valores } from '../../../src/domain/dps/valores.js';
 import type { Customer, IssuerFacts } from '../../../src/domain/invoice/events.js';
 
@@ -12,6 +13,7 @@ const issuer: IssuerFacts = {
   ...{ approximateTaxPercent: '6.00', municipalRegistration: '1234567' },
 };
 const { municipalRegistration: _im, approximateTaxPercent: _percent, ...bare } = issuer;
+const codes = (iso: string) => ({ USD: '220' })[iso];
 
 describe('prest, the provider', () => {
   const provider = (im: string, regime: string) =>
@@ -62,7 +64,7 @@ describe('prest, the provider', () => {
       ...([false, '', '<opSimpNac>1</opSimpNac><regEspTrib>0</regEspTrib>'] as const),
     ],
   ])('in %s', (_regime, facts, isExport, im, regime) => {
-    expect(prest('12345678000195', facts, isExport)).toBe(provider(im, regime));
+    expect(prest('12345678000195', facts, !isExport)).toBe(provider(im, regime));
   });
 });
 
@@ -126,11 +128,11 @@ describe('serv, the service', () => {
   const line = { cnae: '6201501', serviceCode: '010101' };
 
   it('is performed where the provider is, with the codes that the line has', () => {
-    expect(serv('2111300', line, 'Aula\n<1>', undefined)).toBe(
+    expect(serv('2111300', line, 'Aula\n<1>', undefined, codes)).toBe(
       '<serv><locPrest><cLocPrestacao>2111300</cLocPrestacao></locPrest>' +
         '<cServ><cTribNac>010101</cTribNac><xDescServ>Aula\n&lt;1&gt;</xDescServ></cServ></serv>',
     );
-    expect(serv('2111300', { ...line, nbs: '115021000', municipalCode: '003' }, 'Aula', undefined)).toBe(
+    expect(serv('2111300', { ...line, nbs: '115021000', municipalCode: '003' }, 'Aula', undefined, codes)).toBe(
       '<serv><locPrest><cLocPrestacao>2111300</cLocPrestacao></locPrest>' +
         '<cServ><cTribNac>010101</cTribNac><cTribMun>003</cTribMun><xDescServ>Aula</xDescServ><cNBS>115021000</cNBS></cServ></serv>',
     );
@@ -138,7 +140,6 @@ describe('serv, the service', () => {
 });
 
 describe('comExt, the foreign trade of an export', () => {
-  const codes = (iso: string) => ({ USD: '220' })[iso];
   const XML =
     '<comExt><mdPrestacao>1</mdPrestacao><vincPrest>0</vincPrest><tpMoeda>220</tpMoeda><vServMoeda>2000.05</vServMoeda>' +
     '<mecAFComexP>01</mecAFComexP><mecAFComexT>01</mecAFComexT><movTempBens>1</movTempBens><mdic>0</mdic></comExt>';
@@ -150,7 +151,8 @@ describe('comExt, the foreign trade of an export', () => {
         '2111300',
         { cnae: '6201501', serviceCode: '010101' },
         'A',
-        comExt({ currency: 'USD', amountInCents: 200_005 }, codes),
+        { currency: 'USD', amountInCents: 200_005 },
+        codes,
       ),
     ).toContain(`</cServ>${XML}</serv>`);
   });
@@ -182,6 +184,7 @@ describe('valores, the amount and its taxes', () => {
       ...(['PL', '<tribISSQN>3</tribISSQN><cPaisResult>PL</cPaisResult>', '<pTotTribSN>6.00</pTotTribSN>'] as const),
     ],
   ])('of %s', (_what, facts, country, tribMun, taxes) => {
-    expect(valores(8000, facts, country)).toBe(values(tribMun, taxes));
+    const taxation: Taxation = country === undefined ? { kind: 'due' } : { kind: 'export', resultCountry: country };
+    expect(valores(8000, facts, taxation)).toBe(values(tribMun, taxes));
   });
 });

@@ -24,6 +24,22 @@ describe('a queued invoice', () => {
     expect(step(given(accepted()), 1)).toEqual({ do: 'send', attempt: 1 });
   });
 
+  it.each([
+    ['is sent at once', '2026-11-21T02:59:59.999Z', '2026-11-20', undefined],
+    ['waits for the second minute of its day', '2026-11-21T03:00:00.000Z', '2026-11-21', '2026-11-21T03:01:00.000Z'],
+    ['waits for it to its last moment', '2026-11-21T03:00:59.000Z', '2026-11-21', '2026-11-21T03:01:00.000Z'],
+    ['is sent at once from then on', '2026-11-21T03:01:00.000Z', '2026-11-21', undefined],
+  ])(
+    '%s when it came at %s, as its emission may not be younger than a minute (E0008)',
+    (_case, acceptedAt, competence, until) => {
+      const state = given(accepted({ acceptedAt, competence }));
+      expect(nextIssueStep(state, acceptedAt, limits, { asked: 0 })).toEqual(
+        until === undefined ? { do: 'send', attempt: 1 } : { do: 'wait', until },
+      );
+      if (until !== undefined) expect(nextIssueStep(state, until, limits, { asked: 0 })).toMatchObject({ do: 'send' });
+    },
+  );
+
   it('is concluded as not processed at 15 minutes, dated by the due instant', () => {
     expect(step(given(accepted()), 899)).toEqual({ do: 'send', attempt: 1 });
     expect(step(given(accepted()), 905)).toEqual({

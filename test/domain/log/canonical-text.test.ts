@@ -32,6 +32,12 @@ describe('the text that the hash covers', () => {
   });
 });
 
+it('keeps a key that names a prototype like any other', () => {
+  expect(sortedJson(JSON.parse('{"b":1,"__proto__":{"y":"z"},"a":[{"__proto__":"x"}]}'))).toBe(
+    '{"__proto__":{"y":"z"},"a":[{"__proto__":"x"}],"b":1}',
+  );
+});
+
 describe('what has no single spelling', () => {
   it.each([
     ['a fraction', 1.5, 'a number must be a safe integer'],

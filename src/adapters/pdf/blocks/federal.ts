@@ -1,25 +1,38 @@
-import type { ContentTable } from 'pdfmake/interfaces.js';
 import { money } from '../format.js';
 import { labelOf, tpRetPisCofins } from '../labels.js';
 import type { Note } from '../note.js';
-import { block, type Cell, field, titleCell } from './grid.js';
+import { type Block, field, type Row, titleCell } from './grid.js';
 
 /** Federal taxes except CBS; PIS and COFINS only for competences up to 2026 (NT 008, 2.4.5, note 6). */
-export const federal = (note: Note): ContentTable =>
-  block(
-    [
+export const federal = (note: Note): Block => {
+  const first: Row = {
+    top: 17.02,
+    height: HEIGHT,
+    cells: [
       titleCell('TRIBUTAÇÃO FEDERAL (EXCETO CBS)'),
-      field('IRRF', money(note.federal.vRetIRRF), 25),
-      field('Contribuição Previdenciária - Retida', money(note.federal.vRetCP), 25),
-      field('Contribuições Sociais - Retidas', money(note.federal.vRetCSLL), 25),
+      field(2, 'IRRF', money(note.federal.vRetIRRF), 25),
+      field(3, 'Contribuição Previdenciária - Retida', money(note.federal.vRetCP), 25),
+      field(4, 'Contribuições Sociais - Retidas', money(note.federal.vRetCSLL), 25),
     ],
-    ...((note.dCompet ?? '') <= LAST_DAY_OF_PIS_COFINS ? [pisCofinsRow(note)] : []),
-  );
+  };
+  return (note.dCompet ?? '') <= LAST_DAY_OF_PIS_COFINS
+    ? { top: first.top, end: 18.32, rows: [first, pisCofins(note)] }
+    : { top: first.top, end: 18.32, rows: [first], missing: 18.32 - PIS_COFINS };
+};
+
+const HEIGHT = 0.63;
+
+/** Top of the row that is not printed any more from 2027 on. */
+const PIS_COFINS = 17.67;
 
 const LAST_DAY_OF_PIS_COFINS = '2026-12-31';
 
-const pisCofinsRow = ({ federal: taxes }: Note): Cell[] => [
-  field('PIS - Débito Apuração Própria', money(taxes.vPis), 25),
-  field('COFINS - Débito Apuração Própria', money(taxes.vCofins), 25),
-  field('Descrição Contrib. Sociais - Retidas', labelOf(tpRetPisCofins, taxes.tpRetPisCofins), 35, 2),
-];
+const pisCofins = ({ federal: taxes }: Note): Row => ({
+  top: PIS_COFINS,
+  height: HEIGHT,
+  cells: [
+    field(1, 'PIS - Débito Apuração Própria', money(taxes.vPis), 25),
+    field(2, 'COFINS - Débito Apuração Própria', money(taxes.vCofins), 25),
+    field(3, 'Descrição Contrib. Sociais - Retidas', labelOf(tpRetPisCofins, taxes.tpRetPisCofins), 35, 2),
+  ],
+});

@@ -1,62 +1,144 @@
-import type { Content, ContentTable, CustomTableLayout, TableCell } from 'pdfmake/interfaces.js';
+import { lineHeight, type TextStyle } from '../fonts.js';
 import { shortened } from '../format.js';
+import { type Box, CONTENT, centimetres, INSET, points, RIGHT_INSET } from '../page.js';
+import { centered, joined, type PlacedText, type Sheet, sheetOf } from '../sheet.js';
+import { cutToLines, wrapped } from '../wrapping.js';
 
-/** A cell of a row of four columns. */
-export type Cell = { span: number; content: TableCell };
+/** Sizes of NT 008, 2.4: titles of blocks, labels of fields, contents. */
+export const TITLE: TextStyle = { size: 7, bold: true };
+export const LABEL: TextStyle = { size: 6, bold: true };
+export const TEXT: TextStyle = { size: 7 };
 
-/** A label with its value below in one paragraph, cut to `size` characters. */
-export const field = (label: string, value: string, size: number, span = 1): Cell =>
-  cell([{ text: label, style: 'label' }, shortened(unbroken(value), size)], span);
+export type Column = 1 | 2 | 3 | 4;
+
+/** Part of a row: a label with its value below, or a title alone. */
+export type Cell = { column: Column; span: Column; label?: string; style: TextStyle; value?: string; shaded: boolean };
+
+/** `top` and `height` in centimetres as in the table of NT 008, 2.4.5, where every block is there in full. */
+export type Row = { top: number; height: number; cells: readonly Cell[] };
+
+/**
+ * Reaches down to `end`, where the table has the next block; `instead` replaces all rows by one line (2.3.1, 2.3.2);
+ * `missing` is the height of rows that the table has and this note has not.
+ */
+export type Block = { top: number; end: number; rows: readonly Row[]; instead?: string; missing?: number };
+
+/** What was placed, and how far below the table's place (above, if negative) the next block begins. */
+export type Placed = { sheet: Sheet; shift: number };
+
+/** A label with its value below in one paragraph, cut to `size` characters (column "Tam. do Campo" of NT 008). */
+export const field = (column: Column, label: string, value: string, size: number, span: Column = 1): Cell => ({
+  column,
+  span,
+  label,
+  style: LABEL,
+  value: shortened(oneParagraph(value), size),
+  shaded: false,
+});
 
 /** As `field`, with the larger label of the identification and of the totals; `shaded` as NT 008, 2.2.3. */
-export const strongField = (label: string, value: string, size: number, span = 1, shaded = false): Cell =>
-  cell([{ text: label, style: 'title' }, shortened(unbroken(value), size)], span, shaded);
+export const strongField = (
+  column: Column,
+  label: string,
+  value: string,
+  size: number,
+  { span = 1, shaded = false }: { span?: Column; shaded?: boolean } = {},
+): Cell => ({ ...field(column, label, value, size, span), style: TITLE, shaded });
 
 /** Title of a block, on grey. */
-export const titleCell = (text: string, span = 1): Cell => cell([{ text, style: 'title' }], span, true);
+export const titleCell = (label: string): Cell => ({ column: 1, span: 1, label, style: TITLE, shaded: true });
 
-/** Any content across `span` columns. */
-export const cell = (stack: Content[], span = 1, shaded = false): Cell => ({
-  span,
-  content: shaded ? { stack, fillColor: GREY_5 } : { stack },
+/** A value without a label. */
+export const bareCell = (value: string, size: number): Cell => ({
+  column: 1,
+  span: 4,
+  style: LABEL,
+  value: shortened(oneParagraph(value), size),
+  shaded: false,
 });
 
-/** A block with a line above it; each row must fill the four columns. */
-export const block = (...rows: readonly (readonly Cell[])[]): ContentTable => ({
-  table: { widths: Array.from({ length: COLUMNS }, () => COLUMN_WIDTH), body: rows.map(tableRow) },
-  layout: blockLayout,
-});
-
-/** A block of which only one line is left (NT 008, 2.3.1 and 2.3.2). */
-export const replacementLine = (text: string): ContentTable =>
-  block([cell([{ text, style: 'title', alignment: 'center' }], COLUMNS)]);
-
-/** Names and addresses may hold line breaks, which would push the page's end away. */
-const unbroken = (value: string): string => value.replace(/\s+/g, ' ');
-
-export const COLUMNS = 4;
-
-/** Points. The page's 21 cm less 0.3 cm on each side. */
-export const CONTENT_WIDTH = 578.27;
-
-const PADDING = 2;
-
-const COLUMN_WIDTH = CONTENT_WIDTH / COLUMNS - 2 * PADDING;
-
-const GREY_5 = '#F2F2F2';
-
-const blockLayout: CustomTableLayout = {
-  hLineWidth: (line) => (line === 0 ? 0.5 : 0),
-  vLineWidth: () => 0,
-  paddingLeft: () => PADDING,
-  paddingRight: () => PADDING,
-  paddingTop: () => 1.2,
-  paddingBottom: () => 1.2,
+/**
+ * Places blocks one below another; a row grows by the lines that its longest value takes beyond the first. No value
+ * takes more than `most`.
+ */
+export const placeBlocks = (blocks: readonly Block[], shift: number, most: number): Placed => {
+  const sheets: Sheet[] = [];
+  let moved = shift;
+  for (const block of blocks) {
+    const placed = placeBlock(block, moved, most);
+    sheets.push(placed.sheet);
+    moved = placed.shift;
+  }
+  return { sheet: joined(sheets), shift: moved };
 };
 
-// The table wants one entry per column: a cell that spans leaves empty ones behind it.
-const tableRow = (cells: readonly Cell[]): TableCell[] =>
-  cells.flatMap(({ span, content }) => [
-    span === 1 ? content : { ...(content as object), colSpan: span },
-    ...Array.from({ length: span - 1 }, () => ({})),
-  ]) as TableCell[];
+/** The line above a block. */
+export const ruleAbove = (y: number): Sheet =>
+  sheetOf({ rules: [{ x1: CONTENT.left, y1: y, x2: CONTENT.right, y2: y }] });
+
+/** Lines of text one below another, the first line box at `box.top`. */
+export const paragraph = (lines: readonly string[], box: Pick<Box, 'left' | 'top'>, style: TextStyle): PlacedText[] =>
+  lines.map((text, index) => ({
+    left: box.left,
+    top: box.top + index * centimetres(lineHeight(style)),
+    text,
+    style,
+  }));
+
+/** Points that a text has inside a box of `width` centimetres. */
+export const roomIn = (width: number): number => points(width - INSET - RIGHT_INSET);
+
+/** Line breaks and other white space as one space; control characters would show as boxes. */
+export const oneParagraph = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+
+/** Centimetres from the top of a box to its label, and to the value below a label of either size. */
+export const LABEL_GAP = 0.02;
+const VALUE_GAP = { label: 0.275, title: 0.3 };
+
+const placeBlock = (block: Block, shift: number, most: number): Placed => {
+  const top = block.top + shift;
+  if (block.instead !== undefined) {
+    const text = centered(block.instead, { ...CONTENT, top: top + REPLACEMENT.gap }, TEXT);
+    const sheet = joined([ruleAbove(top), sheetOf({ texts: [text] })]);
+    return { sheet, shift: shift + REPLACEMENT.height - (block.end - block.top) };
+  }
+  const sheets = [ruleAbove(top)];
+  let moved = shift;
+  for (const row of block.rows) {
+    const grown = growth(row, most);
+    sheets.push(
+      ...row.cells.map((cell) => placeCell(cell, { top: row.top + moved, height: row.height + grown }, most)),
+    );
+    moved += grown;
+  }
+  return { sheet: joined(sheets), shift: moved - (block.missing ?? 0) };
+};
+
+/** 0.32 cm is the least that NT 008 allows (2.4.5, notes 2 to 4). */
+const REPLACEMENT = { height: 0.33, gap: 0.03 };
+
+const growth = (row: Row, most: number): number =>
+  Math.max(0, ...row.cells.map((cell) => linesOf(cell, most).length - 1)) * centimetres(lineHeight(TEXT));
+
+const linesOf = ({ value, span }: Cell, most: number): readonly string[] => {
+  const room = roomIn(WIDTHS[span]);
+  return value === undefined ? [] : cutToLines(wrapped(value, room, TEXT), most, room, TEXT);
+};
+
+const placeCell = (cell: Cell, { top, height }: Pick<Box, 'top' | 'height'>, most: number): Sheet => {
+  const box = { left: LEFTS[cell.column], top, width: WIDTHS[cell.span], height };
+  const left = box.left + INSET;
+  const valueGap = cell.label === undefined ? LABEL_GAP : VALUE_GAP[cell.style === TITLE ? 'title' : 'label'];
+  return {
+    fills: cell.shaded ? [box] : [],
+    rules: [],
+    texts: [
+      ...paragraph(cell.label === undefined ? [] : [cell.label], { left, top: top + LABEL_GAP }, cell.style),
+      ...paragraph(linesOf(cell, most), { left, top: top + valueGap }, TEXT),
+    ],
+  };
+};
+
+const LEFTS: { readonly [column in Column]: number } = { 1: 0.3, 2: 5.41, 3: 10.51, 4: 15.62 };
+
+const WIDTHS: { readonly [span in Column]: number } = { 1: 5.09, 2: 10.19, 3: 15.3, 4: 20.4 };

@@ -1,42 +1,67 @@
-import type { ContentTable } from 'pdfmake/interfaces.js';
 import { money, percent, slashed, sumOf } from '../format.js';
 import type { IbsCbs, Note } from '../note.js';
 import { placeOf } from '../places.js';
-import { block, field, titleCell } from './grid.js';
+import { type Block, type Cell, field, titleCell } from './grid.js';
 
-/** The taxes of the reform, for a note that has them. */
-export const ibsCbs = (note: Note, taxes: IbsCbs): ContentTable =>
-  block(
-    [
-      titleCell('TRIBUTAÇÃO IBS / CBS'),
-      field('CST / cClassTrib', slashed(taxes.CST, taxes.cClassTrib), 12),
-      field('Indicador de Operação / Código IBGE / Município Incidência / Sigla UF', operation(taxes), 56, 2),
+/** The taxes of the reform. A note without them has dashes: NT 008, 2.3, lets nobody leave this block out. */
+export const ibsCbs = (note: Note): Block => {
+  const taxes = note.ibsCbs ?? {};
+  return {
+    top: 18.32,
+    end: 20.9,
+    rows: [
+      { top: 18.32, height: HEIGHT, cells: operation(taxes) },
+      { top: 18.96, height: HEIGHT, cells: base(taxes, note) },
+      { top: 19.61, height: HEIGHT, cells: ibs(taxes) },
+      { top: 20.26, height: HEIGHT, cells: sums(taxes) },
     ],
-    [
-      field('Exclusões e Reduções da Base de Cálculo', money(exclusions(note, taxes)), 25),
-      field('Base de Cálculo Após Exclusões e Reduções', money(taxes.vBC), 25),
-      field('Red. Alíquota IBS / Red. Alíquota CBS', reductions(taxes), 30),
-      field('Alíquota - IBS UF / IBS Mun', slashed(percent(taxes.pIBSUF), percent(taxes.pIBSMun)), 30),
-    ],
-    [
-      field('Alíq. Efetiva Municipal - IBS', percent(taxes.pAliqEfetMun), 10),
-      field('Valor Apurado Municipal - IBS', money(taxes.vIBSMun), 25),
-      field('Alíq. Efetiva Estadual - IBS', percent(taxes.pAliqEfetUF), 10),
-      field('Valor Apurado Estadual - IBS', money(taxes.vIBSUF), 25),
-    ],
-    [
-      field('Valor Total Apurado - IBS', money(taxes.vIBSTot), 25),
-      field('Alíquota - CBS', percent(taxes.pCBS), 10),
-      field('Alíquota Efetiva - CBS', percent(taxes.pAliqEfetCBS), 10),
-      field('Valor Total Apurado - CBS', money(taxes.vCBS), 25),
-    ],
-  );
+  };
+};
 
-const operation = (taxes: IbsCbs): string =>
-  slashed(taxes.cIndOp, taxes.cLocalidadeIncid, taxes.xLocalidadeIncid, placeOf(taxes.cLocalidadeIncid)?.uf);
+const HEIGHT = 0.63;
 
-const exclusions = (note: Note, taxes: IbsCbs): string | undefined =>
-  sumOf(note.totals.vDescIncond, taxes.vCalcReeRepRes, note.issqn.vISSQN, note.federal.vPis, note.federal.vCofins);
+type Taxes = Partial<IbsCbs>;
 
-const reductions = (taxes: IbsCbs): string =>
-  slashed(percent(taxes.pRedAliqUF), percent(taxes.pRedAliqMun), percent(taxes.pRedAliqCBS));
+const operation = (taxes: Taxes): readonly Cell[] => [
+  titleCell('TRIBUTAÇÃO IBS / CBS'),
+  field(2, 'CST / cClassTrib', slashed(taxes.CST, taxes.cClassTrib), 12),
+  field(
+    3,
+    'Indicador de Operação / Código IBGE Incidência / Município Incidência / Sigla UF',
+    slashed(taxes.cIndOp, taxes.cLocalidadeIncid, taxes.xLocalidadeIncid, placeOf(taxes.cLocalidadeIncid)?.uf),
+    56,
+    2,
+  ),
+];
+
+const base = (taxes: Taxes, note: Note): readonly Cell[] => [
+  field(1, 'Exclusões e Reduções da Base de Cálculo', money(exclusions(note)), 25),
+  field(2, 'Base de Cálculo Após Exclusões e Reduções', money(taxes.vBC), 25),
+  field(
+    3,
+    'Red. Alíquota IBS / Red. Alíquota CBS',
+    slashed(percent(taxes.pRedAliqUF), percent(taxes.pRedAliqMun), percent(taxes.pRedAliqCBS)),
+    30,
+  ),
+  field(4, 'Alíquota - IBS UF / IBS Mun', slashed(percent(taxes.pIBSUF), percent(taxes.pIBSMun)), 30),
+];
+
+const ibs = (taxes: Taxes): readonly Cell[] => [
+  field(1, 'Alíq. Efetiva Municipal - IBS', percent(taxes.pAliqEfetMun), 10),
+  field(2, 'Valor Apurado Municipal - IBS', money(taxes.vIBSMun), 25),
+  field(3, 'Alíq. Efetiva Estadual - IBS', percent(taxes.pAliqEfetUF), 10),
+  field(4, 'Valor Apurado Estadual - IBS', money(taxes.vIBSUF), 25),
+];
+
+const sums = (taxes: Taxes): readonly Cell[] => [
+  field(1, 'Valor Total Apurado - IBS', money(taxes.vIBSTot), 25),
+  field(2, 'Alíquota - CBS', percent(taxes.pCBS), 10),
+  field(3, 'Alíquota Efetiva - CBS', percent(taxes.pAliqEfetCBS), 10),
+  field(4, 'Valor Total Apurado - CBS', money(taxes.vCBS), 25),
+];
+
+/** Excluded from a base that exists only in a note with IBS and CBS. */
+const exclusions = ({ ibsCbs: taxes, totals, issqn, federal }: Note): string | undefined =>
+  taxes === undefined
+    ? undefined
+    : sumOf(totals.vDescIncond, taxes.vCalcReeRepRes, issqn.vISSQN, federal.vPis, federal.vCofins);

@@ -1,58 +1,61 @@
-import type { ContentTable } from 'pdfmake/interfaces.js';
 import { ABSENT, day, dayAndTime } from '../format.js';
 import { cStat, finNFSe, labelOf, tpEmit } from '../labels.js';
 import type { Note } from '../note.js';
-import { block, type Cell, cell, strongField } from './grid.js';
+import type { PlacedText } from '../sheet.js';
+import { type Block, paragraph, strongField } from './grid.js';
 
-/** Where anyone can look up the note: what the QR code says (NT 008, 2.4.4). */
+/** Where anyone can look up the note: what the QR code says (NT 008, 2.4.3). */
 export const consultationUrl = (accessKey: string): string =>
   `https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=${accessKey}`;
 
-/** Keys, numbers and dates of the note, with the QR code on the right. */
-export const identification = (note: Note): ContentTable =>
-  block(
-    [strongField('CHAVE DE ACESSO DA NFS-E', note.accessKey, 50, 3), qrCell(note)],
-    [
-      strongField('NÚMERO DA NFS-E', note.nNFSe, 13),
-      strongField('COMPETÊNCIA DA NFS-E', day(note.dCompet), 10),
-      strongField('DATA E HORA DA EMISSÃO DA NFS-E', dayAndTime(note.dhProc), 19),
-      covered,
-    ],
-    [
-      strongField('NÚMERO DA DPS', note.nDPS ?? ABSENT, 15),
-      strongField('SÉRIE DA DPS', note.serie ?? ABSENT, 5),
-      strongField('DATA E HORA DA EMISSÃO DA DPS', dayAndTime(note.dhEmi), 19),
-      covered,
-    ],
-    [
-      strongField('EMITENTE DA NFS-E', labelOf(tpEmit, note.tpEmit), 13, 1, true),
-      strongField('SITUAÇÃO DA NFS-E', labelOf(cStat, note.cStat), 40),
-      strongField('FINALIDADE', labelOf(finNFSe, note.finNFSe), 40),
-      covered,
-    ],
-  );
-
-/** 49 modules of 1 point, 17.3 mm: the least that pdfmake draws of at least 15.2 mm, and the hardest to damage. */
-const QR_LEVEL = 'Q';
-
-const qrCell = (note: Note): Cell => ({
-  span: 1,
-  content: {
-    rowSpan: 4,
-    stack: [
-      { qr: consultationUrl(note.accessKey), eccLevel: QR_LEVEL, fit: 49, alignment: 'center', margin: [0, 2, 0, 4] },
-      {
-        text: [
-          'A autenticidade desta NFS-e pode ser verificada',
-          'pela leitura deste código QR ou pela consulta da',
-          'chave de acesso no portal nacional da NFS-e',
-        ].join('\n'),
-        fontSize: 6,
-        alignment: 'center',
-      },
-    ],
-  },
+/** Keys, numbers and dates of the note, left of the QR code. */
+export const identification = (note: Note): Block => ({
+  top: 1.48,
+  end: 4.34,
+  rows: [
+    // Its box begins at 1.48 and is higher than the others; Anexo I has the text in its lower part.
+    { top: 1.55, height: 0.7, cells: [strongField(1, 'CHAVE DE ACESSO DA NFS-E', note.accessKey, 50, { span: 3 })] },
+    {
+      top: 2.27,
+      height: 0.67,
+      cells: [
+        strongField(1, 'NÚMERO DA NFS-E', note.nNFSe, 13),
+        strongField(2, 'COMPETÊNCIA DA NFS-E', day(note.dCompet), 10),
+        strongField(3, 'DATA E HORA DA EMISSÃO DA NFS-E', dayAndTime(note.dhProc), 19),
+      ],
+    },
+    {
+      top: 2.96,
+      height: 0.67,
+      cells: [
+        strongField(1, 'NÚMERO DA DPS', note.nDPS ?? ABSENT, 15),
+        strongField(2, 'SÉRIE DA DPS', note.serie ?? ABSENT, 5),
+        strongField(3, 'DATA E HORA DA EMISSÃO DA DPS', dayAndTime(note.dhEmi), 19),
+      ],
+    },
+    {
+      top: 3.65,
+      height: 0.67,
+      cells: [
+        strongField(1, 'EMITENTE DA NFS-e', labelOf(tpEmit, note.tpEmit), 13, { shaded: true }),
+        strongField(2, 'SITUAÇÃO DA NFS-e', labelOf(cStat, note.cStat), 40),
+        strongField(3, 'FINALIDADE', labelOf(finNFSe, note.finNFSe), 40),
+      ],
+    },
+  ],
 });
 
-/** Its place is taken by the QR code above. */
-const covered: Cell = cell([]);
+/** Centimetres (NT 008, 2.4.3). */
+export const QR = { left: 17.48, top: 1.67 };
+
+/** What stands below the QR code, in the three lines of NT 008. */
+export const qrCaption = (): PlacedText[] =>
+  paragraph(
+    [
+      'A autenticidade desta NFS-e pode ser verificada',
+      'pela leitura deste código QR ou pela consulta da',
+      'chave de acesso no portal nacional da NFS-e',
+    ],
+    { left: 15.8, top: 3.36 },
+    { size: 6 },
+  );

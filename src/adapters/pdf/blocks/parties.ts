@@ -1,56 +1,96 @@
-import type { ContentTable } from 'pdfmake/interfaces.js';
 import { unreachable } from '../../../domain/shared/unreachable.js';
 import { ABSENT, phone, postalCode, slashed, taxId } from '../format.js';
 import { labelOf, opSimpNac, regApTribSN } from '../labels.js';
 import type { Address, Note, Party } from '../note.js';
 import { placeOf } from '../places.js';
-import { block, type Cell, cell, field, replacementLine, titleCell } from './grid.js';
+import { type Block, type Cell, field, type Row, titleCell } from './grid.js';
 
 /** Provider, customer, recipient and intermediary, each with its fields or its replacement line (NT 008, 2.3). */
-export const parties = (note: Note): readonly ContentTable[] => [
+export const parties = (note: Note): readonly Block[] => [
   provider(note),
-  party('TOMADOR / ADQUIRENTE', 'TOMADOR/ADQUIRENTE', note.customer),
+  party('TOMADOR / ADQUIRENTE', 'TOMADOR/ADQUIRENTE', note.customer, CUSTOMER),
   recipient(note),
-  party('INTERMEDIÁRIO DA OPERAÇÃO', 'INTERMEDIÁRIO', note.intermediary),
+  party('INTERMEDIÁRIO DA OPERAÇÃO', 'INTERMEDIÁRIO', note.intermediary, INTERMEDIARY),
 ];
 
-const provider = ({ provider: who }: Note): ContentTable =>
-  block(...partyRows('PRESTADOR / FORNECEDOR', who), [
-    field('Simples Nacional na Data de Competência', labelOf(opSimpNac, who.opSimpNac), 40, 2),
-    field('Regime de Apuração Tributária pelo SN', labelOf(regApTribSN, who.regApTribSN), 80, 2),
-  ]);
+/** Tops of a block's rows and of the block below it. */
+type Tops = { rows: readonly [number, number, number]; end: number };
 
-const party = (title: string, role: string, who: Party | undefined): ContentTable =>
+const PROVIDER: Tops = { rows: [4.34, 4.98, 5.62], end: 6.92 };
+const CUSTOMER: Tops = { rows: [6.92, 7.56, 8.22], end: 8.86 };
+const RECIPIENT: Tops = { rows: [8.86, 9.5, 10.16], end: 10.8 };
+const INTERMEDIARY: Tops = { rows: [10.8, 11.44, 12.09], end: 12.74 };
+const HEIGHT = 0.63;
+
+// NT 008 has the assessment's place both in column 3 (2.4.5, suggested) and in column 2 (Anexo I, mandatory by 2.2.4).
+const provider = ({ provider: who }: Note): Block => ({
+  top: PROVIDER.rows[0],
+  end: PROVIDER.end,
+  rows: [
+    ...partyRows('PRESTADOR / FORNECEDOR', who, PROVIDER, [registration(who)]),
+    {
+      top: 6.28,
+      height: HEIGHT,
+      cells: [
+        field(1, 'Simples Nacional na Data de Competência', labelOf(opSimpNac, who.opSimpNac), 40),
+        field(2, 'Regime de Apuração Tributária pelo SN', labelOf(regApTribSN, who.regApTribSN), 80, 2),
+      ],
+    },
+  ],
+});
+
+const party = (title: string, role: string, who: Party | undefined, tops: Tops): Block =>
   who === undefined
-    ? replacementLine(`${role} DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e`)
-    : block(...partyRows(title, who));
+    ? instead(`${role} DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e`, tops)
+    : { top: tops.rows[0], end: tops.end, rows: partyRows(title, who, tops, [registration(who)]) };
 
-const recipient = (note: Note): ContentTable => {
+const recipient = (note: Note): Block => {
   switch (note.recipient.kind) {
     case 'customer':
-      return replacementLine('O DESTINATÁRIO É O PRÓPRIO TOMADOR/ADQUIRENTE DA OPERAÇÃO');
+      return instead('O DESTINATÁRIO É O PRÓPRIO TOMADOR/ADQUIRENTE DA OPERAÇÃO', RECIPIENT);
     case 'other':
-      return block(...partyRows('DESTINATÁRIO DA OPERAÇÃO', note.recipient.party, noRegistration));
+      // A recipient has no municipal registration in the layout, and its place stays empty.
+      return {
+        top: RECIPIENT.rows[0],
+        end: RECIPIENT.end,
+        rows: partyRows('DESTINATÁRIO DA OPERAÇÃO', note.recipient.party, RECIPIENT, []),
+      };
     case 'none':
-      return replacementLine('DESTINATÁRIO DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e');
+      return instead('DESTINATÁRIO DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e', RECIPIENT);
     default:
       return unreachable(note.recipient);
   }
 };
 
-/** A recipient has no municipal registration in the layout, and its place stays empty. */
-const noRegistration = cell([]);
+const instead = (text: string, { rows: [top], end }: Tops): Block => ({ top, end, rows: [], instead: text });
 
-const registration = (who: Party): Cell => field('Indicador Municipal (Inscrição)', who.IM ?? ABSENT, 15);
+const registration = (who: Party): Cell => field(3, 'Indicador Municipal (Inscrição)', who.IM ?? ABSENT, 15);
 
-const partyRows = (title: string, who: Party, second = registration(who)): readonly (readonly Cell[])[] => [
-  [titleCell(title), field('CNPJ / CPF / NIF', taxId(who.taxId), 40), second, field('Telefone', phone(who.fone), 20)],
-  [
-    field('Nome / Nome Empresarial', who.xNome ?? ABSENT, 80, 2),
-    field('Município / Sigla UF', municipality(who.address), 37),
-    field('Código IBGE / CEP', codes(who.address), 21),
-  ],
-  [field('Endereço', street(who.address), 80, 2), field('E-mail', who.email ?? ABSENT, 80, 2)],
+const partyRows = (title: string, who: Party, { rows }: Tops, second: readonly Cell[]): readonly Row[] => [
+  {
+    top: rows[0],
+    height: HEIGHT,
+    cells: [
+      titleCell(title),
+      field(2, 'CNPJ / CPF / NIF', taxId(who.taxId), 40),
+      ...second,
+      field(4, 'Telefone', phone(who.fone), 20),
+    ],
+  },
+  {
+    top: rows[1],
+    height: HEIGHT,
+    cells: [
+      field(1, 'Nome / Nome Empresarial', who.xNome ?? ABSENT, 80, 2),
+      field(3, 'Município / Sigla UF', municipality(who.address), 37),
+      field(4, 'Código IBGE / CEP', codes(who.address), 21),
+    ],
+  },
+  {
+    top: rows[2],
+    height: HEIGHT,
+    cells: [field(1, 'Endereço', street(who.address), 80, 2), field(3, 'E-mail', who.email ?? ABSENT, 80, 2)],
+  },
 ];
 
 const municipality = (address: Address | undefined): string => {

@@ -8,9 +8,12 @@ import { projectionGenerationsMigration } from './0014-projection-generations.js
 import { relayCheckpointMigration } from './0015-relay-checkpoint.js';
 import { guardsPositionMigration } from './0016-guards-position.js';
 import { masterKeyGenerationsMigration } from './0017-master-key-generations.js';
+import { municipalParametersMigration } from './0019-municipal-parameters.js';
+import { reconciliationMigration } from './0020-reconciliation.js';
 import { signingKeysMigration } from './0021-signing-keys.js';
 import { parkedTapsMigration } from './0022-parked-taps.js';
 import { keyUsesMigration } from './0023-key-uses.js';
+import { batchedGuardsMigration } from './0024-batched-guards.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -23,7 +26,10 @@ export const migrations: readonly Migration[] = [
   relayCheckpointMigration,
   guardsPositionMigration,
   masterKeyGenerationsMigration,
+  municipalParametersMigration,
+  reconciliationMigration,
   signingKeysMigration,
   parkedTapsMigration,
   keyUsesMigration,
+  batchedGuardsMigration,
 ];

@@ -1,8 +1,16 @@
 import { parentPort, threadId } from 'node:worker_threads';
 
-// Does what a thread of the pool may do: answer, hang, or die in either way.
-parentPort?.on('message', (mood) => {
+// Does what a thread of the pool may do: answer, hang, die in either way, or die only the first time it is asked.
+parentPort?.on('message', (request) => {
+  const { mood, deaths } = typeof request === 'string' ? { mood: request } : request;
   if (mood === 'throw') throw new Error('gone');
   if (mood === 'exit') process.exit(3);
+  if (mood === 'die once' && Atomics.add(deaths, 0, 1) === 0) process.exit(3);
+  if (mood === 'hoard') hoard();
   if (mood !== 'hang') parentPort?.postMessage({ mood, threadId });
 });
+
+const hoard = () => {
+  const kept = [];
+  for (;;) kept.push(Array.from({ length: 10_000 }, (_, index) => ({ index })));
+};

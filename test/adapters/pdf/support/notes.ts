@@ -106,6 +106,19 @@ export const alteredXml = (name: NoteName, ...changes: readonly (readonly [strin
   return Buffer.from(altered, 'utf8');
 };
 
+/** Names whose letters share glyphs, change each other or stand in other scripts. */
+export const customerNames = {
+  plain: 'ACME SOFTWARE CLIENT LLC',
+  joined: 'A\uFE0F C\u200DM\u00ADE\u00A0SOFT\u2010WARE A\u0301C\u0327O',
+  scripts: 'АКМЕ ΑΚΜΗ אקמה ⚫ 漢字 \u{1F600} LLC',
+  numbers: '1/2 ½ H₂O №5 ﬁnal LLC',
+} as const;
+
+export type CustomerName = keyof typeof customerNames;
+
+export const noteOfCustomer = (name: CustomerName): Buffer =>
+  alteredXml('exported', [customerNames.plain, customerNames[name]]);
+
 export const noteOf = (xml: Buffer): Note => {
   const note = readNote(xml);
   if (note === undefined) throw new Error('not read as a note');

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { arranged } from '../../../src/adapters/pdf/arrange.js';
 import { danfseDocument } from '../../../src/adapters/pdf/document.js';
 import { readNote } from '../../../src/adapters/pdf/read-note.js';
 import type { PdfMarks } from '../../../src/ports/pdf.js';
 import { itWith } from '../../support/needs.js';
+import { fullXml } from './support/full-note.js';
 import { alteredXml, marks, noteOf, noteXml } from './support/notes.js';
 import { sampleNames, sampleXml } from './support/samples.js';
 
 /** Every text, image name and QR code of the document definition. */
-const drawn = (xml: Buffer, given: Partial<PdfMarks> = {}): string => {
-  const document = danfseDocument(noteOf(xml), marks(given), 1);
-  return JSON.stringify([document.content, (document.background as () => unknown)()]);
-};
+const drawn = (xml: Buffer, given: Partial<PdfMarks> = {}): string =>
+  JSON.stringify(danfseDocument(noteOf(xml), marks(given)).content);
 
 describe('reading a note', () => {
   it('takes provider name and address from the issuer that the system adds', () => {
@@ -108,8 +108,8 @@ describe('the document', () => {
     }
   });
 
-  it('leaves out the reform where the note has none, and PIS/COFINS from 2027 on', () => {
-    expect(drawn(noteXml('production'))).not.toContain('TRIBUTAÇÃO IBS / CBS');
+  it('has every block of Anexo I, without the reform too, and leaves out PIS/COFINS from 2027 on', () => {
+    expect(drawn(noteXml('production'))).toContain('TRIBUTAÇÃO IBS / CBS');
     expect(drawn(noteXml('reform'))).toContain('PIS - Débito');
     const later = alteredXml('reform', ['<dCompet>2025-12-30<', '<dCompet>2027-01-01<']);
     expect(drawn(later)).not.toContain('PIS - Débito');
@@ -133,9 +133,39 @@ describe('the document', () => {
     expect(all.filter((mark) => text.includes(mark)).sort()).toEqual([...expected].sort());
   });
 
-  it('warns in red under the title of a note of the test environment only', () => {
-    const warning = '{"text":"NFS-e SEM VALIDADE JURÍDICA","style":"heading","color":"red"}';
-    expect(drawn(noteXml('reform'))).toContain(warning);
-    expect(drawn(noteXml('production'))).not.toContain(warning);
+  it('warns in red and 9 points under the title of a note of the test environment only', () => {
+    const texts = (name: 'reform' | 'production') => danfseDocument(noteOf(noteXml(name)), marks()).content;
+    const warning = { text: 'NFS-e SEM VALIDADE JURÍDICA', fontSize: 9, bold: true, color: '#FF0000' };
+    expect(texts('reform')).toContainEqual(expect.objectContaining(warning));
+    expect(drawn(noteXml('production'))).not.toContain(warning.text);
+  });
+
+  it('cuts the free text and not the key of the substituted note when both are too long', () => {
+    const { texts } = arranged(noteOf(fullXml({ described: 100, added: 2000 })), false);
+    const text = texts.map((line) => line.text).join(' ');
+    expect(text).toContain('NFS-e Subst.: 33045572212345678000195000000000014525124504258420');
+    expect(text).toContain('Cod. Evt.: EVT-2026-77');
+    expect(text).toMatch(/\.\.\. \| NFS-e Subst/);
+  });
+
+  it('leaves the municipality out for item 99 of the national codes', () => {
+    expect(drawn(noteXml('production'))).toContain('Município: São Luís - MA');
+    const outside = alteredXml('production', ['<cTribNac>250101<', '<cTribNac>990101<']);
+    expect(drawn(outside)).not.toContain('Município: São Luís');
+  });
+
+  it('draws the words across the page in 50 points or more, of normal weight and grey', () => {
+    const text = drawn(noteXml('production'), { canceled: true });
+    expect(Number(/font-size=\\"(\d+)\\"/.exec(text)?.[1])).toBeGreaterThanOrEqual(50);
+    expect(text).toContain('fill=\\"#A6A6A6\\"');
+    expect(text).toContain('rotate(-50)');
+    expect(text).not.toContain('font-weight');
+  });
+
+  it('gives up the canhoto before it cuts a text', () => {
+    expect(drawn(fullXml({ described: 1300, added: 1500 }))).toContain('IDENTIFICAÇÃO E ASSINATURA');
+    const longest = drawn(fullXml({ described: 1300, added: 2000 }));
+    expect(longest).not.toContain('IDENTIFICAÇÃO E ASSINATURA');
+    expect(longest).toContain('Totais Aproximados dos Tributos');
   });
 });

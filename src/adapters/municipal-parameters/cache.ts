@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import type { ToldParameters } from '../../domain/municipality/parameters.js';
+import type { Mode } from '../../domain/shared/ids.js';
+import type { Instant } from '../../domain/shared/time.js';
+import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
+
+type Row = {
+  mode: Mode;
+  ibge: string;
+  place: string;
+  told: string | null;
+  told_at: Instant | null;
+  asked_at: Instant;
+  failures: number;
+  reason: string | null;
+};
+
+/** One row per question; needs the migration `municipal-parameters`. */
+export const createParametersCache = (db: pg.Pool): ParametersCache => ({
+  of: async (mode, ibge) => {
+    const { rows } = await db.query<{ place: string; told: string; told_at: Instant }>({
+      name: 'parameters-of',
+      text: 'select place, told, told_at from municipal_parameters where ibge = $1 and mode = $2 and told is not null',
+      values: [ibge, mode],
+    });
+    return rows.map(({ place, told, told_at: toldAt }) => ({ place, told: parsed(told), toldAt }));
+  },
+  entriesOf: async (ibge) => {
+    const { rows } = await db.query<Row>(`${ENTRIES} where ibge = $1 order by mode, place`, [ibge]);
+    return rows.map(entryOf);
+  },
+  all: async () => {
+    const { rows } = await db.query<Row>(`${ENTRIES} order by ibge, mode, place`);
+    return rows.map(entryOf);
+  },
+  keep: async (mode, ibge, { place, told, toldAt }) => {
+    await db.query(KEEP, [mode, ibge, place, JSON.stringify(told), toldAt]);
+  },
+  noteFailure: async (mode, ibge, place, reason, at) => {
+    await db.query(NOTE_FAILURE, [mode, ibge, place, at, reason]);
+  },
+  keepOnly: async (mode, ibges) => {
+    await db.query('delete from municipal_parameters where mode = $1 and not ibge = any($2)', [mode, ibges]);
+  },
+});
+
+const ENTRIES = 'select mode, ibge, place, told, told_at, asked_at, failures, reason from municipal_parameters';
+
+const KEEP = `insert into municipal_parameters (mode, ibge, place, told, told_at, asked_at) values ($1, $2, $3, $4, $5, $5)
+  on conflict (ibge, mode, place) do update set told = excluded.told, told_at = excluded.told_at,
+    asked_at = excluded.asked_at, failures = 0, reason = null`;
+
+const NOTE_FAILURE = `insert into municipal_parameters as p (mode, ibge, place, asked_at, failures, reason)
+  values ($1, $2, $3, $4, 1, $5)
+  on conflict (ibge, mode, place) do update set asked_at = excluded.asked_at, failures = p.failures + 1,
+    reason = excluded.reason`;
+
+const parsed = (told: string): ToldParameters => JSON.parse(told) as ToldParameters;
+
+const entryOf = ({ told, told_at, asked_at, reason, ...row }: Row): ParametersEntry => ({
+  ...row,
+  askedAt: asked_at,
+  ...(told === null || told_at === null ? {} : { told: parsed(told), toldAt: told_at }),
+  ...(reason === null ? {} : { reason }),
+});

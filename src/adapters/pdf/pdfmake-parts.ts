@@ -1,0 +1,104 @@
+import { createRequire } from 'node:module';
+import type { Readable } from 'node:stream';
+import type { TDocumentDefinitions } from 'pdfmake/interfaces.js';
+
+/**
+ * The parts of pdfmake and pdfkit (whose versions package-lock.json pins) that the printer puts together itself, as far as
+ * it uses them. Their published types describe only `createPdf`, which parses every font anew for every document.
+ */
+export type PdfDocument = Readable & {
+  readonly _font: EmbeddedFont;
+  /** By the path of its file; what stands here is not opened again. */
+  readonly _fontFamilies: Record<string, EmbeddedFont>;
+  font(path: string): PdfDocument;
+  ref: (data?: object) => PdfReference;
+  struct(
+    type: string,
+    options: { alt?: string; lang?: string },
+    children?: readonly StructureContent[],
+  ): StructureElement;
+  addStructure(element: StructureElement): PdfDocument;
+  markStructureContent(tag: string): StructureContent;
+  markContent(tag: string, options: { type: string }): PdfDocument;
+  endMarkedContent(): PdfDocument;
+  end(): void;
+};
+
+/** An object of the file; `buffer` is what its stream holds when it is finalized. */
+export type PdfReference = {
+  readonly data: { Type?: unknown; Filter?: unknown };
+  buffer: Buffer[];
+  finalize: () => void;
+};
+
+/** A font as one document embeds it. */
+export type EmbeddedFont = {
+  readonly font: ParsedFont;
+  layoutRun(text: string, features?: object): Run;
+};
+
+export type EmbeddedFontClass = new (document: PdfDocument, font: ParsedFont, id: string) => EmbeddedFont;
+
+/** Glyphs of a text with their places in thousandths of the size; nothing of it changes any more. */
+export type Run = { readonly glyphs: unknown; readonly positions: unknown; readonly advanceWidth: number };
+
+export type ParsedFont = {
+  readonly characterSet: readonly number[];
+  hasGlyphForCodePoint(codePoint: number): boolean;
+  glyphForCodePoint(codePoint: number): unknown;
+};
+
+/** A run of marked content on the page, to be put into an element of structure. */
+export type StructureContent = { readonly refs: readonly unknown[] };
+
+export type StructureElement = {
+  add(child: StructureElement | StructureContent): StructureElement;
+  end(): void;
+};
+
+export type PageItem = { readonly type: string; readonly item: unknown };
+
+export type LaidOutPage = { items: readonly PageItem[] };
+
+type Margins = { left: number; top: number; right: number; bottom: number };
+
+type LayoutBuilder = {
+  layoutDocument(
+    content: TDocumentDefinitions['content'],
+    document: PdfDocument,
+    styles: object,
+    defaultStyle: object,
+    background: TDocumentDefinitions['background'],
+  ): LaidOutPage[];
+};
+
+export type Renderer = {
+  renderPages(pages: readonly LaidOutPage[]): void;
+  /** `lastLineInParagraph`: the paragraph ends with this line. */
+  renderLine(line: { lastLineInParagraph?: boolean }, x: number, y: number): void;
+  renderVector(vector: unknown): void;
+  renderImage(image: unknown): void;
+  renderSVG(svg: { svg: string }): void;
+};
+
+const require = createRequire(import.meta.url);
+
+export const PdfDocument: new (
+  fonts: object,
+  images: object,
+  patterns: object,
+  attachments: object,
+  options: object,
+  virtualfs: null,
+  localAccessPolicy: (path: string) => boolean,
+) => PdfDocument = require('pdfmake/js/PDFDocument.js').default;
+
+export const LayoutBuilder: new (
+  pageSize: { width: number; height: number; orientation: 'portrait' },
+  margins: Margins,
+  svgMeasure: object,
+) => LayoutBuilder = require('pdfmake/js/LayoutBuilder.js').default;
+
+export const SvgMeasure: new () => object = require('pdfmake/js/SVGMeasure.js').default;
+
+export const Renderer: new (document: PdfDocument) => Renderer = require('pdfmake/js/Renderer.js').default;

@@ -1,0 +1,104 @@
+import type { Mode } from '../../domain/shared/ids.js';
+import { addSeconds, type Instant } from '../../domain/shared/time.js';
+import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
+import type { Clock } from '../../ports/clock.js';
+import { admit, answered, type Circuit, closedCircuit, learnedNothing, metOutage } from './circuit.js';
+
+/** Says "is it there?" of a send that met an outage, under any company's certificate: it leaves nothing behind. */
+export type Question = (caller: Caller) => Promise<LookupResult<unknown>>;
+
+/** One admitted send. `saw` tells what came of it; `leave` always follows, whether or not anything was sent. */
+export type Pass = {
+  kind: 'pass';
+  saw(result: SendResult<unknown>, question: Question): void;
+  leave(): void;
+};
+
+export type SendGate = {
+  /** Asked before anything of an attempt is recorded; who is paused has lost nothing and comes again at `until`. */
+  enter(caller: Caller): Promise<Pass | { kind: 'paused'; until: Instant }>;
+  /** Whether sends to the environment go on unhindered; what can wait asks this before it calls. */
+  isClosed(mode: Mode): boolean;
+};
+
+export type CircuitChange = { mode: Mode; from: Circuit['state']; to: Circuit['state']; until?: Instant };
+
+export type SendGateOptions = {
+  clock: Clock;
+  /** Longer than a question or a send can last, from its admission on. */
+  leaseSeconds: number;
+  /** From 0 to 1, anew each time. */
+  chance(): number;
+  onChange(change: CircuitChange): void;
+};
+
+/** Those who wait come back spread over so many seconds. */
+const SPREAD_SECONDS = 5;
+
+/** A breaker for each environment, in the memory of this process: it saves attempts, and losing it costs a few (ADR 17). */
+export const createSendGate = ({ clock, leaseSeconds, chance, onChange }: SendGateOptions): SendGate => {
+  const circuits: Record<Mode, Circuit> = { live: closedCircuit, test: closedCircuit };
+  const questions: Partial<Record<Mode, Question>> = {};
+
+  const turn = (mode: Mode, to: Circuit): void => {
+    const from = circuits[mode];
+    circuits[mode] = to;
+    if (from.state === to.state) return;
+    onChange({ mode, from: from.state, to: to.state, ...(to.state === 'open' ? { until: to.until } : {}) });
+  };
+
+  const outage = ({ mode, companyId }: Caller, isProbe: boolean): void =>
+    turn(mode, metOutage(circuits[mode], { company: companyId, isProbe, now: clock.now(), chance: chance() }));
+
+  const passFor = (caller: Caller, isProbe: boolean): Pass => {
+    const { mode } = caller;
+    let reported = false;
+    return {
+      kind: 'pass',
+      saw: (result, question) => {
+        reported = true;
+        if (result.kind === 'done' || result.kind === 'rejected') return turn(mode, answered());
+        if (result.outage === true) {
+          questions[mode] = question;
+          return outage(caller, isProbe);
+        }
+        // Codes about the caller or the document come of an environment that works.
+        const isAnswer = result.kind === 'unknown' ? result.codes.length > 0 : result.certificateRefused;
+        turn(mode, isAnswer ? answered() : learnedNothing(circuits[mode], isProbe));
+      },
+      leave: () => {
+        if (!reported) turn(mode, learnedNothing(circuits[mode], isProbe));
+      },
+    };
+  };
+
+  /** A question costs nothing, an attempt that meets an outage may cost its invoice an hour: so the question goes first. */
+  const askFirst = async (caller: Caller, question: Question): Promise<Instant> => {
+    const heard = await question(caller).catch(() => undefined);
+    if (heard?.kind === 'inconclusive' && heard.outage === true) outage(caller, true);
+    else {
+      delete questions[caller.mode];
+      turn(caller.mode, learnedNothing(circuits[caller.mode], true));
+    }
+    const circuit = circuits[caller.mode];
+    // What was decided before the question is old by now: the one who asked decides again, and then may send.
+    return circuit.state === 'open' ? circuit.until : clock.now();
+  };
+
+  return {
+    isClosed: (mode) => circuits[mode].state === 'closed',
+    enter: async (caller) => {
+      const asked = admit(circuits[caller.mode], caller.companyId, clock.now(), leaseSeconds);
+      turn(caller.mode, asked.circuit);
+      const { admission } = asked;
+      if (admission.kind === 'paused') {
+        return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * chance()) };
+      }
+      const isProbe = admission.kind === 'probe';
+      const question = isProbe ? questions[caller.mode] : undefined;
+      return question === undefined
+        ? passFor(caller, isProbe)
+        : { kind: 'paused', until: await askFirst(caller, question) };
+    },
+  };
+};

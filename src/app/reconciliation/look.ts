@@ -1,0 +1,80 @@
+import {
+  type Held,
+  isReconcilable,
+  type ReconciliationQuestion,
+  reconciliationQuestions,
+} from '../../domain/invoice/reconciliation.js';
+import type { Invoice } from '../../domain/invoice/state.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import type { LookResult, ReconcileDeps } from './deps.js';
+import { recordDifferences } from './record-differences.js';
+
+export type Look = {
+  result: LookResult;
+  /** Of an answer that proved nothing. */
+  reason?: string;
+  /** Questions whose absence was heard for the first time. */
+  absentOnce: readonly string[];
+};
+
+const leftAlone: Look = { result: 'left_alone', absentOnce: [] };
+
+/**
+ * Asks the authorizer what it holds of one invoice and records what differs. `awaited` are the questions whose absence was
+ * heard before, long enough ago; an absence heard now for the first time proves nothing yet.
+ */
+export const lookAt = async (stream: StreamName, awaited: readonly string[], deps: ReconcileDeps): Promise<Look> => {
+  const loaded = await loadInvoice(stream, deps.store);
+  const { state } = loaded;
+  const { clock, limits } = deps;
+  if (!isReconcilable(state, limits.testRetentionSeconds, clock.now()) || !isSettled(loaded, deps)) return leftAlone;
+  const questions = reconciliationQuestions(state);
+  if (questions.length === 0) return leftAlone;
+
+  const held: Held[] = [];
+  const absentOnce: string[] = [];
+  for (const question of questions) {
+    const answer = await ask(state, question, deps);
+    if ('reason' in answer) return { result: 'inconclusive', reason: answer.reason, absentOnce: [] };
+    if (answer.held === 'absent' && needsProof(state, question) && !awaited.includes(keyOf(question))) {
+      absentOnce.push(keyOf(question));
+    } else {
+      held.push(answer);
+    }
+  }
+  const found = await recordDifferences(stream, held, deps);
+  if (absentOnce.length > 0) return { result: 'absent_once', absentOnce };
+  return { result: found ? 'differs' : 'agrees', absentOnce };
+};
+
+/** The last thing that happened to it is old enough that nobody is in the middle of anything. */
+const isSettled = ({ events }: LoadedInvoice, { clock, settings }: ReconcileDeps): boolean => {
+  const recordedAt = events[events.length - 1]?.metadata.recordedAt;
+  return recordedAt !== undefined && !isBefore(clock.now(), addSeconds(recordedAt, settings.settledSeconds));
+};
+
+/** Where we hold none either, an absence is what we expect and needs no second hearing. */
+const needsProof = ({ outcome, cancellation }: Invoice, { about }: ReconciliationQuestion): boolean =>
+  outcome.status === 'issued' && (about === 'note' || cancellation?.status === 'succeeded');
+
+const keyOf = (question: ReconciliationQuestion): string =>
+  question.about === 'note' ? `note/${question.dpsId}` : 'cancellation';
+
+const ask = async (
+  { facts }: Invoice,
+  question: ReconciliationQuestion,
+  { authorizer }: ReconcileDeps,
+): Promise<Held | { reason: string }> => {
+  if (question.about === 'cancellation') {
+    const answer = await authorizer.findCancellation(facts, question.accessKey);
+    if (answer.kind === 'inconclusive') return answer;
+    return { ...question, held: answer.kind === 'found' ? 'event' : 'absent' };
+  }
+  const answer = await authorizer.findByDps(facts, question.dpsId);
+  if (answer.kind === 'inconclusive') return answer;
+  if (answer.kind === 'absent') return { ...question, held: 'absent' };
+  const { accessKey, dpsDigest: digest } = answer.found;
+  return { ...question, held: { accessKey, digest } };
+};

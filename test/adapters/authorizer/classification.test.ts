@@ -1,0 +1,190 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
+import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
+import type { SendResult } from '../../../src/ports/authorizer.js';
+import { gzipBase64 } from '../../../src/xml/transport.js';
+import { type Answer, html, json } from './authorizer-server.js';
+import { at, type Client, type ClientRig, caller, errors, inAMinute, openClientRig } from './rig.js';
+import { accessKey, eventAround, issued, noteAround } from './sefin.js';
+
+let rig: ClientRig;
+beforeAll(async () => {
+  rig = await openClientRig();
+});
+afterAll(() => rig.close());
+
+const send = (subject: Subject, client: Client): Promise<SendResult<unknown>> =>
+  subject === 'dps'
+    ? client.sendDps(caller, rig.dps.bytes, inAMinute)
+    : client.sendCancellation(caller, accessKey, rig.cancellation.bytes, inAMinute);
+
+const success = (): Record<Subject, unknown> => ({
+  dps: issued(noteAround(rig.dps.bytes)),
+  event: { eventoXmlGZipB64: gzipBase64(eventAround(rig.cancellation.bytes)) },
+});
+
+/** A final code of each subject. */
+const FINAL = { dps: 'E0316', event: 'E0822' } as const;
+
+type Expected = { kind: SendResult<unknown>['kind']; reason?: string; certificateRefused?: boolean };
+type Case = { answer: (subject: Subject) => Answer; expected: Expected; outage?: true };
+
+/** What the other side says for each row of the table, over a real connection, and what the protocol is told. */
+const answered: Readonly<Record<string, readonly Case[]>> = {
+  broken: [
+    {
+      answer: () => (call) => call.socket.destroy(),
+      expected: { kind: 'unknown', reason: 'ECONNRESET' },
+      outage: true,
+    },
+  ],
+  success: [
+    { answer: (subject) => json(201, success()[subject]), expected: { kind: 'done' } },
+    { answer: () => json(201, {}), expected: { kind: 'unknown', reason: 'success_not_ours_or_unreadable' } },
+    {
+      answer: () => html(200),
+      expected: { kind: 'unknown', reason: 'success_not_ours_or_unreadable' },
+      outage: true,
+    },
+  ],
+  unexpected_status: [
+    {
+      answer: () => (_call, response) => response.writeHead(307, { location: '/elsewhere' }).end(),
+      expected: { kind: 'unknown', reason: 'unexpected_status' },
+      outage: true,
+    },
+  ],
+  too_many_requests: [
+    { answer: (s) => json(429, errors(FINAL[s])), expected: { kind: 'unknown', reason: 'too_many_requests' } },
+    { answer: () => html(429), expected: { kind: 'unknown', reason: 'too_many_requests' } },
+  ],
+  no_json: [
+    { answer: () => html(503), expected: { kind: 'unknown', reason: 'no_json' }, outage: true },
+    { answer: () => html(404), expected: { kind: 'unknown', reason: 'no_json' }, outage: true },
+    { answer: () => html(403), expected: { kind: 'unknown', reason: 'no_json' } },
+  ],
+  no_codes: [
+    { answer: () => json(400, {}), expected: { kind: 'unknown', reason: 'no_codes' } },
+    { answer: () => json(500, { message: 'x' }), expected: { kind: 'unknown', reason: 'no_codes' }, outage: true },
+  ],
+  already_there: [
+    {
+      answer: (s) => json(400, errors(FINAL[s], s === 'dps' ? 'E0014' : 'E0840')),
+      expected: { kind: 'unknown', reason: 'already_there' },
+    },
+    {
+      answer: (s) => json(500, errors(s === 'dps' ? 'E0014' : 'E0802')),
+      expected: { kind: 'unknown', reason: 'already_there' },
+    },
+  ],
+  transient_code: [
+    { answer: () => json(403, errors('E1206')), expected: { kind: 'unknown', reason: 'transient_code' } },
+    { answer: () => json(400, errors('RNG9999')), expected: { kind: 'unknown', reason: 'transient_code' } },
+    { answer: () => json(500, errors('E999')), expected: { kind: 'unknown', reason: 'transient_code' }, outage: true },
+    {
+      answer: (s) => json(400, errors(FINAL[s], 'E1217')),
+      expected: { kind: 'unknown', reason: 'transient_code' },
+      outage: true,
+    },
+  ],
+  uncatalogued_code: [
+    { answer: (s) => json(400, errors(FINAL[s], 'E7777')), expected: { kind: 'unknown', reason: 'uncatalogued_code' } },
+  ],
+  certificate_refused: [
+    {
+      answer: () => json(403, errors('E1203', 'E1205')),
+      expected: { kind: 'not_sent', reason: 'certificate_refused', certificateRefused: true },
+    },
+  ],
+  mixed_codes: [
+    { answer: (s) => json(403, errors('E1203', FINAL[s])), expected: { kind: 'unknown', reason: 'mixed_codes' } },
+  ],
+  final_codes: [
+    { answer: (s) => json(400, errors(FINAL[s])), expected: { kind: 'rejected' } },
+    { answer: (s) => json(500, errors(FINAL[s])), expected: { kind: 'rejected' } },
+  ],
+};
+
+const rows = Object.entries(answered).flatMap(([row, cases]) =>
+  (['dps', 'event'] as const).flatMap((subject) => cases.map((one, nth) => ({ row, subject, nth: nth + 1, ...one }))),
+);
+
+describe('the classification table', () => {
+  it('has a test here for every row, in the order of the rows', () => {
+    expect(classification.map(({ name }) => name)).toEqual(['not_handed', ...Object.keys(answered)]);
+  });
+
+  it('ends with a row that always fits', () => {
+    const last = classification.at(-1);
+    expect(last).toMatchObject({ name: 'final_codes', is: 'rejected' });
+    const unreadable = { kind: 'broken', reason: 'x' } as const;
+    expect(last?.when({ exchange: unreadable, body: undefined, errors: [] }, 'dps')).toBe(true);
+  });
+
+  it.each(rows)('row $row for a $subject, answer $nth', async ({ subject, answer, expected, outage }) => {
+    rig.server.answer(answer(subject));
+    const calls = rig.server.received.length;
+    const result = await send(subject, rig.client);
+    expect(result).toMatchObject(expected);
+    expect('outage' in result).toBe(outage === true);
+    expect(rig.server.received).toHaveLength(calls + 1);
+  });
+
+  it.each(['dps', 'event'] as const)('row not_handed for a %s', async (subject) => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+    const address = closed.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    await new Promise((resolve) => closed.close(resolve));
+    const client = rig.clientOf({ addresses: at(`https://127.0.0.1:${port}`) });
+    expect(await send(subject, client)).toEqual({
+      ...{ kind: 'not_sent', reason: 'ECONNREFUSED', codes: [] },
+      ...{ certificateRefused: false, outage: true },
+    });
+  });
+
+  it.each(['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'])('knows the channel code %s', async (code) => {
+    rig.server.answer(json(403, errors(code)));
+    expect(await send('dps', rig.client)).toMatchObject({ kind: 'not_sent', certificateRefused: true, codes: [code] });
+  });
+});
+
+describe('an outage', () => {
+  const sendThat = (reason: string, kind: 'not_handed' | 'broken') =>
+    classifySend('dps', { kind, reason }, () => undefined);
+
+  it.each([
+    'certificate_missing',
+    'certificate_expired',
+    'certificate_unusable',
+    'deadline_passed',
+    'EPROTO',
+    'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+    'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
+  ])('is not what lies with one company: %s', (reason) => {
+    expect(sendThat(reason, 'not_handed')).not.toHaveProperty('outage');
+    expect(classifyLookup({ kind: 'broken', reason }, 'any')).not.toHaveProperty('outage');
+  });
+
+  it.each([
+    'ENOTFOUND',
+    'ETIMEDOUT',
+    'connect_timeout',
+    'timeout',
+    'ECONNRESET',
+    'CERT_HAS_EXPIRED',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  ])('is what meets every company: %s', (reason) => {
+    expect(sendThat(reason, 'broken')).toMatchObject({ kind: 'unknown', outage: true });
+    expect(classifyLookup({ kind: 'not_handed', reason }, 'any')).toMatchObject({ outage: true });
+  });
+
+  it('is heard by a look-up too, and a proof of absence is none', () => {
+    const heard = (status: number, contentType: string, text: string) =>
+      classifyLookup({ kind: 'answered', status, contentType, body: Buffer.from(text) }, ['E2404']);
+    expect(heard(503, 'text/html', '<html>')).toEqual({ kind: 'inconclusive', reason: 'no_json_503', outage: true });
+    expect(heard(403, 'application/json', '{}')).toEqual({ kind: 'inconclusive', reason: 'status_403' });
+    expect(heard(404, 'application/json', '{"erro":{"codigo":"E2404"}}')).toEqual({ kind: 'absent' });
+  });
+});

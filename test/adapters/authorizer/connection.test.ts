@@ -1,0 +1,161 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readTrustRoots, sefinTrustRoots, TrustRootsUnusable } from '../../../src/adapters/authorizer/trust-roots.js';
+import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
+import { startupFault } from '../../../src/runtime/startup-fault.js';
+import { json } from './authorizer-server.js';
+import { at, type ClientRig, caller, errors, inAMinute, now, openClientRig } from './rig.js';
+import { certificateFor } from './sefin.js';
+
+let rig: ClientRig;
+const listeners: Server[] = [];
+beforeEach(async () => {
+  rig = await openClientRig();
+  rig.server.answer(json(400, errors('E0316')));
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await rig.close();
+  for (const listener of listeners.splice(0)) listener.close();
+});
+
+const listen = async (listener: Server): Promise<string> => {
+  listeners.push(listener);
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  return `https://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+};
+
+const send = (client = rig.client) => client.sendDps(caller, rig.dps.bytes, inAMinute);
+
+describe('the deadlines of a connection', () => {
+  it('end a handshake that never ends, long before the whole call would be over', async () => {
+    const address = await listen(createServer());
+    const client = rig.clientOf({ addresses: at(address), connectTimeoutMs: 200, timeoutMs: 3_600_000 });
+    expect(await send(client)).toMatchObject({ kind: 'not_sent', reason: 'connect_timeout', outage: true });
+  });
+
+  it('leave an answer the time of the whole call', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    rig.server.answer((call, response) => {
+      vi.advanceTimersByTime(4_000);
+      json(400, errors('E0316'))(call, response);
+    });
+    expect(await send(rig.clientOf({ connectTimeoutMs: 300, timeoutMs: 5_000 }))).toMatchObject({ kind: 'rejected' });
+    rig.server.answer(() => vi.advanceTimersByTime(5_000));
+    expect(await send(rig.clientOf({ connectTimeoutMs: 300, timeoutMs: 5_000 }))).toMatchObject({ reason: 'timeout' });
+  });
+
+  it('count the wait for a free connection into the whole call', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    rig.server.answer(() => {
+      if (rig.server.received.length === 16) vi.advanceTimersByTime(5_000);
+    });
+    const results = await Promise.all(Array.from({ length: 20 }, () => send()));
+    const kinds = results.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'unknown')).toHaveLength(16);
+    expect(kinds.filter((kind) => kind === 'not_sent')).toHaveLength(4);
+    expect(rig.server.received).toHaveLength(16);
+  });
+});
+
+describe('a connection', () => {
+  it('is used again by the same certificate, and never by a renewed one', async () => {
+    let current = rig.company;
+    const client = rig.clientOf({ certificateOf: async () => current });
+    await send(client);
+    await send(client);
+    current = certificateFor(rig.authority, now);
+    await send(client);
+    const [first, second, third] = rig.server.received;
+    expect(second?.socket).toBe(first?.socket);
+    expect(third?.socket).not.toBe(first?.socket);
+    const shown = rig.server.received.map(({ fingerprint }) => fingerprint);
+    expect(shown).toEqual([rig.company.fingerprint, rig.company.fingerprint, current.fingerprint]);
+  });
+
+  it('offers HTTP/1.1 and nothing else', async () => {
+    const offers: (string | false | null)[] = [];
+    const { certificatePem: cert, privateKeyPem: key } = rig.serverIdentity;
+    const both = createTlsServer({ cert, key, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
+      offers.push(socket.alpnProtocol);
+      socket.destroy();
+    });
+    await send(rig.clientOf({ addresses: at(await listen(both)) }));
+    expect(offers).toEqual(['http/1.1']);
+    const onlyH2 = createTlsServer({ cert, key, ALPNProtocols: ['h2'] });
+    expect(await send(rig.clientOf({ addresses: at(await listen(onlyH2)) }))).toMatchObject({ kind: 'not_sent' });
+  });
+
+  it('goes to no proxy that the environment names', async () => {
+    const through: Socket[] = [];
+    const proxy = createServer((socket) => {
+      through.push(socket);
+      socket.destroy();
+    });
+    const address = (await listen(proxy)).replace('https:', 'http:');
+    const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'ALL_PROXY'];
+    const before = names.map((name) => process.env[name]);
+    for (const name of names) process.env[name] = address;
+    try {
+      expect(await send()).toMatchObject({ kind: 'rejected' });
+    } finally {
+      names.forEach((name, nth) => {
+        const value = before[nth];
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      });
+    }
+    expect(through).toHaveLength(0);
+  });
+
+  it('is not begun with a certificate that TLS cannot use, and that is no outage', async () => {
+    const certificateOf = async () => ({ ...rig.company, fingerprint: 'other', privateKeyPem: 'no key' });
+    const result = await send(rig.clientOf({ certificateOf }));
+    expect(result).toEqual({
+      ...{ kind: 'not_sent', reason: 'certificate_unusable', codes: [], certificateRefused: false },
+    });
+  });
+});
+
+describe('the trust roots', () => {
+  it('hold GlobalSign Root R46, by its published fingerprint', () => {
+    expect(sefinTrustRoots().map((pem) => new X509Certificate(pem).fingerprint256)).toEqual([
+      '4F:A3:12:6D:8D:3A:11:D1:C4:85:5A:4F:80:7C:BA:D6:CF:91:9D:3A:5A:88:B0:3B:EA:2C:63:72:D9:3C:40:C9',
+    ]);
+  });
+
+  it('are those of the file of an operator too, each of them', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'roots-')), 'ca.pem');
+    const other = issueCertificate({ subjectName: 'Outra autoridade', validDays: 1, now });
+    writeFileSync(file, `comment\n${other.certificatePem}\n${rig.authority.certificatePem}`);
+    const client = rig.clientOf({ trustRootsPem: await readTrustRoots(file) });
+    expect(await send(client)).toMatchObject({ kind: 'rejected' });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no certificate', 'not PEM'],
+    ['a damaged one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+  ])('stop the start when the file of an operator holds %s', async (_what, text) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'roots-')), 'ca.pem');
+    writeFileSync(file, text);
+    const fault = await readTrustRoots(file).catch((error: unknown) => startupFault(error));
+    expect(fault).toEqual({ exit: 2, line: expect.stringContaining('AUTHORIZER_CA_FILE') });
+  });
+
+  it('stop the start when the file of an operator is missing', async () => {
+    await expect(readTrustRoots('missing.pem')).rejects.toThrow(TrustRootsUnusable);
+  });
+
+  it('are each trusted, wherever they stand in the list', async () => {
+    const client = rig.clientOf({ trustRootsPem: [...sefinTrustRoots(), rig.authority.certificatePem] });
+    expect(await send(client)).toMatchObject({ kind: 'rejected' });
+    const without = rig.clientOf({ trustRootsPem: sefinTrustRoots() });
+    expect(await send(without)).toMatchObject({ kind: 'not_sent', outage: true });
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMunicipalParameters } from '../../../src/adapters/authorizer/parameters.js';
+import { gzipBase64 } from '../../../src/xml/transport.js';
+import { html, json } from './authorizer-server.js';
+import { at, type ClientRig, caller, errors, inAMinute, openClientRig } from './rig.js';
+import { accessKey, eventAround, issued, noteAround, signedDps } from './sefin.js';
+
+let rig: ClientRig;
+beforeAll(async () => {
+  rig = await openClientRig();
+});
+afterAll(() => rig.close());
+
+const sendDps = () => rig.client.sendDps(caller, rig.dps.bytes, inAMinute);
+const sendCancellation = () => rig.client.sendCancellation(caller, accessKey, rig.cancellation.bytes, inAMinute);
+const findByDps = () => rig.client.findByDps(caller, rig.dps.id);
+const findCancellation = () => rig.client.findCancellation(caller, accessKey);
+const lastPath = (): string | undefined => rig.server.received.at(-1)?.path;
+const event = (): string => gzipBase64(eventAround(rig.cancellation.bytes));
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+describe('deviation 1: errors of POST /nfse in PascalCase', () => {
+  it.each([
+    ['PascalCase', { Codigo: 'E0316', Descricao: 'Valor', Complemento: 'do serviço', Parametros: null }],
+    ['camelCase of the Swagger', { codigo: 'E0316', descricao: 'Valor', complemento: 'do serviço', parametros: [] }],
+    ['camelCase with mensagem', { codigo: 'E0316', mensagem: 'Valor', complemento: 'do serviço' }],
+  ])('are read in %s', async (_name, item) => {
+    rig.server.answer(json(400, { erros: [item] }));
+    expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: ['E0316'], texts: ['Valor do serviço'] });
+  });
+});
+
+describe('deviation 2: look-ups say erro where sends say erros', () => {
+  it.each([
+    ['erro', { erro: { codigo: 'E2404', descricao: 'x' } }],
+    ['erros', { erros: [{ Codigo: 'E2404', Descricao: 'x' }] }],
+  ])('absence is read from %s', async (_name, body) => {
+    rig.server.answer(json(404, body));
+    expect(await findByDps()).toEqual({ kind: 'absent' });
+  });
+});
+
+describe('deviation 3: a rejected event with erro as a list', () => {
+  it.each([
+    ['a list in erro', { erro: [{ codigo: 'E0822', descricao: 'x' }] }],
+    ['an object in erro', { erro: { codigo: 'E0822', descricao: 'x' } }],
+    ['a list in erros', { erros: [{ codigo: 'E0822', descricao: 'x' }] }],
+  ])('is a rejection in %s', async (_name, body) => {
+    rig.server.answer(json(400, body));
+    expect(await sendCancellation()).toMatchObject({ kind: 'rejected', codes: ['E0822'] });
+  });
+});
+
+describe('deviation 4: idDps of a success holds the access key', () => {
+  it('is no reason to doubt a note that is ours', async () => {
+    rig.server.answer(json(201, { ...issued(noteAround(rig.dps.bytes)), idDps: `NFS${accessKey}` }));
+    expect(await sendDps()).toMatchObject({ kind: 'done', result: { dpsId: rig.dps.id } });
+  });
+
+  it('makes no foreign note ours, even when it names our DPS', async () => {
+    const foreign = noteAround((await signedDps(rig.company, 2)).bytes);
+    rig.server.answer(json(201, { ...issued(foreign), idDps: rig.dps.id }));
+    expect(await sendDps()).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
+  });
+});
+
+describe('deviation 5: a refusal spells the id idDPS', () => {
+  it.each(['idDPS', 'idDps'])('is a refusal with %s', async (name) => {
+    rig.server.answer(json(400, { [name]: rig.dps.id, ...errors('E0316') }));
+    expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: ['E0316'] });
+  });
+});
+
+describe('deviation 6: alertas is null or empty', () => {
+  it.each([[null], [[]], [undefined]])('is a success with %j', async (alertas) => {
+    rig.server.answer(json(201, { ...issued(noteAround(rig.dps.bytes)), alertas }));
+    expect(await sendDps()).toMatchObject({ kind: 'done' });
+  });
+});
+
+describe('deviation 7: dataHoraProcessamento with seven digits of a second', () => {
+  it.each(['2026-08-28T11:53:45.7001131-03:00', '2026-08-28T11:53:45.700113-03:00', '2026-08-28T11:53:45-03:00'])(
+    'is a success with %s, whose instant is the one of the document',
+    async (dataHoraProcessamento) => {
+      rig.server.answer(json(201, { ...issued(noteAround(rig.dps.bytes)), dataHoraProcessamento }));
+      expect(await sendDps()).toMatchObject({ kind: 'done', result: { authorizedAt: '2026-03-03T15:17:37.000Z' } });
+    },
+  );
+});
+
+describe('deviation 8: the 404 of GET /dps says environment 0 and no version', () => {
+  it('proves absence all the same', async () => {
+    rig.server.answer(json(404, { tipoAmbiente: 0, erro: { codigo: 'E2404', descricao: 'Não encontrada' } }));
+    expect(await findByDps()).toEqual({ kind: 'absent' });
+  });
+});
+
+describe('deviation 9: the event query answers a list, its XML in base64 twice', () => {
+  const item = {
+    ...{ chaveAcesso: accessKey, numeroPedidoRegistroEvento: 1 },
+    dataHoraRecebimento: '2026-03-04T13:34:50.1234567',
+  };
+
+  it.each([
+    ['a number', () => ({ eventos: [{ ...item, tipoEvento: 101101, arquivoXml: base64(event()) }] })],
+    ['text', () => ({ eventos: [{ ...item, tipoEvento: '101101', arquivoXml: base64(event()) }] })],
+    ['base64 once', () => ({ eventos: [{ ...item, tipoEvento: 101101, arquivoXml: event() }] })],
+    ['the Swagger', () => ({ eventoXmlGZipB64: event() })],
+  ])('is found with its type as %s', async (_name, body) => {
+    rig.server.answer(json(200, body()));
+    expect(await findCancellation()).toMatchObject({
+      kind: 'found',
+      found: { requestId: rig.cancellation.id, registeredAt: '2026-03-04T16:34:50.000Z' },
+    });
+  });
+});
+
+describe('deviation 10: only the whole event path exists', () => {
+  it('is the one that is asked', async () => {
+    rig.server.answer(json(404, {}));
+    expect(await findCancellation()).toEqual({ kind: 'absent' });
+    expect(lastPath()).toBe(`/SefinNacional/nfse/${accessKey}/eventos/101101/1`);
+  });
+
+  it.each([405, 404])('and what the shorter ones answer, HTML with %i, proves nothing', async (status) => {
+    rig.server.answer(html(status));
+    expect(await findCancellation()).toMatchObject({ kind: 'inconclusive' });
+  });
+});
+
+describe('deviation 11: the parameters have no path of the manual', () => {
+  it('is asked for as the Swagger of /parametrizacao has it', async () => {
+    const parameters = createMunicipalParameters({
+      addresses: at(rig.server.address.replace('SefinNacional', 'parametrizacao')),
+      trustRootsPem: [rig.authority.certificatePem],
+      timeoutMs: 5_000,
+      certificateOf: () => Promise.resolve(rig.company),
+    });
+    await parameters.ask(caller, '2111300', { kind: 'convenio' }, '2026-09-01');
+    parameters.close();
+    expect(lastPath()).toBe('/parametrizacao/2111300/convenio');
+  });
+});
+
+describe('deviation 12: wrong paths and faults of the web server are HTML', () => {
+  it.each([404, 307, 403, 500, 502])('says nothing about a send with %i', async (status) => {
+    rig.server.answer(html(status));
+    expect(await sendDps()).toMatchObject({ kind: 'unknown', httpStatus: status, codes: [] });
+  });
+
+  it('is no proof of absence with 404', async () => {
+    rig.server.answer(html(404));
+    expect(await findByDps()).toMatchObject({ kind: 'inconclusive', reason: 'no_json_404' });
+  });
+
+  it('does not come of our own paths, whose case is the one of the address', async () => {
+    rig.server.answer(json(400, errors('E0316')));
+    await sendDps();
+    expect(lastPath()).toBe('/SefinNacional/nfse');
+  });
+});
+
+describe('deviation 13: one fault under two codes', () => {
+  it.each(['RNG6110', 'E1235', 'E6154', 'E1229', 'E6155', 'E1228'])('is final as %s', async (code) => {
+    rig.server.answer(json(400, errors(code)));
+    expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: [code] });
+  });
+
+  it('is of the moment as RNG9999', async () => {
+    rig.server.answer(json(400, errors('RNG9999')));
+    expect(await sendDps()).toMatchObject({ kind: 'unknown', codes: ['RNG9999'] });
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
+import { createMunicipalParameters } from '../../../src/adapters/authorizer/parameters.js';
+import { readParameters } from '../../../src/adapters/authorizer/parameters-answer.js';
+import type { ParameterQuestion } from '../../../src/domain/municipality/parameters.js';
+import { COMPANY, openRig, RIO, type Rig } from '../../simulator/support.js';
+import { itWith } from '../../support/needs.js';
+import { readExample } from '../../support/samples.js';
+
+const SERVICE = '01.07.01.000';
+const CONVENIO: ParameterQuestion = { kind: 'convenio' };
+const RATE: ParameterQuestion = { kind: 'aliquota', service: SERVICE };
+
+const answered = (status: number, body: object | string, contentType = 'application/json'): Exchange => ({
+  ...{ kind: 'answered', status, contentType },
+  body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8'),
+});
+
+const flags = { aderenteAmbienteNacional: 1, aderenteEmissorNacional: 0, situacaoEmissaoPadraoContribuintesRFB: -1 };
+
+describe('an answer of the parameters API', () => {
+  it.each([
+    [
+      'a convênio, a flag of -1 unknown',
+      CONVENIO,
+      answered(200, { parametrosConvenio: flags, mensagem: 'x' }),
+      { kind: 'convenio', isActive: true, sharesDocuments: true, nationalEmitter: false },
+    ],
+    [
+      'an inactive convênio',
+      CONVENIO,
+      answered(404, { parametrosConvenio: null, mensagem: 'ainda não está ativo' }),
+      { kind: 'convenio', isActive: false },
+    ],
+    [
+      'rates, whose items alone are in PascalCase',
+      RATE,
+      answered(200, {
+        aliquotas: {
+          [SERVICE]: [{ Incidencia: 'NAO', Aliq: 2.5, DtIni: '2023-01-02T00:00:00', DtFim: '2024-01-01T00:00:00' }],
+        },
+      }),
+      { kind: 'aliquota', rates: [{ percent: '2.50', incidence: false, from: '2023-01-02', until: '2024-01-01' }] },
+    ],
+    ['no rate', RATE, answered(404, { aliquotas: null, mensagem: '' }), { kind: 'aliquota', rates: [] }],
+    [
+      'special regimes',
+      { kind: 'regimes_especiais', service: SERVICE } as ParameterQuestion,
+      answered(200, { regimesEspeciais: { [SERVICE]: { '6': [{ situacao: 2, dataInicio: '2023-01-01T00:00:00' }] } } }),
+      { kind: 'regimes_especiais', regimes: [{ regime: '6', situation: 2, from: '2023-01-01' }] },
+    ],
+    [
+      'withholding',
+      { kind: 'retencoes' } as ParameterQuestion,
+      answered(200, { retencoes: { artigoSexto: { habilitado: true }, retencoesMunicipais: [{}, {}] } }),
+      { kind: 'retencoes', article6: true, municipal: 2 },
+    ],
+  ])('tells %s', (_what, question, answer, told) => {
+    expect(readParameters(question, answer)).toEqual({ kind: 'told', told });
+  });
+
+  it.each([
+    ['an HTML 404', CONVENIO, answered(404, '<html>', 'text/html'), 'no_json'],
+    ['a JSON 404 of something else', CONVENIO, answered(404, { message: 'Resource not found' }), 'not_the_api'],
+    ['a 404 that holds an answer', CONVENIO, answered(404, { parametrosConvenio: flags }), 'not_the_api'],
+    ['a 200 without a convênio', CONVENIO, answered(200, { parametrosConvenio: null }), 'unreadable'],
+    ['a 200 of another question', CONVENIO, answered(200, { aliquotas: {} }), 'not_the_api'],
+    [
+      'a rate that is no number',
+      RATE,
+      answered(200, { aliquotas: { [SERVICE]: [{ Aliq: '5', DtIni: '2023-01-01' }] } }),
+      'unreadable',
+    ],
+    ['a refused call', RATE, answered(400, { aliquotas: null, mensagem: 'Chamada mal formada.' }), 'http_400'],
+    ['problem+json', CONVENIO, answered(200, { parametrosConvenio: flags }, 'application/problem+json'), 'no_json'],
+    ['too many calls', CONVENIO, answered(429, { parametrosConvenio: null }), 'http_429'],
+    ['a page of maintenance', CONVENIO, answered(503, '<html>', 'text/html'), 'http_503'],
+    ['a handshake that failed', CONVENIO, { kind: 'not_handed', reason: 'ECONNRESET' } as Exchange, 'ECONNRESET'],
+    ['silence', CONVENIO, { kind: 'broken', reason: 'timeout' } as Exchange, 'timeout'],
+  ])('proves nothing: %s', (_what, question, answer, reason) => {
+    expect(readParameters(question, answer)).toEqual({ kind: 'no_proof', reason });
+  });
+
+  itWith('samples', 'is read as it was observed', () => {
+    const read = (question: ParameterQuestion, status: number, name: string) =>
+      readParameters(question, answered(status, readExample(`parametrizacao-${name}.json`)));
+    expect(read(CONVENIO, 200, 'convenio.200')).toEqual({
+      kind: 'told',
+      told: { kind: 'convenio', isActive: true, sharesDocuments: true, nationalEmitter: true, rfbContributors: true },
+    });
+    expect(read(CONVENIO, 404, 'convenio.404')).toEqual({ kind: 'told', told: { kind: 'convenio', isActive: false } });
+    expect(read(RATE, 200, 'aliquota.200')).toEqual({
+      kind: 'told',
+      told: { kind: 'aliquota', rates: [{ percent: '5.00', incidence: true, from: '2023-01-02' }] },
+    });
+    expect(read(RATE, 400, 'aliquota.400-codigo')).toEqual({ kind: 'no_proof', reason: 'http_400' });
+  });
+});
+
+describe('the parameters client', () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig.close());
+
+  const client = (hasCertificate = true) => {
+    const { privateKeyPem, certificatePem } = rig.identity;
+    const certificate = {
+      ...{ certificateId: 'c', privateKeyPem, certificatePem, chainPem: [], fingerprint: 'f', cnpj: COMPANY },
+      ...{ notBefore: rig.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
+    };
+    return createMunicipalParameters({
+      addresses: rig.simulator.parametersUrls,
+      trustRootsPem: [rig.simulator.caPem],
+      timeoutMs: 10_000,
+      certificateOf: async () => (hasCertificate ? certificate : undefined),
+    });
+  };
+
+  it('asks over mutual TLS, each environment at its own address', async () => {
+    await rig.control('POST', 'registry', { environment: 'live', municipality: { ibge: RIO, adherent: false } });
+    const api = client();
+    const ask = (mode: 'test' | 'live', question: ParameterQuestion) =>
+      api.ask({ mode, companyId: COMPANY }, RIO, question, '2026-11-21');
+    expect(await ask('test', CONVENIO)).toMatchObject({ told: { isActive: true, nationalEmitter: true } });
+    expect(await ask('live', CONVENIO)).toEqual({ kind: 'told', told: { kind: 'convenio', isActive: false } });
+    expect(await ask('test', RATE)).toMatchObject({ told: { rates: [{ percent: '5.00' }] } });
+    expect(await ask('test', { kind: 'retencoes' })).toMatchObject({ told: { kind: 'retencoes', article6: true } });
+    expect(await ask('test', { kind: 'regimes_especiais', service: SERVICE })).toMatchObject({ told: { regimes: [] } });
+    api.close();
+  });
+
+  it('asks nobody without a certificate', async () => {
+    const answer = await client(false).ask({ mode: 'test', companyId: COMPANY }, RIO, CONVENIO, '2026-11-21');
+    expect(answer).toEqual({ kind: 'no_proof', reason: 'certificate_missing' });
+  });
+});

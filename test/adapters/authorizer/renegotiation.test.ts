@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
+import { describeWith } from '../../support/needs.js';
+import { httpAnswer, type OpensslServer, startOpensslServer, type Turn } from './openssl-server.js';
+import { at, type ClientRig, caller, errors, inAMinute, now, openClientRig } from './rig.js';
+import { accessKey, issued, noteAround } from './sefin.js';
+
+describeWith('openssl', 'a server of openssl that asks for the certificate after it has read the request', () => {
+  let rig: ClientRig;
+  let server: OpensslServer;
+  beforeEach(async () => {
+    rig = await openClientRig();
+  });
+  afterEach(async () => {
+    await rig.close();
+    await server.stop();
+  });
+
+  const start = async (onRequest: Turn, strict = false, clientAuthority = rig.authority) => {
+    server = await startOpensslServer({ server: rig.serverIdentity, clientAuthority }, onRequest, strict);
+    return rig.clientOf({ addresses: at(server.address) });
+  };
+
+  it('gets it by renegotiation, and its answer is read', async () => {
+    const client = await start(async (own, heard) => {
+      expect(heard).not.toContain('EMPRESA');
+      await own.renegotiate();
+      own.write(httpAnswer(201, issued(noteAround(rig.dps.bytes))));
+    });
+    const result = await client.sendDps(caller, rig.dps.bytes, inAMinute);
+    expect(result).toMatchObject({ kind: 'done', result: { accessKey } });
+    expect(server.heard()).toMatch(/depth=0 .*EMPRESA:12345678000195/);
+    expect(server.heard().match(/POST \/SefinNacional\/nfse/g)).toHaveLength(1);
+  });
+
+  it('gets it for a look-up too', async () => {
+    const client = await start(async (own) => {
+      await own.renegotiate();
+      own.write(httpAnswer(404, { erro: { codigo: 'E2404' } }));
+    });
+    expect(await client.findByDps(caller, rig.dps.id)).toEqual({ kind: 'absent' });
+    expect(server.heard()).toMatch(/depth=0 .*EMPRESA:12345678000195/);
+  });
+
+  it('may refuse it: then nobody knows what became of the request, and no other company is to blame', async () => {
+    const stranger = issueCertificate({ subjectName: 'Outra autoridade', validDays: 1, now });
+    const client = await start((own) => own.renegotiate(), true, stranger);
+    const result = await client.sendDps(caller, rig.dps.bytes, inAMinute);
+    expect(result).toMatchObject({ kind: 'unknown', codes: [] });
+    expect(result).not.toHaveProperty('outage');
+  });
+
+  it('may die in the middle of it: then nobody knows either', async () => {
+    const client = await start((own) => {
+      void own.renegotiate();
+      void own.stop();
+    });
+    expect(await client.sendDps(caller, rig.dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown', codes: [] });
+  });
+
+  it('may answer without it, as it does to a refusal of the schema', async () => {
+    const client = await start((own) => own.write(httpAnswer(400, errors('E1235'))));
+    expect(await client.sendDps(caller, rig.dps.bytes, inAMinute)).toMatchObject({ kind: 'rejected' });
+  });
+});

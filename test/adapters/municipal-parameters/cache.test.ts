@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createParametersCache } from '../../../src/adapters/municipal-parameters/cache.js';
+import type { ToldParameters } from '../../../src/domain/municipality/parameters.js';
+import type { ParametersCache } from '../../../src/ports/municipal-parameters.js';
+import { at, T0 } from '../../domain/invoice/fixtures.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+const RIO = '3304557';
+const CURITIBA = '4106902';
+const ACTIVE: ToldParameters = { kind: 'convenio', isActive: true, nationalEmitter: true };
+
+describeWithPostgres('the cache of municipal parameters', () => {
+  let database: FreshDatabase;
+  let cache: ParametersCache;
+  beforeAll(async () => {
+    database = await freshDatabase();
+    cache = createParametersCache(database.pool);
+  });
+  afterAll(() => database.close());
+
+  it('keeps the last answer of each question, each environment apart', async () => {
+    await cache.keep('test', RIO, { place: 'convenio', told: { kind: 'convenio', isActive: false }, toldAt: T0 });
+    await cache.keep('test', RIO, { place: 'convenio', told: ACTIVE, toldAt: at(60) });
+    expect(await cache.of('test', RIO)).toEqual([{ place: 'convenio', told: ACTIVE, toldAt: at(60) }]);
+    expect(await cache.of('live', RIO)).toEqual([]);
+  });
+
+  it('counts what was not answered beside what is kept, until it is answered', async () => {
+    await cache.noteFailure('test', RIO, 'convenio', 'http_429', at(70));
+    await cache.noteFailure('test', RIO, 'convenio', 'timeout', at(80));
+    await cache.noteFailure('live', RIO, 'convenio', 'no_json', at(80));
+    expect(await cache.entriesOf(RIO)).toEqual([
+      { mode: 'live', ibge: RIO, place: 'convenio', askedAt: at(80), failures: 1, reason: 'no_json' },
+      {
+        ...{ mode: 'test', ibge: RIO, place: 'convenio', told: ACTIVE, toldAt: at(60) },
+        ...{ askedAt: at(80), failures: 2, reason: 'timeout' },
+      },
+    ]);
+    expect(await cache.of('live', RIO)).toEqual([]);
+    await cache.keep('test', RIO, { place: 'convenio', told: ACTIVE, toldAt: at(90) });
+    expect(await cache.entriesOf(RIO)).toContainEqual({
+      ...{ mode: 'test', ibge: RIO, place: 'convenio', told: ACTIVE, toldAt: at(90), askedAt: at(90), failures: 0 },
+    });
+  });
+
+  it('forgets the municipalities of a mode that are not named', async () => {
+    await cache.keep('test', CURITIBA, { place: 'convenio', told: ACTIVE, toldAt: T0 });
+    await cache.keepOnly('test', [CURITIBA]);
+    expect((await cache.all()).map(({ mode, ibge }) => `${mode} ${ibge}`)).toEqual([`live ${RIO}`, `test ${CURITIBA}`]);
+    await cache.keepOnly('test', []);
+    await cache.keepOnly('live', []);
+    expect(await cache.all()).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
+import { customerNames, marks, noteOfCustomer, noteXml } from './support/notes.js';
+
+const script = fileURLToPath(new URL('./support/print-digests.ts', import.meta.url));
+
+/** SHA-256 of each document, by name, as a process of its own draws them in this order. */
+const digestsOf = async (names: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> => {
+  const given = { env: { ...process.env, ...env } };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script, ...names], given);
+  return JSON.parse(stdout);
+};
+
+/** Each compiles the renderer from source, which takes long on a busy machine. */
+const THREE_PROCESSES_MS = 120_000;
+
+const names = Object.keys(customerNames);
+
+it('draws the same bytes in every time zone and language, whatever was drawn before; the process ends by itself', {
+  timeout: THREE_PROCESSES_MS,
+}, async () => {
+  const here = await digestsOf(names, { TZ: 'America/Sao_Paulo', LANG: 'pt_BR.UTF-8', LC_ALL: 'pt_BR.UTF-8' });
+  const farAway = { TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' };
+  expect(await digestsOf(names.toReversed(), farAway)).toEqual(here);
+  expect(await digestsOf(names.slice(1, 2), { TZ: 'UTC', LANG: 'C', LC_ALL: 'C' })).toEqual(
+    Object.fromEntries(Object.entries(here as object).slice(1, 2)),
+  );
+});
+
+it('draws the same bytes on two threads', async () => {
+  const drawn = await Promise.all(
+    [1, 2].map(async () => {
+      const renderer = createPdfRenderer({ workers: 1 });
+      const pdf = await renderer.render(noteXml('reform'), marks());
+      await renderer.close();
+      return pdf;
+    }),
+  );
+  expect(drawn[0]?.equals(drawn[1] ?? Buffer.alloc(0))).toBe(true);
+});
+
+it('knows no date but that of the note', async () => {
+  const renderer = createPdfRenderer({ workers: 1 });
+  const pdf = (await renderer.render(noteOfCustomer('plain'), marks())).toString('latin1');
+  await renderer.close();
+  expect(pdf.match(/D:\d{14}Z?/g)).toEqual(['D:20260828173708Z']);
+  expect(pdf.match(/\d{4}-\d\d-\d\dT[\d:]+Z?/g)).toEqual(['2026-08-28T17:37:08Z']);
+  expect(pdf).not.toContain('ModDate');
+});
+
+it('draws bytes that neither the machine nor the version of Node changes: only whoever changes the drawing writes another digest', async () => {
+  const renderer = createPdfRenderer({ workers: 1 });
+  const pdf = await renderer.render(noteOfCustomer('plain'), marks({ canceled: true, simulated: true }));
+  await renderer.close();
+  expect(createHash('sha256').update(pdf).digest('hex')).toBe(
+    '9f3f1c55ed4ceab51aba9d37a2c786231ca56bfb5409cfe1bafb1e6a3d9c7a3b',
+  );
+});

@@ -1,0 +1,40 @@
+import type { PdfMarks } from '../../../../src/ports/pdf.js';
+import { sample } from '../../../support/samples.js';
+import { fullXml } from './full-note.js';
+import { issuedXml } from './issued.js';
+import { alteredXml, marks, noteXml } from './notes.js';
+
+/** A page that somebody has looked at; its image is `reference/<name>.png`. */
+export type Case = { name: string; xml(): Buffer; marks: PdfMarks };
+
+/** The official samples: NFS-e as they are, DPS as the simulator authorizes them. For tests under `itWith('samples')`. */
+export const sampleCases: readonly Case[] = [
+  ...[
+    'dps-01-me-epp-tomador-pj',
+    'dps-02-me-epp-sem-tomador',
+    'dps-03-mei-tomador-cpf',
+    'dps-04-regime-normal-ibscbs',
+    'dps-05-exportacao',
+    'dps-06-substituicao',
+  ].map((name): Case => ({ name, xml: () => issuedXml(sample(`${name}.xml`)), marks: marks() })),
+  ...[
+    'nfse-07-producao-me-epp-cpf',
+    'nfse-08-restrita-ibscbs',
+    'nfse-09-emissor-web-v1.00',
+    'nfse-10-exportacao-construida',
+  ].map((name): Case => ({ name, xml: () => sample(`${name}.xml`), marks: marks() })),
+];
+
+/** What no sample shows. */
+export const otherCases: readonly Case[] = [
+  { name: 'every-group', xml: () => fullXml(), marks: marks() },
+  { name: 'longest-texts', xml: () => fullXml({ described: 2000, added: 2000 }), marks: marks() },
+  { name: 'canceled', xml: () => noteXml('production'), marks: marks({ canceled: true }) },
+  { name: 'replaced-simulated', xml: () => noteXml('reform'), marks: marks({ replaced: true, simulated: true }) },
+  {
+    name: 'not-subject-2027',
+    xml: () =>
+      alteredXml('production', ['<tribISSQN>1<', '<tribISSQN>4<'], ['<dCompet>2026-03-03<', '<dCompet>2027-03-03<']),
+    marks: marks(),
+  },
+];

@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto';
+import { createPdfRenderer } from '../../../../src/adapters/pdf/renderer.js';
+import { type CustomerName, marks, noteOfCustomer } from './notes.js';
+
+/** Draws notes in the order of the arguments, on one thread, and exits without closing: an idle thread must not hold it open. */
+const renderer = createPdfRenderer({ workers: 1 });
+const digests: Record<string, string> = {};
+for (const name of process.argv.slice(2) as CustomerName[]) {
+  const pdf = await renderer.render(noteOfCustomer(name), marks({ canceled: true, simulated: true }));
+  digests[name] = createHash('sha256').update(pdf).digest('hex');
+}
+process.stdout.write(JSON.stringify(digests));

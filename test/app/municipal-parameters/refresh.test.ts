@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { nextQuestion, type Wanted } from '../../../src/app/municipal-parameters/next-question.js';
+import { refreshOne } from '../../../src/app/municipal-parameters/refresh.js';
+import { wantedOf } from '../../../src/app/municipal-parameters/wanted.js';
+import { REFRESH_SECONDS, type ToldParameters } from '../../../src/domain/municipality/parameters.js';
+import type { Mode } from '../../../src/domain/shared/ids.js';
+import type { ParametersAnswer, ParametersCache, ParametersEntry } from '../../../src/ports/municipal-parameters.js';
+import { at, T0 } from '../../domain/invoice/fixtures.js';
+import { catalogue, DEMO_CNPJ, demoCompany } from '../../http/demo.js';
+import { movableClock } from '../support.js';
+
+const RIO = '3304557';
+const CURITIBA = '4106902';
+const SERVICE = '01.01.01.000';
+
+const wanted = (ibge: string, services: readonly string[] = [], mode: Mode = 'test'): Wanted => ({
+  ...{ mode, ibge, services },
+  companyId: DEMO_CNPJ,
+});
+
+/** The cache in memory, as the port describes it. */
+const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
+  const cache = {
+    entries: [] as ParametersEntry[],
+    of: async (mode: Mode, ibge: string) =>
+      cache.entries.flatMap(({ told, toldAt, place, ...entry }) =>
+        entry.mode === mode && entry.ibge === ibge && told !== undefined && toldAt !== undefined
+          ? [{ place, told, toldAt }]
+          : [],
+      ),
+    entriesOf: async (ibge: string) => cache.entries.filter((entry) => entry.ibge === ibge),
+    all: async () => cache.entries,
+    keep: async (
+      mode: Mode,
+      ibge: string,
+      { place, told, toldAt }: { place: string; told: ToldParameters; toldAt: string },
+    ) => put({ mode, ibge, place, told, toldAt, askedAt: toldAt, failures: 0 }),
+    noteFailure: async (mode: Mode, ibge: string, place: string, reason: string, askedAt: string) => {
+      const before = cache.entries.find((entry) => isAt(entry, mode, ibge, place));
+      put({ ...before, mode, ibge, place, askedAt, reason, failures: (before?.failures ?? 0) + 1 });
+    },
+    keepOnly: async (mode: Mode, ibges: readonly string[]) => {
+      cache.entries = cache.entries.filter((entry) => entry.mode !== mode || ibges.includes(entry.ibge));
+    },
+  };
+  const put = (entry: ParametersEntry): void => {
+    cache.entries = [...cache.entries.filter((one) => !isAt(one, entry.mode, entry.ibge, entry.place)), entry];
+  };
+  return cache;
+};
+
+const isAt = (entry: ParametersEntry, mode: Mode, ibge: string, place: string): boolean =>
+  entry.mode === mode && entry.ibge === ibge && entry.place === place;
+
+const ACTIVE: ToldParameters = { kind: 'convenio', isActive: true, nationalEmitter: true };
+
+const world = (companies: readonly Wanted[]) => {
+  const clock = movableClock(T0);
+  const cache = memoryCache();
+  const asked: string[] = [];
+  const seen: string[] = [];
+  const state = { companies, answer: { kind: 'told', told: ACTIVE } as ParametersAnswer };
+  const refresh = () =>
+    refreshOne({
+      ...{ cache, clock, modes: ['test', 'live'] },
+      api: {
+        ask: async ({ mode }, ibge, question, competence) => {
+          asked.push([mode, ibge, ...Object.values(question), competence].join(' '));
+          return state.answer;
+        },
+      },
+      wanted: async () => state.companies,
+      onAnswer: (mode, outcome, reason) => void seen.push([mode, outcome, reason].join(' ')),
+    });
+  /** Until nothing is due, with a bound. */
+  const refreshAll = async (): Promise<void> => {
+    for (let n = 0; (await refresh()) === 'asked'; n += 1) if (n > 100) throw new Error('it never ends');
+  };
+  return { ...{ clock, cache, asked, seen, state, refresh, refreshAll } };
+};
+
+describe('refreshing the municipal parameters', () => {
+  it('asks the convênio of every municipality before any rate, then each question once', async () => {
+    const { asked, refresh } = world([wanted(RIO, [SERVICE]), wanted(CURITIBA)]);
+    for (let n = 0; n < 6; n += 1) expect(await refresh()).toBe('asked');
+    expect(await refresh()).toBe('nothing due');
+    expect(asked.slice(0, 2)).toEqual([`test ${RIO} convenio 2026-11-21`, `test ${CURITIBA} convenio 2026-11-21`]);
+    expect([...asked].sort()).toEqual(
+      [
+        `test ${RIO} aliquota ${SERVICE} 2026-11-21`,
+        `test ${RIO} convenio 2026-11-21`,
+        `test ${RIO} regimes_especiais ${SERVICE} 2026-11-21`,
+        `test ${RIO} retencoes 2026-11-21`,
+        `test ${CURITIBA} convenio 2026-11-21`,
+        `test ${CURITIBA} retencoes 2026-11-21`,
+      ].sort(),
+    );
+  });
+
+  it('asks again after a day, the two environments apart', async () => {
+    const { asked, clock, refresh, refreshAll } = world([wanted(RIO), wanted(RIO, [], 'live')]);
+    await refreshAll();
+    expect(asked.filter((one) => one.includes('convenio'))).toHaveLength(2);
+    clock.pass(REFRESH_SECONDS - 1);
+    expect(await refresh()).toBe('nothing due');
+    clock.pass(1);
+    expect(await refresh()).toBe('asked');
+    expect(asked.at(-1)).toBe(`test ${RIO} convenio 2026-11-22`);
+  });
+
+  it('keeps what it has when an answer proves nothing, and asks again later and later', async () => {
+    const { cache, clock, refresh, refreshAll, seen, state } = world([wanted(RIO)]);
+    await refreshAll();
+    clock.pass(REFRESH_SECONDS);
+    state.answer = { kind: 'no_proof', reason: 'http_429' };
+    await refreshAll();
+    expect(await cache.of('test', RIO)).toEqual([
+      { place: 'convenio', told: ACTIVE, toldAt: T0 },
+      { place: 'retencoes', told: ACTIVE, toldAt: T0 },
+    ]);
+    expect(seen.at(-1)).toBe('test no_proof http_429');
+    const pauses: number[] = [];
+    for (let passed = 0; pauses.length < 4 && passed < 10_000; passed += 30) {
+      if ((await refresh()) === 'asked') {
+        pauses.push(passed);
+        await refresh();
+      }
+      clock.pass(30);
+    }
+    expect(pauses).toEqual([60, 180, 420, 900]);
+  });
+
+  it('forgets the municipalities in which no company is any more', async () => {
+    const { cache, refresh, refreshAll, state } = world([wanted(RIO), wanted(CURITIBA)]);
+    await refreshAll();
+    state.companies = [wanted(CURITIBA)];
+    expect(await refresh()).toBe('nothing due');
+    expect(new Set(cache.entries.map(({ ibge }) => ibge))).toEqual(new Set([CURITIBA]));
+  });
+
+  it('asks first what was never answered, then what is oldest', () => {
+    const entry = (ibge: string, toldAt: string | undefined): ParametersEntry => ({
+      ...{ mode: 'test', ibge, place: 'convenio', askedAt: T0, failures: 0 },
+      ...(toldAt === undefined ? {} : { told: ACTIVE, toldAt }),
+    });
+    const now = at(3 * REFRESH_SECONDS);
+    const both = [wanted(RIO), wanted(CURITIBA)];
+    expect(nextQuestion(both, [entry(RIO, T0), entry(CURITIBA, undefined)], now)).toMatchObject({ ibge: CURITIBA });
+    expect(nextQuestion(both, [entry(RIO, at(9)), entry(CURITIBA, T0)], now)).toMatchObject({ ibge: CURITIBA });
+  });
+});
+
+describe('what is wanted to be known', () => {
+  const named = (changes: object = {}) => ({
+    companyId: DEMO_CNPJ,
+    company: { ...demoCompany(DEMO_CNPJ), ...changes },
+  });
+  const wantedBy = (...companies: ReturnType<typeof named>[]) =>
+    wantedOf(
+      {
+        companies: async () => companies,
+        ibgeOf: (city) => (city === 'Rio de Janeiro' ? RIO : undefined),
+        catalogueOf: async () => catalogue,
+        modes: ['live', 'test'],
+      },
+      T0,
+    );
+
+  it('is the municipality of each enabled company, in both environments, with the services of its default lines', async () => {
+    const all = await wantedBy(named(), named());
+    expect(all.map(({ mode, ibge }) => `${mode} ${ibge}`)).toEqual([`live ${RIO}`, `test ${RIO}`]);
+    expect(all[0]?.services.length).toBeGreaterThan(0);
+    for (const service of all[0]?.services ?? []) expect(service).toMatch(/^\d\d\.\d\d\.\d\d\.\d{3}$/);
+  });
+
+  it('leaves out who cannot ask: disabled, without certificate, with one that is over, or in no known city', async () => {
+    const { certificate } = demoCompany(DEMO_CNPJ);
+    const { registration } = demoCompany(DEMO_CNPJ);
+    expect(
+      await wantedBy(
+        named({ enabled: false }),
+        named({ certificate: undefined }),
+        named({ certificate: { ...certificate, notAfter: T0 } }),
+        named({ registration: { ...registration, city: 'Atlântida' } }),
+      ),
+    ).toEqual([]);
+  });
+});

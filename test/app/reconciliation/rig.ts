@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
+import { createDocumentSigner } from '../../../src/adapters/authorizer/document-signer.js';
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
+import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { workOnCancellation } from '../../../src/app/issuer/cancel.js';
+import type { IssuerDeps, Next } from '../../../src/app/issuer/deps.js';
+import { workOnIssue } from '../../../src/app/issuer/issue.js';
+import { createSendGate } from '../../../src/app/issuer/send-gate.js';
+import { loadInvoice } from '../../../src/app/read/read-invoice.js';
+import type { LookResult, ReconcileDeps, ReconcileSettings } from '../../../src/app/reconciliation/deps.js';
+import { walkOn } from '../../../src/app/reconciliation/walk.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { invoiceStatus } from '../../../src/domain/invoice/view.js';
+import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/shared/ids.js';
+import type { Authorizer } from '../../../src/ports/authorizer.js';
+import type { Walk, Walks } from '../../../src/ports/reconciliation.js';
+import { accepted, cancelRequested, limits } from '../../domain/invoice/fixtures.js';
+import { DEMO_CNPJ, demoCompany } from '../../http/demo.js';
+import { openRig, type Rig } from '../../simulator/support.js';
+import { appendTo, fixedKeys, type MovableClock, movableClock } from '../support.js';
+
+export const SETTINGS: ReconcileSettings = {
+  samplePercent: 100,
+  roundSeconds: 86_400,
+  settledSeconds: 3_600,
+  reachSeconds: 60 * 86_400,
+};
+
+export type LedgerRig = {
+  simulator: Rig;
+  clock: MovableClock;
+  deps: ReconcileDeps;
+  streams: StreamName[];
+  looks: LookResult[];
+  /** Of `onDifference`. */
+  told: string[];
+  /** Accepts an invoice and takes it as far as it goes, through the real client to the simulator. */
+  issue(mode?: Mode): Promise<StreamName>;
+  cancel(stream: StreamName): Promise<void>;
+  record(stream: StreamName, ...events: InvoiceEvent[]): Promise<void>;
+  events(stream: StreamName): Promise<readonly InvoiceEvent[]>;
+  status(stream: StreamName): Promise<string>;
+  accessKey(stream: StreamName): Promise<string>;
+  /** `kind` of every difference on the stream. */
+  differences(stream: StreamName): Promise<readonly string[]>;
+  /** Walks until nothing is left to do, past the second hearings. */
+  walkToTheEnd(mode?: Mode, deps?: ReconcileDeps): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The list of invoices as the read model would have it, and the walk's place, in memory. */
+export const memoryWalks = (rowsOf: (mode: Mode) => Promise<Awaited<ReturnType<Walks['page']>>>): Walks => {
+  const places = new Map<Mode, string>();
+  return {
+    read: async (mode) => {
+      const walk = places.get(mode);
+      return walk === undefined ? undefined : (JSON.parse(walk) as Walk);
+    },
+    save: async (mode, walk) => void places.set(mode, JSON.stringify(walk)),
+    page: async (mode, after, limit) => {
+      const rows = [...(await rowsOf(mode))].sort((a, b) => (a.stream < b.stream ? -1 : 1));
+      return rows.filter(({ stream }) => after === null || stream > after).slice(0, limit);
+    },
+  };
+};
+
+/** The protocol and the walk over a memory log and a simulator with a ledger; one clock for all, which only the test moves. */
+export const openLedgerRig = async (): Promise<LedgerRig> => {
+  const simulator = await openRig({
+    tables: {
+      serviceCode: () => ({ description: 'Serviço' }),
+      isNbs: () => true,
+      municipality: () => ({ name: 'Rio de Janeiro', uf: 'RJ' }),
+      isForeignCountry: () => true,
+    },
+  });
+  const clock = movableClock(simulator.clock.at);
+  simulator.clock.now = clock.now;
+  const store = createEventStore(memoryEventLog(), fixedKeys());
+  const certificate = {
+    ...{ ...simulator.identity, certificateId: 'c', chainPem: [], fingerprint: 'f', cnpj: DEMO_CNPJ },
+    ...{ notBefore: simulator.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
+  };
+  const client = createAuthorizer({
+    ...{ addresses: simulator.simulator.urls, trustRootsPem: [simulator.simulator.caPem] },
+    ...{ connectTimeoutMs: 10_000, timeoutMs: 10_000, now: clock.now },
+    certificateOf: async () => certificate,
+  });
+  const issuer: IssuerDeps = {
+    ...{ store, clock, limits, authorizer: client as Authorizer },
+    gate: createSendGate({ clock, leaseSeconds: 60, chance: () => 0, onChange: () => undefined }),
+    signer: createDocumentSigner(),
+    lookups: createMemoryGuards().lookups,
+    company: async () => demoCompany(DEMO_CNPJ),
+    identityOf: async () => certificate,
+    currencyCode: () => undefined,
+    actor: 'worker:issuer',
+    notify: () => undefined,
+  };
+  const streams: StreamName[] = [];
+  const looks: LookResult[] = [];
+  const told: string[] = [];
+  const rowsOf = (mode: Mode) =>
+    Promise.all(
+      streams
+        .filter((stream) => stream.startsWith(mode === 'live' ? 'nfseLive' : 'nfseTest'))
+        .map(async (stream) => {
+          const { state } = await loadInvoice(stream, store);
+          const invoice = state.kind === 'invoice' ? state : undefined;
+          return { stream, createdAt: invoice?.facts.createdAt, isIssued: invoice?.outcome.status === 'issued' };
+        }),
+    );
+  const deps: ReconcileDeps = {
+    ...{ store, clock, limits: issuer.limits, authorizer: client as Authorizer, actor: 'timer:reconciliation' },
+    walks: memoryWalks(rowsOf),
+    settings: SETTINGS,
+    onLook: (_mode, result) => void looks.push(result),
+    onDifference: (stream, kind) => void told.push(`${stream} ${kind}`),
+  };
+  const toTheEnd = async (look: () => Promise<Next>): Promise<void> => {
+    for (let next = await look(); next.kind !== 'done'; next = await look()) {
+      if (next.kind === 'park') throw new Error(next.reason);
+      clock.moveTo(next.at);
+    }
+  };
+  const events = async (stream: StreamName): Promise<readonly InvoiceEvent[]> =>
+    (await loadInvoice(stream, store)).events;
+  const invoiceOf = async (stream: StreamName) => {
+    const { state } = await loadInvoice(stream, store);
+    if (state.kind !== 'invoice') throw new Error('the stream holds no invoice');
+    return state;
+  };
+  return {
+    ...{ simulator, clock, deps, streams, looks, told, events },
+    issue: async (mode = 'live') => {
+      const invoiceId = randomUUID();
+      const stream = invoiceStream(mode, DEMO_CNPJ, invoiceId);
+      const amountInCents = 100_000 + streams.length;
+      const event = accepted({
+        mode,
+        invoiceId,
+        amountInCents,
+        acceptedAt: clock.now(),
+        competence: clock.now().slice(0, 10),
+      });
+      await appendTo(store, stream, [event], clock.now());
+      streams.push(stream);
+      await toTheEnd(() => workOnIssue(stream, issuer));
+      return stream;
+    },
+    cancel: async (stream) => {
+      const requested = cancelRequested(0);
+      if (requested.type !== 'CancellationRequested') throw new Error('not a request');
+      const event = { ...requested, data: { ...requested.data, requestedAt: clock.now() } };
+      await appendTo(store, stream, [event], clock.now());
+      await toTheEnd(() => workOnCancellation(stream, issuer));
+    },
+    record: (stream, ...more) => appendTo(store, stream, more, clock.now()),
+    status: async (stream) => invoiceStatus(await invoiceOf(stream)),
+    accessKey: async (stream) => {
+      const { outcome } = await invoiceOf(stream);
+      if (outcome.status !== 'issued' || outcome.accessKey === undefined) throw new Error('not issued');
+      return outcome.accessKey;
+    },
+    differences: async (stream) =>
+      (await events(stream)).flatMap((event) =>
+        event.type === 'ReconciliationDifferenceFound' ? [event.data.kind] : [],
+      ),
+    walkToTheEnd: async (mode = 'live', own = deps) => {
+      for (let steps = 0; steps < 5_000; steps += 1) {
+        if ((await walkOn(mode, own)) !== 'nothing to do') continue;
+        const walk = await own.walks.read(mode);
+        if (walk?.endedAt !== undefined && walk.awaited.length === 0) return;
+        clock.pass(30);
+      }
+      throw new Error('the walk does not end');
+    },
+    close: async () => {
+      client.close();
+      await simulator.close();
+    },
+  };
+};

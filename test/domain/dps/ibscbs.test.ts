@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { buildDps } from '../../../src/domain/dps/build-dps.js';
+import { openSchemas } from '../../../src/xml/schema.js';
+import { brokenCodes } from './broken-codes.js';
+import { type Accepted, acceptedFacts } from './facts.js';
+
+const { validate } = openSchemas();
+
+const issuer: Accepted['issuer'] = { ...acceptedFacts().issuer, taxRegime: 'normal' };
+const address = {
+  ...{ street: 'Av. “Rio Branco”', number: '123', complement: 'Sala 4', district: 'Centro' },
+  ...{ municipality: '3303302', postalCode: '24020077' },
+};
+const customer: Accepted['customer'] = { type: 'br', document: '11111111000191', name: 'CLIENTE SA', address };
+const line = (cIndOp: string, cClassTrib = '000001'): Accepted['line'] => ({
+  ...{ cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
+  ibsCbs: { cIndOp, cClassTrib },
+});
+
+const software: Partial<Accepted> = { issuer, customer, line: line('100301') };
+
+const xmlOf = (changes: Partial<Accepted>): string => {
+  const accepted = acceptedFacts(changes);
+  const { xml } = buildDps({ mode: 'test', series: '1', number: 1, accepted, currencyCode: () => '220' });
+  expect(validate('DPS', Buffer.from(xml))).toEqual([]);
+  expect(brokenCodes(xml, accepted)).toEqual([]);
+  return xml;
+};
+
+describe('IBSCBS, the declaration of IBS and CBS', () => {
+  it('is the last group, and the customer has the address that its operation demands (E0234)', () => {
+    const xml = xmlOf(software);
+    expect(xml).toContain(
+      '<xNome>CLIENTE SA</xNome><end><endNac><cMun>3303302</cMun><CEP>24020077</CEP></endNac>' +
+        '<xLgr>Av. "Rio Branco"</xLgr><nro>123</nro><xCpl>Sala 4</xCpl><xBairro>Centro</xBairro></end></toma>',
+    );
+    expect(xml).toContain(
+      '</valores><IBSCBS><finNFSe>0</finNFSe><cIndOp>100301</cIndOp><indDest>0</indDest><valores><trib>' +
+        '<gIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib></gIBSCBS></trib></valores></IBSCBS></infDPS></DPS>',
+    );
+  });
+
+  it('begins its classification with the CST (E0959)', () => {
+    expect(xmlOf({ ...software, line: line('100301', '200052') })).toContain(
+      '<CST>200</CST><cClassTrib>200052</cClassTrib>',
+    );
+  });
+
+  it('needs no address for an operation at the provider’s establishment', () => {
+    const atCounter: Accepted['customer'] = { type: 'br', document: '11111111000191', name: 'CLIENTE SA' };
+    expect(xmlOf({ ...software, customer: atCounter, line: line('050101') })).toContain('<cIndOp>050101</cIndOp>');
+  });
+
+  it.each<[string, Partial<Accepted>]>([
+    ['of a MEI', { issuer: { ...issuer, taxRegime: 'mei' } }],
+    [
+      'of a ME/EPP, whatever its assessment',
+      { issuer: { ...issuer, taxRegime: 'simples', simplesAssessment: 'none' } },
+    ],
+    ['before 2026 (E0850)', { competence: '2025-12-31', acceptedAt: '2025-12-31T15:00:00.000Z' }],
+    [
+      'without an NBS (E0322)',
+      { line: { cnae: '6201501', serviceCode: '010101', ibsCbs: { cIndOp: '050101', cClassTrib: '000001' } } },
+    ],
+    [
+      'of a line whose operation is not settled',
+      { line: { cnae: '6201501', serviceCode: '010101', nbs: '115022000' } },
+    ],
+    ['of a customer without a document', { customer: { type: 'br', name: 'Maria' }, line: line('050101') }],
+    [
+      'without the address that is demanded (E0234)',
+      { customer: { type: 'br', document: '12345678909', name: 'Maria' } },
+    ],
+    [
+      'of an export',
+      {
+        customer: {
+          ...{ type: 'foreign', name: 'ACME', taxIdAbsenceReason: 'exempt' },
+          address: {
+            ...{ street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX', postalCode: '73301' },
+            country: 'US',
+          },
+        },
+        foreignAmount: { currency: 'USD', amountInCents: 500 },
+      },
+    ],
+  ])('is left out %s', (_case, changes) => {
+    expect(xmlOf({ ...software, ...changes })).not.toContain('IBSCBS');
+  });
+
+  it('is left out without a customer (E0187)', () => {
+    expect(xmlOf({ issuer, line: line('050101') })).not.toContain('IBSCBS');
+  });
+
+  it('is there from the first day of 2026', () => {
+    expect(xmlOf({ ...software, competence: '2026-01-01', acceptedAt: '2026-01-01T03:00:10.000Z' })).toContain(
+      'IBSCBS',
+    );
+  });
+});

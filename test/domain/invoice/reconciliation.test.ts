@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import {
+  differenceOf,
+  type Held,
+  isInSample,
+  isReconcilable,
+  reconciliationQuestions,
+} from '../../../src/domain/invoice/reconciliation.js';
+import {
+  ACCESS_KEY,
+  accepted,
+  at,
+  attempted,
+  authorized,
+  cancelAttempted,
+  cancelConfirmed,
+  cancelNotConfirmed,
+  cancelRequested,
+  conflictFound,
+  DPS_ID,
+  given,
+  givenInvoice,
+  imported,
+  interrupted,
+  notSent,
+  rejected,
+  unknown,
+} from './fixtures.js';
+
+const OTHER_KEY = '4'.repeat(50);
+const SECOND_ID = 'DPS330455721234567800019500001000000000000008';
+const WEEK = 604_800;
+
+const issued = [accepted(), attempted(1, 1), authorized(1, 2)];
+const failed = [accepted(), attempted(1, 1), rejected(1, 2)];
+const neverLeft: InvoiceEvent[] = [
+  accepted(),
+  attempted(1, 1),
+  notSent(1, 2),
+  { type: 'IssuanceFailed', data: { failedAt: at(3601), at: at(3601) } },
+];
+const nobodyKnows = [accepted(), attempted(1, 1), unknown(1, 2), interrupted];
+const canceled = [...issued, cancelRequested(3), cancelAttempted(1, 4), cancelConfirmed(5)];
+const cancelFailed = [...issued, cancelRequested(3), cancelAttempted(1, 4), cancelNotConfirmed(3700)];
+/** The first number was somebody else's; the note came under the second. */
+const renumbered: InvoiceEvent[] = [
+  accepted(),
+  attempted(1, 1),
+  conflictFound(1, 40),
+  { ...attempted(2, 41), data: { ...attempted(2, 41).data, dpsId: SECOND_ID, digest: 'second' } } as InvoiceEvent,
+  authorized(2, 42),
+];
+
+const note = (held: { accessKey: string; digest: string } | 'absent', dpsId = DPS_ID): Held => ({
+  about: 'note',
+  dpsId,
+  held,
+});
+const event = (held: 'absent' | 'event'): Held => ({ about: 'cancellation', accessKey: ACCESS_KEY, held });
+const ours = note({ accessKey: ACCESS_KEY, digest: 'digest' });
+const foreign = note({ accessKey: OTHER_KEY, digest: 'foreign' });
+
+describe('what the authorizer holds, beside an outcome of ours', () => {
+  it.each([
+    ['issued, and the note is there', issued, ours, undefined],
+    ['issued, and there is no note', issued, note('absent'), { kind: 'issued_but_absent', accessKey: ACCESS_KEY }],
+    [
+      'issued, and the note has another key',
+      issued,
+      note({ accessKey: OTHER_KEY, digest: 'digest' }),
+      { kind: 'access_key_differs', accessKey: OTHER_KEY },
+    ],
+    [
+      'issued, and the note embeds another document',
+      issued,
+      note({ accessKey: ACCESS_KEY, digest: 'another' }),
+      { kind: 'digest_differs', accessKey: ACCESS_KEY },
+    ],
+    ['failed, and there is no note', failed, note('absent'), undefined],
+    ['failed, and our note is there', failed, ours, { kind: 'failed_but_found', accessKey: ACCESS_KEY }],
+    ['never sent, and our note is there', neverLeft, ours, { kind: 'failed_but_found', accessKey: ACCESS_KEY }],
+    ['failed, and a note of others is there', failed, foreign, { kind: 'foreign_note', accessKey: OTHER_KEY }],
+    ['indeterminate, and there is no note', nobodyKnows, note('absent'), undefined],
+    [
+      'indeterminate, and our note is there',
+      nobodyKnows,
+      ours,
+      { kind: 'indeterminate_but_found', accessKey: ACCESS_KEY },
+    ],
+    [
+      'indeterminate, and a note of others is there',
+      nobodyKnows,
+      foreign,
+      { kind: 'foreign_note', accessKey: OTHER_KEY },
+    ],
+    ['issued and not canceled, on both sides', issued, event('absent'), undefined],
+    [
+      'not canceled here, canceled there',
+      issued,
+      event('event'),
+      { kind: 'canceled_there_only', accessKey: ACCESS_KEY },
+    ],
+    [
+      'a cancellation that failed here, canceled there',
+      cancelFailed,
+      event('event'),
+      { kind: 'canceled_there_only', accessKey: ACCESS_KEY },
+    ],
+    ['a cancellation that failed here, not canceled there', cancelFailed, event('absent'), undefined],
+    ['canceled on both sides', canceled, event('event'), undefined],
+    ['canceled here only', canceled, event('absent'), { kind: 'canceled_here_only', accessKey: ACCESS_KEY }],
+    [
+      'issued, and a note under another DPS id',
+      issued,
+      note({ accessKey: OTHER_KEY, digest: 'x' }, SECOND_ID),
+      undefined,
+    ],
+    [
+      'issued under a second number, whose note is there',
+      renumbered,
+      note({ accessKey: ACCESS_KEY, digest: 'second' }, SECOND_ID),
+      undefined,
+    ],
+    [
+      'issued under a second number, and a note under the first',
+      renumbered,
+      foreign,
+      { kind: 'second_note', accessKey: OTHER_KEY },
+    ],
+  ] as const)('%s', (_what, events, held, expected) => {
+    expect(differenceOf(givenInvoice(...events), held)).toEqual(expected);
+  });
+});
+
+describe('what is asked of an invoice', () => {
+  it('is each DPS id once, sent or not, and for an issued one its cancellation', () => {
+    expect(reconciliationQuestions(givenInvoice(...neverLeft))).toEqual([{ about: 'note', dpsId: DPS_ID }]);
+    const resent = [accepted(), attempted(1, 1), notSent(1, 2), attempted(2, 3), authorized(2, 4)];
+    expect(reconciliationQuestions(givenInvoice(...resent))).toEqual([
+      { about: 'note', dpsId: DPS_ID },
+      { about: 'cancellation', accessKey: ACCESS_KEY },
+    ]);
+  });
+
+  it('is nothing about an id that is known to be somebody else’s', () => {
+    expect(reconciliationQuestions(givenInvoice(...renumbered))).toEqual([
+      { about: 'note', dpsId: SECOND_ID },
+      { about: 'cancellation', accessKey: ACCESS_KEY },
+    ]);
+  });
+
+  it('is nothing where nothing was ever signed', () => {
+    const state = givenInvoice(accepted(), { type: 'NotProcessed', data: { failedAt: at(900), at: at(900) } });
+    expect(reconciliationQuestions(state)).toEqual([]);
+  });
+});
+
+describe('an invoice that may be compared', () => {
+  const asked = (events: readonly InvoiceEvent[], now = at(90)) => isReconcilable(given(...events), WEEK, now);
+
+  it('is settled, ours and, in test mode, alive', () => {
+    const test = [accepted({ mode: 'test' }), attempted(1, 1), authorized(1, 2)];
+    expect([issued, failed, nobodyKnows, canceled].map((events) => asked(events))).toEqual([true, true, true, true]);
+    expect([asked(test), asked(test, at(WEEK - 1)), asked(test, at(WEEK))]).toEqual([true, true, false]);
+  });
+
+  it.each([
+    ['open', [accepted(), attempted(1, 1)]],
+    ['being canceled', [...issued, cancelRequested(3)]],
+    ['imported', [imported()]],
+    ['gone', [accepted({ mode: 'test' }), { type: 'TestInvoiceDeleted', data: { lastHash: '', deletedAt: at(9) } }]],
+    ['nothing', []],
+  ] as const)('is not one that is %s', (_what, events) => {
+    expect(asked(events)).toBe(false);
+  });
+});
+
+describe('the sample of a round', () => {
+  const streams = Array.from({ length: 1_000 }, (_, index) => `nfseLive-12345678000195_${index}`);
+  const sample = (round: number, percent: number) => streams.filter((one) => isInSample(true, one, round, percent));
+
+  it('is about so many of a hundred, the same again after a restart, and others in the next round', () => {
+    expect(sample(1, 10).length).toBeGreaterThan(60);
+    expect(sample(1, 10).length).toBeLessThan(140);
+    expect(sample(1, 10)).toEqual(sample(1, 10));
+    expect(sample(2, 10)).not.toEqual(sample(1, 10));
+    expect([sample(1, 0).length, sample(1, 100).length]).toEqual([0, 1_000]);
+  });
+
+  it('always holds what is not issued: a note may exist that nobody knows of', () => {
+    expect(streams.every((one) => isInSample(false, one, 1, 1))).toBe(true);
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_KINDS, EVENT_TYPES, type EventType } from '../../src/simulator/event/kinds.js';
+import type { Fault } from './fault-kinds.js';
+import { type BeforeCancel, invoiceOf, play } from './fault-play.js';
+import { type FaultWorld, openFaultWorld } from './fault-world.js';
+
+let world: FaultWorld;
+let amount = 1_000;
+beforeAll(async () => {
+  world = await openFaultWorld();
+});
+afterAll(() => world.close());
+
+/** Issues one invoice, lets others act on its note, and cancels it under these faults. */
+const canceled = async (beforeCancel: BeforeCancel, faults: readonly Fault[] = [{ on: 'event', kind: 'casing' }]) => {
+  amount += 1;
+  const [played] = await play(world, [{ faults, dies: undefined }], amount, beforeCancel);
+  if (played === undefined) throw new Error('nothing was played');
+  const { cancellation } = await invoiceOf(world, played);
+  const note = (await world.ledger()).find(({ amount_in_cents }) => amount_in_cents === amount);
+  return {
+    ends: { status: cancellation?.status, codes: cancellation?.codes },
+    isCanceled: note?.canceled_at !== undefined,
+    ...played.calls,
+  };
+};
+
+const link =
+  (type: EventType): BeforeCancel =>
+  async (_one, accessKey) => {
+    const about = type === '305102' || type === '305103' ? { about: '101101' } : {};
+    await world.control('events', { environment: 'test', access_key: accessKey, type, ...about });
+  };
+
+const nothing: BeforeCancel = async () => undefined;
+const isBar = (type: EventType): boolean => EVENT_KINDS[type].barsCancellation || type === '305102';
+
+describe('a cancellation at the national system', () => {
+  it.each(EVENT_TYPES.filter((type) => isBar(type) && type !== '101101'))(
+    'of a note with the blocking event %s is refused with E0840 after one look-up, which is how the block is learnt',
+    async (type) => {
+      expect(await canceled(link(type))).toMatchObject({
+        ends: { status: 'failed', codes: ['E0840'] },
+        ...{ isCanceled: false, eventSends: 1, eventLookUps: 1 },
+      });
+    },
+  );
+
+  it.each(EVENT_TYPES.filter((type) => !isBar(type)))(
+    'of a note with %s, which blocks nothing, succeeds',
+    async (type) => {
+      expect(await canceled(link(type))).toMatchObject({
+        ends: { status: 'succeeded' },
+        isCanceled: true,
+        eventSends: 1,
+      });
+    },
+  );
+
+  it('that somebody else made under the same event id is never taken for ours: the request ends by its time-out', async () => {
+    expect(await canceled(link('101101'))).toMatchObject({
+      ends: { status: 'failed', codes: [] },
+      ...{ isCanceled: true, eventSends: 1 },
+    });
+  });
+
+  it('takes an E0840 for the success of its earlier try when the look-up shows our event', async () => {
+    const faults: readonly Fault[] = [
+      { on: 'event', kind: 'stale', delaySeconds: 250 },
+      { on: 'event', kind: 'lost_after_commit' },
+    ];
+    expect(await canceled(nothing, faults)).toMatchObject({
+      ends: { status: 'succeeded', codes: [] },
+      ...{ isCanceled: true, eventSends: 2 },
+    });
+  });
+
+  it('after the deadline of the municipality is refused with E0822 at once', async () => {
+    const close: BeforeCancel = async () => {
+      await world.control('registry', { environment: 'test', municipality: { ibge: '3304557', cancel_days: 1 } });
+      world.clock.pass(2 * 86_400);
+    };
+    expect(await canceled(close)).toMatchObject({
+      ends: { status: 'failed', codes: ['E0822'] },
+      ...{ isCanceled: false, eventSends: 1, eventLookUps: 0 },
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
+import type { Invoice } from '../../src/domain/invoice/state.js';
+import { nameOf } from './fault-kinds.js';
+import { invoiceOf, type Played } from './fault-play.js';
+import type { FaultWorld, LedgerEntry } from './fault-world.js';
+
+/** What an invoice came to, and what is untrue about it. */
+export type Judged = { played: Played; ends: string; complaints: readonly string[] };
+
+/**
+ * In the hour after a send: after 30, 60, 120, 300 s and then every 600 s are 9 look-ups, one is at its deadline when the
+ * process died, and one comes before the verdict.
+ */
+const LOOK_UPS_PER_SEND = 11;
+
+/** Against the ledger, when nothing is under way any more. */
+export const judgeAll = async (world: FaultWorld, all: readonly Played[]): Promise<readonly Judged[]> => {
+  const notes = new Map<number, LedgerEntry[]>();
+  for (const note of await world.ledger())
+    notes.set(note.amount_in_cents, [...(notes.get(note.amount_in_cents) ?? []), note]);
+  return await Promise.all(
+    all.map(async (played) => {
+      const invoice = await invoiceOf(world, played);
+      const own = notes.get(played.amountInCents) ?? [];
+      const complaints = [...issuing(invoice, own, played), ...canceling(invoice, own, played), ...bounds(played)];
+      const story = played.plan.faults.map(nameOf).join(' + ');
+      return { played, ends: endOf(invoice), complaints: complaints.map((complaint) => `${story}: ${complaint}`) };
+    }),
+  );
+};
+
+const endOf = ({ outcome, cancellation }: Invoice): string => {
+  if (cancellation === undefined) return outcome.status;
+  if (cancellation.status !== 'failed') return `cancel ${cancellation.status}`;
+  return cancellation.codes.length > 0 ? 'cancel refused' : 'cancel timed out';
+};
+
+const issuing = (
+  { outcome, attempts }: Invoice,
+  notes: readonly LedgerEntry[],
+  { plan }: Played,
+): readonly string[] => {
+  const complaints: string[] = [];
+  if (notes.length > 1) complaints.push(`${notes.length} notes`);
+  if (new Set(attempts.map(({ dpsId }) => dpsId)).size > 1) complaints.push('two DPS ids');
+  switch (outcome.status) {
+    case 'open':
+      return [...complaints, 'has no outcome'];
+    case 'issued':
+      return notes[0]?.access_key === outcome.accessKey
+        ? complaints
+        : [...complaints, 'issued, but not with this note'];
+    case 'failed':
+      return notes.length === 0 ? complaints : [...complaints, 'failed over a note'];
+    case 'indeterminate':
+      return mayStayUnknown(plan) ? complaints : [...complaints, 'indeterminate for no reason'];
+  }
+};
+
+/**
+ * A note that look-ups do not show for the invoice's hour, though the authorizer says that the DPS exists; or a refusal
+ * after a send that may have got through, which proves nothing about that one (design section 6, 4).
+ */
+const mayStayUnknown = (plan: Played['plan']): boolean =>
+  isHidden(plan, 'issue') ||
+  plan.faults.some(({ on, kind }, index) => on === 'issue' && kind === 'reject' && (index > 0 || isOfRealTime(plan)));
+
+/** Its client gives up after a real second or two. */
+const isOfRealTime = ({ faults }: Played['plan']): boolean => faults.some(({ kind }) => kind === 'slow');
+
+/** For longer than the hour. The simulator hides what a held-back answer is about from its commit on until after the answer. */
+const isHidden = ({ faults }: Played['plan'], what: 'issue' | 'event'): boolean => {
+  const stale = faults.find(({ on, kind }) => on === what && kind === 'stale');
+  const isHeldBack = faults.some(({ on, kind }) => on === what && kind === 'slow');
+  return stale !== undefined && (isHeldBack || (stale.delaySeconds ?? 0) > HOUR_SECONDS);
+};
+
+const HOUR_SECONDS = 3_600;
+
+const canceling = (
+  { cancellation }: Invoice,
+  [note]: readonly LedgerEntry[],
+  { work, plan }: Played,
+): readonly string[] => {
+  if (work === 'issue') return [];
+  const isCanceled = note?.canceled_at !== undefined;
+  switch (cancellation?.status) {
+    case 'succeeded':
+      return isCanceled ? [] : ['canceled without an event'];
+    case 'failed':
+      // A time-out says nothing about the note; a refusal does, but for an event that is hidden beyond both proofs (ADR 8).
+      return cancellation.codes.length > 0 && isCanceled && !isHidden(plan, 'event')
+        ? ['refused although it is canceled']
+        : [];
+    default:
+      return ['the cancellation has no end'];
+  }
+};
+
+const bounds = ({ calls, plan, deaths }: Played): readonly string[] => {
+  const complaints: string[] = [];
+  const { sends, lookUps, eventSends, eventLookUps } = calls;
+  // Each fault can cost one send more, and nothing else can; but a busy machine may be slow of itself.
+  const most = isOfRealTime(plan) ? MAX_SENDS : Math.min(MAX_SENDS, 1 + plan.faults.length);
+  if (sends > most || eventSends > most) complaints.push(`${sends} and ${eventSends} sends`);
+  if (lookUps > LOOK_UPS_PER_SEND * sends || eventLookUps > LOOK_UPS_PER_SEND * eventSends)
+    complaints.push(`${lookUps} and ${eventLookUps} look-ups`);
+  if (deaths > 1) complaints.push(`${deaths} deaths`);
+  return complaints;
+};

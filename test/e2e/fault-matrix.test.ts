@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Judged, judgeAll } from './fault-judge.js';
+import { type Fault, faultsOn, type Plan, planOf } from './fault-kinds.js';
+import { play } from './fault-play.js';
+import { tableOf } from './fault-table.js';
+import { type FaultWorld, openFaultWorld } from './fault-world.js';
+
+const isFull = process.env.CRASH_FULL === '1';
+const PATIENCE_MS = isFull ? 7_200_000 : 900_000;
+
+/** The simulator looks through every open fault at every call. */
+const AT_ONCE = 400;
+
+let world: FaultWorld;
+let amount = 1_000;
+const judged: Judged[] = [];
+beforeAll(async () => {
+  world = await openFaultWorld();
+});
+afterAll(async () => {
+  await world.close();
+  process.stdout.write(`${tableOf(judged)}\n`);
+});
+
+const expectTruth = async (plans: readonly Plan[]): Promise<void> => {
+  for (let from = 0; from < plans.length; from += AT_ONCE) {
+    const batch = plans.slice(from, from + AT_ONCE);
+    const ends = await judgeAll(world, await play(world, batch, amount));
+    amount += batch.length;
+    judged.push(...ends);
+    expect(ends.flatMap(({ complaints }) => complaints)).toEqual([]);
+  }
+};
+
+/**
+ * Faults of different calls do not wait for each other: their order tells only at which one the issuer dies. Every second
+ * issuer dies at the first fault; in the full matrix each pair is played with and without.
+ */
+const pairsOf = (faults: readonly Fault[]): readonly Plan[] =>
+  faults.flatMap((first, row) =>
+    faults.flatMap((second, column) => {
+      const deaths = isFull ? [true, false] : [(row + column) % 2 === 0];
+      const isOneOrder = first.on === second.on || row < column;
+      return deaths.filter((dies) => dies || isOneOrder).map((dies) => planOf([first, second], dies));
+    }),
+  );
+
+const everywhere = faultsOn('issue', 'lookup', 'fetch', 'event', 'event_lookup');
+
+describe('whatever the authorizer does, also with a new issuer in between, there is one note at most and every outcome is true', () => {
+  it(
+    'each fault alone, and with an issuer that dies at it',
+    () => expectTruth(everywhere.flatMap((fault) => [planOf([fault], true), planOf([fault], false)])),
+    PATIENCE_MS,
+  );
+
+  it(
+    'each pair of faults on sends and look-ups, in both orders',
+    () => expectTruth(pairsOf(faultsOn('issue', 'lookup'))),
+    PATIENCE_MS,
+  );
+
+  if (isFull) it('each pair of all faults, in both orders', () => expectTruth(pairsOf(everywhere)), PATIENCE_MS);
+});

@@ -1,0 +1,106 @@
+import { workOnCancellation } from '../../src/app/issuer/cancel.js';
+import type { IssuerDeps, Next } from '../../src/app/issuer/deps.js';
+import { workOnIssue } from '../../src/app/issuer/issue.js';
+import { loadInvoice } from '../../src/app/read/read-invoice.js';
+import { requestCancellation } from '../../src/domain/invoice/request-cancellation.js';
+import type { Invoice } from '../../src/domain/invoice/state.js';
+import { invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
+import { brasiliaDate, type Instant, isBefore } from '../../src/domain/shared/time.js';
+import { appendTo } from '../app/support.js';
+import { accepted } from '../domain/invoice/fixtures.js';
+import { DEMO_CNPJ } from '../http/demo.js';
+import { CUSTOMER } from '../simulator/support.js';
+import { isCanceledIn, type Plan } from './fault-kinds.js';
+import { type CallCounts, type FaultWorld, IssuerDied } from './fault-world.js';
+
+/** One invoice on its way, and when somebody looks at it next; undefined when nothing is left to do. */
+export type Played = {
+  plan: Plan;
+  amountInCents: number;
+  stream: StreamName;
+  calls: CallCounts;
+  issuer: IssuerDeps;
+  work: 'issue' | 'cancel';
+  due: Instant | undefined;
+  deaths: number;
+};
+
+/** What others do to a note of ours before we cancel it. */
+export type BeforeCancel = (one: Played, accessKey: string) => Promise<void>;
+
+const LANES = 12;
+
+/** Accepts one invoice for each plan and lets time go on until nothing is left to do about any, nor under way at the authorizer. */
+export const play = async (
+  world: FaultWorld,
+  plans: readonly Plan[],
+  firstAmount: number,
+  beforeCancel: BeforeCancel = async () => undefined,
+): Promise<readonly Played[]> => {
+  const all: Played[] = [];
+  for (const [index, plan] of plans.entries()) all.push(await begin(world, plan, firstAmount + index));
+  for (;;) {
+    const open = all.flatMap(({ due }) => (due === undefined ? [] : [due]));
+    const next = [...open, ...[world.timers.next() ?? []].flat()].sort()[0];
+    if (next === undefined) return all;
+    world.clock.moveTo(next);
+    world.timers.fire();
+    const now = world.clock.now();
+    const due = all.filter((one) => one.due !== undefined && !isBefore(now, one.due));
+    const lane = async (): Promise<void> => {
+      for (let one = due.shift(); one !== undefined; one = due.shift()) await look(world, one, beforeCancel);
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  }
+};
+
+const begin = async (world: FaultWorld, plan: Plan, amountInCents: number): Promise<Played> => {
+  const now = world.clock.now();
+  const invoiceId = `00000000-0000-4000-8000-${String(amountInCents).padStart(12, '0')}`;
+  const stream = invoiceStream('test', DEMO_CNPJ, invoiceId);
+  const event = accepted({
+    ...{ mode: 'test', invoiceId, amountInCents, acceptedAt: now, competence: brasiliaDate(now) },
+    customer: { type: 'br', document: CUSTOMER, name: 'CLIENTE FICTICIO' },
+    line: { cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
+  });
+  await appendTo(world.store, stream, [event], now);
+  for (const fault of plan.faults) await world.order(fault, amountInCents);
+  const calls = { sends: 0, lookUps: 0, eventSends: 0, eventLookUps: 0 };
+  const issuer = world.startIssuer(calls, plan.dies, patienceFor(plan));
+  return { plan, amountInCents, stream, calls, issuer, work: 'issue', due: now, deaths: 0 };
+};
+
+const patienceFor = ({ faults }: Plan): 'long' | 'short' =>
+  faults.some(({ kind }) => kind === 'slow') ? 'short' : 'long';
+
+/** One delivery of the queue; whoever dies is followed by a process that knows only the log and R. */
+const look = async (world: FaultWorld, one: Played, beforeCancel: BeforeCancel): Promise<void> => {
+  const works = { issue: workOnIssue, cancel: workOnCancellation };
+  const next = await works[one.work](one.stream, one.issuer).catch((error: unknown): Next => {
+    if (!(error instanceof IssuerDied)) throw error;
+    one.deaths += 1;
+    one.issuer = world.startIssuer(one.calls, undefined, patienceFor(one.plan));
+    return { kind: 'later', at: world.clock.now() };
+  });
+  if (next.kind === 'park') throw new Error(next.reason);
+  one.due = next.kind === 'later' ? next.at : await afterwards(world, one, beforeCancel);
+};
+
+/** An invoice that is issued is canceled where the plan has faults for that. */
+const afterwards = async (world: FaultWorld, one: Played, beforeCancel: BeforeCancel): Promise<Instant | undefined> => {
+  const invoice = await invoiceOf(world, one);
+  if (one.work === 'cancel' || !isCanceledIn(one.plan) || invoice.outcome.status !== 'issued') return undefined;
+  await beforeCancel(one, invoice.outcome.accessKey ?? '');
+  const now = world.clock.now();
+  const decision = requestCancellation(invoice, { now });
+  if ('refused' in decision) throw new Error(decision.refused);
+  await appendTo(world.store, one.stream, decision.events, now);
+  one.work = 'cancel';
+  return now;
+};
+
+export const invoiceOf = async ({ store }: FaultWorld, { stream }: Pick<Played, 'stream'>): Promise<Invoice> => {
+  const { state } = await loadInvoice(stream, store);
+  if (state.kind !== 'invoice') throw new Error('the stream holds no invoice');
+  return state;
+};

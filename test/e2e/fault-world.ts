@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAuthorizer } from '../../src/adapters/authorizer/client.js';
+import { createDocumentSigner } from '../../src/adapters/authorizer/document-signer.js';
+import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
+import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
+import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
+import type { IssuerDeps } from '../../src/app/issuer/deps.js';
+import { createSendGate } from '../../src/app/issuer/send-gate.js';
+import type { Authorizer } from '../../src/ports/authorizer.js';
+import { demoCertificate } from '../../src/runtime/demo-certificate.js';
+import { issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
+import type { FaultTarget } from '../../src/simulator/state/faults.js';
+import { issuerWorld } from '../app/issuer/world.js';
+import { fixedKeys, type MovableClock, movableClock } from '../app/support.js';
+import { T0 } from '../domain/invoice/fixtures.js';
+import { DEMO_CNPJ } from '../http/demo.js';
+import { tables } from '../simulator/support.js';
+import type { Fault } from './fault-kinds.js';
+import { type MovedTimers, movedTimers } from './fault-timers.js';
+
+export type LedgerEntry = { access_key: string; amount_in_cents: number; canceled_at?: string };
+
+/** The real simulator over HTTP, the log and R in memory, and one clock for all that only the test moves. */
+export type FaultWorld = {
+  clock: MovableClock;
+  timers: MovedTimers;
+  store: EventStore;
+  /** The simulator's control port. */
+  control(path: string, body?: object): Promise<unknown>;
+  order(fault: Fault, amountInCents: number): Promise<void>;
+  ledger(): Promise<readonly LedgerEntry[]>;
+  /** A process that works on invoices; `dies` after the answer to its first call of this kind, before it records it. */
+  startIssuer(calls: CallCounts, dies: FaultTarget | undefined, patience: 'long' | 'short'): IssuerDeps;
+  close(): Promise<void>;
+};
+
+export type CallCounts = { sends: number; lookUps: number; eventSends: number; eventLookUps: number };
+
+/** The process is gone: it records nothing any more. */
+export class IssuerDied extends Error {}
+
+/**
+ * Real milliseconds. Where an answer is held back it is given up soon; everywhere else a busy machine is no fault of the
+ * authorizer.
+ */
+const PATIENCE_MS = { long: 60_000, short: 1_500 };
+
+export const openFaultWorld = async (): Promise<FaultWorld> => {
+  const folder = await mkdtemp(join(tmpdir(), 'nfse-faults-'));
+  const clock = movableClock(T0);
+  const timers = movedTimers(clock);
+  const simulator = await startSimulator({ folder, port: 0, controlPort: 0, clock, timers, tables });
+  const company = { cnpj: DEMO_CNPJ, name: 'ESTUDIO EXEMPLO LTDA', clock };
+  const certificate = {
+    ...(await demoCertificate(() => issueClientCertificate(folder, company))),
+    certificateId: 'demo',
+  };
+  const clientOf = (timeoutMs: number) =>
+    createAuthorizer({
+      addresses: simulator.urls,
+      trustRootsPem: [simulator.caPem],
+      ...{ connectTimeoutMs: PATIENCE_MS.long, timeoutMs },
+      certificateOf: async () => certificate,
+      now: clock.now,
+    });
+  const clients = { long: clientOf(PATIENCE_MS.long), short: clientOf(PATIENCE_MS.short) };
+  const store = createEventStore(memoryEventLog(), fixedKeys());
+  const { deps: usual } = await issuerWorld('test', {
+    ...{ store, clock, signer: createDocumentSigner(), lookups: createMemoryGuards().lookups },
+    identityOf: async () => certificate,
+  });
+  const control = async (path: string, body?: object): Promise<unknown> => {
+    const url = `${simulator.controlUrl}/_control/${path}`;
+    const response = await fetch(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(await response.text());
+    return await response.json();
+  };
+  return {
+    ...{ clock, timers, store, control },
+    order: async ({ delaySeconds, ...fault }, amountInCents) => {
+      const delay = delaySeconds === undefined ? {} : { delay_ms: delaySeconds * 1_000 };
+      await control('faults', { ...fault, ...delay, match: { amount_in_cents: amountInCents } });
+    },
+    ledger: async () => (await control('ledger?environment=test')) as readonly LedgerEntry[],
+    startIssuer: (calls, dies, patience) =>
+      mortal({ ...usual, authorizer: clients[patience], gate: gateAt(clock) }, calls, dies),
+    close: async () => {
+      clients.long.close();
+      clients.short.close();
+      await simulator.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Each issuer has a breaker of its own: the faults of one invoice are none of another's. */
+const gateAt = (clock: MovableClock): IssuerDeps['gate'] =>
+  createSendGate({ clock, leaseSeconds: 60, chance: () => 0, onChange: () => undefined });
+
+const mortal = (deps: IssuerDeps, calls: CallCounts, dies: FaultTarget | undefined): IssuerDeps => {
+  let isDead = false;
+  const counted = async <T>(count: keyof CallCounts, on: readonly FaultTarget[], call: Promise<T>): Promise<T> => {
+    calls[count] += 1;
+    const answer = await call;
+    isDead ||= dies !== undefined && on.includes(dies);
+    if (isDead) throw new IssuerDied();
+    return answer;
+  };
+  const { authorizer, store } = deps;
+  const watched: Authorizer = {
+    ...authorizer,
+    sendDps: (...asked) => counted('sends', ['issue'], authorizer.sendDps(...asked)),
+    findByDps: (...asked) => counted('lookUps', ['lookup', 'fetch'], authorizer.findByDps(...asked)),
+    sendCancellation: (...asked) => counted('eventSends', ['event'], authorizer.sendCancellation(...asked)),
+    findCancellation: (...asked) => counted('eventLookUps', ['event_lookup'], authorizer.findCancellation(...asked)),
+  };
+  return { ...deps, store, authorizer: watched };
+};

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { PdfBusy, PdfFailed } from '../../../src/adapters/pdf/errors.js';
+import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
+import { isUnavailable } from '../../../src/runtime/unavailable.js';
+import { marks, noteXml } from '../../adapters/pdf/support/notes.js';
+import { commonHeadersOf, expectRefusal } from '../expect.js';
+import { createHarness } from '../harness.js';
+
+const path = '/v1/nfse/nfse_0191c3f0-0000-7000-8000-000000000001/pdf';
+
+/** As the runtime wires it, with a document that ends so. */
+const harnessWith = (render: () => Promise<Buffer>) =>
+  createHarness({ downloadPdf: async () => ({ bytes: await render() }), isUnavailable });
+
+const refusing = (error: Error) => harnessWith(() => Promise.reject(error));
+
+describe('GET /v1/nfse/{id}/pdf 503', () => {
+  it.each([
+    ['too many wait', new PdfBusy()],
+    ['drawing takes too long', new PdfFailed('timeout')],
+    ['two threads died of it', new PdfFailed('worker_lost')],
+    ['the process stops', new PdfFailed('closed')],
+  ])('when %s: the client may come back, and is told when', async (_why, error) => {
+    const response = await refusing(error).call(path);
+    expect(await expectRefusal(response, 503, 'service_unavailable')).toMatchObject({ retryable: true });
+    expect(commonHeadersOf(response)).toEqual({ 'retry-after': expect.stringMatching(/^[1-9]\d*$/) });
+  });
+
+  it('for the call that finds no place in the queue, while the others get their document', async () => {
+    const renderer = createPdfRenderer({ workers: 1, waiting: 1, waitMs: 60_000 });
+    // Another document for each call: the same one would be drawn once for all of them.
+    const marked = [marks(), marks({ canceled: true }), marks({ replaced: true })];
+    const harness = harnessWith(() => renderer.render(noteXml('production'), marked.pop() ?? marks()));
+    const statuses = (await Promise.all([1, 2, 3].map(() => harness.call(path)))).map(({ status }) => status);
+    await renderer.close();
+    expect(statuses.toSorted()).toEqual([200, 200, 503]);
+  });
+});
+
+describe('GET /v1/nfse/{id}/pdf 500', () => {
+  it.each(['not_a_note', 'drawing'] as const)('when coming back would not help: %s', async (reason) => {
+    await expectRefusal(await refusing(new PdfFailed(reason)).call(path), 500, 'internal_error');
+  });
+});

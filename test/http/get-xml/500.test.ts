@@ -1,0 +1,16 @@
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { expectRefusal } from '../expect.js';
+import { attempted, authorized, createHarness, queuedInvoice } from '../harness.js';
+
+it('GET /v1/nfse/{id}/xml 500: a document that would unpack to more than 2 MiB is not unpacked', async () => {
+  const harness = createHarness();
+  const id = await queuedInvoice(harness);
+  const { now } = harness.world;
+  const nfseXmlGzip = gzipSync(Buffer.alloc(2 * 1024 * 1024 + 1)).toString('base64');
+  const event = authorized(now);
+  if (event.type !== 'Authorized') throw new Error('another event than the name says');
+  await harness.record(id, [attempted(now), { ...event, data: { ...event.data, nfseXmlGzip } }]);
+  await expectRefusal(await harness.call(`/v1/nfse/${id}/xml`), 500, 'internal_error');
+  expect(harness.faults).toHaveLength(1);
+});

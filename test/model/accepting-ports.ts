@@ -1,0 +1,82 @@
+import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
+import { createMemoryGuards, type MemoryGuards } from '../../src/adapters/guards-memory/guards.js';
+import { acceptedGuards } from '../../src/app/guards-rebuild/accepted-guards.js';
+import { AppendOutcomeUnknown, type EventLog, EventLogUnavailable } from '../../src/ports/event-log.js';
+import type { DuplicateWindow, IdempotencyKeys } from '../../src/ports/guards.js';
+
+/** What an api process reaches over the network; a test that breaks one must see the model find the harm. */
+export type Ports = { log: EventLog; idempotency: IdempotencyKeys; duplicates: DuplicateWindow };
+
+/** `late`: the writer was told nothing and hung up; the event may still be stored. */
+export type AppendFate = 'goes' | 'loses its answer' | 'is late' | 'is refused by the engine';
+
+/** Waits until it is this call's turn; resolves with what is to become of it. */
+export type Gate = (call: string) => Promise<AppendFate>;
+
+/** One answer that a process got, in words: its memory is a function of them. */
+export type Hear = (call: string, answer: unknown) => void;
+
+export type Shared = { log: EventLog; guards: MemoryGuards; late: (() => Promise<unknown>)[] };
+
+export const createShared = (): Shared => ({ log: memoryEventLog(), guards: createMemoryGuards(), late: [] });
+
+/** The engines as one process sees them: each call waits for its turn. */
+export const gated = (shared: Shared, gate: Gate, hear: Hear): Ports => {
+  const step = async <T>(call: string, run: () => Promise<T>): Promise<T> => {
+    await gate(call);
+    return told(call, await run());
+  };
+  const told = <T>(call: string, answer: T): T => {
+    hear(call, answer);
+    return answer;
+  };
+  return {
+    log: {
+      ...shared.log,
+      append: async (stream, expected, events) => {
+        const fate = await gate('append');
+        const append = () => shared.log.append(stream, expected, events);
+        switch (fate) {
+          case 'goes':
+            return told('append', await append());
+          case 'loses its answer':
+            await append();
+            break;
+          case 'is late':
+            shared.late.push(append);
+            break;
+          case 'is refused by the engine':
+            throw told('append', new EventLogUnavailable('the engine is away'));
+        }
+        throw told('append', new AppendOutcomeUnknown('no answer'));
+      },
+      read: (...question) => step('read', () => shared.log.read(...question)),
+    },
+    idempotency: {
+      claim: (...claim) => step('claim', () => shared.guards.idempotency.claim(...claim)),
+      markDone: (...done) => step('mark done', () => shared.guards.idempotency.markDone(...done)),
+      release: (...lease) => step('release', () => shared.guards.idempotency.release(...lease)),
+    },
+    duplicates: {
+      place: (...mark) => step('place', () => shared.guards.duplicates.place(...mark)),
+      takeOver: (...mark) => step('take over', () => shared.guards.duplicates.takeOver(...mark)),
+      remove: (...mark) => step('remove', () => shared.guards.duplicates.remove(...mark)),
+    },
+  };
+};
+
+const WINDOWS = { idempotencySeconds: 86_400, duplicateSeconds: 60 };
+
+/** R is empty; an api serves again once the guards of what was accepted are back (design section 5). */
+export const loseGuards = async (shared: Shared, now: string, isRebuilt: boolean): Promise<void> => {
+  shared.guards = createMemoryGuards();
+  if (!isRebuilt) return;
+  const events = await shared.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 });
+  const { keys, marks } = await acceptedGuards(events, WINDOWS, now);
+  for (const { bodyHash, commandId, acceptedAt, invoiceId, ...owner } of keys) {
+    const leaseToken = `rebuilt ${commandId}`;
+    await shared.guards.idempotency.claim(owner, bodyHash, { leaseToken, commandId, acceptedAt }, now);
+    await shared.guards.idempotency.markDone(owner, leaseToken, invoiceId);
+  }
+  for (const { fingerprint, ...mark } of marks) await shared.guards.duplicates.place(fingerprint, mark, null);
+};

@@ -1,0 +1,121 @@
+import { sha256Hex, uuidV8OfHash } from '../../src/app/hashes.js';
+import { AppendOutcomeUnknown, EventLogUnavailable } from '../../src/ports/event-log.js';
+import type { Ports, Shared } from './accepting-ports.js';
+
+/** Engines that break one promise of design section 5 each; the model must find what comes of it. */
+export type Sabotage = (ports: Ports, shared: Shared) => Ports;
+
+type Append = Ports['log']['append'];
+
+const withAppend =
+  (change: (append: Append, ports: Ports) => Append): Sabotage =>
+  (ports) => ({
+    ...ports,
+    log: { ...ports.log, append: change(ports.log.append, ports) },
+  });
+
+const withKeys =
+  (change: (keys: Ports['idempotency']) => Partial<Ports['idempotency']>): Sabotage =>
+  (ports) => ({
+    ...ports,
+    idempotency: { ...ports.idempotency, ...change(ports.idempotency) },
+  });
+
+const withWindow =
+  (change: (window: Ports['duplicates']) => Partial<Ports['duplicates']>): Sabotage =>
+  (ports) => ({
+    ...ports,
+    duplicates: { ...ports.duplicates, ...change(ports.duplicates) },
+  });
+
+export const appendsAnywhere = withAppend((append, { log }) => async (stream, expected, events) => {
+  const revision = await log.lastRevision(stream);
+  return append(stream, revision === null ? expected : { kind: 'exact', revision }, events);
+});
+
+export const givesEachTryItsOwnStream = withAppend(
+  (append) => (stream, expected, events) => append(`${stream}~${events[0]?.id}` as typeof stream, expected, events),
+);
+
+export const derivesEventIdsFromTheStream = withAppend(
+  (append) => (stream, expected, events) =>
+    append(
+      stream,
+      expected,
+      events.map((event) => ({ ...event, id: uuidV8OfHash(sha256Hex(stream)) })),
+    ),
+);
+
+export const leavesTheKeyOutOfTheEvent = withAppend(
+  (append) => (stream, expected, events) =>
+    append(
+      stream,
+      expected,
+      events.map(({ data: { idempotency: _, ...data }, ...event }) => ({ ...event, data })),
+    ),
+);
+
+export const takesUncertainForNotStored = withAppend(
+  (append) =>
+    (...asked) =>
+      append(...asked).catch((error: unknown) => {
+        throw error instanceof AppendOutcomeUnknown ? new EventLogUnavailable('taken for one') : error;
+      }),
+);
+
+export const takesAnybodysEventForItsOwn = withAppend((append, { log }) => async (stream, expected, events) => {
+  try {
+    return await append(stream, expected, events);
+  } catch (error) {
+    const last = await log.lastRevision(stream);
+    if (error instanceof AppendOutcomeUnknown && last !== null) return { ok: true, revision: last };
+    throw error;
+  }
+});
+
+export const grantsEveryClaim = withKeys((keys) => ({
+  claim: async (owner, bodyHash, fresh, now) => {
+    const claimed = await keys.claim(owner, bodyHash, fresh, now);
+    return claimed.kind === 'claimed' ? claimed : { kind: 'claimed', claim: fresh };
+  },
+}));
+
+export const forgetsTheFirstCommand = withKeys((keys) => ({
+  claim: async (owner, bodyHash, fresh, now) => {
+    const claimed = await keys.claim(owner, bodyHash, fresh, now);
+    return claimed.kind === 'claimed' ? { kind: 'claimed', claim: fresh } : claimed;
+  },
+}));
+
+export const takesEveryBodyForTheSame = withKeys((keys) => ({
+  claim: (owner, _bodyHash, fresh, now) => keys.claim(owner, 'a body', fresh, now),
+}));
+
+export const keepsRefusedKeys = withKeys(() => ({ release: async () => undefined }));
+
+export const releasesWhatOthersHold: Sabotage = (ports, shared) => ({
+  ...ports,
+  idempotency: {
+    ...ports.idempotency,
+    release: async (owner, leaseToken) => {
+      await ports.idempotency.release(owner, leaseToken);
+      const [row] = shared.guards.contents().keys;
+      if (row !== undefined) await shared.guards.idempotency.release(owner, row.leaseToken);
+    },
+  },
+});
+
+export const letsKeyedRequestsLeaveNoMark = withWindow((window) => ({
+  place: async (fingerprint, mark, youngerThan) =>
+    youngerThan === null ? undefined : await window.place(fingerprint, mark, youngerThan),
+}));
+
+export const takesMarksOverAtOnce = withWindow((window) => ({
+  place: async (...asked) => {
+    const standing = await window.place(...asked);
+    return standing === undefined ? undefined : { ...standing, at: '2000-01-01T00:00:00.000Z' };
+  },
+  takeOver: async (fingerprint, _from, to) => (await window.place(fingerprint, to, null)) === undefined,
+}));
+
+export const neverRemovesMarks = withWindow(() => ({ remove: async () => undefined }));

@@ -1,0 +1,149 @@
+import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
+import type { Decision } from '../../src/domain/invoice/decision.js';
+import {
+  completesAbsence,
+  dueVerdict,
+  type IssueStep,
+  nextIssueStep,
+} from '../../src/domain/invoice/next-issue-step.js';
+import {
+  conclude,
+  DPS_EXISTS,
+  recordAbsence,
+  recordAttempt,
+  recordAuthorized,
+  recordUnknown,
+  saidToExist,
+} from '../../src/domain/invoice/record-issuance.js';
+import { lastOf } from '../../src/domain/invoice/state.js';
+import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
+import { authorizedData } from '../domain/invoice/fixtures.js';
+import type { Move } from './explore.js';
+import { appended, invoiceOf, limits, type Rules, SWEEP_SECONDS, type World } from './waking-world.js';
+
+/** As `src/workers/sweeper.ts` has them. */
+const QUIET = { queued: 30, started: 120 };
+
+/** Everything that may happen next; behind the outcome nothing does. */
+export const movesOf =
+  (rules: Rules) =>
+  (world: World): readonly Move<World>[] => {
+    if (invoiceOf(world).outcome.status !== 'open') return [];
+    const now = [...forgetting(world), ...handling(world), ...sweeping(rules, world), ...arriving(world)];
+    const isBusy = isDue(world) || !isBefore(world.now, world.nextSweepAt);
+    return isBusy ? now : [...now, passing(world)];
+  };
+
+const isDue = ({ tap, now }: World): boolean => typeof tap === 'object' && !isBefore(now, tap.dueAt);
+
+const forgetting = (world: World): readonly Move<World>[] => {
+  const { tap, budget } = world;
+  if (typeof tap !== 'object' || budget.forgotten === 0) return [];
+  return [
+    {
+      name: 'the queue forgets the tap',
+      after: { ...world, tap: 'none', budget: { ...budget, forgotten: budget.forgotten - 1 } },
+    },
+  ];
+};
+
+const handling = (world: World): readonly Move<World>[] => {
+  if (!isDue(world)) return [];
+  if (world.isPoisonous) return [{ name: 'the tap fails too often and is parked', after: { ...world, tap: 'parked' } }];
+  const step = nextIssueStep(world.state, world.now, limits, world.progress);
+  switch (step.do) {
+    case 'nothing':
+      return [{ name: 'there is nothing to do', after: { ...world, tap: 'none' } }];
+    case 'wait':
+      return [{ name: 'waits', after: { ...world, tap: { dueAt: step.until } } }];
+    case 'send':
+    case 'resend':
+      return sending(world, step);
+    case 'look_up':
+      return [{ name: 'looks up', after: lookedUp(world) }];
+    case 'conclude':
+      return [{ name: 'concludes', after: concluded(world, step) }];
+  }
+};
+
+const sending = (world: World, { attempt }: Extract<IssueStep, { do: 'send' | 'resend' }>): readonly Move<World>[] => {
+  const { authorizer, budget, now: at } = world;
+  const deadlineAt = addSeconds(at, APPEND_GRACE_SECONDS + limits.sendSeconds);
+  const document = { series: '1', number: 1, dpsId: 'DPS1', digest: 'ours', signedDpsGzip: '' };
+  const begun = recorded(world, recordAttempt(world.state, { attempt, ...document, attemptedAt: at, deadlineAt }));
+  const noted = { ...begun, authorizer: { hasNote: true, isUnderWay: false } };
+  const exists = { attempt, reason: 'exists', codes: [DPS_EXISTS], at };
+  const moves: Move<World>[] = authorizer.hasNote
+    ? [{ name: 'sends, and hears that the DPS exists', after: recorded(begun, recordUnknown(begun.state, exists)) }]
+    : [{ name: 'sends, and is authorized', after: recorded(noted, recordAuthorized(begun.state, noteOf(begun))) }];
+  if (budget.lost > 0) {
+    const unheard = { attempt, reason: 'timeout', codes: [], at };
+    const after = recorded(
+      { ...begun, budget: { ...budget, lost: budget.lost - 1 }, authorizer: { ...authorizer, isUnderWay: true } },
+      recordUnknown(begun.state, unheard),
+    );
+    moves.push({ name: 'sends, and hears nothing', after });
+  }
+  return moves;
+};
+
+const arriving = (world: World): readonly Move<World>[] =>
+  world.authorizer.isUnderWay
+    ? [{ name: 'the request becomes a note', after: { ...world, authorizer: { hasNote: true, isUnderWay: false } } }]
+    : [];
+
+const lookedUp = (world: World): World => {
+  const { now, progress } = world;
+  if (world.authorizer.hasNote) return recorded(world, recordAuthorized(world.state, noteOf(world)));
+  const last = lastOf(invoiceOf(world).attempts);
+  if (last === undefined) return world;
+  const counts = !isBefore(now, last.deadlineAt) && !saidToExist(invoiceOf(world), last.dpsId);
+  const firstAbsentAt = progress.firstAbsentAt ?? (counts ? now : undefined);
+  if (firstAbsentAt !== undefined && completesAbsence(last, firstAbsentAt, now, limits)) {
+    const proven = recordAbsence(world.state, { attempt: last.attempt, firstAbsentAt, now }, limits);
+    if (!('stale' in proven)) return recorded(world, proven);
+  }
+  const asked = { asked: progress.asked + 1, lastAskedAt: now };
+  return { ...world, progress: firstAbsentAt === undefined ? asked : { ...asked, firstAbsentAt } };
+};
+
+const concluded = (world: World, step: Extract<IssueStep, { do: 'conclude' }>): World => {
+  const asked = step.lookUpFirst === undefined ? world : lookedUp(world);
+  return recorded(asked, conclude(asked.state, step.verdict, asked.now, limits));
+};
+
+/** The timers come from R, not from the queue; a re-put neither hastens a tap that waits nor wakes a parked one. */
+const sweeping = (rules: Rules, world: World): readonly Move<World>[] => {
+  if (isBefore(world.now, world.nextSweepAt)) return [];
+  const swept: World = { ...world, nextSweepAt: addSeconds(world.now, SWEEP_SECONDS) };
+  const step = nextIssueStep(world.state, world.now, limits, { asked: 0 });
+  const settled = rules.concludesWhatIsDue && step.do === 'conclude' ? concluded(swept, step) : swept;
+  const quietSeconds = invoiceOf(world).attempts.length === 0 ? QUIET.queued : QUIET.started;
+  const isQuiet = !isBefore(world.now, addSeconds(world.lastEventAt, quietSeconds));
+  const isReput = rules.reputsQuietWork && isQuiet && settled.tap === 'none';
+  return [{ name: 'sweeps', after: isReput ? { ...settled, tap: { dueAt: world.now } } : settled }];
+};
+
+const passing = (world: World): Move<World> => {
+  const { tap, nextSweepAt } = world;
+  const now = typeof tap === 'object' && isBefore(tap.dueAt, nextSweepAt) ? tap.dueAt : nextSweepAt;
+  return { name: `time passes to ${now.slice(11, 19)}`, after: { ...world, now } };
+};
+
+const recorded = (world: World, decision: Decision): World =>
+  'stale' in decision ? world : appended(world, decision.events);
+
+const noteOf = (world: World) => ({
+  ...authorizedData(lastOf(invoiceOf(world).attempts)?.attempt ?? 1, 0),
+  at: world.now,
+});
+
+/** Invariant 3 of design section 11: an outcome, one sweep after its time at the latest. */
+export const breachOf = (world: World): string | undefined => {
+  const invoice = invoiceOf(world);
+  const { outcome } = invoice;
+  if (outcome.status === 'failed' && world.authorizer.hasNote) return 'failed over an existing note';
+  if (outcome.status !== 'open') return undefined;
+  const lastSweepAt = addSeconds(dueVerdict(invoice, limits).failedAt, SWEEP_SECONDS);
+  return isBefore(lastSweepAt, world.now) ? 'open for longer than its time and a sweep' : undefined;
+};

@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export type CompileOptions = {
+  /** Folders of the repository whose code is compiled, and whose data files are copied beside it. */
+  sources: readonly string[];
+  /** False: code is written whatever its types. */
+  noEmitOnError: boolean;
+};
+
+/** Writes the sources as JavaScript below `into`, a folder inside the repository, so that packages are found. Throws when the compiler refuses. */
+export const compile = (into: string, { sources, noEmitOnError }: CompileOptions): void => {
+  // The compiler takes the folders to compile from a file only; that file lives in the folder while it is needed.
+  const config = join(into, 'tsconfig.build.json');
+  const root = relative(into, ROOT);
+  mkdirSync(into, { recursive: true });
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { noEmitOnError, rootDir: root, outDir: '.' },
+      include: sources.map((source) => join(root, source)),
+    }),
+  );
+  const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+  try {
+    execFileSync(process.execPath, [compiler, '--project', config], { stdio: noEmitOnError ? 'inherit' : 'ignore' });
+  } catch (error) {
+    if (noEmitOnError) throw error;
+  }
+  rmSync(config);
+  const isData = (path: string): boolean => !/\.(ts|tsx)$/.test(path);
+  for (const source of sources) cpSync(join(ROOT, source), join(into, source), { recursive: true, filter: isData });
+};

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { Mode } from '../../src/domain/shared/ids.js';
+import { type Reconciler, runReconciler } from '../../src/workers/reconciler.js';
+import { issuerWorld } from '../app/issuer/world.js';
+import { memoryWalks, SETTINGS } from '../app/reconciliation/rig.js';
+
+/** A reconciler over one issued invoice whose every look is counted; it ends when `until` says so. */
+const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => boolean) => {
+  const world = await issuerWorld('live');
+  await world.issueToTheEnd();
+  world.clock.pass(SETTINGS.settledSeconds);
+  const ended = new AbortController();
+  const seen: Seen = { asked: [], led: 0, mayAsk: 0, faults: 0 };
+  const look = (): void => {
+    if (until(seen)) ended.abort();
+  };
+  const rows = [{ stream: world.stream, createdAt: world.clock.now(), isIssued: true }];
+  const running = runReconciler({
+    ...world.deps,
+    actor: 'timer:reconciliation',
+    walks: memoryWalks(async (mode) => (mode === 'live' ? rows : [])),
+    settings: { ...SETTINGS, roundSeconds: 0, settledSeconds: 0 },
+    modes: ['live'],
+    paceMs: 1,
+    signal: ended.signal,
+    onLook: (mode) => {
+      seen.asked.push(mode);
+      look();
+    },
+    onDifference: () => undefined,
+    onFault: () => {
+      seen.faults += 1;
+      look();
+    },
+    ...changes,
+    tryLead: async () => {
+      seen.led += 1;
+      look();
+      return await (changes.tryLead ?? (async () => ended.signal))();
+    },
+    mayAsk: (mode) => {
+      seen.mayAsk += 1;
+      look();
+      return (changes.mayAsk ?? (() => true))(mode);
+    },
+  });
+  await running;
+  return seen;
+};
+
+type Seen = { asked: Mode[]; led: number; mayAsk: number; faults: number };
+
+describe('the reconciler', () => {
+  it('goes round after round while it leads', async () => {
+    const { asked } = await reconciler({}, (seen) => seen.asked.length >= 3);
+    expect(asked).toEqual(['live', 'live', 'live']);
+  });
+
+  it('asks nothing while another process leads', async () => {
+    const seen = await reconciler({ tryLead: async () => undefined }, ({ led }) => led >= 5);
+    expect(seen.asked).toEqual([]);
+  });
+
+  it('asks nothing, and does not even lead, while the environment is out', async () => {
+    const seen = await reconciler({ mayAsk: () => false }, ({ mayAsk }) => mayAsk >= 5);
+    expect([seen.asked, seen.led]).toEqual([[], 0]);
+  });
+
+  it('goes on after a fault of its engines', async () => {
+    let failures = 0;
+    const lead = new AbortController().signal;
+    const tryLead = async () => {
+      failures += 1;
+      if (failures <= 2) throw new Error('away');
+      return lead;
+    };
+    const seen = await reconciler({ tryLead }, ({ asked }) => asked.length >= 1);
+    expect([seen.faults, seen.asked.length]).toEqual([2, 1]);
+  });
+});
