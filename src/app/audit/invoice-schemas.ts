@@ -37,7 +37,11 @@ const accepted = shape({
   customer: maybe(sealed),
   foreignAmount,
   reference: maybe(text),
-  line: shape({ cnae: text, serviceCode: text, nbs: maybe(text), municipalCode: maybe(text) }),
+  line: shape({
+    ...{ cnae: text, serviceCode: text, nbs: maybe(text), municipalCode: maybe(text) },
+    issqnDue: maybe(v.literal('where_performed')),
+    ibsCbs: maybe(shape({ cIndOp: text, cClassTrib: text })),
+  }),
   issuer: shape({
     municipality: text,
     taxRegime: v.picklist(['mei', 'simples', 'normal']),
