@@ -45,7 +45,11 @@ const signDocument = async (unsigned: string): Promise<SignedDocument> => {
   return { bytes, digest: digestOf(bytes) };
 };
 
-export const fakeSigner: DocumentSigner = { signDps: signDocument, signPedRegEvento: signDocument };
+export const fakeSigner: DocumentSigner = {
+  signDps: signDocument,
+  signPedRegEvento: signDocument,
+  renew: async () => undefined,
+};
 
 /** The protocol over a memory log with one accepted invoice, at a clock that only the test moves. */
 export const issuerWorld = async (mode: Mode = 'live', overrides: Partial<IssuerDeps> = {}): Promise<IssuerWorld> => {
