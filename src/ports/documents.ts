@@ -18,4 +18,6 @@ export type DocumentSigner = {
   /** `unsigned` is the canonical `<DPS …>…</DPS>` without declaration and signature. Rejects with `SchemaViolation`. */
   signDps(unsigned: string, identity: SigningIdentity): Promise<SignedDocument>;
   signPedRegEvento(unsigned: string, identity: SigningIdentity): Promise<SignedDocument>;
+  /** What one of the two has signed, signed anew; undefined when its signature names this certificate already, or for a foreign shape. */
+  renew(signed: Buffer, identity: SigningIdentity): Promise<SignedDocument | undefined>;
 };

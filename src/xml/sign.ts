@@ -116,7 +116,8 @@ const SIGNED_INFO: Readonly<Record<SigningAlgorithm, SignedInfoFrame>> = {
   'exc-c14n-with-comments': signedInfoFrame(CANONICALIZATION['exc-c14n-with-comments']),
 };
 
-const leafBase64 = (pem: string): string =>
+/** The first certificate of the PEM text, as `KeyInfo` holds it. Throws for text that is none. */
+export const leafBase64 = (pem: string): string =>
   remembered(leaves, pem, () => {
     const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
     if (body === undefined) throw new Error('the certificate is not PEM text');

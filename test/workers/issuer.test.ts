@@ -101,6 +101,7 @@ describe('the issuer', () => {
         signPedRegEvento: () => {
           throw new SchemaViolation('infPedReg');
         },
+        renew: async () => undefined,
       },
     });
     const { deliver } = await workerOf(world);

@@ -1,5 +1,14 @@
 import type { SendResult } from '../../ports/authorizer.js';
-import { classification, every, type Seen, type Subject, seenIn, some, transientCodes } from './classification.js';
+import {
+  alreadyThere,
+  classification,
+  every,
+  type Seen,
+  type Subject,
+  seenIn,
+  some,
+  transientCodes,
+} from './classification.js';
 import type { Exchange } from './exchange.js';
 import { isOutage } from './outage.js';
 import type { JsonBody } from './responses.js';
@@ -34,10 +43,17 @@ export const classifySend = <Success>(
   }
 };
 
+/** An event of the log is small, so what is recorded is bounded; what is judged is not. */
+const MAX_RECORDED = 50;
+
+/** Later steps decide by these too, so they are recorded however many others stand before them. */
+const DECISIVE = new Set<string>([...alreadyThere.dps, ...alreadyThere.event]);
+
 const answerOf = ({ exchange, errors }: Seen) => {
-  const codes = [...new Set(errors.flatMap(({ code }) => (code === undefined ? [] : [code])))];
+  const all = [...new Set(errors.flatMap(({ code }) => (code === undefined ? [] : [code])))];
+  const codes = all.filter((code, nth) => nth < MAX_RECORDED || DECISIVE.has(code));
   if (exchange.kind !== 'answered') return { codes };
-  return { codes, httpStatus: exchange.status, texts: errors.map(({ text }) => text) };
+  return { codes, httpStatus: exchange.status, texts: errors.slice(0, MAX_RECORDED).map(({ text }) => text) };
 };
 
 const outage = (seen: Seen): { outage?: true } => (isOutage(seen) ? { outage: true } : {});

@@ -5,7 +5,8 @@ import {
   type SigningIdentity,
 } from '../../ports/documents.js';
 import { type DocumentKind, openSchemas } from '../../xml/schema.js';
-import { signDocumentOffLoop } from '../../xml/sign.js';
+import { leafBase64, signDocumentOffLoop } from '../../xml/sign.js';
+import { signedParts } from '../../xml/signed-parts.js';
 
 /**
  * Signs as the national system recommends, after the official schema has accepted the document (domain.md section 6). The
@@ -21,5 +22,16 @@ export const createDocumentSigner = (): DocumentSigner => {
       const id = /^<[A-Za-z]+ [^>]*><[A-Za-z]+ Id="([^"]+)">/.exec(unsigned)?.[1] ?? '';
       return signDocumentOffLoop(unsigned, { signedElementName, id, ...identity, algorithm: 'c14n' });
     };
-  return { signDps: signAs('DPS', 'infDPS'), signPedRegEvento: signAs('pedRegEvento', 'infPedReg') };
+  const signDps = signAs('DPS', 'infDPS');
+  const signPedRegEvento = signAs('pedRegEvento', 'infPedReg');
+  return {
+    signDps,
+    signPedRegEvento,
+    renew: async (signed, identity) => {
+      const parts = signedParts(signed.toString('utf8'));
+      if (parts === undefined || parts.certificate === leafBase64(identity.certificatePem)) return undefined;
+      const sign = parts.unsigned.startsWith('<DPS ') ? signDps : signPedRegEvento;
+      return await sign(parts.unsigned, identity);
+    },
+  };
 };

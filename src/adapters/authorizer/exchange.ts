@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 
 /**
  * What one HTTP call came to. `not_handed`: no byte of the request was given to a connected socket, so the other side
@@ -83,8 +85,15 @@ const read = async (incoming: IncomingMessage): Promise<Exchange> => {
     chunks.push(chunk);
   }
   const contentType = incoming.headers['content-type']?.toLowerCase() ?? '';
-  return { kind: 'answered', status: incoming.statusCode ?? 0, contentType, body: Buffer.concat(chunks) };
+  const body = await decoded(Buffer.concat(chunks), incoming.headers['content-encoding']);
+  return { kind: 'answered', status: incoming.statusCode ?? 0, contentType, body };
 };
+
+/** Nobody is asked to compress, and a server may do so all the same; the limit holds for what comes out. */
+const decoded = (body: Buffer, encoding: string | undefined): Promise<Buffer> | Buffer =>
+  encoding?.trim().toLowerCase() === 'gzip' ? inflated(body, { maxOutputLength: MAX_RESPONSE_BYTES }) : body;
+
+const inflated = promisify(gunzip);
 
 /** The error's code: its message may name hosts and certificates. */
 const reasonOf = (error: unknown): string => {

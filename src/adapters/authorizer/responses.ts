@@ -8,7 +8,8 @@ export type JsonBody = { readonly [lowerCaseKey: string]: unknown };
 export const readJson = (contentType: string, body: Buffer): JsonBody | undefined => {
   if (contentType.includes('problem+json')) return undefined;
   try {
-    return objectOf(JSON.parse(body.toString('utf8')));
+    // A decoder and not `toString`: it drops the byte order mark that some servers write.
+    return objectOf(JSON.parse(new TextDecoder().decode(body)));
   } catch {
     return undefined;
   }
@@ -16,10 +17,7 @@ export const readJson = (contentType: string, body: Buffer): JsonBody | undefine
 
 /** Items of `erros` and `erro`, each an array or a single object, whatever the casing (deviations 1 to 3). */
 export const errorsOf = (body: JsonBody): readonly AuthorizerError[] =>
-  [body.erros, body.erro]
-    .flatMap((value) => listOf(value))
-    .slice(0, MAX_ERRORS)
-    .map(errorOf);
+  [body.erros, body.erro].flatMap((value) => listOf(value)).map(errorOf);
 
 export const textOf = (body: JsonBody, key: string): string | undefined => {
   const value = body[key.toLowerCase()];
@@ -38,7 +36,6 @@ export const packedEventOf = (body: JsonBody, eventType: string): string | undef
 };
 
 /** Raw wording is kept for support, within bounds: an event of the log is small. */
-const MAX_ERRORS = 50;
 const MAX_TEXT = 1000;
 
 const errorOf = (item: unknown): AuthorizerError => {
@@ -57,8 +54,13 @@ const MAX_CODE = 20;
 const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
-/** Undefined for what is no object. */
-export const objectOf = (value: unknown): JsonBody | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toLowerCase(), inner]))
-    : undefined;
+/** Undefined for what is no object. Members that differ in casing alone become one list: none of them may hide another. */
+export const objectOf = (value: unknown): JsonBody | undefined => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const members = new Map<string, unknown>();
+  for (const [name, inner] of Object.entries(value)) {
+    const key = name.toLowerCase();
+    members.set(key, members.has(key) ? [...listOf(members.get(key)), ...listOf(inner)] : inner);
+  }
+  return Object.fromEntries(members);
+};

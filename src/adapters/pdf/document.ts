@@ -1,6 +1,7 @@
 import type { PdfMarks } from '../../ports/pdf.js';
 import { arranged } from './arrange.js';
 import { pageContent } from './content.js';
+import { shortened } from './format.js';
 import { diagonals } from './marks.js';
 import type { Note } from './note.js';
 import { PAGE } from './page.js';
@@ -14,7 +15,7 @@ export const danfseDocument = (note: Note, marks: PdfMarks): Page => ({
   pageSize: PAGE,
   pageMargins: [0, 0, 0, 0],
   info: {
-    title: `DANFSe da NFS-e ${note.nNFSe}`,
+    title: `DANFSe da NFS-e ${shortened(note.nNFSe, 13)}`,
     subject: 'Documento Auxiliar da NFS-e',
     creationDate: new Date(note.dhProc),
   },

@@ -7,12 +7,17 @@ export const money = (decimal: string | undefined): string => brazilian(decimal,
 /** `2.5` to `2,50%`. */
 export const percent = (decimal: string | undefined): string => brazilian(decimal, (text) => `${text}%`);
 
-/** Exact sum of decimals; undefined when none is there, since nothing is printed that the XML does not say. */
+/**
+ * Exact sum of decimals; undefined when none is there, since nothing is printed that the XML does not say, and when one
+ * is no decimal, since a sum without it would be wrong.
+ */
 export const sumOf = (...decimals: readonly (string | undefined)[]): string | undefined => {
-  const hundredths = decimals.flatMap((decimal) => {
-    const parts = DECIMAL.exec(decimal ?? '');
-    return parts === null ? [] : [BigInt(`${parts[1]}${twoPlaces(parts[2])}`)];
-  });
+  const hundredths: bigint[] = [];
+  for (const decimal of decimals.filter((each) => each !== undefined)) {
+    const parts = DECIMAL.exec(decimal);
+    if (parts === null) return undefined;
+    hundredths.push(BigInt(`${parts[1]}${twoPlaces(parts[2])}`));
+  }
   if (hundredths.length === 0) return undefined;
   const digits = String(hundredths.reduce((total, each) => total + each, 0n)).padStart(3, '0');
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
@@ -30,7 +35,7 @@ export const dayAndTime = (text: string | undefined): string => {
   return time === null ? day(text) : `${day(text)} ${time[1]}`;
 };
 
-/** CNPJ (digits, or letters since July 2026) and CPF with their punctuation; anything else, such as a NIF, as it is. */
+/** CNPJ (digits, or letters since July 2026) and CPF with their punctuation; anything else as it is. */
 export const taxId = (id: string | undefined): string => {
   if (id === undefined) return ABSENT;
   if (/^[0-9A-Z]{12}\d{2}$/.test(id)) return id.replace(/^(..)(...)(...)(....)(..)$/, '$1.$2.$3/$4-$5');
@@ -66,7 +71,8 @@ export const shortened = (text: string, size: number): string => {
   return characters.length <= size ? text : `${characters.slice(0, size - 3).join('')}...`;
 };
 
-const DECIMAL = /^(\d+)(?:\.(\d{1,2}))?$/;
+/** The schema has 15 digits at most, and a sum of amounts one more; what is longer is no amount, and would be slow to dress. */
+const DECIMAL = /^(\d{1,18})(?:\.(\d{1,2}))?$/;
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})/;
 

@@ -5,7 +5,7 @@ type Labels = { readonly [code: string]: string };
 
 /** The description, the code itself when the layout has gained one since, `-` when absent. */
 export const labelOf = (labels: Labels, code: string | undefined): string =>
-  code === undefined ? ABSENT : (labels[code] ?? code);
+  code === undefined ? ABSENT : ((Object.hasOwn(labels, code) ? labels[code] : undefined) ?? code);
 
 export const ambGer: Labels = { '1': 'Sistema Próprio do Município', '2': 'Sefin Nacional NFS-e' };
 

@@ -1,4 +1,4 @@
-/** Text of the XML as it stands there, or undefined when the element is absent or empty. */
+/** Text of the XML without what nobody would see, or undefined when the element is absent or empty. */
 export type Text = string | undefined;
 
 /** Where somebody is: an IBGE code and a CEP in Brazil, a written place abroad. */
@@ -13,7 +13,10 @@ export type Address = {
 };
 
 export type Party = {
+  /** CNPJ or CPF. */
   taxId: Text;
+  /** Number of another country's tax office, in that country's form. */
+  NIF: Text;
   IM: Text;
   xNome: Text;
   fone: Text;

@@ -1,5 +1,5 @@
 import { attributeAt, nodeAt, nodesAt, parseXml, textAt, type XmlParts } from '../../xml/parse.js';
-import type { ApproximateTaxes, Complement, Federal, IbsCbs, Issqn, Note, Service, Totals } from './note.js';
+import type { ApproximateTaxes, Complement, Federal, IbsCbs, Issqn, Note, Service, Text, Totals } from './note.js';
 import { type Reader, readCustomer, readIntermediary, readProvider, readRecipient } from './read-party.js';
 
 /**
@@ -47,9 +47,28 @@ export const readNote = (nfseXml: Buffer): Note | undefined => {
 const INF = 'NFSe/infNFSe';
 
 const readerOf = (root: XmlParts): Reader => ({
-  text: (path) => textAt(root, `${INF}/${path}`)?.trim() || undefined,
+  text: (path) => shown(textAt(root, `${INF}/${path}`)),
   has: (path) => nodeAt(root, `${INF}/${path}`) !== undefined,
 });
+
+/**
+ * Letters with their accents as one character, for which the font has glyphs; not more than two accents on a letter, which
+ * would climb over the line above; and no character that nobody sees: such ones would take room, and some turn the text
+ * after them around.
+ */
+const shown = (text: Text): Text =>
+  text
+    ?.replace(ACCENTED, (_all, letter: string) => letter.normalize('NFC'))
+    .replace(INVISIBLE, '')
+    .trim() || undefined;
+
+/** Letter by letter, because to normalize a text of nothing but accents takes minutes. */
+const ACCENTED = /(\P{M}\p{M}{1,2})\p{M}*/gu;
+
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+
+const allOf = (...texts: readonly Text[]): Text =>
+  Array.from(new Set(texts.filter((text) => text !== undefined))).join(', ') || undefined;
 
 const readService = (inf: Reader): Service => ({
   cTribNac: inf.text('DPS/infDPS/serv/cServ/cTribNac'),
@@ -136,12 +155,12 @@ const readComplement = (inf: Reader, root: XmlParts): Complement => ({
   chSubstda: inf.text('DPS/infDPS/subst/chSubstda'),
   docRef: inf.text('DPS/infDPS/serv/infoCompl/docRef'),
   cObra: inf.text('DPS/infDPS/serv/obra/cObra'),
-  inscImobFisc: inf.text('DPS/infDPS/serv/obra/inscImobFisc') ?? inf.text('DPS/infDPS/IBSCBS/imovel/inscImobFisc'),
+  inscImobFisc: allOf(inf.text('DPS/infDPS/serv/obra/inscImobFisc'), inf.text('DPS/infDPS/IBSCBS/imovel/inscImobFisc')),
   idAtvEvt: inf.text('DPS/infDPS/serv/atvEvento/idAtvEvt'),
   idDocTec: inf.text('DPS/infDPS/serv/infoCompl/idDocTec'),
   xPed: inf.text('DPS/infDPS/serv/infoCompl/xPed'),
   xItemPed: nodesAt(root, `${INF}/DPS/infDPS/serv/infoCompl/gItemPed/xItemPed`).flatMap((item) =>
-    typeof item === 'string' ? [item] : [],
+    typeof item === 'string' ? (shown(item) ?? []) : [],
   ),
   xOutInf: inf.text('xOutInf'),
   approximateTaxes: readApproximateTaxes(inf),

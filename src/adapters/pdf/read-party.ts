@@ -10,6 +10,7 @@ export const readProvider = (inf: Reader): Provider => {
   const emit = inf.text('DPS/infDPS/tpEmit') === '1' ? readIssuer(inf) : undefined;
   return {
     taxId: prest?.taxId ?? emit?.taxId,
+    NIF: prest?.NIF,
     IM: prest?.IM ?? emit?.IM,
     xNome: prest?.xNome ?? emit?.xNome,
     fone: prest?.fone ?? emit?.fone,
@@ -46,7 +47,8 @@ const readIssuer = (inf: Reader): Party => ({
 });
 
 const readContact = (inf: Reader, path: string): Omit<Party, 'address'> => ({
-  taxId: inf.text(`${path}/CNPJ`) ?? inf.text(`${path}/CPF`) ?? inf.text(`${path}/NIF`),
+  taxId: inf.text(`${path}/CNPJ`) ?? inf.text(`${path}/CPF`),
+  NIF: inf.text(`${path}/NIF`),
   IM: inf.text(`${path}/IM`),
   xNome: inf.text(`${path}/xNome`),
   fone: inf.text(`${path}/fone`),

@@ -47,11 +47,14 @@ const wrappedParagraph = (paragraph: string, width: number, style: TextStyle): r
   return [...lines, line];
 };
 
+/** The dots that stand for what was cut stay together. */
+const CHARACTER_OR_ELLIPSIS = /\.{3}$|./gsu;
+
 const pieced = (word: string, width: number, style: TextStyle): readonly string[] => {
   const pieces: string[] = [];
   let piece = '';
   let taken = 0;
-  for (const character of word) {
+  for (const character of word.match(CHARACTER_OR_ELLIPSIS) ?? []) {
     const needed = widthOf(character, style);
     if (piece !== '' && taken + needed > width) {
       pieces.push(piece);

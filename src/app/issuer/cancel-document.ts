@@ -3,16 +3,19 @@ import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events
 import type { Cancellation, Invoice } from '../../domain/invoice/state.js';
 import { buildCancellation } from '../../domain/ped-reg-evento/build-cancellation.js';
 import type { IssuerDeps } from './deps.js';
+import { signedForToday } from './renewed-signature.js';
 
 /** The signed request for the cancellation event, as an attempt records it. */
 export type Document = Pick<InvoiceEventData<'CancellationAttempted'>, 'requestId' | 'digest' | 'signedRequestGzip'>;
 
-/** The same bytes as before, under the same event id; undefined when the key that sealed them is gone. */
-export const storedRequest = (
+/** The same content as before, under the same event id; undefined when the key that sealed it is gone. */
+export const storedRequest = async (
+  owner: Invoice['facts'],
   events: readonly InvoiceEvent[],
   request: number,
   attempt: number,
-): Document | undefined => {
+  deps: IssuerDeps,
+): Promise<Document | undefined> => {
   const sent = events.find(
     ({ type, data }) => type === 'CancellationAttempted' && data.request === request && data.attempt === attempt,
   );
@@ -20,7 +23,8 @@ export const storedRequest = (
     throw new Error('a cancellation attempt is known of whose event is not in the stream');
   const { requestId, digest, signedRequestGzip } = sent.data;
   if ((signedRequestGzip as string | undefined) === undefined) return undefined;
-  return { requestId, digest, signedRequestGzip };
+  const renewed = await signedForToday({ signedGzip: signedRequestGzip, digest }, owner, deps);
+  return { requestId, digest, signedRequestGzip: renewed };
 };
 
 /** Undefined without a certificate to sign with, or when the key that sealed the request is gone. */

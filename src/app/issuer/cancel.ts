@@ -132,7 +132,7 @@ const sendWith = async (
 ): Promise<Next | 'look again'> => {
   const document =
     step.do === 'resend'
-      ? storedRequest(events, cancellation.request, step.of.attempt)
+      ? await storedRequest(invoice.facts, events, cancellation.request, step.of.attempt, deps)
       : await newRequest(invoice, cancellation, accessKey, events, deps);
   if (document === undefined) {
     const notice = (await deps.identityOf(invoice.facts)) === undefined ? 'certificate_missing' : 'content_lost';

@@ -11,6 +11,7 @@ import {
   recordUnfit,
   recordUnknown,
 } from '../../domain/invoice/record-issuance.js';
+import type { Invoice } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
@@ -20,6 +21,7 @@ import { allocateDpsNumber } from './allocate-number.js';
 import { authorizedFrom } from './authorized.js';
 import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
+import { signedForToday } from './renewed-signature.js';
 import type { Pass } from './send-gate.js';
 
 type SendStep = Extract<IssueStep, { do: 'send' | 'resend' }>;
@@ -60,8 +62,11 @@ const attemptWith = async (
   deps: IssuerDeps,
 ): Promise<Next | 'look again'> => {
   const { state, version, events } = loaded;
+  if (state.kind !== 'invoice') return 'look again';
   const document =
-    step.do === 'resend' ? storedDocument(events, step.of.attempt) : await newDocument(stream, loaded, deps);
+    step.do === 'resend'
+      ? await storedDocument(state.facts, events, step.of.attempt, deps)
+      : await newDocument(stream, loaded, deps);
   if (document === 'content lost') return obstacle('content_lost', stream, deps);
   if ('kind' in document) return document;
 
@@ -118,13 +123,19 @@ const sendAndRecord = async (
   if (result.kind === 'not_sent' && result.certificateRefused) deps.notify({ notice: 'certificate_refused', stream });
 };
 
-/** The same bytes as before: the authorizer's own uniqueness of the DPS id is the second lock. */
-const storedDocument = (events: readonly InvoiceEvent[], attempt: number): Document | 'content lost' => {
+/** The same content as before under the same DPS id: the authorizer's own uniqueness of it is the second lock. */
+const storedDocument = async (
+  owner: Invoice['facts'],
+  events: readonly InvoiceEvent[],
+  attempt: number,
+  deps: IssuerDeps,
+): Promise<Document | 'content lost'> => {
   const sent = events.find((event) => event.type === 'IssuanceAttempted' && event.data.attempt === attempt);
   if (sent?.type !== 'IssuanceAttempted') throw new Error('an attempt is known of whose event is not in the stream');
   const { series, number, dpsId, digest, signedDpsGzip } = sent.data;
   if (isLost(signedDpsGzip)) return 'content lost';
-  return { series, number, dpsId, digest, signedDpsGzip };
+  const renewed = await signedForToday({ signedGzip: signedDpsGzip, digest }, owner, deps);
+  return { series, number, dpsId, digest, signedDpsGzip: renewed };
 };
 
 /** A personal field is left out when its key is gone, whatever its type says; sending without it would say something else. */

@@ -37,7 +37,11 @@ export const lookAt = async (stream: StreamName, awaited: readonly string[], dep
   const absentOnce: string[] = [];
   for (const question of questions) {
     const answer = await ask(state, question, deps);
-    if ('reason' in answer) return { result: 'inconclusive', reason: answer.reason, absentOnce: [] };
+    if ('reason' in answer) {
+      // What the answers before it showed is true whatever this one hides.
+      await recordDifferences(stream, held, deps);
+      return { result: 'inconclusive', reason: answer.reason, absentOnce: [] };
+    }
     if (answer.held === 'absent' && needsProof(state, question) && !awaited.includes(keyOf(question))) {
       absentOnce.push(keyOf(question));
     } else {
@@ -49,9 +53,13 @@ export const lookAt = async (stream: StreamName, awaited: readonly string[], dep
   return { result: found ? 'differs' : 'agrees', absentOnce };
 };
 
-/** The last thing that happened to it is old enough that nobody is in the middle of anything. */
+/**
+ * The last thing that happened to it is old enough that nobody is in the middle of anything. What a walk found is no such thing:
+ * it would put off the second hearing of what else is missing.
+ */
 const isSettled = ({ events }: LoadedInvoice, { clock, settings }: ReconcileDeps): boolean => {
-  const recordedAt = events[events.length - 1]?.metadata.recordedAt;
+  const last = events.findLast(({ type }) => type !== 'ReconciliationDifferenceFound');
+  const recordedAt = last?.metadata.recordedAt;
   return recordedAt !== undefined && !isBefore(clock.now(), addSeconds(recordedAt, settings.settledSeconds));
 };
 

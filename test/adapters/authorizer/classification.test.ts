@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cataloguedCodes } from '../../../src/adapters/authorizer/catalogued-codes.js';
 import { classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
 import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
@@ -142,6 +143,23 @@ describe('the classification table', () => {
       ...{ kind: 'not_sent', reason: 'ECONNREFUSED', codes: [] },
       ...{ certificateRefused: false, outage: true },
     });
+  });
+
+  const FLOOD = 60;
+
+  it.each(['E0014', 'RNG9999', 'E7777'])('judges by the last of many items too: %s', async (last) => {
+    rig.server.answer(json(400, errors(...Array.from({ length: FLOOD }, () => 'E0316'), last)));
+    expect(await send('dps', rig.client)).toMatchObject({ kind: 'unknown', codes: expect.arrayContaining([last]) });
+  });
+
+  it('keeps what "this exists" says, however many other codes are recorded before it', async () => {
+    const others = [...cataloguedCodes].filter((code) => code !== 'E0014').slice(0, FLOOD);
+    rig.server.answer(json(400, errors(...others, 'E0014')));
+    const result = await send('dps', rig.client);
+    expect(result).toMatchObject({ kind: 'unknown', reason: 'already_there' });
+    const codes = 'codes' in result ? result.codes : [];
+    expect(codes).toContain('E0014');
+    expect(codes.length).toBeLessThan(FLOOD);
   });
 
   it.each(['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'])('knows the channel code %s', async (code) => {

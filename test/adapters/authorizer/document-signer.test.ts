@@ -67,6 +67,14 @@ describe('createDocumentSigner', () => {
     expect(second?.bytes).not.toEqual(first?.bytes);
   });
 
+  it('signs anew what another certificate has signed, and leaves alone what is its own or has another shape', async () => {
+    const other = issueCertificate({ subjectName: 'OUTRA', validDays: 1, now });
+    const first = await signer.signDps(dpsOf(), identity);
+    expect(await signer.renew(first.bytes, identity)).toBeUndefined();
+    expect(await signer.renew(first.bytes, other)).toEqual(await signer.signDps(dpsOf(), other));
+    expect(await signer.renew(Buffer.from(dpsOf()), other)).toBeUndefined();
+  });
+
   it('refuses what the schema refuses, without quoting it', async () => {
     const wrong = signer.signDps(dpsOf().replace('<vServ>80.00', '<vServ>80.0 de Maria'), identity);
     await expect(wrong).rejects.toThrow(SchemaViolation);

@@ -129,13 +129,18 @@ const isExisting = (result: unknown): result is { exists: string } =>
 
 const idIn = (bytes: Buffer): string => / Id="([^"]+)"/.exec(bytes.toString('utf8'))?.[1] ?? '';
 
+/** What a real signature covers, or all of what the fake signer has signed. */
+const digestIn = (bytes: Buffer): string =>
+  /<DigestValue>([^<]+)</.exec(bytes.toString('utf8'))?.[1] ?? digestOf(bytes);
+
 export const noteFor = (signedDps: Buffer, number: number): AuthorizedNote => ({
-  accessKey: String(number).padStart(50, '3'),
+  // The ninth digit says that a CNPJ follows, as the schema of events demands.
+  accessKey: `333333332${String(number).padStart(41, '3')}`,
   nfseNumber: String(number),
   authorizedAt: NOTE_AT,
   xml: Buffer.from(`<NFSe>${number}</NFSe>`),
   dpsId: idIn(signedDps),
-  dpsDigest: digestOf(signedDps),
+  dpsDigest: digestIn(signedDps),
   content: { amount: '1.00', description: 'outra nota', customerDocument: '' },
 });
 
@@ -143,5 +148,5 @@ const eventFor = (signed: Buffer): RegisteredEvent => ({
   xml: Buffer.from('<evento/>'),
   registeredAt: NOTE_AT,
   requestId: idIn(signed),
-  requestDigest: digestOf(signed),
+  requestDigest: digestIn(signed),
 });

@@ -47,7 +47,11 @@ export const signFakely = (unsigned: string): SignedDocument => {
 
 const signDocument = async (unsigned: string): Promise<SignedDocument> => signFakely(unsigned);
 
-export const fakeSigner: DocumentSigner = { signDps: signDocument, signPedRegEvento: signDocument };
+export const fakeSigner: DocumentSigner = {
+  signDps: signDocument,
+  signPedRegEvento: signDocument,
+  renew: async () => undefined,
+};
 
 /** The protocol over a memory log with one accepted invoice, at a clock that only the test moves. */
 export const issuerWorld = async (mode: Mode = 'live', overrides: Partial<IssuerDeps> = {}): Promise<IssuerWorld> => {

@@ -1,7 +1,6 @@
-import { money } from '../format.js';
 import { labelOf, tpRetPisCofins } from '../labels.js';
 import type { Note } from '../note.js';
-import { type Block, field, type Row, titleCell } from './grid.js';
+import { amount, type Block, field, type Row, titleCell } from './grid.js';
 
 /** Federal taxes except CBS; PIS and COFINS only for competences up to 2026 (NT 008, 2.4.5, note 6). */
 export const federal = (note: Note): Block => {
@@ -10,9 +9,9 @@ export const federal = (note: Note): Block => {
     height: HEIGHT,
     cells: [
       titleCell('TRIBUTAÇÃO FEDERAL (EXCETO CBS)'),
-      field(2, 'IRRF', money(note.federal.vRetIRRF), 25),
-      field(3, 'Contribuição Previdenciária - Retida', money(note.federal.vRetCP), 25),
-      field(4, 'Contribuições Sociais - Retidas', money(note.federal.vRetCSLL), 25),
+      amount(2, 'IRRF', note.federal.vRetIRRF),
+      amount(3, 'Contribuição Previdenciária - Retida', note.federal.vRetCP),
+      amount(4, 'Contribuições Sociais - Retidas', note.federal.vRetCSLL),
     ],
   };
   return (note.dCompet ?? '') <= LAST_DAY_OF_PIS_COFINS
@@ -31,8 +30,8 @@ const pisCofins = ({ federal: taxes }: Note): Row => ({
   top: PIS_COFINS,
   height: HEIGHT,
   cells: [
-    field(1, 'PIS - Débito Apuração Própria', money(taxes.vPis), 25),
-    field(2, 'COFINS - Débito Apuração Própria', money(taxes.vCofins), 25),
+    amount(1, 'PIS - Débito Apuração Própria', taxes.vPis),
+    amount(2, 'COFINS - Débito Apuração Própria', taxes.vCofins),
     field(3, 'Descrição Contrib. Sociais - Retidas', labelOf(tpRetPisCofins, taxes.tpRetPisCofins), 35, 2),
   ],
 });

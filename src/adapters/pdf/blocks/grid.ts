@@ -1,5 +1,5 @@
 import { lineHeight, type TextStyle } from '../fonts.js';
-import { shortened } from '../format.js';
+import { money, shortened } from '../format.js';
 import { type Box, CONTENT, centimetres, INSET, points, RIGHT_INSET } from '../page.js';
 import { centered, joined, type PlacedText, type Sheet, sheetOf } from '../sheet.js';
 import { cutToLines, wrapped } from '../wrapping.js';
@@ -35,6 +35,13 @@ export const field = (column: Column, label: string, value: string, size: number
   value: shortened(oneParagraph(value), size),
   shaded: false,
 });
+
+/** A field that holds an amount of the XML, or a sum of some. */
+export const amount = (column: Column, label: string, decimal: string | undefined): Cell =>
+  field(column, label, money(decimal), AMOUNT_SIZE);
+
+/** Characters of the largest sum of amounts of the schema (15 digits before the comma): an amount is never cut. */
+export const AMOUNT_SIZE = 27;
 
 /** As `field`, with the larger label of the identification and of the totals; `shaded` as NT 008, 2.2.3. */
 export const strongField = (

@@ -15,8 +15,8 @@ export const header = (note: Note, simulated: boolean): Sheet => ({
     ...titles(note),
     ...(simulated ? [simulatorWarning] : []),
     ...paragraph(municipality(note), { left: PLACE.left + INSET, top: TOP }, PLACE_STYLE),
-    environment(`Ambiente Gerador: ${labelOf(ambGer, note.ambGer)}`, 0.97),
-    environment(`Tipo de Ambiente: ${labelOf(tpAmb, note.tpAmb)}`, 1.22),
+    ...environment(`Ambiente Gerador: ${labelOf(ambGer, note.ambGer)}`, 0.97),
+    ...environment(`Tipo de Ambiente: ${labelOf(tpAmb, note.tpAmb)}`, 1.22),
   ],
 });
 
@@ -26,6 +26,7 @@ export const LOGO = { left: 0.49, top: 0.44, width: 4 };
 const TOP = 0.3;
 const PLACE = { left: 15.62, width: 5.09 };
 const PLACE_STYLE: TextStyle = { size: 8 };
+const ENVIRONMENT_STYLE: TextStyle = { size: 6 };
 const HEADING: TextStyle = { size: 9, bold: true };
 const RED = '#FF0000';
 const MIDDLE = { left: 5.41, width: 10.19 };
@@ -53,9 +54,13 @@ const municipality = (note: Note): readonly string[] => {
   return cutToLines(wrapped(`Município: ${name}`, width, PLACE_STYLE), 2, width, PLACE_STYLE);
 };
 
-const environment = (text: string, top: number): PlacedText => ({
-  left: PLACE.left + INSET,
-  top,
-  text,
-  style: { size: 6 },
-});
+/** One line, whatever code another issuer wrote. */
+const environment = (text: string, top: number): PlacedText[] => {
+  const width = roomIn(PLACE.width);
+  const lines = wrapped(oneParagraph(text), width, ENVIRONMENT_STYLE);
+  return paragraph(
+    cutToLines(lines, 1, width, ENVIRONMENT_STYLE),
+    { left: PLACE.left + INSET, top },
+    ENVIRONMENT_STYLE,
+  );
+};

@@ -1,7 +1,7 @@
-import { money, percent, slashed, sumOf } from '../format.js';
+import { percent, slashed, sumOf } from '../format.js';
 import type { IbsCbs, Note } from '../note.js';
 import { placeOf } from '../places.js';
-import { type Block, type Cell, field, titleCell } from './grid.js';
+import { amount, type Block, type Cell, field, titleCell } from './grid.js';
 
 /** The taxes of the reform. A note without them has dashes: NT 008, 2.3, lets nobody leave this block out. */
 export const ibsCbs = (note: Note): Block => {
@@ -35,8 +35,8 @@ const operation = (taxes: Taxes): readonly Cell[] => [
 ];
 
 const base = (taxes: Taxes, note: Note): readonly Cell[] => [
-  field(1, 'Exclusões e Reduções da Base de Cálculo', money(exclusions(note)), 25),
-  field(2, 'Base de Cálculo Após Exclusões e Reduções', money(taxes.vBC), 25),
+  amount(1, 'Exclusões e Reduções da Base de Cálculo', exclusions(note)),
+  amount(2, 'Base de Cálculo Após Exclusões e Reduções', taxes.vBC),
   field(
     3,
     'Red. Alíquota IBS / Red. Alíquota CBS',
@@ -48,16 +48,16 @@ const base = (taxes: Taxes, note: Note): readonly Cell[] => [
 
 const ibs = (taxes: Taxes): readonly Cell[] => [
   field(1, 'Alíq. Efetiva Municipal - IBS', percent(taxes.pAliqEfetMun), 10),
-  field(2, 'Valor Apurado Municipal - IBS', money(taxes.vIBSMun), 25),
+  amount(2, 'Valor Apurado Municipal - IBS', taxes.vIBSMun),
   field(3, 'Alíq. Efetiva Estadual - IBS', percent(taxes.pAliqEfetUF), 10),
-  field(4, 'Valor Apurado Estadual - IBS', money(taxes.vIBSUF), 25),
+  amount(4, 'Valor Apurado Estadual - IBS', taxes.vIBSUF),
 ];
 
 const sums = (taxes: Taxes): readonly Cell[] => [
-  field(1, 'Valor Total Apurado - IBS', money(taxes.vIBSTot), 25),
+  amount(1, 'Valor Total Apurado - IBS', taxes.vIBSTot),
   field(2, 'Alíquota - CBS', percent(taxes.pCBS), 10),
   field(3, 'Alíquota Efetiva - CBS', percent(taxes.pAliqEfetCBS), 10),
-  field(4, 'Valor Total Apurado - CBS', money(taxes.vCBS), 25),
+  amount(4, 'Valor Total Apurado - CBS', taxes.vCBS),
 ];
 
 /** Excluded from a base that exists only in a note with IBS and CBS. */

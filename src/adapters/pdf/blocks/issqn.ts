@@ -1,8 +1,8 @@
-import { ABSENT, money, percent, slashed, sumOf } from '../format.js';
+import { ABSENT, percent, slashed, sumOf } from '../format.js';
 import { labelOf, regEspTrib, tpBM, tpImunidade, tpRetISSQN, tpSusp, tribISSQN } from '../labels.js';
 import type { Issqn, Note } from '../note.js';
 import { placeOf } from '../places.js';
-import { type Block, type Cell, field, titleCell } from './grid.js';
+import { amount, type Block, type Cell, field, titleCell } from './grid.js';
 
 /** The municipal tax; one line when the operation is not subject to it (NT 008, 2.4.5, note 4). */
 export const issqn = ({ issqn: tax }: Note): Block => ({
@@ -38,16 +38,16 @@ const regime = (tax: Issqn): readonly Cell[] => [
 
 const benefit = (tax: Issqn): readonly Cell[] => [
   field(1, 'Benefício Municipal', labelOf(tpBM, tax.tpBM), 40),
-  field(2, 'Cálculo do BM', money(tax.vCalcBM ?? tax.vRedBCBM), 25),
-  field(3, 'Total Deduções/Reduções', money(sumOf(tax.vCalcDR ?? tax.vDR, tax.vCalcReeRepRes)), 25),
-  field(4, 'Desconto Incondicionado', money(tax.vDescIncond), 25),
+  amount(2, 'Cálculo do BM', tax.vCalcBM ?? tax.vRedBCBM),
+  amount(3, 'Total Deduções/Reduções', sumOf(tax.vCalcDR ?? tax.vDR, tax.vCalcReeRepRes)),
+  amount(4, 'Desconto Incondicionado', tax.vDescIncond),
 ];
 
 const assessed = (tax: Issqn): readonly Cell[] => [
-  field(1, 'BC ISSQN', money(tax.vBC), 25),
+  amount(1, 'BC ISSQN', tax.vBC),
   field(2, 'Alíquota Aplicada', percent(tax.pAliqAplic), 10),
   field(3, 'Retenção do ISSQN', labelOf(tpRetISSQN, tax.tpRetISSQN), 25),
-  field(4, 'ISSQN Apurado', money(tax.vISSQN), 25),
+  amount(4, 'ISSQN Apurado', tax.vISSQN),
 ];
 
 const incidence = (tax: Issqn): string =>

@@ -72,7 +72,7 @@ const partyRows = (title: string, who: Party, { rows }: Tops, second: readonly C
     height: HEIGHT,
     cells: [
       titleCell(title),
-      field(2, 'CNPJ / CPF / NIF', taxId(who.taxId), 40),
+      field(2, 'CNPJ / CPF / NIF', who.taxId === undefined ? (who.NIF ?? ABSENT) : taxId(who.taxId), 40),
       ...second,
       field(4, 'Telefone', phone(who.fone), 20),
     ],

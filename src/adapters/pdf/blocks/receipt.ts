@@ -1,7 +1,8 @@
+import { shortened } from '../format.js';
 import type { Note } from '../note.js';
 import { CONTENT, INSET } from '../page.js';
 import type { PlacedText, Rule, Sheet } from '../sheet.js';
-import { LABEL_GAP, paragraph, TEXT, TITLE } from './grid.js';
+import { LABEL_GAP, oneParagraph, paragraph, TEXT, TITLE } from './grid.js';
 
 /** Where the canhoto begins, in centimetres (NT 008, 2.4.5). */
 export const RECEIPT_TOP = 28.1;
@@ -17,9 +18,12 @@ export const receipt = (note: Note): Sheet => ({
     label('DATA CIENTIFICAÇÃO:', CONTENT.left),
     label('IDENTIFICAÇÃO E ASSINATURA', 5.41),
     label('Nº NFS-e / CHAVE NFS-e', 10.51),
-    ...paragraph([`${note.nNFSe} / ${note.accessKey}`], { left: 10.51 + INSET, top: RECEIPT_TOP + 0.31 }, TEXT),
+    ...paragraph([`${shownNumber(note)} / ${note.accessKey}`], { left: 10.51 + INSET, top: RECEIPT_TOP + 0.31 }, TEXT),
   ],
 });
+
+/** 13 digits, of the 66 characters of number and key. */
+const shownNumber = ({ nNFSe }: Note): string => shortened(oneParagraph(nNFSe), 13);
 
 const BOTTOM = RECEIPT_TOP + 0.67;
 

@@ -1,6 +1,6 @@
 import { money, sumOf } from '../format.js';
 import type { Note } from '../note.js';
-import { type Block, field, strongField, titleCell } from './grid.js';
+import { AMOUNT_SIZE, amount, type Block, strongField, titleCell } from './grid.js';
 
 /** What the customer pays. */
 export const totals = ({ totals: sums }: Note): Block => ({
@@ -12,19 +12,19 @@ export const totals = ({ totals: sums }: Note): Block => ({
       height: HEIGHT,
       cells: [
         titleCell('VALOR TOTAL DA NFS-E'),
-        strongField(2, 'VALOR DA OPERAÇÃO / SERVIÇO', money(sums.vServ), 25),
-        field(3, 'Desconto Incondicionado', money(sums.vDescIncond), 25),
-        field(4, 'Desconto Condicionado', money(sums.vDescCond), 25),
+        strongField(2, 'VALOR DA OPERAÇÃO / SERVIÇO', money(sums.vServ), AMOUNT_SIZE),
+        amount(3, 'Desconto Incondicionado', sums.vDescIncond),
+        amount(4, 'Desconto Condicionado', sums.vDescCond),
       ],
     },
     {
       top: 21.59,
       height: HEIGHT,
       cells: [
-        field(1, 'Total das Retenções (ISSQN / Federais)', money(sums.vTotalRet), 25),
-        strongField(2, 'VALOR LÍQUIDO DA NFS-e', money(sums.vLiq), 25),
-        field(3, 'Total do IBS/CBS', money(sumOf(sums.vIBSTot, sums.vCBS)), 25),
-        strongField(4, 'VALOR LÍQUIDO DA NFS-e + IBS/CBS', money(sums.vTotNF), 25, { shaded: true }),
+        amount(1, 'Total das Retenções (ISSQN / Federais)', sums.vTotalRet),
+        strongField(2, 'VALOR LÍQUIDO DA NFS-e', money(sums.vLiq), AMOUNT_SIZE),
+        amount(3, 'Total do IBS/CBS', sumOf(sums.vIBSTot, sums.vCBS)),
+        strongField(4, 'VALOR LÍQUIDO DA NFS-e + IBS/CBS', money(sums.vTotNF), AMOUNT_SIZE, { shaded: true }),
       ],
     },
   ],

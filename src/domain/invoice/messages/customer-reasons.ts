@@ -1,4 +1,4 @@
-/** About the customer: what the API's `customer` carries (domain.md section 9.3). */
+/** About the customer: what the API's `customer` carries, and its address in Brazil, which is the tax registry's (domain.md section 9.3). */
 export const customerReasons: Readonly<Record<string, string>> = {
   E0187: 'Este serviço exige que o cliente seja identificado. Envie customer com documento e nome e emita de novo.',
   E0188: 'O CNPJ do cliente é inválido. Corrija customer.document e emita de novo.',
@@ -17,8 +17,10 @@ export const customerReasons: Readonly<Record<string, string>> = {
     'Para este serviço o município exige o endereço do cliente. Confira o cadastro do cliente e fale com o suporte.',
   E0235: 'O sistema nacional exige o endereço do cliente com CNPJ. Fale com o suporte.',
   E0237: 'O ISS é retido pelo cliente e falta o endereço dele. Fale com o suporte.',
-  E0238: 'O município do endereço do cliente não existe. Corrija a cidade e o estado do cliente e emita de novo.',
-  E0240: 'O CEP do cliente não existe ou é de outro município. Corrija o CEP do cliente e emita de novo.',
+  E0238:
+    'O município do endereço que temos do cliente em cadastro não existe. Peça ao suporte que o corrija e emita de novo.',
+  E0240:
+    'O CEP que temos do cliente em cadastro não existe ou é de outro município. Peça ao suporte que o corrija e emita de novo.',
   E0242: 'Falta o endereço do cliente no exterior. Envie customer.address completo e emita de novo.',
   E0246:
     'O país do endereço do cliente não é aceito. Corrija customer.address.country com o código de duas letras e emita de novo.',

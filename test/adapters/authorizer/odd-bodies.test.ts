@@ -1,0 +1,73 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, json } from './authorizer-server.js';
+import { type ClientRig, caller, errors, inAMinute, openClientRig } from './rig.js';
+import { issued, noteAround } from './sefin.js';
+
+let rig: ClientRig;
+beforeAll(async () => {
+  rig = await openClientRig();
+});
+afterAll(() => rig.close());
+
+const send = () => rig.client.sendDps(caller, rig.dps.bytes, inAMinute);
+
+const compressed =
+  (status: number, body: Buffer): Answer =>
+  (_received, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(body);
+  };
+
+const marked =
+  (status: number, body: unknown): Answer =>
+  (_received, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(`\uFEFF${JSON.stringify(body)}`);
+  };
+
+describe('an answer that is compressed though nobody asked for it', () => {
+  it('is read', async () => {
+    const body = gzipSync(JSON.stringify(issued(noteAround(rig.dps.bytes))));
+    rig.server.answer(compressed(201, body));
+    expect(await send()).toMatchObject({ kind: 'done' });
+  });
+
+  it('is limited in what comes out of it', async () => {
+    const huge = { padding: 'a'.repeat(3_000_000), ...errors('E0316') };
+    rig.server.answer(compressed(400, gzipSync(JSON.stringify(huge))));
+    expect(await send()).toMatchObject({ kind: 'unknown', reason: 'ERR_BUFFER_TOO_LARGE' });
+  });
+
+  it.each([
+    ['cut', () => gzipSync(JSON.stringify(errors('E0316'))).subarray(0, 20)],
+    ['not compressed at all', () => Buffer.from(JSON.stringify(errors('E0316')))],
+  ])('proves nothing when it is %s', async (_name, body) => {
+    rig.server.answer(compressed(400, body()));
+    expect(await send()).toMatchObject({ kind: 'unknown' });
+    rig.server.answer(compressed(404, body()));
+    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({ kind: 'inconclusive' });
+  });
+});
+
+describe('a body with a byte order mark', () => {
+  it('is a success, a rejection or an absence as without it', async () => {
+    rig.server.answer(marked(201, issued(noteAround(rig.dps.bytes))));
+    expect(await send()).toMatchObject({ kind: 'done' });
+    rig.server.answer(marked(400, errors('E0316')));
+    expect(await send()).toMatchObject({ kind: 'rejected', codes: ['E0316'] });
+    rig.server.answer(marked(404, errors('E2404')));
+    expect(await rig.client.findByDps(caller, rig.dps.id)).toEqual({ kind: 'absent' });
+  });
+});
+
+describe('members that differ in casing alone', () => {
+  it.each([
+    ['erros', 'Erros'],
+    ['Erros', 'erros'],
+    ['erro', 'Erro'],
+  ])('hide nothing: E0014 in %s, another code in %s', async (first, second) => {
+    rig.server.answer(json(400, { [first]: [{ Codigo: 'E0014' }], [second]: [{ Codigo: 'E0316' }] }));
+    expect(await send()).toMatchObject({ kind: 'unknown', reason: 'already_there' });
+  });
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { authorizedData } from '../../domain/invoice/fixtures.js';
+import { type LedgerRig, openLedgerRig } from './rig.js';
+
+const HOUR = 3_600;
+
+describe('a walk over an invoice with more than one difference', () => {
+  let rig: LedgerRig;
+  beforeEach(async () => {
+    rig = await openLedgerRig();
+  });
+  afterEach(() => rig.close());
+
+  const fault = (order: object) => rig.simulator.control('POST', 'faults', order);
+
+  it('tells what one answer showed though the next one proves nothing', async () => {
+    const stream = await rig.issue();
+    const [first, sent] = await rig.events(stream);
+    if (first === undefined || sent?.type !== 'IssuanceAttempted') throw new Error('not an attempt');
+    const twin = `${stream.slice(0, -2)}1f`;
+    rig.streams.splice(0, 1, twin);
+    await rig.record(
+      twin,
+      { type: first.type, data: first.data } as typeof first,
+      { type: sent.type, data: { ...sent.data, digest: 'another' } },
+      {
+        type: 'Authorized',
+        data: {
+          ...authorizedData(1, 2),
+          ...{ accessKey: await rig.accessKey(stream), authorizedAt: rig.clock.now(), at: rig.clock.now() },
+        },
+      },
+    );
+    rig.clock.pass(HOUR);
+    await fault({ on: 'event_lookup', kind: 'http_404_html', times: 100 });
+    await rig.walkToTheEnd();
+    expect(await rig.differences(twin)).toEqual(['digest_differs']);
+    expect(rig.looks).toEqual(['inconclusive', 'inconclusive', 'inconclusive']);
+  });
+
+  it('tells in one round of a cancellation there only and of a note that is not there', async () => {
+    const stream = await rig.issue();
+    await rig.simulator.control('POST', 'events', {
+      ...{ environment: 'live', access_key: await rig.accessKey(stream), type: '101101' },
+    });
+    rig.clock.pass(HOUR);
+    await fault({ on: 'lookup', kind: 'stale', times: 2 });
+    await rig.walkToTheEnd();
+    expect(await rig.differences(stream)).toEqual(['canceled_there_only', 'issued_but_absent']);
+  });
+});
