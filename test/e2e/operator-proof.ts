@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { registry } from '../../projections/registry.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -19,14 +20,30 @@ const operator = async (running: RunningService, ...args: readonly string[]): Pr
   return JSON.parse(program.output().stdout);
 };
 
-const rowsOf = async ({ service }: RunningService): Promise<Record<string, readonly string[]>> => {
-  const rows: Record<string, readonly string[]> = {};
+const rowsOf = async ({ service }: RunningService): Promise<Rows> => {
+  const rows: Rows = {};
   for (const projection of registry.projections) rows[projection.name] = await dump(service.engines.pool, projection);
   return rows;
 };
 
-/** Everything is rebuilt beside what is read, and is the same, byte for byte. For a log that nobody writes to meanwhile. */
+/**
+ * Everything is rebuilt beside what is read, and is the same, byte for byte. A worker may open a certificate meanwhile, which is an
+ * event: what differs by that alone is the same the next time.
+ */
 export const expectSameRowsAfterRebuild = async (running: RunningService): Promise<void> => {
+  for (let left = TRIES; ; left -= 1) {
+    const { before, after } = await rebuilt(running);
+    expect(Object.values(before).flat().length).toBeGreaterThan(10);
+    if (left === 1) expect(after).toEqual(before);
+    if (isDeepStrictEqual(after, before)) return;
+  }
+};
+
+const TRIES = 3;
+
+type Rows = Record<string, readonly string[]>;
+
+const rebuilt = async (running: RunningService): Promise<{ before: Rows; after: Rows }> => {
   const { pool, log, clock } = { ...running.service.engines, clock: systemClock };
   await eventually(
     () => projectionStatus(registry.projections, { db: pool, log, clock }),
@@ -34,9 +51,7 @@ export const expectSameRowsAfterRebuild = async (running: RunningService): Promi
   );
   const before = await rowsOf(running);
   await operator(running, 'projections', 'rebuild', '--all');
-  const after = await rowsOf(running);
-  for (const [name, rows] of Object.entries(before)) expect({ name, rows: after[name] }).toEqual({ name, rows });
-  expect(Object.values(before).flat().length).toBeGreaterThan(10);
+  return { before, after: await rowsOf(running) };
 };
 
 /** Every hash and every link of the log holds. */

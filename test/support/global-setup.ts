@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/star
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
-import { COMPILED, newCompiledFolder } from './compiled.js';
+import { beginCompiling, COMPILED } from './compiled.js';
 import { privateLines, RUN_LOGS } from './run-logs.js';
 
 /** What test files get to know of the run's server: where it is and which database to copy, or why there is none. */
@@ -25,8 +25,8 @@ declare module 'vitest' {
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const logs = await mkdtemp(join(tmpdir(), 'nfse-logs-'));
   process.env[RUN_LOGS] = logs;
-  const compiled = await newCompiledFolder();
-  process.env[COMPILED] = compiled;
+  const compiled = await beginCompiling();
+  process.env[COMPILED] = compiled.folder;
   const server = await startServer();
   try {
     if (server.kind === 'absent') throw new Error(server.reason);
@@ -38,7 +38,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   }
   return async () => {
     await server.stop();
-    await rm(compiled, { recursive: true, force: true });
+    await compiled.close();
     const { lines, found } = await privateLines(logs);
     await rm(logs, { recursive: true, force: true });
     if (lines > 0)

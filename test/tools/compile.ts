@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -13,8 +13,8 @@ export type CompileOptions = {
   noEmitOnError: boolean;
 };
 
-/** Writes the sources as JavaScript below `into`, a folder inside the repository, so that packages are found. Throws when the compiler refuses. */
-export const compile = (into: string, { sources, noEmitOnError }: CompileOptions): void => {
+/** Writes the sources as JavaScript below `into`, a folder inside the repository, so that packages are found. Rejects when the compiler refuses. */
+export const compile = async (into: string, { sources, noEmitOnError }: CompileOptions): Promise<void> => {
   // The compiler takes the folders to compile from a file only; that file lives in the folder while it is needed.
   const config = join(into, 'tsconfig.build.json');
   const root = relative(into, ROOT);
@@ -28,12 +28,15 @@ export const compile = (into: string, { sources, noEmitOnError }: CompileOptions
     }),
   );
   const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
-  try {
-    execFileSync(process.execPath, [compiler, '--project', config], { stdio: noEmitOnError ? 'inherit' : 'ignore' });
-  } catch (error) {
-    if (noEmitOnError) throw error;
-  }
+  const complaint = await run(process.execPath, [compiler, '--project', config]);
+  if (noEmitOnError && complaint !== undefined) throw new Error(complaint);
   rmSync(config);
   const isData = (path: string): boolean => !/\.(ts|tsx)$/.test(path);
   for (const source of sources) cpSync(join(ROOT, source), join(into, source), { recursive: true, filter: isData });
 };
+
+/** What the program said when it failed. */
+const run = (program: string, args: readonly string[]): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    execFile(program, args, (error, stdout) => resolve(error === null ? undefined : stdout || error.message));
+  });
