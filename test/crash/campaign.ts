@@ -3,6 +3,7 @@ import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import { type Role, roles } from '../../src/runtime/config.js';
 import { waitFor } from '../support/crash-client.js';
 import { isCanceled } from '../support/crash-ledger.js';
+import { runProgram } from '../support/crash-processes.js';
 import { type ExternalSimulator, startExternalSimulator } from '../support/crash-simulator.js';
 import { openStage, type Stage } from '../support/crash-stage.js';
 import { type NatsServer, startNats } from '../support/nats.js';
@@ -68,6 +69,7 @@ export const campaign = (title: string, { size, seed, series, openLog }: Campaig
       expect(fleet.wrongEnds).toEqual([]);
       await expectSoundLog(stage);
       await expectRowsOfLog(stage);
+      const audited = await expectAudited(stage);
       const most = mostCalls(await wholeLog(stage, 'nfse'), await readCalls(simulator.controlUrl));
       expect(most.sends).toBeLessThanOrEqual(MAX_SENDS);
       const documents = await checkDocuments(stage);
@@ -76,11 +78,20 @@ export const campaign = (title: string, { size, seed, series, openLog }: Campaig
       const issued = ends.filter(({ seen }) => seen.status === 'issued').length;
       const counts = `${ends.length} invoices, ${issued} issued with one note each; most calls of one: ${callsLine(most)}`;
       process.stdout.write(
-        `${title}: seed ${seed}, ${seconds} s\n${endsTable(ends)}\n${counts}\n${mishapsOf(fleet)}\n${documents.line}\n`,
+        `${title}: seed ${seed}, ${seconds} s\n${endsTable(ends)}\n${counts}\n${mishapsOf(fleet)}\n${documents.line}\n${audited}\n`,
       );
     },
     PATIENCE_MS,
   );
+};
+
+/** What an auditor's own process says of it all: chains, schemas, invariants, and each row of the read model. */
+const expectAudited = async ({ env }: Stage): Promise<string> => {
+  const program = runProgram(['src/main.ts', 'audit', 'verify', '--json'], env);
+  expect(await program.ended, program.complaint()).toEqual({ code: 0, signal: null });
+  const { ok, streams, events, findings } = JSON.parse(program.output().stdout);
+  expect({ ok, findings }).toEqual({ ok: true, findings: [] });
+  return `audit verify: ${streams} streams, ${events} events, nothing found`;
 };
 
 const stepsOf = ({ rounds }: CampaignSize, random: Seeded): readonly Step[] =>
