@@ -147,7 +147,8 @@ const expectCancellations = async (ends: readonly End[], load: Load, simulator: 
   const chosen = ends.filter(({ seen }) => seen.status === 'issued').filter((_, index) => index % CANCELED_SHARE === 0);
   await Promise.all(
     chosen.map(async ({ wish, seen }, index) => {
-      if (index % LOST_SHARE === 0) await simulator.order({ on: 'event', kind: 'lost_after_commit' }, wish.amountInCents);
+      if (index % LOST_SHARE === 0)
+        await simulator.order({ on: 'event', kind: 'lost_after_commit' }, wish.amountInCents);
       expect((await load.cancel(seen.id)).cancellation?.status).toBe('succeeded');
     }),
   );
