@@ -70,9 +70,9 @@ const isOfRealTime = ({ faults }: Played['plan']): boolean => faults.some(({ kin
 
 /** For longer than the hour. The simulator hides what a held-back answer is about from its commit on until after the answer. */
 const isHidden = ({ faults }: Played['plan'], what: 'issue' | 'event'): boolean => {
-  const stale = faults.find(({ on, kind }) => on === what && kind === 'stale');
+  const stale = faults.filter(({ on, kind }) => on === what && kind === 'stale');
   const isHeldBack = faults.some(({ on, kind }) => on === what && kind === 'slow');
-  return stale !== undefined && (isHeldBack || (stale.delaySeconds ?? 0) > HOUR_SECONDS);
+  return stale.some(({ delaySeconds = 0 }) => isHeldBack || delaySeconds > HOUR_SECONDS);
 };
 
 const HOUR_SECONDS = 3_600;
