@@ -140,8 +140,8 @@ const expectEnds = async (all: readonly Wish[], load: Load, simulator: ExternalS
 
 /** Of those that were issued. */
 const CANCELED_SHARE = 10;
-/** Of these, how many lose the answer to their event: were it every second one, the breaker would pause sends most of the time. */
-const LOST_SHARE = 5;
+/** Of these, how many lose the answer to their event. */
+const LOST_SHARE = 2;
 
 const expectCancellations = async (ends: readonly End[], load: Load, simulator: ExternalSimulator): Promise<void> => {
   const chosen = ends.filter(({ seen }) => seen.status === 'issued').filter((_, index) => index % CANCELED_SHARE === 0);

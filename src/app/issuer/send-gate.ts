@@ -78,7 +78,8 @@ export const createSendGate = ({ clock, leaseSeconds, chance, onChange }: SendGa
     if (heard?.kind === 'inconclusive' && heard.outage === true) outage(caller, true);
     else {
       delete questions[caller.mode];
-      turn(caller.mode, learnedNothing(circuits[caller.mode], true));
+      // What is found was taken: the environment takes sends, and only its answer got lost.
+      turn(caller.mode, heard?.kind === 'found' ? answered() : learnedNothing(circuits[caller.mode], true));
     }
     const circuit = circuits[caller.mode];
     // What was decided before the question is old by now: the one who asked decides again, and then may send.

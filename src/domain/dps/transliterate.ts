@@ -4,6 +4,8 @@
  * Latin form. Nothing is cut; the result may be longer than the input, so lengths are to be checked on it (reading 4).
  */
 export const transliterate = (text: string): string | undefined => {
+  // Almost every text; a sequence of these is composed already.
+  if (ALL_LATIN_1.test(text)) return text.trim();
   let latin = '';
   for (const character of text.normalize('NFC').replaceAll('\r\n', '\n')) {
     const form = latinForm(character);
@@ -29,6 +31,7 @@ const withoutMarks = (character: string): string => {
 
 /** Visible characters of Latin-1; its control characters are none of them. */
 const LATIN_1 = /^[ -~¡-ÿ]$/u;
+const ALL_LATIN_1 = /^[ -~¡-ÿ]*$/;
 
 const BLANK = /^[\s\u0085\u2028\u2029]$/u;
 

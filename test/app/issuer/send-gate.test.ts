@@ -17,10 +17,11 @@ describe('the gate before the sends of an environment', () => {
     const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
     const enter = async (mode: 'live' | 'test' = 'live') => gate.enter({ ...caller, mode });
     const outage = { kind: 'unknown', reason: 'no_json', codes: [], outage: true } as const;
-    let answer: 'out' | 'absent' = 'out';
+    let answer: 'out' | 'absent' | 'found' = 'out';
     let asked = 0;
     const question = async () => {
       asked += 1;
+      if (answer === 'found') return { kind: 'found', found: 'the note of that send' } as const;
       return answer === 'out'
         ? ({ kind: 'inconclusive', reason: 'no_json_503', outage: true } as const)
         : ({ kind: 'absent' } as const);
@@ -36,8 +37,8 @@ describe('the gate before the sends of an environment', () => {
       pass: (seconds: number) => {
         now = addSeconds(now, seconds);
       },
-      recover: () => {
-        answer = 'absent';
+      recover: (heard: 'absent' | 'found' = 'absent') => {
+        answer = heard;
       },
       asked: () => asked,
     };
@@ -68,6 +69,17 @@ describe('the gate before the sends of an environment', () => {
     if (probe.kind === 'pass') probe.saw({ kind: 'rejected', codes: ['E0316'] }, async () => ({ kind: 'absent' }));
     expect(await enter()).toMatchObject({ kind: 'pass' });
     expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'open', 'half_open', 'closed']);
+  });
+
+  it('opens to all when the last send is found: it was taken, and only its answer got lost', async () => {
+    const { fail, enter, pass, recover, isClosed, changes } = gateOf();
+    for (let sends = 0; sends < 5; sends += 1) await fail();
+    recover('found');
+    pass(15);
+    expect(await enter()).toEqual({ kind: 'paused', until: at(15) });
+    expect(isClosed('live')).toBe(true);
+    expect([await enter(), await enter()]).toMatchObject([{ kind: 'pass' }, { kind: 'pass' }]);
+    expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'closed']);
   });
 
   it('lets the next one try when the one that was let through sends nothing', async () => {
