@@ -1,10 +1,10 @@
 import { loadavg } from 'node:os';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { danfseDocument } from '../../src/adapters/pdf/document.js';
 import { drawDanfse } from '../../src/adapters/pdf/draw.js';
 import { readNote } from '../../src/adapters/pdf/read-note.js';
 import { createPdfRenderer } from '../../src/adapters/pdf/renderer.js';
 import { alteredXml, marks, noteOf } from '../adapters/pdf/support/notes.js';
+import { type LoopBlocks, loopBesideBusyThreads, watchLoop } from './loop.js';
 import { atLeast, below, type Row } from './report.js';
 import { median } from './rounds.js';
 
@@ -15,7 +15,7 @@ const PHASE_ROUNDS = 100;
 
 /**
  * DANFSe pages per second and the time of one, from XML to PDF with nothing kept, with one and two threads always busy; the
- * longest time that the thread of the clients stood still meanwhile; and where the time of a page goes.
+ * longest time that the thread of the clients stood still meanwhile, beside what the machine alone makes it wait; and where the time of a page goes.
  */
 export const benchDanfse = async (): Promise<readonly Row[]> => [
   ...(await pagesWith(1)),
@@ -27,15 +27,15 @@ const pagesWith = async (workers: number): Promise<readonly Row[]> => {
   const renderer = createPdfRenderer({ workers, cacheBytes: 0 });
   try {
     await drawAll(renderer.render, workers, WARM_UP * workers);
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
+    const seen = watchLoop();
     const begun = performance.now();
     const cpu = process.cpuUsage();
     const times = await drawAll(renderer.render, workers, PAGES);
     const rate = PAGES / ((performance.now() - begun) / 1_000);
     const { user, system } = process.cpuUsage(cpu);
-    delay.disable();
-    return [rowOf(workers, { rate, times, cpuMs: (user + system) / 1e3 / PAGES }), loopRow(workers, delay.max / 1e6)];
+    const blocks = seen();
+    const bare = await loopBesideBusyThreads(workers);
+    return [rowOf(workers, { rate, times, cpuMs: (user + system) / 1e3 / PAGES }), loopRow(workers, blocks, bare)];
   } finally {
     await renderer.close();
   }
@@ -53,11 +53,13 @@ const rowOf = (workers: number, { rate, times, cpuMs }: Measured): Row => ({
     `${cpuMs.toFixed(1)} ms of processor a page; load ${(loadavg()[0] ?? 0).toFixed(1)}`,
 });
 
-const loopRow = (workers: number, longestMs: number): Row => ({
+const loopRow = (workers: number, { longestMs, collectorMs }: LoopBlocks, bare: LoopBlocks): Row => ({
   name: '  event loop meanwhile',
   figure: `${longestMs.toFixed(1)} ms`,
   aim: below(20, longestMs, ' ms'),
-  detail: `longest block with ${workers} busy`,
+  detail:
+    `longest block with ${workers} busy, longest pause of the collector ${collectorMs.toFixed(1)} ms; ` +
+    `${bare.longestMs.toFixed(1)} ms beside as many busy threads that draw nothing`,
 });
 
 /** Milliseconds of each page; as many callers as threads, so that none waits for another. */

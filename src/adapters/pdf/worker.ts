@@ -1,3 +1,6 @@
+import { readlinkSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { drawDanfse } from './draw.js';
 import type { DrawAnswer, DrawRequest } from './protocol.js';
@@ -14,6 +17,17 @@ const answer = async ({ nfseXml, marks }: DrawRequest): Promise<DrawAnswer> => {
     return { ok: false, reason: 'drawing' };
   }
 };
+
+/** Linux alone has priorities of threads: where two cores have three things to do, clients come before documents. */
+const comeAfterClients = (): void => {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // Elsewhere, and in a container that forbids it, documents are drawn as they come.
+  }
+};
+
+comeAfterClients();
 
 parentPort?.on('message', async (request: DrawRequest) => {
   const given = await answer(request);
