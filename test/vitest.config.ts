@@ -7,6 +7,9 @@ const shared = {
   hookTimeout: 60_000,
 };
 
+/** Without processes, files or engines of their own: these share one process each worker and load their modules once. */
+const together = ['test/domain/**/*.test.ts', 'test/http/**/*.test.ts', 'test/xml/**/*.test.ts'];
+
 /** The crash tests start several processes each and would starve the others: they come last, the campaign alone. */
 export default defineConfig({
   test: {
@@ -18,9 +21,12 @@ export default defineConfig({
           ...shared,
           name: 'product',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/crash/**'],
+          exclude: ['test/crash/**', ...together],
           sequence: { groupOrder: 0 },
         },
+      },
+      {
+        test: { ...shared, name: 'together', isolate: false, include: together, sequence: { groupOrder: 0 } },
       },
       {
         test: {

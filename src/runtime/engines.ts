@@ -78,7 +78,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   runner.onStop('guard pool', () => guardPool.end());
   const keyring = await openMasterKeys(config, pool, clock);
   watchMasterKeys(keyring, logger, runner);
-  const log = openEventLog(config, { connectionString, limits, onIdleError }, runner);
+  const log = await openEventLog(config, { connectionString, limits, onIdleError }, runner);
   await prepareProjections(pool, log, clock, registry.projections);
   if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, registry.projections);
   const sealingKeys = createSealingKeys({ keyring, db: pool, clock });

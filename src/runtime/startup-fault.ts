@@ -1,6 +1,6 @@
 import { TrustRootsUnusable } from '../adapters/authorizer/trust-roots.js';
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
-import { NatsTopologyMismatch } from '../adapters/queue-nats/topology.js';
+import { NatsTopologyMismatch } from '../adapters/queue-nats/topology-mismatch.js';
 import { type SqlFault, sqlFault } from '../adapters/sql/errors.js';
 import { MigrationError } from '../adapters/sql/migrate.js';
 import { SchemaDrift } from '../adapters/sql/schema-drift.js';

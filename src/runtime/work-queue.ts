@@ -1,5 +1,4 @@
 import { createMemoryQueue } from '../adapters/queue-memory/memory-queue.js';
-import { createNatsQueue } from '../adapters/queue-nats/nats-queue.js';
 import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/work-queue.js';
 import type { Config, Role } from './config.js';
@@ -23,6 +22,8 @@ export const openWorkQueue = async (
   if (natsUrl === undefined || !roles.some((role) => USED_BY.includes(role))) {
     return { ...createMemoryQueue(clock), isDurable: false, status: () => ({ ok: true }) };
   }
+  // Its client is loaded where it is used, as that of the event log is.
+  const { createNatsQueue } = await import('../adapters/queue-nats/nats-queue.js');
   const queue = await createNatsQueue({
     servers: natsUrl,
     clock,

@@ -11,7 +11,7 @@ import { createBackoff, jittered } from '../../waiting/backoff.js';
 import { pause, settlesWithin } from '../../waiting/pause.js';
 import { faultCode, unavailable } from './faults.js';
 import type { Notify } from './notices.js';
-import { NatsTopologyMismatch } from './topology.js';
+import { NatsTopologyMismatch } from './topology-mismatch.js';
 
 /** A connection from one connect to the loss of it, with streams and consumers as they have to be. */
 export type Session = {

@@ -13,11 +13,7 @@ import {
 } from 'nats';
 import { faultCode, isNotFound, isRefused } from './faults.js';
 import type { ConsumerName, Names } from './names.js';
-
-/** Thrown when a stream or consumer of our name exists and cannot be made what it has to be; names what differs. */
-export class NatsTopologyMismatch extends Error {
-  override readonly name = 'NatsTopologyMismatch';
-}
+import { NatsTopologyMismatch } from './topology-mismatch.js';
 
 export type Topology = {
   names: Names;

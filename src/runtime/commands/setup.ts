@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { AccountNotPrepared, prepareAccount } from '../../adapters/eventlog-eventstoredb/account.js';
 import { EventStoreUrlInvalid } from '../../adapters/eventlog-eventstoredb/address.js';
 import { badUsage, type Command, done, refused, textFlag } from '../../cli/command.js';
 import { systemClock } from '../clock.js';
@@ -36,6 +35,7 @@ const eventStore = (config: () => Config): Command => ({
     if (file === undefined) return badUsage('--admin-password-file is required');
     const password = await readFile(file, 'utf8').catch(() => undefined);
     if (password === undefined) return badUsage(`${file} cannot be read`);
+    const { AccountNotPrepared, prepareAccount } = await import('../../adapters/eventlog-eventstoredb/account.js');
     try {
       const outcome = await prepareAccount(url, password.trim());
       return done(`the user of EVENTSTORE_URL is ${outcome} and may read the whole log`, { user: outcome });

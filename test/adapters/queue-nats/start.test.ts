@@ -2,7 +2,7 @@ import { nanos, RetentionPolicy, StorageType } from 'nats';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { laneOf, subjectToken } from '../../../src/adapters/queue-nats/names.js';
 import { NatsServersInvalid, readServers } from '../../../src/adapters/queue-nats/servers.js';
-import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology.js';
+import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology-mismatch.js';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
