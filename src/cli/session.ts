@@ -124,15 +124,16 @@ export type MasterKeyOperations = {
   ): Promise<{ done: { generation: string; activated: boolean; resealed: number } } | { refused: string }>;
 };
 
-/** `waiting` stands in the key file and seals nothing yet; `lost` has sealed and is not in the key file. */
+/** `waiting` stands in the key file and seals nothing yet; `lost` has sealed and is not in the key file, `given_up` never will be. */
 export type MasterKeyGeneration = {
   generation: string;
   keyId: string;
-  state: 'sealing' | 'opening' | 'waiting' | 'lost';
+  state: 'sealing' | 'opening' | 'waiting' | 'lost' | 'given_up';
   certificates: number;
   dayKeys: number;
   activatedAt?: Instant;
   activatedBy?: string;
+  givenUpAt?: Instant;
 };
 
 export type ProjectionOperations = {

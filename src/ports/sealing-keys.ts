@@ -10,6 +10,9 @@ export type SealingKey = { generation: string; key: Buffer };
 export type SealingKeys = {
   /** Test: by the key of the day of `at` as long as it is kept, else by today's. */
   forSealing(mode: Mode, stream: StreamName, at: Instant): Promise<SealingKey>;
-  /** Undefined when the key was destroyed, or lost with R: the field is gone for good. Throws when it should exist and cannot be had. */
+  /**
+   * Undefined when the key was destroyed, lost with R, or given up as lost by an operator: the field is gone for good. Throws
+   * when it should exist and cannot be had.
+   */
   forOpening(generation: string, stream: StreamName): Promise<Buffer | undefined>;
 };

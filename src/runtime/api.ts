@@ -5,9 +5,9 @@ import type { Keyring } from '../adapters/vault/keyring.js';
 import { deriveSecret, type MasterKey } from '../adapters/vault/master-key.js';
 import { cancelInvoice } from '../app/cancel/cancel-invoice.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
+import { completingNotes } from '../app/download/complete-notes.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
 import { createDownloadTokens, type SecretsOfDay } from '../app/download/download-token.js';
-import { completingImported } from '../app/import/complete-imported.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
 import { acceptInvoice } from '../app/issue/accept-invoice.js';
 import { lru } from '../app/lru.js';
@@ -72,7 +72,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
   const downloads = {
-    store: completingImported(store, authorizer),
+    store: completingNotes(store, authorizer),
     clock,
     pdf,
     testRetentionSeconds,
@@ -148,7 +148,7 @@ const downloadSecrets = (keyring: Keyring, { downloadTokenSeconds }: Config): Se
   };
 };
 
-/** Only asked for the XML of imported invoices; a mode that this process cannot reach has none. */
+/** Only asked for XML that the log lacks; a mode that this process cannot reach has none. */
 const openApiAuthorizer = async (parts: Parts, company: AcceptDeps['company']): Promise<Authorizer> => {
   const { engines, clock, metrics } = parts;
   const { vault, store } = engines;

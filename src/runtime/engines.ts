@@ -6,7 +6,9 @@ import { createReadModel } from '../adapters/read-model-postgres/read-model.js';
 import { openPool } from '../adapters/sql/pool.js';
 import { createCertificateVault } from '../adapters/vault/certificate-vault.js';
 import { loadMasterKeys, MasterKeyUnusable } from '../adapters/vault/key-file.js';
+import { listGenerations } from '../adapters/vault/key-registry.js';
 import { type Keyring, openKeyring } from '../adapters/vault/keyring.js';
+import { withoutFile } from '../adapters/vault/lost-key.js';
 import { createSealingKeys, type VaultSealingKeys } from '../adapters/vault/sealing-keys.js';
 import { createEventStore, type EventStore } from '../app/event-store/event-store.js';
 import type { CertificateVault } from '../ports/certificate-vault.js';
@@ -103,11 +105,11 @@ const openMasterKeys = async (
   db: pg.Pool,
   clock: Clock,
 ): Promise<Keyring> => {
-  const isSealed = (await db.query('select from vault_master_keys limit 1')).rowCount !== 0;
+  const registered = await listGenerations(db);
   // A fresh key beside sealed rows opens nothing, and would stand where the lost one has to be put back.
-  if (isSealed && !existsSync(masterKeyFile))
+  if (registered.length > 0 && !existsSync(masterKeyFile))
     throw new MasterKeyUnusable(
-      `the master key file ${masterKeyFile} is missing and this database was sealed with it: restore your copy`,
+      `the master key file ${masterKeyFile} is missing and this database was sealed with it: restore your copy (${withoutFile(masterKeyFile, registered)})`,
     );
   await loadMasterKeys(masterKeyFile, { createIfMissing: masterKeyMayBeMade });
   const readFile = () => loadMasterKeys(masterKeyFile, { createIfMissing: false });

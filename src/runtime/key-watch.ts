@@ -17,7 +17,8 @@ export const watchMasterKeys = (keyring: Keyring, logger: Logger, runner: Runner
       const problem = (await keyring.refresh()).join('; ');
       if (problem !== said && problem !== '') logger.error({ msg: 'the master key file is not complete', problem });
       said = problem;
-      const { generation } = keyring.sealing();
+      // Where nothing may seal any more, that is the problem which was said.
+      const generation = problem === '' ? keyring.sealing().generation : sealing;
       if (generation !== sealing) logger.info({ msg: 'another master key seals from now on', generation });
       sealing = generation;
     }

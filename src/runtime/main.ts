@@ -13,6 +13,7 @@ import { invoiceCommands } from '../cli/commands/invoice.js';
 import { invoiceSearchCommands } from '../cli/commands/invoice-search.js';
 import { keyCommands } from '../cli/commands/key.js';
 import { masterKeyCommands } from '../cli/commands/master-key.js';
+import { giveUpCommands } from '../cli/commands/master-key-give-up.js';
 import { municipalityCommands } from '../cli/commands/municipality.js';
 import { parkedCommands } from '../cli/commands/parked.js';
 import { privacyCommands } from '../cli/commands/privacy.js';
@@ -29,6 +30,7 @@ import { readTable } from '../tables/tsv.js';
 import { gzipBase64 } from '../xml/transport.js';
 import { systemClock } from './clock.js';
 import { demoCommand } from './commands/demo.js';
+import { giveUpOf } from './commands/give-up.js';
 import { addMasterKeyCommand } from './commands/master-key.js';
 import { restoreOf } from './commands/restore.js';
 import { serveCommand } from './commands/serve.js';
@@ -84,6 +86,7 @@ export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): reado
   ...[serveCommand(config), simulatorCommand(config), demoCommand(env)],
   ...operatorCommands,
   ...restoreCommands(restoreOf(config), process.stderr),
+  ...giveUpCommands(giveUpOf(config, systemClock)),
   ...setupCommands(config),
 ];
 

@@ -5,6 +5,7 @@ import { createParametersCache } from '../adapters/municipal-parameters/cache.js
 import { createKeyUses } from '../adapters/read-model-postgres/key-uses.js';
 import { createSupportReads } from '../adapters/read-model-postgres/support-reads.js';
 import { createExportSigner } from '../adapters/vault/export-signer.js';
+import { withoutCopy } from '../adapters/vault/lost-key.js';
 import {
   type GenerationState,
   type GenerationStatus,
@@ -129,14 +130,16 @@ const masterKeyCheck = (generations: readonly GenerationStatus[]): Check => {
   const lost = named('lost').map(({ generation }) => generation);
   if (lost.length > 0) {
     const detail = `generation ${lost.join(', ')} is not in the key file: what it sealed cannot be opened`;
-    return { name, ok: false, detail, cure: 'restore its line from your copy of the key file' };
+    return { name, ok: false, detail, cure: `restore its line from your copy of the key file (${withoutCopy(lost)})` };
   }
   const old = named('opening').reduce((sum, { certificates, dayKeys }) => sum + certificates + dayKeys, 0);
   const sealing = named('sealing').map(({ generation }) => generation);
   const waiting = named('waiting').map(({ generation }) => generation);
+  const givenUp = named('given_up').map(({ generation }) => generation);
   const detail = [
     `${sealing.join()} seals`,
     ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} waits in the key file`]),
+    ...(givenUp.length === 0 ? [] : [`${givenUp.join(', ')} is given up`]),
     ...(old === 0
       ? []
       : [

@@ -5,6 +5,8 @@ import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommands } from '../../src/cli/commands/doctor.js';
 import { masterKeyCommands } from '../../src/cli/commands/master-key.js';
+import { giveUpCommands } from '../../src/cli/commands/master-key-give-up.js';
+import { runCommand } from '../../src/cli/run.js';
 import { addMasterKeyCommand } from '../../src/runtime/commands/master-key.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { type Operator, openOperator } from './operator.js';
@@ -100,3 +102,54 @@ describeWithPostgres('nfse master-key', () => {
     });
   });
 });
+
+describe('nfse master-key give-up', () => {
+  const done = {
+    generation: 'm1',
+    sealing: 'm2',
+    certificates: [`${CNPJ} c1`],
+    dayKeys: [],
+    signingKeys: ['ed25519:x'],
+  };
+  const asked: unknown[] = [];
+  const run = (result: Result, ...argv: string[]) => outcomeOf(result, asked, argv);
+
+  it('wants the reason, and the generation a second time, before it does anything', async () => {
+    const why = ['--reason', 'burnt'];
+    for (const words of [why, [...why, '--confirm', 'm2'], ['--confirm', 'm1'], ['--confirm', 'm1', '--reason', ' ']])
+      expect(await run({ done }, 'm1', ...words)).toMatchObject({ exit: 2, out: [] });
+    expect(asked).toEqual([]);
+  });
+
+  it('lists and counts what was taken out, and says what comes next', async () => {
+    const { exit, out } = await run({ done }, 'm1', '--reason', 'burnt', '--confirm', 'm1', '--actor', 'ana');
+    expect([exit, out.join('\n').split('\n')]).toEqual([
+      0,
+      [
+        'm1 is given up, m2 seals from now on',
+        ...['1 certificate taken out', `  ${CNPJ} c1`, '0 keys of test days taken out'],
+        ...['1 signing key of exports taken out', '  ed25519:x'],
+        'Before the start: nfse certificate put CNPJ --pfx FILE --password-file FILE for each company',
+      ],
+    ]);
+    expect(asked).toEqual([['m1', { actor: 'ana', reason: 'burnt' }]]);
+  });
+
+  it('says in one line why it was refused', async () => {
+    const refused = await run({ refused: 'not lost' }, 'm1', '--reason', 'burnt', '--confirm', 'm1');
+    expect(refused).toEqual({ exit: 1, out: [], err: ['not lost'] });
+  });
+});
+
+type Result = Awaited<ReturnType<Parameters<typeof giveUpCommands>[0]>>;
+
+const outcomeOf = async (result: Result, asked: unknown[], argv: readonly string[]) => {
+  const [out, err]: [string[], string[]] = [[], []];
+  const commands = giveUpCommands(async (...words) => {
+    asked.push(words);
+    return result;
+  });
+  const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
+  const noSession = () => Promise.reject(new Error('it opens no session'));
+  return { exit: await runCommand(['master-key', 'give-up', ...argv], commands, noSession, terminal), out, err };
+};

@@ -233,6 +233,7 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
   PersonalDataRevealed: { command: 'events show', subject: companyStream(COMPANY), at: AT },
   ParkedWorkRetried: { subject: invoiceStream('live', COMPANY, INVOICE), at: AT },
   ProjectionRebuildOrdered: { projection: 'invoices', at: AT },
+  MasterKeyGivenUp: { generation: 'm1', reason: 'the machine with the key and its copy burnt', at: AT },
   MunicipalityDemandsSet: { ibge: '3304557', requiresCustomer: true, requiresRegistration: false, at: AT },
   RegistryEntryPut: {
     cnpj: '11222333000181',
@@ -251,7 +252,7 @@ export const goldenStream = (type: string): StreamName => {
   if (type.startsWith('Api') && type.includes('Switched')) return systemApiStream;
   if (type === 'LogAnchored') return anchorStream('2026-11-21');
   if (type === 'PersonalDataRevealed') return revealsStream;
-  if (type === 'ParkedWorkRetried' || type === 'ProjectionRebuildOrdered') return supportStream;
+  if (['ParkedWorkRetried', 'ProjectionRebuildOrdered', 'MasterKeyGivenUp'].includes(type)) return supportStream;
   if (type.startsWith('Catalog')) return catalogStream('6201501');
   if (type.startsWith('Municipality')) return municipalityStream('3304557');
   if (type.startsWith('Registry')) return registryStream('11222333000181');

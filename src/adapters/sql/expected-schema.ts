@@ -75,6 +75,8 @@ export const expectedSchema: readonly string[] = [
   'column vault_master_keys.activated_at text collate C',
   'column vault_master_keys.activated_by text collate C',
   'column vault_master_keys.generation text not null collate C',
+  'column vault_master_keys.given_up_at text collate C',
+  'column vault_master_keys.given_up_by text collate C',
   'column vault_master_keys.key_id text not null collate C',
   'column vault_signing_keys.created_at text not null collate C',
   'column vault_signing_keys.public_key text not null collate C',

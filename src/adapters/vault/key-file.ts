@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chown, link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { nextGeneration } from './lost-key.js';
 import { byGeneration, generationNumber, type MasterKey, type MasterKeys } from './master-key.js';
 
 /** Thrown when the file is missing, holds no keys, or may be read by others; the message names the file and what to do. */
@@ -25,19 +26,27 @@ export const loadMasterKeys = async (
       `the master key file ${file} is missing: put 32 random bytes in base64 there, mode 0600`,
     );
   }
-  await createFile(file);
+  await createFile(file, `${freshKey()}\n`);
   const created = await readKeys(file);
   if (created === undefined) throw new MasterKeyUnusable(`the master key file ${file} vanished while it was made`);
   return created;
 };
 
 /**
- * Adds the next generation behind those that are there. Nothing is sealed with it before it is activated. Answers its name;
- * throws `MasterKeyUnusable`.
+ * Adds a generation behind those that are there, the next one unless another is named; a file that is missing is made when one
+ * is named. Nothing is sealed with it before it is activated. Answers its name; throws `MasterKeyUnusable`.
  */
-export const addMasterKey = async (file: string): Promise<string> => {
+export const addMasterKey = async (file: string, named?: string): Promise<string> => {
+  if (named !== undefined && generationNumber(named) === undefined)
+    throw new MasterKeyUnusable(`${named} is no name of a generation: m1, m2, and so on`);
+  if (named !== undefined && (await readKeys(file)) === undefined) {
+    await createFile(file, `${named}:${freshKey()}\n`);
+    return named;
+  }
   const [newest] = await loadMasterKeys(file, { createIfMissing: false });
-  const generation = `m${(generationNumber(newest.generation) ?? 0) + 1}`;
+  const generation = named ?? nextGeneration([newest]);
+  if (byGeneration({ generation }, newest) >= 0)
+    throw new MasterKeyUnusable(`the master key file ${file} holds ${newest.generation}: name a later generation`);
   const before = (await readFile(file, 'utf8')).trimEnd();
   await writing(file, async () => {
     const { uid, gid } = await stat(file);
@@ -91,9 +100,9 @@ const parseKeys = (file: string, text: string): MasterKeys => {
 };
 
 /** A key that was used and then lost in a power cut would lose data: it is on the disk before it has its name. */
-const createFile = (file: string): Promise<void> =>
+const createFile = (file: string, text: string): Promise<void> =>
   writing(file, async () => {
-    const draft = await writeDraft(file, `${freshKey()}\n`);
+    const draft = await writeDraft(file, text);
     // Unlike a rename, a link never replaces the key that another process made.
     await link(draft, file).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;

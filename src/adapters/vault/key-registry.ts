@@ -8,6 +8,8 @@ export type RegisteredKey = {
   keyId: string;
   activatedAt: Instant | undefined;
   activatedBy: string | undefined;
+  /** Since when it counts as lost for good. Undefined for one that must be in the key file. */
+  givenUpAt: Instant | undefined;
 };
 
 export const listGenerations = async (db: pg.Pool): Promise<readonly RegisteredKey[]> => {
@@ -16,14 +18,23 @@ export const listGenerations = async (db: pg.Pool): Promise<readonly RegisteredK
     key_id: string;
     activated_at: Instant | null;
     activated_by: string | null;
-  }>('select generation, key_id, activated_at, activated_by from vault_master_keys');
-  return rows.map(({ generation, key_id, activated_at, activated_by }) => ({
+    given_up_at: Instant | null;
+  }>('select generation, key_id, activated_at, activated_by, given_up_at from vault_master_keys');
+  return rows.map(({ generation, key_id, activated_at, activated_by, given_up_at }) => ({
     generation,
     keyId: key_id,
     activatedAt: activated_at ?? undefined,
     activatedBy: activated_by ?? undefined,
+    givenUpAt: given_up_at ?? undefined,
   }));
 };
+
+/** Whether a key is the one that is noted under its name. One that was given up in a new database was never seen there. */
+export const isNoted = ({ keyId, givenUpAt }: RegisteredKey, id: string): boolean =>
+  keyId === id || (keyId === UNSEEN && givenUpAt !== undefined);
+
+/** Stands for the id of a key that the database has never met. */
+export const UNSEEN = '';
 
 /**
  * All keys of the file, in one statement, and only into an empty table: a database that was lost knows none of those that

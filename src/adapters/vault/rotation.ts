@@ -1,13 +1,16 @@
 import type pg from 'pg';
 import type { Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
-import { activate, listGenerations } from './key-registry.js';
+import { activate, listGenerations, type RegisteredKey } from './key-registry.js';
 import type { Keyring } from './keyring.js';
 import { byGeneration, masterKeyId } from './master-key.js';
 import { resealVault, sealedRows } from './reseal.js';
 
-/** `waiting` stands in the key file and seals nothing yet; `lost` has sealed and is not in the key file. */
-export type GenerationState = 'sealing' | 'opening' | 'waiting' | 'lost';
+/**
+ * `waiting` stands in the key file and seals nothing yet; `lost` has sealed and is not in the key file; `given_up` is lost too,
+ * and an operator said that it stays so.
+ */
+export type GenerationState = 'sealing' | 'opening' | 'waiting' | 'lost' | 'given_up';
 
 export type GenerationStatus = {
   generation: string;
@@ -18,6 +21,7 @@ export type GenerationStatus = {
   dayKeys: number;
   activatedAt?: Instant;
   activatedBy?: string;
+  givenUpAt?: Instant;
 };
 
 export type RotationProgress = { done: number; of: number };
@@ -36,16 +40,18 @@ export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<re
   const rows = await sealedRows(db);
   const sealing = keyring.sealing().generation;
   const waiting = keyring.all().filter(({ generation }) => registered.every((one) => one.generation !== generation));
-  const stateOf = (generation: string): GenerationState => {
-    if (keyring.all().every((one) => one.generation !== generation)) return 'lost';
+  const stateOf = ({ generation, givenUpAt }: RegisteredKey): GenerationState => {
+    if (keyring.all().every((one) => one.generation !== generation))
+      return givenUpAt === undefined ? 'lost' : 'given_up';
     return generation === sealing ? 'sealing' : 'opening';
   };
   const statuses = [
     ...waiting.map(({ generation, key }) => ({ generation, keyId: masterKeyId(key), state: 'waiting' as const })),
-    ...registered.map(({ generation, keyId, activatedAt, activatedBy }) => ({
-      ...{ generation, keyId, state: stateOf(generation) },
-      ...(activatedAt === undefined ? {} : { activatedAt }),
-      ...(activatedBy === undefined ? {} : { activatedBy }),
+    ...registered.map((one) => ({
+      ...{ generation: one.generation, keyId: one.keyId, state: stateOf(one) },
+      ...(one.activatedAt === undefined ? {} : { activatedAt: one.activatedAt }),
+      ...(one.activatedBy === undefined ? {} : { activatedBy: one.activatedBy }),
+      ...(one.givenUpAt === undefined ? {} : { givenUpAt: one.givenUpAt }),
     })),
   ];
   return statuses

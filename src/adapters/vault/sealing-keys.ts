@@ -52,7 +52,8 @@ export const createSealingKeys = ({ keyring, db, clock }: SealingKeysOptions): V
     forOpening: async (generation, stream) => {
       const [, day, keyId] = TEST_GENERATION.exec(generation) ?? [];
       if (day !== undefined) return ownKey(await days.find(day), keyId);
-      return liveKey(await keyring.ofGeneration(generation), stream);
+      const master = await keyring.ofGeneration(generation);
+      return master && liveKey(master, stream);
     },
     destroyDayKeys: (olderThanDay) => days.destroyBefore(olderThanDay),
   };

@@ -6,6 +6,7 @@ import { type ChainHead, checkLink } from './chain.js';
 import { checkShape, isIdOfCommand, sealingFault } from './event-schema.js';
 import type { Finding, Findings } from './finding.js';
 import { createLogInvariants } from './log-invariants.js';
+import { createSealedCount, type GivenUpCount } from './sealed-count.js';
 import { COMMAND, EVENTS, IN_COMMAND, NUMBERS_PER_STREAM } from './stream-numbers.js';
 import { createStreamTable, type StreamTable } from './stream-table.js';
 
@@ -17,6 +18,8 @@ export type LogChecker = {
   take(event: RecordedEvent): void;
   /** Says what only the end can tell. */
   end(): AnchorCount;
+  /** Of the events so far: what no key opens any more is no finding, but is told. */
+  givenUp(): readonly GivenUpCount[];
   readonly table: StreamTable;
   readonly events: number;
   readonly lastPosition: LogPosition | null;
@@ -31,6 +34,7 @@ export const createLogChecker = (extent: Extent, findings: Findings): LogChecker
   const table = createStreamTable(NUMBERS_PER_STREAM);
   const invariants = createLogInvariants(table, extent === 'whole');
   const anchors: AnchorWalk | undefined = extent === 'whole' ? createAnchorWalk() : undefined;
+  const sealed = createSealedCount();
   let events = 0;
   let lastPosition: LogPosition | null = null;
 
@@ -55,6 +59,7 @@ export const createLogChecker = (extent: Extent, findings: Findings): LogChecker
 
   return {
     table,
+    givenUp: () => sealed.givenUp(),
     get events() {
       return events;
     },
@@ -64,6 +69,7 @@ export const createLogChecker = (extent: Extent, findings: Findings): LogChecker
     take: (event) => {
       const { stream, revision, position, metadata } = event;
       events += 1;
+      sealed.take(event);
       if (lastPosition !== null && position <= lastPosition) {
         findings.add({
           kind: 'position_order',

@@ -86,4 +86,5 @@ export const operatorSchemas = {
   PersonalDataRevealed: shape({ command: text, subject: text, at: instant }),
   ParkedWorkRetried: shape({ subject: text, at: instant }),
   ProjectionRebuildOrdered: shape({ projection: text, at: instant }),
+  MasterKeyGivenUp: shape({ generation: text, reason: text, at: instant }),
 } as const satisfies Record<Exclude<DomainEvent['type'], keyof typeof invoiceSchemas>, v.GenericSchema>;

@@ -6,6 +6,7 @@ import { createLogChecker, type Extent, type LogChecker } from './log-checker.js
 import { headOf, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
 import { merkleRoot } from './merkle.js';
 import { isSignedBy } from './public-key.js';
+import type { GivenUpCount } from './sealed-count.js';
 import { EVENTS } from './stream-numbers.js';
 
 export type ExportFile = {
@@ -24,7 +25,13 @@ export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
 
-export type ExportReport = { streams: number; events: number; findings: Findings; anchors: AnchorCount };
+export type ExportReport = {
+  streams: number;
+  events: number;
+  findings: Findings;
+  anchors: AnchorCount;
+  givenUp: readonly GivenUpCount[];
+};
 
 /** Checks an export by itself, its manifest and a public key: no service and no secret is needed. */
 export const verifyExport = async (file: ExportFile, onEvents?: (events: number) => void): Promise<ExportReport> => {
@@ -53,7 +60,7 @@ export const verifyExport = async (file: ExportFile, onEvents?: (events: number)
   const anchors = checker.end();
   ended();
   if (manifest !== undefined) await compareFile(manifest, file, checker, findings);
-  return { streams: checker.table.size, events: checker.events, findings, anchors };
+  return { streams: checker.table.size, events: checker.events, findings, anchors, givenUp: checker.givenUp() };
 };
 
 /** A manifest that cannot be trusted is still compared: it may show where the file was changed. */

@@ -3,9 +3,16 @@ import type { EventLog } from '../../ports/event-log.js';
 import type { AnchorCount } from './anchor-walk.js';
 import { createFindings, type Findings } from './finding.js';
 import { createLogChecker } from './log-checker.js';
+import type { GivenUpCount } from './sealed-count.js';
 import { shareOf, type WalkProgress, walkLog } from './walk.js';
 
-export type LogReport = { streams: number; events: number; findings: Findings; anchors: AnchorCount };
+export type LogReport = {
+  streams: number;
+  events: number;
+  findings: Findings;
+  anchors: AnchorCount;
+  givenUp: readonly GivenUpCount[];
+};
 
 /** Walks the whole log (see `createLogChecker`); needs no key, because hashes and shapes are those of sealed text. */
 export const verifyLog = async (
@@ -25,5 +32,5 @@ export const verifyLog = async (
     findings.add({ kind: 'log_end', detail });
   }
   const anchors = checker.end();
-  return { streams: checker.table.size, events: checker.events, findings, anchors };
+  return { streams: checker.table.size, events: checker.events, findings, anchors, givenUp: checker.givenUp() };
 };

@@ -77,11 +77,20 @@ const NO_DOCUMENT =
 /** A test invoice whose day's key is gone, which is how test data is erased. */
 const ERASED = 'O conteúdo desta nota de teste foi apagado: não há PDF nem XML para baixar.';
 
+/** A live invoice whose key was lost, as long as the authorizer does not give its note either (ADR 26). */
+const CLOSED =
+  'O conteúdo desta nota não pode mais ser aberto por este serviço, e o sistema nacional não o forneceu agora: consulte a nota no portal nacional pela chave de acesso (access_key).';
+
+const missingText = ({ origin, facts }: Invoice): string => {
+  if (origin.kind !== 'api') return NO_DOCUMENT;
+  return facts.mode === 'test' ? ERASED : CLOSED;
+};
+
 /** Repeatable only while the outcome is still to come; a rejection names the authorizer's code (readings 23 and 53). */
 const notIssued = (invoice: Invoice): Refusal => {
   const status = invoiceStatus(invoice);
   const waiting = status === 'queued' || status === 'processing';
-  const missing = isDownloadable(invoice) ? { message: invoice.origin.kind === 'api' ? ERASED : NO_DOCUMENT } : {};
+  const missing = isDownloadable(invoice) ? { message: missingText(invoice) } : {};
   const providerCode = invoice.outcome.status === 'failed' ? invoice.outcome.codes[0] : undefined;
   return {
     code: 'nfse.not_issued',

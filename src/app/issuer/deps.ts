@@ -17,7 +17,7 @@ export type IssuerNotice = {
     | 'series_blocked'
     | 'number_conflict'
     | 'document_invalid'
-    /** What was accepted cannot be read any more: its test day's key was lost with the database. */
+    /** What was accepted cannot be read any more: its test day's key was lost with the database, or its master key was given up. */
     | 'content_lost'
     | 'lookup_inconclusive'
     | 'outcome_not_recorded';

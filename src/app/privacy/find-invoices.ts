@@ -21,7 +21,7 @@ export type FoundPlaces = {
   totals: readonly { companyId: string; mode: Mode; invoices: number }[];
   /** Streams of the tax registry. */
   registry: readonly StreamName[];
-  /** Invoices whose key was destroyed: nobody can say any more whose they are. */
+  /** Invoices whose key was destroyed or given up: nobody can say any more whose they are. */
   unreadable: number;
 };
 

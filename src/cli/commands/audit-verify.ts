@@ -5,12 +5,14 @@ import { compareAnchors, type PublishedFile } from '../../app/anchors/compare-an
 import type { AnchorCount } from '../../app/audit/anchor-walk.js';
 import type { Finding, Findings } from '../../app/audit/finding.js';
 import { readPublicKey } from '../../app/audit/public-key.js';
+import type { GivenUpCount } from '../../app/audit/sealed-count.js';
 import { verifyExport } from '../../app/audit/verify-export.js';
 import { verifyLog } from '../../app/audit/verify-log.js';
 import { badUsage, type Command, type Flags, type Outcome, textFlag } from '../command.js';
 import { manifestOf, readExport } from '../export-file.js';
 import { createProgress, type ProgressStream } from '../progress.js';
 import type { Session } from '../session.js';
+import { counted } from '../text.js';
 
 export const verifyCommand = (stream: ProgressStream): Command => ({
   name: 'audit verify',
@@ -99,22 +101,37 @@ const anchorFiles = async (folder: string): Promise<readonly PublishedFile[] | u
   );
 };
 
-type Report = { streams: number; events: number; findings: Findings; anchors: AnchorCount };
+type Report = {
+  streams: number;
+  events: number;
+  findings: Findings;
+  anchors: AnchorCount;
+  givenUp: readonly GivenUpCount[];
+};
 
-const outcomeOf = ({ streams, events, findings, anchors }: Report, notes: readonly string[]): Outcome => {
+const outcomeOf = ({ streams, events, findings, anchors, givenUp }: Report, notes: readonly string[]): Outcome => {
   const ok = findings.total === 0;
   const hidden = findings.total - findings.kept.length;
   const verdict = ok ? 'nothing is wrong' : `${findings.total} findings`;
   const text = [
     `${events} events in ${streams} streams, ${anchors.anchors} ${anchors.anchors === 1 ? 'anchor' : 'anchors'}: ${verdict}`,
     ...notes,
+    ...givenUp.map((one) => `${counted(one.events, 'event')} sealed under ${one.generation}, which was given up`),
     ...findings.kept.map(lineOf),
     ...(hidden === 0 ? [] : [`and ${hidden} more`]),
   ].join('\n');
   return {
     exit: ok ? 0 : 1,
     text,
-    json: { ok, streams, events, findings: findings.kept, ...(hidden === 0 ? {} : { hidden }), anchors },
+    json: {
+      ok,
+      streams,
+      events,
+      findings: findings.kept,
+      ...(hidden === 0 ? {} : { hidden }),
+      anchors,
+      given_up: givenUp,
+    },
   };
 };
 

@@ -44,19 +44,30 @@ const WORDS: Record<MasterKeyGeneration['state'], string> = {
   opening: 'opens what it sealed',
   waiting: 'waits: nfse master-key rotate',
   lost: 'LOST: restore its line in the key file',
+  given_up: 'given up: what it sealed stays closed',
 };
 
-const lineOf = ({ generation, keyId, state, certificates, dayKeys, activatedAt }: MasterKeyGeneration): string =>
+const lineOf = ({
+  generation,
+  keyId,
+  state,
+  certificates,
+  dayKeys,
+  activatedAt,
+  ...rest
+}: MasterKeyGeneration): string =>
   [
     `${generation.padEnd(4)} ${keyId}  ${WORDS[state]}`,
     `${counted(certificates, 'certificate')} and ${counted(dayKeys, 'day key')} are under it`,
     ...(activatedAt === undefined ? [] : [`since ${activatedAt}`]),
+    ...(rest.givenUpAt === undefined ? [] : [`until ${rest.givenUpAt}`]),
   ].join('; ');
 
-const jsonOf = ({ keyId, dayKeys, activatedAt, activatedBy, ...rest }: MasterKeyGeneration) => ({
+const jsonOf = ({ keyId, dayKeys, activatedAt, activatedBy, givenUpAt, ...rest }: MasterKeyGeneration) => ({
   ...rest,
   key_id: keyId,
   day_keys: dayKeys,
   ...(activatedAt === undefined ? {} : { activated_at: activatedAt }),
   ...(activatedBy === undefined ? {} : { activated_by: activatedBy }),
+  ...(givenUpAt === undefined ? {} : { given_up_at: givenUpAt }),
 });

@@ -47,7 +47,9 @@ const textOf = (found: PrivacyReport): string => {
     ...companies.map((cnpj) => `company of this service: ${cnpj}, in its registration`),
     ...(unreadable === 0
       ? []
-      : [`${counted(unreadable, 'test invoice')} erased by its day's key: nobody can say any more whom it names`]),
+      : [
+          `${counted(unreadable, 'invoice')} whose key is gone (a test day's, or one that was lost): nobody can say any more whom it names`,
+        ]),
     '',
     ...found.holdings.map(({ place, holds, why, until }) => `${place}: ${holds}. Why: ${why}. Until: ${until}`),
   ];

@@ -18,7 +18,9 @@ export type AuditEvent =
   /** Work of an invoice's stream that was parked is tried again. */
   | { type: 'ParkedWorkRetried'; data: { subject: StreamName; at: Instant } }
   /** A read model was ordered to be made anew; the rows say what came of it. */
-  | { type: 'ProjectionRebuildOrdered'; data: { projection: string; at: Instant } };
+  | { type: 'ProjectionRebuildOrdered'; data: { projection: string; at: Instant } }
+  /** A generation of the master key is lost without a copy: what it sealed, here and in the vault, nobody opens any more. */
+  | { type: 'MasterKeyGivenUp'; data: { generation: string; reason: string; at: Instant } };
 
 export type AuditEventType = AuditEvent['type'];
 
@@ -27,6 +29,7 @@ export const auditPersonalFields = {
   PersonalDataRevealed: [],
   ParkedWorkRetried: [],
   ProjectionRebuildOrdered: [],
+  MasterKeyGivenUp: [],
 } as const satisfies Record<AuditEventType, readonly string[]>;
 
 export const auditEventTypes = Object.keys(auditPersonalFields) as AuditEventType[];

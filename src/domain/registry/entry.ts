@@ -45,6 +45,7 @@ export const putEntry = (
   entry: LocalEntry,
   at: Instant,
 ): { events: readonly RegistryEvent[] } =>
-  state !== undefined && sortedJson(state) === sortedJson(entry)
+  // Of a name whose key is gone nothing is left to compare with.
+  state?.legalName !== undefined && sortedJson(state) === sortedJson(entry)
     ? { events: [] }
     : { events: [{ type: 'RegistryEntryPut', data: { ...entry, cnpj, at } }] };

@@ -103,6 +103,18 @@ describe('a master key file of several generations', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it('is made, where there is none, for a generation with a name of its own', async () => {
+    expect(await addMasterKey(file, 'm2')).toBe('m2');
+    expect(await generations()).toEqual(['m2']);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await addMasterKey(file, 'm4')).toBe('m4');
+    for (const earlier of ['m4', 'm3'])
+      await expect(addMasterKey(file, earlier)).rejects.toThrow(/holds m4: name a later generation/);
+    await expect(addMasterKey(file, 'key')).rejects.toThrow(/no name of a generation/);
+    expect(await generations()).toEqual(['m4', 'm2']);
+    expect(await readdir(folder)).toEqual(['master.key']);
+  });
+
   const [one, two] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];
 
   it.each([

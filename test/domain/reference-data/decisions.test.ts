@@ -128,6 +128,14 @@ describe('the local registry', () => {
     expect(put && evolveEntry(undefined, put)).toStrictEqual({ legalName: 'A LTDA' });
   });
 
+  it('can be entered again when the key of its name is gone, which then is left out of the event', () => {
+    const closed = evolveEntry(undefined, {
+      type: 'RegistryEntryPut',
+      data: { cnpj: '11222333000181', at: AT } as never,
+    });
+    expect(putEntry(closed, '11222333000181', { legalName: 'A LTDA' }, AT).events).toHaveLength(1);
+  });
+
   it('forgets an address that is no longer given', () => {
     const address = { street: 'A', number: '1', district: 'C', city: 'Rio', state: 'RJ', postalCode: '20040030' };
     const put = (state: LocalEntry | undefined, entry: LocalEntry) =>

@@ -14,6 +14,7 @@ import { signingKeysMigration } from './0021-signing-keys.js';
 import { parkedTapsMigration } from './0022-parked-taps.js';
 import { keyUsesMigration } from './0023-key-uses.js';
 import { batchedGuardsMigration } from './0024-batched-guards.js';
+import { givenUpGenerationsMigration } from './0027-given-up-generations.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   parkedTapsMigration,
   keyUsesMigration,
   batchedGuardsMigration,
+  givenUpGenerationsMigration,
 ];

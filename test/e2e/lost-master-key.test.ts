@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runCommand } from '../../src/cli/run.js';
+import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { type Role, roles } from '../../src/runtime/config.js';
+import { allCommands } from '../../src/runtime/main.js';
+import { type Service, startService } from '../../src/runtime/service.js';
+import { sessionOver } from '../../src/runtime/session.js';
+import { DEMO_CNPJ } from '../http/demo.js';
+import type { LedgerNote } from '../support/crash-ledger.js';
+import { runProgram } from '../support/crash-processes.js';
+import { commandLinesOf } from '../support/operations-docs.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { runLogger } from '../support/run-logs.js';
+import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+
+type Body = Record<string, unknown> & { id: string; status: string; links: { pdf: string; xml: string } };
+
+const PAGE = 'docs/operations/keys.md';
+const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
+const CUSTOMER = { document: '52998224725', name: 'Maria Aparecida' };
+
+/** The command lines of the page's runbook, in their order. */
+const runbook = (): readonly (readonly string[])[] => {
+  const text = readFileSync(new URL(`../../${PAGE}`, import.meta.url), 'utf8');
+  const [, section = ''] = text.split('## No copy of the master key is left');
+  const [block = ''] = /^ *```sh\n[\s\S]*?^ *```$/m.exec(section) ?? [];
+  return commandLinesOf({ name: PAGE, text: block.replaceAll(/^ {3}/gm, '') }).map(({ words }) => words);
+};
+
+describeWithPostgres('a master key of which no copy is left', () => {
+  let running: RunningService;
+  let service: Service;
+  let ahead = 0;
+  const clock = { now: () => addSeconds(systemClock.now(), ahead) };
+  beforeAll(async () => {
+    running = await startRunningService(QUICK, roles, clock);
+    service = running.service;
+  });
+  afterAll(async () => {
+    await service.stop();
+    await running.close();
+  });
+
+  const start = async (withRoles: readonly Role[] = roles): Promise<void> => {
+    service = await startService({ config: running.config, roles: withRoles, clock, logger: runLogger() });
+  };
+  const ask = (path: string, body?: object, headers: object = {}): Promise<Response> =>
+    fetch(`${service.url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${running.keys.live}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const shown = async (id: string): Promise<Body> => (await (await ask(`/v1/nfse/${id}`)).json()) as Body;
+  const post = (amount: number): Promise<Response> =>
+    ask(
+      '/v1/nfse',
+      { amount_in_cents: amount, description: 'Consultoria', reference: `pedido-${amount}`, customer: CUSTOMER },
+      { 'idempotency-key': `chave-${amount}` },
+    );
+  const accept = async (amount: number): Promise<string> => {
+    const response = await post(amount);
+    const body = (await response.json()) as Body;
+    expect([response.status, body]).toEqual([202, expect.anything()]);
+    return body.id;
+  };
+  const becomes = (id: string, status: string): Promise<Body> =>
+    eventually(
+      () => shown(id),
+      (body) => body.status === status,
+    );
+  const issue = async (amount: number): Promise<string> => (await becomes(await accept(amount), 'issued')).id;
+  const xmlOf = async (id: string): Promise<Buffer> => {
+    const response = await ask(`/v1/nfse/${id}/xml`);
+    expect(response.status).toBe(200);
+    return Buffer.from(await response.arrayBuffer());
+  };
+  const control = async (path: string, body?: object): Promise<unknown> => {
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(`${service.simulator?.controlUrl ?? ''}${path}`, { ...init, headers })).json();
+  };
+  const fault = (on: string, kind: string, times: number) => control('/_control/faults', { on, kind, times });
+  const ledger = async (amount: number): Promise<readonly LedgerNote[]> =>
+    ((await control('/_control/ledger?environment=live')) as readonly LedgerNote[]).filter(
+      (note) => note.amount_in_cents === amount,
+    );
+  /** As an operator at a shell, in a process of its own. */
+  const nfse = async (...words: readonly string[]): Promise<{ exit: number | null; said: string }> => {
+    const { config } = running;
+    const program = runProgram(['src/main.ts', ...words], {
+      ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: config.dataDir, DATABASE_URL: config.databaseUrl ?? '' },
+      MASTER_KEY_FILE: config.masterKeyFile,
+    });
+    const { code } = await program.ended;
+    const { stdout, stderr } = program.output();
+    return { exit: code, said: `${stdout}${stderr}` };
+  };
+  /** As an operator beside the running service. */
+  const operate = async (...words: readonly string[]): Promise<{ exit: number; said: string }> => {
+    const said: string[] = [];
+    const write = (text: string): void => void said.push(text);
+    const session = sessionOver(service.engines, running.config, clock);
+    const commands = allCommands({}, () => running.config);
+    const exit = await runCommand(words, commands, async () => session, { out: write, err: write });
+    return { exit, said: said.join('\n') };
+  };
+  /** What the page writes for a place of its own, as it is here; the demo company has no file of a certificate. */
+  const here = (words: readonly string[]): readonly string[] =>
+    words[0] === 'certificate'
+      ? ['certificate', 'issue-demo', DEMO_CNPJ]
+      : words.map((word) => (word === '.data/master.key' ? running.config.masterKeyFile : word));
+
+  it('costs what it sealed and nothing else: by the runbook every outcome becomes true, and no note comes twice', {
+    timeout: 240_000,
+  }, async () => {
+    const old = await issue(1_001);
+    const xml = await xmlOf(old);
+    const [canceled, kept] = [await issue(1_002), await issue(1_003)];
+    for (const on of ['lookup', 'fetch', 'event_lookup']) await fault(on, 'http_503', 10_000);
+    await fault('issue', 'lost_after_commit', 1);
+    const unanswered = await accept(1_004);
+    await fault('event', 'lost_after_commit', 1);
+    expect((await ask(`/v1/nfse/${canceled}/cancel`, {})).status).toBe(202);
+    await eventually(
+      async () => [...(await ledger(1_004)), ...(await ledger(1_002)).filter((note) => note.canceled_at !== undefined)],
+      (notes) => notes.length === 2,
+    );
+    await service.stop();
+    await start(['api', 'projector']);
+    const unsent = await accept(1_005);
+    expect((await ask(`/v1/nfse/${kept}/cancel`, {})).status).toBe(202);
+    const { created_at: acceptedAt } = await shown(unsent);
+
+    await rm(running.config.masterKeyFile);
+    const [makeKey = [], giveUp = [], ...others] = runbook();
+    const asMessage = `nfse ${here(makeKey).join(' ')}, then nfse ${giveUp.slice(0, 3).join(' ')}`;
+    expect(await nfse('serve')).toMatchObject({ exit: 2, said: expect.stringContaining(asMessage) });
+    expect(await nfse(...here(makeKey))).toMatchObject({ exit: 0 });
+    // A process that runs has the lost key in memory: nothing is given up beside it.
+    expect(await nfse(...here(giveUp))).toMatchObject({
+      exit: 1,
+      said: expect.stringContaining('stop them all first'),
+    });
+    await service.stop();
+    expect(await nfse('serve')).toMatchObject({ exit: 2, said: expect.stringContaining('nfse master-key give-up m1') });
+    const given = await nfse(...here(giveUp));
+    expect(given).toMatchObject({ exit: 0, said: expect.stringContaining('m1 is given up, m2 seals from now on') });
+    expect(given.said).toMatch(new RegExp(`1 certificate taken out\n {2}${DEMO_CNPJ} `));
+    expect(others).toHaveLength(1);
+    for (const words of others) expect(await nfse(...here(words))).toMatchObject({ exit: 0 });
+    await start();
+
+    // Every promise made before holds: the same key gives the same invoice, and its reference is taken.
+    const before = { 1001: old, 1002: canceled, 1003: kept, 1004: unanswered, 1005: unsent };
+    for (const [amount, id] of Object.entries(before)) expect(await accept(Number(amount))).toBe(id);
+    const again = await ask('/v1/nfse', { amount_in_cents: 2_005, description: 'x', reference: 'pedido-1005' });
+    expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('nfse.reference_in_use')]);
+
+    expect(await becomes(unanswered, 'issued')).toMatchObject({ failed_attempts: 0 });
+    await becomes(canceled, 'canceled');
+    ahead += (epochMs(String(acceptedAt)) - epochMs(clock.now())) / 1_000 + 901;
+    expect(await becomes(unsent, 'failed')).toMatchObject({ error: { code: 'nfse.not_processed' } });
+    ahead += 3_600;
+    const refused = await eventually(
+      () => shown(kept),
+      ({ cancellation }) => (cancellation as { status: string }).status === 'failed',
+    );
+    expect(refused).toMatchObject({ status: 'issued' });
+    await becomes(await issue(1_006), 'issued');
+    for (const amount of [1_001, 1_002, 1_003, 1_004, 1_006]) expect(await ledger(amount)).toHaveLength(1);
+    expect(await ledger(1_005)).toEqual([]);
+
+    // Reads answer, without what was sealed; the document comes from the authorizer, byte for byte.
+    const body = await shown(old);
+    expect(body).toMatchObject({ status: 'issued', amount_in_cents: 1_001, reference: 'pedido-1001' });
+    for (const field of ['customer', 'description']) expect(body).not.toHaveProperty(field);
+    expect((await xmlOf(old)).equals(xml)).toBe(true);
+    for (const id of [old, canceled, unanswered]) expect((await ask(`/v1/nfse/${id}/pdf`)).status).toBe(200);
+
+    const verified = await operate('audit', 'verify', '--json');
+    expect(JSON.parse(verified.said)).toMatchObject({ ok: true, findings: [], given_up: [{ generation: 'm1' }] });
+    const replayed = await operate('audit', 'replay', old, '--at', systemClock.now());
+    expect(replayed).toMatchObject({ exit: 0, said: expect.stringContaining('"status": "issued"') });
+    expect((await operate('privacy', 'report', CUSTOMER.document)).said).toMatch(/5 invoices whose key is gone/);
+    expect((await operate('projections', 'rebuild', '--all')).exit).toBe(0);
+    expect(await operate('events', 'show', 'audit-support')).toMatchObject({
+      ...{ exit: 0, said: expect.stringContaining('MasterKeyGivenUp') },
+    });
+    const exported = join(running.config.dataDir, 'log.ndjson');
+    expect((await operate('events', 'export', '--out', exported, '--reveal')).exit).toBe(0);
+    expect(await operate('audit', 'verify', '--file', exported)).toMatchObject({ exit: 0 });
+    const doctor = (await operate('doctor')).said
+      .split('\n')
+      .filter((line) => /master key|^\S+ +certificate/.test(line));
+    expect(doctor.filter((line) => line.startsWith('BAD'))).toEqual([]);
+    expect(doctor.join('\n')).toContain('m2 seals, m1 is given up');
+  });
+});
