@@ -31,6 +31,7 @@ const LOCK_MS = 10_000;
 const CONNECT_MS = 5_000;
 /** The server's own refusal is certain and ours is not, so it goes first. */
 const ANSWER_MARGIN_MS = 2_000;
+const GOODBYE_MS = 2_000;
 
 /** A pool that a lost, silent or replaced server cannot bring the process down with. Connects when first used. */
 export const openPool = (options: PoolOptions): pg.Pool => {
@@ -57,7 +58,21 @@ export const openPool = (options: PoolOptions): pg.Pool => {
   pool.on('connect', (client) => client.on('error', ignore));
   pool.on('release', (_error, client) => letExit(client));
   sessions.watch(pool);
-  return pool;
+  return endingAwake(pool);
+};
+
+/**
+ * The driver waits for the goodbye of a session that was busy when the end began. Its socket does not keep the process alive any
+ * more, which would then end (exit 13) before a healthy server has answered.
+ */
+const endingAwake = (pool: pg.Pool): pg.Pool => {
+  const end = pool.end.bind(pool) as () => Promise<void>;
+  return Object.assign(pool, {
+    end: async () => {
+      const awake = setTimeout(() => undefined, GOODBYE_MS);
+      await end().finally(() => clearTimeout(awake));
+    },
+  });
 };
 
 /** A silent server never answers a goodbye, which must not keep a process from ending; the pool takes it back with a client. */
