@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { supportStream } from '../../src/domain/log/audit-events.js';
 import { openChromium } from '../support/chromium.js';
 import { describeWith } from '../support/needs.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { type ConsoleStage, DOCUMENT, openStage, pagesOf, SCRIPT } from './stage.js';
 
 const WIDTHS = [390, 800, 1280] as const;
@@ -20,7 +20,7 @@ describeWith('chromium', 'the console in a browser', () => {
   const foreign: string[] = [];
   beforeAll(async () => {
     [stage, browser] = await Promise.all([openStage(), openChromium()]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stage?.close();
@@ -121,10 +121,10 @@ describeWith('chromium', 'the console behind a token, in a browser', () => {
   let browser: Browser;
   const token = randomBytes(24).toString('hex');
   beforeAll(async () => {
-    const file = join(await mkdtemp(join(tmpdir(), 'nfse-console-')), 'operator-token');
+    const file = join(temporaryFolder(), 'operator-token');
     await writeFile(file, `${token}\n`);
     [stage, browser] = await Promise.all([openStage(SCRIPT, { OPERATOR_TOKEN_FILE: file }), openChromium()]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stage?.close();

@@ -14,7 +14,7 @@ describeWith('chromium', 'pictures of the console', () => {
   let browser: Browser;
   beforeAll(async () => {
     [stage, browser] = await Promise.all([openStage('Pedido de outubro'), openChromium()]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stage?.close();

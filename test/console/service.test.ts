@@ -23,7 +23,7 @@ describeWithPostgres('the console of a running service', () => {
     const events = [...others, allocated(7, invoiceId), allocated(8, invoiceId)];
     const { store } = stage.running.service.engines;
     await store.append(dpsStream('live', CNPJ, '1'), { kind: 'none' }, events, contextAt(now));
-  }, 60_000);
+  });
   afterAll(() => stage.close());
 
   const found = async (fields: Record<string, string>): Promise<readonly string[]> => {
@@ -104,7 +104,7 @@ describeWithPostgres('a settlement in the console', () => {
       LOOKUP_INTERVALS_S: '1',
     };
     running = await startRunningService({ ...short, AUTHORIZER_TIMEOUT_S: '1' });
-  }, 60_000);
+  });
   afterAll(() => running.close());
 
   const api = async (path: string, init: RequestInit = {}) => {
@@ -136,6 +136,6 @@ describeWithPostgres('a settlement in the console', () => {
       expect(text).toMatch(/IndeterminateResolved[\s\S]*support:maria[\s\S]*settled as issued/);
       expect(text).not.toContain('Portal consultado');
       expect((await send(`/invoices/${id}/reveal`, {})).text).toContain('Portal consultado');
-    }, 90_000);
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { hashText } from '../../src/domain/log/hash-text.js';
-import type { EventLog, EventToAppend, JsonObject, RecordedEvent } from '../../src/ports/event-log.js';
+import type { AppendResult, EventLog, EventToAppend, JsonObject, RecordedEvent } from '../../src/ports/event-log.js';
 
 export type EventLogEngine = {
   log: EventLog;
@@ -40,23 +40,26 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 export const recomputed = (event: RecordedEvent): string => sha256(hashText(event.stream, event.revision, event));
 
-/** A stream with this many events, appended one by one. */
-export const streamOf = async (log: EventLog, count: number, stream = freshStream()): Promise<string> => {
+type Appending = (append: () => Promise<AppendResult>) => Promise<AppendResult>;
+
+/** A stream with this many events, appended one by one; `retried` as the last is for connections that are dying. */
+export const streamOf = async (
+  log: EventLog,
+  count: number,
+  stream = freshStream(),
+  appending: Appending = (append) => append(),
+): Promise<string> => {
   for (let revision = 0; revision < count; revision += 1) {
-    const result = await log.append(stream, revision === 0 ? NONE : at(revision - 1), [chained(stream, revision)]);
+    const events = [chained(stream, revision)];
+    const result = await appending(() => log.append(stream, revision === 0 ? NONE : at(revision - 1), events));
     expect(result).toEqual({ ok: true, revision });
   }
   return stream;
 };
 
-/** For what may hit a dying connection. */
-export const retried = async <T>(action: () => Promise<T>): Promise<T> => {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await action();
-    } catch (error) {
-      if (tries === 20) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-  }
-};
+/**
+ * For what may hit a dying connection; `action` may have been done when it fails, so it must bear being done twice. An append
+ * of the same events does, one of events that are made anew does not.
+ */
+export const retried = <T>(action: () => Promise<T>): Promise<T> =>
+  vi.waitFor(action, { timeout: 30_000, interval: 25 });

@@ -6,7 +6,7 @@ export type WorkQueueEngine = { queue: WorkQueue; close(): Promise<void> };
 type Handle = (delivery: Delivery) => Promise<Verdict>;
 
 const ack: Verdict = { kind: 'ack' };
-const bound = { timeout: 10_000, interval: 5 };
+const bound = { timeout: 30_000, interval: 5 };
 
 const deferred = <T = void>() => {
   let resolve: (value: T) => void = () => {};
@@ -232,8 +232,10 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
     });
 
     it('drops what is put while a tap is handled that is then parked', async () => {
-      const deliveries = collect((delivery) => {
-        void put(delivery.stream, 'issue', 'new work');
+      const deliveries: Delivery[] = [];
+      work(async (delivery) => {
+        deliveries.push(delivery);
+        await put(delivery.stream, 'issue', 'new work');
         return { kind: 'park', reason: 'poison' };
       });
       await put('a');

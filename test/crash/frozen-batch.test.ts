@@ -47,5 +47,5 @@ describeWithPostgres('a projector that is frozen in the middle of a batch', () =
     expect(outcome.kind).toBe('applied');
     expect(await dump(database.pool, invoices)).toHaveLength(1);
     expect(await readCheckpoint(database.pool, invoices)).toBe(batch.at(-1)?.position);
-  }, 60_000);
+  });
 });

@@ -6,11 +6,13 @@ import { describeWithPostgres } from '../support/postgres.js';
 import { eventually } from '../support/running-service.js';
 import { openServiceProcesses, type ServiceProcess, type ServiceProcesses } from '../support/service-processes.js';
 
-const ISSUED_WITHIN_MS = 25_000;
+const ISSUED_WITHIN_MS = 60_000;
 /** A key that a dead process claimed is leased for 15 s. */
 const LEASE_WITHIN_MS = 30_000;
-/** So many answers are heard before the kill: the other requests are then at all stages. */
+/** So many answers are heard before the kill: the other requests in hand are then at all stages. */
 const HEARD_BEFORE_DEATH = 20;
+/** So many are in hand at once: fewer than all, so that the process cannot be done with them before it dies. */
+const IN_HAND = 30;
 
 describeWithPostgres('a hundred requests at once, spread over two processes,', () => {
   let service: ServiceProcesses;
@@ -34,22 +36,26 @@ describeWithPostgres('a hundred requests at once, spread over two processes,', (
       (await service.accepted()).flatMap(({ id, amountInCents }) => (amountInCents === amount ? [id] : [])),
   }));
 
-  it('and killed with one of them, leave one invoice per key to whoever repeats them at the other', {
-    timeout: 60_000,
-  }, async () => {
+  it('and killed with one of them, leave one invoice per key to whoever repeats them at the other', async () => {
     const amounts = Array.from({ length: CROWD }, (_, index) => 30_000 + index);
     const post = async (at: ServiceProcess, amount: number): Promise<PostAnswer> => {
       const body = { amount_in_cents: amount, description: 'Interrompida' };
       return await postAnswerOf(await at.ask('/v1/nfse', { body, idempotencyKey: `killed-${amount}` }));
     };
     const promised = new Map<number, string | undefined>();
-    await Promise.allSettled(
-      amounts.map(async (amount) => {
-        promised.set(amount, (await post(doomed, amount)).body.id);
-        if (promised.size === HEARD_BEFORE_DEATH) await doomed.kill();
+    const left = amounts.values();
+    await Promise.all(
+      Array.from({ length: IN_HAND }, async () => {
+        for (const amount of left) {
+          const answer = await post(doomed, amount).catch(() => undefined);
+          if (answer === undefined) continue;
+          promised.set(amount, answer.body.id);
+          if (promised.size === HEARD_BEFORE_DEATH) await doomed.kill();
+        }
       }),
     );
-    expect(promised.size, 'the process died when all was done').toBeLessThan(CROWD);
+    expect(promised.size).toBeGreaterThanOrEqual(HEARD_BEFORE_DEATH);
+    expect(promised.size, 'the process died when all was done').toBeLessThanOrEqual(HEARD_BEFORE_DEATH + IN_HAND);
 
     const ids = new Map<number, string | undefined>();
     await waitFor('the leases to end', LEASE_WITHIN_MS, async () => {

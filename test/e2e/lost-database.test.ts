@@ -57,7 +57,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     return at;
   };
 
-  it('keeps every promise over an empty one, and makes no second note', { timeout: 60_000 }, async () => {
+  it('keeps every promise over an empty one, and makes no second note', async () => {
     const first = await begin();
     const keyed = idOf(await post(first, 1_001, { customer: CUSTOMER }, { idempotencyKey: 'k-1' }));
     const referenced = idOf(await post(first, 1_002, { reference: 'pedido-2' }, { idempotencyKey: 'k-2' }));
@@ -114,7 +114,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     for (const amount of [1_001, 1_002, 1_003, 1_004, 1_005]) expect(await second.ledger(amount)).toHaveLength(1);
   });
 
-  it('turns requests away until one process has rebuilt the guards, then both serve', { timeout: 60_000 }, async () => {
+  it('turns requests away until one process has rebuilt the guards, then both serve', async () => {
     const first = await begin();
     const keyed = idOf(await post(first, 1_001, {}, { idempotencyKey: 'k-1' }));
     await settled(first, keyed);
@@ -149,7 +149,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     }
   });
 
-  it('keeps every promise over one from an older backup, revocations too', { timeout: 60_000 }, async () => {
+  it('keeps every promise over one from an older backup, revocations too', async () => {
     const first = await begin();
     const old = idOf(await post(first, 1_001, {}, { idempotencyKey: 'k-1' }));
     await settled(first, old);
@@ -176,7 +176,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     for (const amount of [1_001, 1_002, 1_003]) expect(await third.ledger(amount)).toHaveLength(1);
   });
 
-  it('notices within moments that its rows were set back while it serves', { timeout: 60_000 }, async () => {
+  it('notices within moments that its rows were set back while it serves', async () => {
     const at = await begin();
     const keyed = idOf(await post(at, 1_001, {}, { idempotencyKey: 'k-1' }));
     await settled(at, keyed);
@@ -203,9 +203,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     expect(await admitted(1_001)).toMatchObject(refusedWith('duplicate_suspected'));
   });
 
-  it('issues nothing over a log from an older backup, also after a restart, until somebody has looked', {
-    timeout: 60_000,
-  }, async () => {
+  it('issues nothing over a log from an older backup, also after a restart, until somebody has looked', async () => {
     const first = await begin(['api', 'projector']);
     const open = idOf(await post(first, 1_001));
     const backup = createDoubleLog();

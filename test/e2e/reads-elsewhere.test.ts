@@ -8,7 +8,7 @@ import { openServiceProcesses, type ServiceProcess, type ServiceProcesses } from
 
 const POSTS = 50;
 const WATCHED = 5;
-const SLOW_MS = 300;
+const SLOW_MS = 2_000;
 const WITHIN_MS = 20_000;
 
 /** A later stage is a newer state. */

@@ -12,6 +12,7 @@ export default defineConfig({
       'test/adapters/eventlog/hash-text.test.ts',
       'test/http/{body,get-*,post-*}/**/*.test.ts',
     ],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
   },
 });

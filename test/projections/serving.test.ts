@@ -24,7 +24,7 @@ describeWithPostgres('a service while its read model is rebuilt by an operatorâ€
   beforeAll(async () => {
     running = await startRunningService({ ALLOW_SHORT_WINDOWS: '1', TEST_RETENTION_S: '4', SWEEP_INTERVAL_S: '1' });
     ids = await writeInvoices(running);
-  }, 120_000);
+  });
   afterAll(() => running.close());
 
   it('answers every read and takes every write, and ends with rows that a rebuild from the log gives byte for byte', async () => {

@@ -9,6 +9,7 @@ import { makeEngineSecrets } from '../../src/runtime/engine-secrets.js';
 import { composeService, serviceText } from '../support/compose.js';
 import { type Program, startProgram } from '../support/crash-processes.js';
 import { describeWithPostgres } from '../support/postgres.js';
+import { becomesReady } from '../support/readiness.js';
 import { type RunningService, startRunningService } from '../support/running-service.js';
 
 /** The health check's own command, at another port; its exit code. */
@@ -32,6 +33,7 @@ describeWithPostgres("compose.yaml's health check of a role", () => {
 
   it('is good while the process is ready, and bad when it lags or is gone', async () => {
     const { port } = new URL(running.service.opsUrl);
+    await becomesReady(running.service.opsUrl);
     expect(await check('api', port)).toBe(0);
     await running.service.stop();
     expect(await check('api', port)).toBe(1);

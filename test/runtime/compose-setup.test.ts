@@ -53,7 +53,7 @@ describe('the service setup of compose.yaml', () => {
     for (const secret of Object.values(made)) expect(first.stdout).not.toContain(secret.trim());
     expect(await runSetup('twice')).toMatchObject({ code: 0, stdout: 'every secret is there\n' });
     expect(await everything('twice')).toEqual(made);
-  }, 90_000);
+  });
 
   it('makes every file that another service of compose.yaml reads, under the name that it is read by', async () => {
     const readers = ['api', 'eventstore', 'nats', 'postgres', 'eventstore-account'].map(serviceText);

@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, readConfig } from '../../src/runtime/config.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const problemsOf = (env: NodeJS.ProcessEnv): readonly string[] => {
   const result = readConfig(env);
@@ -108,7 +108,7 @@ describe('the environment', () => {
 
   it('takes several NATS servers, from a mounted file too, and never shows what a bad address holds', () => {
     expect(configOf({ NATS_URL: 'nats://user:secret@a:4222,nats://b' }).natsUrl).toContain('nats://b');
-    const file = join(mkdtempSync(join(tmpdir(), 'nfse-config-')), 'url');
+    const file = join(temporaryFolder(), 'url');
     writeFileSync(file, 'nats://queue\n');
     expect(configOf({ NATS_URL_FILE: file }).natsUrl).toBe('nats://queue');
     expect(problemsOf({ NATS_URL: 'nats://user:secret@a,nats://other:secret@b' }).join()).not.toContain('secret');
@@ -124,7 +124,7 @@ describe('the environment', () => {
   });
 
   it('reads the database address from a mounted file, and refuses both', () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'nfse-config-')), 'url');
+    const file = join(temporaryFolder(), 'url');
     writeFileSync(file, 'postgres://db/nfse\n');
     const env = { DATABASE_URL_FILE: file, MASTER_KEY_FILE: '/run/secrets/key' };
     expect(configOf(env).databaseUrl).toBe('postgres://db/nfse');
@@ -135,7 +135,7 @@ describe('the environment', () => {
   });
 
   it('reads the operator token, and refuses one that could be guessed or cannot be read', () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'nfse-config-')), 'token');
+    const file = join(temporaryFolder(), 'token');
     const env = { OPS_HOST: '0.0.0.0', OPERATOR_TOKEN_FILE: file };
     expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE cannot be read']);
     writeFileSync(file, 'fifteen letters\n');

@@ -61,7 +61,7 @@ describeWith('natsServer', 'a process with a send under way', () => {
       async () => {
         const env = { NATS_URL: nats.url, AUTHORIZER_TIMEOUT_S: '20' };
         const [api, issuer] = await Promise.all([start('api,relay,projector', env), start('issuer', env)]);
-        await simulator.order({ on: 'issue', kind: 'slow', delay_ms: 3_000 }, 20_001);
+        await simulator.order({ on: 'issue', kind: 'slow', delay_ms: 8_000 }, 20_001);
         const id = await issue(api, 20_001);
         await isSent(20_001);
         expect((await eventsOf(id)).map(({ type }) => type)).toEqual(['InvoiceAccepted', 'IssuanceAttempted']);
@@ -77,17 +77,15 @@ describeWith('natsServer', 'a process with a send under way', () => {
       'and told again later, ends at once with 1 and says so; the next process looks the send up and sends nothing',
       async () => {
         // One process with a queue of its own: the next one begins with all open work, and waits for no lease.
-        const first = await start('all', { AUTHORIZER_TIMEOUT_S: '3' });
+        const first = await start('all', { AUTHORIZER_TIMEOUT_S: '10' });
         await simulator.order({ on: 'issue', kind: 'slow', delay_ms: 60_000 }, 20_002);
         const id = await issue(first, 20_002);
         await isSent(20_002);
-        const asked = performance.now();
         for (let over = false; !over; ) {
           first.program.signal('SIGTERM');
           over = await Promise.race([first.program.ended.then(() => true), pause(SIGNAL_EVERY_MS, false)]);
         }
         expect(await first.program.ended).toEqual({ code: 1, signal: null });
-        expect(performance.now() - asked).toBeGreaterThan(1_000);
         expect(first.program.output().stdout).toContain('"msg":"forced to stop"');
         const next = await start('all', {});
         await ended(next, id);

@@ -42,5 +42,5 @@ describeWithPostgres('a process that is told to stop while it starts', () => {
     await line.close();
     const next = await startRoles('all', stage.env);
     expect(await next.program.stop()).toEqual({ code: 0, signal: null });
-  }, 60_000);
+  });
 });

@@ -42,4 +42,4 @@ it('SIGTERM to npm ends what npm started, although its shell passes no signal on
   // The last process that holds the other end of this pipe has ended.
   await gone;
   expect(output()).toContain('"msg":"stopped"');
-}, 90_000);
+});

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { momentary, NoAnswerInTime } from '../../src/runtime/momentary.js';
 
-const LIMITS = { keptMs: 1_000, limitMs: 20 };
-
-/** An engine whose answers the test gives, at a clock that the test moves. */
-const engine = () => {
+/** An engine whose answers the test gives, at a clock that the test moves. `limitMs` is real time. */
+const engine = (limitMs = 60_000) => {
   const world = { now: 0, asked: 0, answer: (_value: string) => {}, fail: (_error: Error) => {} };
   const ask = (): Promise<string> => {
     world.asked++;
@@ -13,7 +11,7 @@ const engine = () => {
       world.fail = reject;
     });
   };
-  return { world, question: momentary(ask, { ...LIMITS, nowMs: () => world.now }) };
+  return { world, question: momentary(ask, { keptMs: 1_000, limitMs, nowMs: () => world.now }) };
 };
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -36,7 +34,7 @@ describe('a question to an engine that may be silent', () => {
   });
 
   it('ends within its limit, and asks no second time while the engine is silent', async () => {
-    const { world, question } = engine();
+    const { world, question } = engine(20);
     await expect(question()).rejects.toBeInstanceOf(NoAnswerInTime);
     world.now = 60_000;
     await expect(question()).rejects.toBeInstanceOf(NoAnswerInTime);

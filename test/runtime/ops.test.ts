@@ -17,7 +17,7 @@ import { type SilentProxy, silentProxy } from '../support/silent-proxy.js';
 type Probe = { status: number; body: Readiness };
 
 /** A probe that waits longer than any probe would is a failure. */
-const PROBE_MS = 5_000;
+const PROBE_MS = 15_000;
 
 const ready = async (opsUrl: string): Promise<Probe> => {
   const response = await fetch(`${opsUrl}/health/ready`, { signal: AbortSignal.timeout(PROBE_MS) });

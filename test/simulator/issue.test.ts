@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAccessKey } from '../../src/domain/shared/access-key.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
 import { openSchemas } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { itWith, xmllintAccepts } from '../xml/support.js';
 import {
   address,
@@ -216,7 +216,7 @@ describe('issuing', () => {
 
 /** The embedded DPS comes first and has a signature of its own: the one to check is the root's child. */
 const xmlsecVerifiesOuter = (xml: Buffer): boolean => {
-  const file = join(mkdtempSync(join(tmpdir(), 'nfse-')), 'nfse.xml');
+  const file = join(temporaryFolder(), 'nfse.xml');
   writeFileSync(file, xml);
   const node = '/*[local-name()="NFSe"]/*[local-name()="Signature"]';
   const id = 'http://www.sped.fazenda.gov.br/nfse:infNFSe';

@@ -1,9 +1,7 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMPANY, cancelBody, codesOf, issue, issueBody, keyOf, openRig, type Rig, testClock } from './support.js';
 
 describe('the certificate that signs', () => {
@@ -17,7 +15,7 @@ describe('the certificate that signs', () => {
     rig.call('POST', '/nfse', { body: issueBody(rig, { number: 40 }, identity) });
 
   it('must come from an authority whose clients are accepted: E0715, and E1983 for an event', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'sim-'));
+    const folder = temporaryFolder();
     const stranger = await issueClientCertificate(folder, { cnpj: COMPANY, name: 'Estranha', clock: rig.clock });
     expect(codesOf(await post(stranger))).toEqual(['E0715']);
     const key = keyOf(await issue(rig, { number: 41 }));

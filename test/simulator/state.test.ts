@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isCnpj, isCpf } from '../../src/simulator/rules/check-digits.js';
 import { FolderInUse, issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
 import { openLedger } from '../../src/simulator/state/ledger.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMPANY, codesOf, dpsIdOf, issue, keyOf, openRig, type Rig, tables, testClock } from './support.js';
 
 describe('what a simulator keeps', () => {
@@ -67,7 +67,7 @@ describe('what a simulator keeps', () => {
 
 describe('a folder whose owner was killed', () => {
   it('belongs to the next simulator', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'sim-'));
+    const folder = temporaryFolder();
     const lock = new URL('../../src/simulator/state/folder-lock.ts', import.meta.url).href;
     const script = `import(${JSON.stringify(lock)}).then(async ({ lockFolder }) => {
       await lockFolder(${JSON.stringify(folder)}); process.stdout.write('locked'); setInterval(() => {}, 1000); });`;
@@ -80,13 +80,12 @@ describe('a folder whose owner was killed', () => {
     await gone;
     const simulator = await startSimulator(options);
     await simulator.close();
-    await rm(folder, { recursive: true });
   });
 });
 
 describe('a damaged ledger', () => {
   it('is refused when the damage is not at its end', async () => {
-    const path = join(await mkdtemp(join(tmpdir(), 'sim-')), 'ledger.ndjson');
+    const path = join(temporaryFolder(), 'ledger.ndjson');
     await writeFile(path, 'nonsense\n');
     await expect(openLedger(path)).rejects.toThrow('damaged');
   });

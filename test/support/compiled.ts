@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, ROOT } from '../tools/compile.js';
+import { isLeftSince } from './leftovers.js';
 
 /** Names the folder of this run, for its workers. */
 export const COMPILED = 'NFSE_TEST_COMPILED';
@@ -21,7 +22,7 @@ export const beginCompiling = async (): Promise<{ folder: string; close(): Promi
   await mkdir(HOME, { recursive: true });
   for (const name of readdirSync(HOME)) {
     const left = join(HOME, name);
-    if (Date.now() - statSync(left).mtimeMs > OLD_MS) await rm(left, { recursive: true, force: true });
+    if (isLeftSince(left, OLD_MS)) await rm(left, { recursive: true, force: true });
   }
   const folder = await mkdtemp(join(HOME, 'run-'));
   const compiling = compile(folder, { sources: SOURCES, noEmitOnError: false }).then(

@@ -6,7 +6,7 @@ import { keepLogLines } from './run-logs.js';
 export type Death = { code: number | null; signal: NodeJS.Signals | null };
 
 export type Program = {
-  /** Resolves however it ended. */
+  /** Resolves however it ended, once everything that it wrote has been read. */
   ended: Promise<Death>;
   /** What it said on stderr, for a failing test. */
   complaint(): string;
@@ -73,7 +73,8 @@ const watch = (child: ChildProcess): Program => {
   child.stdin?.on('error', () => undefined);
   const ended = new Promise<Death>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => {
+    // Not 'exit', which may come before the last of what it wrote.
+    child.once('close', (code, signal) => {
       keepLogLines(`${told.join('')}\n${said.join('')}`);
       resolve({ code, signal });
     });
@@ -99,7 +100,11 @@ const readyLine = <Ready extends object>(child: ChildProcess): Promise<Ready> =>
     let text = '';
     const hear = (chunk: string): void => {
       text += chunk;
-      const line = text.split('\n').find((candidate) => candidate.includes('"msg":"ready"'));
+      // What stands behind the last line break may be the beginning of a line.
+      const line = text
+        .split('\n')
+        .slice(0, -1)
+        .find((candidate) => candidate.includes('"msg":"ready"'));
       if (line === undefined) return;
       // What it says from now on must still be read away, or it would wait for a reader.
       child.stdout?.off('data', hear).resume();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -10,6 +10,7 @@ import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { beginCompiling, COMPILED } from './compiled.js';
+import { isLeftSince } from './leftovers.js';
 import { privateLines, RUN_LOGS } from './run-logs.js';
 
 /** What test files get to know of the run's server: where it is and which database to copy, or why there is none. */
@@ -23,7 +24,8 @@ declare module 'vitest' {
 
 /** One server per run: TEST_DATABASE_URL, or an embedded one that forgets all when the power fails. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  const logs = await mkdtemp(join(tmpdir(), 'nfse-logs-'));
+  await sweepLogs();
+  const logs = await mkdtemp(join(tmpdir(), LOGS));
   process.env[RUN_LOGS] = logs;
   const compiled = await beginCompiling();
   process.env[COMPILED] = compiled.folder;
@@ -76,6 +78,18 @@ const startServer = async (): Promise<Server> => {
   }
 };
 
+const LOGS = 'nfse-logs-';
+/** No run takes so long. */
+const OLD_LOGS_MS = 6 * 3_600_000;
+
+/** What services said in runs that were killed. */
+const sweepLogs = async (): Promise<void> => {
+  for (const name of await readdir(tmpdir())) {
+    const left = join(tmpdir(), name);
+    if (name.startsWith(LOGS) && isLeftSince(left, OLD_LOGS_MS)) await rm(left, { recursive: true, force: true });
+  }
+};
+
 const PREFIX = 'nfse-test-';
 const OLD_MS = 60_000;
 
@@ -84,7 +98,7 @@ const sweep = async (): Promise<void> => {
   for (const name of await readdir(tmpdir())) {
     const home = join(tmpdir(), name);
     const data = join(home, 'data');
-    if (!name.startsWith(PREFIX) || !existsSync(data) || Date.now() - (await stat(home)).mtimeMs < OLD_MS) continue;
+    if (!name.startsWith(PREFIX) || !existsSync(data) || !isLeftSince(home, OLD_MS)) continue;
     const lock = await lockDataDir(data, { waitMs: 0 }).catch(() => undefined);
     if (lock === undefined) continue;
     await stopOrphan(join(data, 'postgres'), () => undefined);

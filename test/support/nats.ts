@@ -60,7 +60,7 @@ export const startNats = async (options: NatsServerOptions = {}): Promise<NatsSe
   };
 
   const admin = async (): Promise<NatsConnection> => {
-    const connection = await connect({ servers: `${HOST}:${port}`, timeout: 2_000, ...loginOf(options) });
+    const connection = await connect({ servers: `${HOST}:${port}`, timeout: 10_000, ...loginOf(options) });
     admins.push(connection);
     return connection;
   };
@@ -75,7 +75,7 @@ export const startNats = async (options: NatsServerOptions = {}): Promise<NatsSe
       const connection = await admin();
       if (jetStream) await connection.jetstreamManager();
     };
-    await vi.waitFor(answers, { timeout: 20_000 });
+    await vi.waitFor(answers, { timeout: 30_000 });
   };
 
   await start();

@@ -69,7 +69,7 @@ export const startRunningService = async (
 export const eventually = async <T>(
   ask: () => Promise<T>,
   wanted: (answer: T) => boolean,
-  withinMs = 20_000,
+  withinMs = 30_000,
 ): Promise<T> => {
   const deadline = Date.now() + withinMs;
   for (;;) {

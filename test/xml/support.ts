@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SignedXml } from 'xml-crypto';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 export { itWith } from '../support/needs.js';
 
@@ -17,7 +17,7 @@ export const xmlCryptoVerifies = (xml: Buffer, publicCert: string): boolean => {
 
 /** Independent verification of the signature; the certificate is read from KeyInfo and trusted as it is. */
 export const xmlsecVerifies = (xml: Buffer, signedElementName: string): boolean => {
-  const file = join(mkdtempSync(join(tmpdir(), 'xmlsec-')), 'document.xml');
+  const file = join(temporaryFolder(), 'document.xml');
   writeFileSync(file, xml);
   const id = `http://www.sped.fazenda.gov.br/nfse:${signedElementName}`;
   const { status } = spawnSync('xmlsec1', ['--verify', '--insecure', '--id-attr:Id', id, file]);

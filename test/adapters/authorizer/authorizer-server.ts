@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import type { KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 
@@ -62,7 +62,9 @@ export const startAuthorizerServer = async (
 const portOf = (listener: Server): number => (listener.address() as AddressInfo).port;
 
 const peerOf = (socket: Socket): Pick<Received, 'peer' | 'fingerprint' | 'socket'> => {
-  const { subject, fingerprint256 = '' } = (socket as TLSSocket).getPeerCertificate();
+  // None of a connection that its client has ended meanwhile.
+  const certificate: PeerCertificate | null = (socket as TLSSocket).getPeerCertificate();
+  const { subject, fingerprint256 = '' } = certificate ?? {};
   const name: unknown = subject?.CN;
   return { peer: typeof name === 'string' ? name : '', fingerprint: fingerprint256, socket };
 };

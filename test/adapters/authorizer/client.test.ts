@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 import { addSeconds } from '../../../src/domain/shared/time.js';
@@ -56,6 +56,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  vi.useRealTimers();
   client.close();
   await server.close();
 });
@@ -179,8 +180,9 @@ describe('sendDps', () => {
   });
 
   it('does not know what silence meant', async () => {
-    client = clientOf({ timeoutMs: 300 });
-    server.answer(() => undefined);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    // Its whole time is over once the request is there.
+    server.answer(() => vi.advanceTimersByTime(5_000));
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toEqual({
       kind: 'unknown',
       reason: 'timeout',

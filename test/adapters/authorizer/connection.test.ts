@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readTrustRoots, sefinTrustRoots, TrustRootsUnusable } from '../../../src/adapters/authorizer/trust-roots.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
 import { startupFault } from '../../../src/runtime/startup-fault.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { json } from './authorizer-server.js';
 import { at, type ClientRig, caller, errors, inAMinute, now, openClientRig } from './rig.js';
 import { certificateFor } from './sefin.js';
@@ -130,7 +130,7 @@ describe('the trust roots', () => {
   });
 
   it('are those of the file of an operator too, each of them', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'roots-')), 'ca.pem');
+    const file = join(temporaryFolder(), 'ca.pem');
     const other = issueCertificate({ subjectName: 'Outra autoridade', validDays: 1, now });
     writeFileSync(file, `comment\n${other.certificatePem}\n${rig.authority.certificatePem}`);
     const client = rig.clientOf({ trustRootsPem: await readTrustRoots(file) });
@@ -142,7 +142,7 @@ describe('the trust roots', () => {
     ['no certificate', 'not PEM'],
     ['a damaged one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
   ])('stop the start when the file of an operator holds %s', async (_what, text) => {
-    const file = join(mkdtempSync(join(tmpdir(), 'roots-')), 'ca.pem');
+    const file = join(temporaryFolder(), 'ca.pem');
     writeFileSync(file, text);
     const fault = await readTrustRoots(file).catch((error: unknown) => startupFault(error));
     expect(fault).toEqual({ exit: 2, line: expect.stringContaining('AUTHORIZER_CA_FILE') });

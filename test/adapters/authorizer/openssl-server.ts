@@ -41,6 +41,8 @@ export const startOpensslServer = async (
     ...['-CAfile', file('clients.pem', clientAuthority.certificatePem)],
     ...(strict ? ['-verify_return_error'] : []),
   ]);
+  // Whoever tells a server something that is just ending is not heard.
+  child.stdin.on('error', () => undefined);
   let said = '';
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const port = await listeningPort(child, (text) => {

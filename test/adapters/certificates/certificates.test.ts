@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cnpjOf } from '../../../src/certificates/holder.js';
@@ -10,6 +9,7 @@ import { readPkcs12 } from '../../../src/certificates/read-pkcs12.js';
 import { itWith } from '../../support/needs.js';
 import { pfxOf as makePfx } from '../../support/pfx.js';
 import { sample } from '../../support/samples.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const now = '2026-11-21T12:00:00.000Z';
 const cnpj = '12345678000195';
@@ -27,7 +27,7 @@ const pfxOf = (key: string | null, certificates: readonly string[], algorithm: '
   makePfx(key, certificates, { password, algorithm });
 
 const opensslPfx = (flags: readonly string[] = [], secret = password): Buffer => {
-  const folder = mkdtempSync(join(tmpdir(), 'pfx-'));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'key.pem'), company.privateKeyPem);
   writeFileSync(join(folder, 'leaf.pem'), company.certificatePem);
   writeFileSync(join(folder, 'chain.pem'), authority.certificatePem);
@@ -39,7 +39,7 @@ const opensslPfx = (flags: readonly string[] = [], secret = password): Buffer =>
 
 /** An authority with an elliptic key, a company's RSA certificate by it, and both in a PFX; or the authority's own PFX. */
 const ellipticPfx = (whose: 'company' | 'authority'): Buffer => {
-  const folder = mkdtempSync(join(tmpdir(), 'pfx-'));
+  const folder = temporaryFolder();
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp384r1', '-nodes'];
   openssl('req', '-x509', ...ec, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=AC', '-days', '9');
@@ -184,7 +184,7 @@ describe('issueCertificate', () => {
   });
 
   itWith('openssl', 'is a chain for openssl too', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'chain-'));
+    const folder = temporaryFolder();
     writeFileSync(join(folder, 'ca.pem'), authority.certificatePem);
     writeFileSync(join(folder, 'leaf.pem'), company.certificatePem);
     const at = String(Date.parse(now) / 1000);

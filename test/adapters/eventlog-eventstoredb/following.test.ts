@@ -6,8 +6,6 @@ import type { EventStoreDouble } from '../../support/eventstore-double/double.js
 import { tooSlow } from '../../support/eventstore-double/faults.js';
 import { openStage, type Stage } from './stage.js';
 
-const bound = { timeout: 10_000, interval: 10 };
-
 describe('a subscription to the event log in EventStoreDB', () => {
   let stage: Stage;
   let double: EventStoreDouble;
@@ -21,10 +19,10 @@ describe('a subscription to the event log in EventStoreDB', () => {
     const log = stage.open(double.url);
     const follower = stage.follow(log, 's-');
     for (let round = 0; round < 3; round += 1) {
-      await retried(() => streamOf(log, 1, `s-${round}`));
-      await expect.poll(follower.names, bound).toHaveLength(round + 1);
+      await streamOf(log, 1, `s-${round}`, retried);
+      await expect.poll(follower.names).toHaveLength(round + 1);
       double.stop();
-      await expect.poll(() => follower.errors.length, bound).toBeGreaterThan(round);
+      await expect.poll(() => follower.errors.length).toBeGreaterThan(round);
       await double.start();
     }
     expect(follower.names()).toEqual(['s-0@0', 's-1@0', 's-2@0']);
@@ -34,11 +32,11 @@ describe('a subscription to the event log in EventStoreDB', () => {
     const log = stage.open(double.url, { subscriptionCheckMs: 50 });
     const follower = stage.follow(log, 's-');
     await streamOf(log, 1, 's-1');
-    await expect.poll(follower.names, bound).toEqual(['s-1@0']);
+    await expect.poll(follower.names).toEqual(['s-1@0']);
     double.faults.muted = true;
     await streamOf(log, 1, 's-2');
     await streamOf(log, 1, 's-3');
-    await expect.poll(follower.names, bound).toEqual(['s-1@0', 's-2@0', 's-3@0']);
+    await expect.poll(follower.names).toEqual(['s-1@0', 's-2@0', 's-3@0']);
     expect(follower.errors.length).toBeGreaterThan(0);
   });
 
@@ -47,7 +45,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     const quiet = stage.follow(log, 'quiet-');
     const busy = stage.follow(log, 's-');
     await streamOf(log, 40, 's-1');
-    await expect.poll(busy.names, bound).toHaveLength(40);
+    await expect.poll(busy.names).toHaveLength(40);
     expect([...quiet.errors, ...busy.errors, ...quiet.events]).toEqual([]);
   });
 
@@ -57,9 +55,9 @@ describe('a subscription to the event log in EventStoreDB', () => {
     for (const fault of [{ kind: 'silent' }, { kind: 'refuse', error: tooSlow() }] as const) {
       double.faults.subscriptions = fault;
       const follower = stage.follow(log, 's-');
-      await expect.poll(() => follower.errors.length, bound).toBeGreaterThan(0);
+      await expect.poll(() => follower.errors.length).toBeGreaterThan(0);
       delete double.faults.subscriptions;
-      await expect.poll(follower.names, bound).toEqual(['s-1@0']);
+      await expect.poll(follower.names).toEqual(['s-1@0']);
     }
   });
 
@@ -91,7 +89,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     const page = await log.readAll({ prefixes: ['s-'], after: place, limit: 10 });
     const expected = ['s-next@0', 's-next@1', 's-cut@3'];
     expect(page.map(({ stream, revision }) => `${stream}@${revision}`)).toEqual(expected);
-    await expect.poll(stage.follow(log, 's-', place).names, bound).toEqual(expected);
+    await expect.poll(stage.follow(log, 's-', place).names).toEqual(expected);
   });
 
   it('hides the rest of a cut stream whose beginning has been scavenged', async () => {
@@ -107,7 +105,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     const fresh = stage.open(double.url);
     const expected = ['s-cut@5', 's-whole@0', 's-whole@1'];
     expect((await fresh.readAll({ prefixes: ['s-'], after: null, limit: 1 })).map((e) => e.revision)).toEqual([5]);
-    await expect.poll(stage.follow(fresh, 's-').names, bound).toEqual(expected);
+    await expect.poll(stage.follow(fresh, 's-').names).toEqual(expected);
   });
 
   it('never hands out the position of a checkpoint', async () => {
@@ -120,18 +118,18 @@ describe('a subscription to the event log in EventStoreDB', () => {
       ]);
     }
     await streamOf(log, 1, 's-2');
-    await expect.poll(follower.names, bound).toEqual(['s-1@0', 's-2@0']);
+    await expect.poll(follower.names).toEqual(['s-1@0', 's-2@0']);
     const own = double.log.all().filter(({ stream }) => stream.startsWith('s-'));
     expect(follower.events.map(({ position }) => position)).toEqual(own.map(({ position }) => position));
   });
 
   it('waits for a server that looks through a long stretch without a match, as long as it says how far it is', async () => {
-    const log = stage.open(double.url, { readTimeoutMs: 200 });
+    const log = stage.open(double.url, { readTimeoutMs: 2_000 });
     await streamOf(log, 1, 's-1');
     const read = () => log.readAll({ prefixes: ['s-'], after: null, limit: 1 });
-    double.faults.subscriptions = { kind: 'searching', checkpoints: 6, everyMs: 100 };
+    double.faults.subscriptions = { kind: 'searching', checkpoints: 6, everyMs: 500 };
     expect(await read()).toHaveLength(1);
-    double.faults.subscriptions = { kind: 'searching', checkpoints: 1, everyMs: 1_000 };
+    double.faults.subscriptions = { kind: 'searching', checkpoints: 1, everyMs: 30_000 };
     await expect(read()).rejects.toMatchObject({ name: 'EventLogUnavailable' });
   });
 
@@ -140,7 +138,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     await streamOf(log, 2, 's-1');
     const place = ((await log.head()) ?? 0n) - 1n;
     const follower = stage.follow(log, 's-', place as never);
-    await expect.poll(() => follower.errors.length, bound).toBeGreaterThan(0);
+    await expect.poll(() => follower.errors.length).toBeGreaterThan(0);
     expect(follower.events).toEqual([]);
     expect(follower.errors[0]).toMatchObject({ cause: expect.objectContaining({ code: status.UNKNOWN }) });
   });

@@ -24,13 +24,7 @@ const customer = (name: string): readonly string[] =>
   textsOf(alteredXml('production', ['Maria da Silva Exemplo', name]));
 
 /** Far more than any of these takes, and far less than what they took while their time grew with the square of the size. */
-const SOON_MS = 15_000;
-
-const within = async (work: () => unknown): Promise<number> => {
-  const begun = performance.now();
-  await work();
-  return performance.now() - begun;
-};
+const SOON = { timeout: 60_000 };
 
 const CODES = ['nNFSe', 'ambGer', 'tpAmb', 'cStat', 'tpEmit', 'serie', 'nDPS', 'opSimpNac', 'tribISSQN', 'CST', 'UF'];
 
@@ -129,8 +123,8 @@ describe('what is no note', () => {
       ),
     ],
     ['letters that are no UTF-8', Buffer.from(withTexts({ xNome: 'Conceição' }).toString('utf8'), 'latin1')],
-  ])('is known at once by %s', async (_name, xml) => {
-    expect(await within(() => expect(readNote(xml)).toBeUndefined())).toBeLessThan(SOON_MS);
+  ])('is known soon by %s', SOON, (_name, xml) => {
+    expect(readNote(xml)).toBeUndefined();
   });
 });
 
@@ -142,14 +136,7 @@ describeWith('poppler', 'a note of two megabytes', () => {
     ['lines', { xDescServ: 'a\n'.repeat(SIZE / 2) }],
     ['accents alone', { xDescServ: `a${'\u0301\u0323'.repeat(SIZE / 4)}` }],
     ['an amount of digits', { vServ: '9'.repeat(SIZE) }],
-  ] satisfies [string, Record<string, string>][])(
-    'of %s is one page, soon',
-    { timeout: 60_000 },
-    async (_name, texts) => {
-      const xml = withTexts(texts);
-      const drawn: Buffer[] = [];
-      expect(await within(async () => drawn.push(await drawDanfse(noteOf(xml), marks())))).toBeLessThan(SOON_MS);
-      expect(drawn.map((pdf) => infoOf(pdf, 'Pages'))).toEqual(['1']);
-    },
-  );
+  ] satisfies [string, Record<string, string>][])('of %s is one page, soon', SOON, async (_name, texts) => {
+    expect(infoOf(await drawDanfse(noteOf(withTexts(texts)), marks()), 'Pages')).toBe('1');
+  });
 });

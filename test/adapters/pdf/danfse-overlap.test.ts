@@ -59,7 +59,7 @@ describeWith('poppler', 'a page with whatever texts a note may hold', () => {
 });
 
 describe('the arrangement of whatever texts a note may hold', () => {
-  it('ends above the border, with the totals of taxes and some of each long text', { timeout: 60_000 }, () => {
+  it('ends above the border, with the totals of taxes and some of each long text', () => {
     fc.assert(
       fc.property(anyNoteXml, (xml) => {
         const { texts, fills } = arranged(noteOf(Buffer.from(xml, 'utf8')), false);

@@ -13,7 +13,7 @@ const usual: PoolOptions = {
   workers: 1,
   waiting: 8,
   waitMs: 60_000,
-  timeoutMs: 10_000,
+  timeoutMs: 60_000,
   heapMb: 64,
 };
 
@@ -63,7 +63,8 @@ describe('the threads that draw', () => {
   });
 
   it('fail a job that hangs, and do the one that waited behind it', async () => {
-    open({ timeoutMs: 2_000 });
+    // The one behind begins with a new thread, and has no more time for both.
+    open({ timeoutMs: 5_000 });
     const hanging = pool.run('hang');
     const behind = pool.run('behind');
     await expect(hanging).rejects.toEqual(failedFor('timeout'));

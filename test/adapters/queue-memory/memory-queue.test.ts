@@ -4,7 +4,7 @@ import type { Tap, WorkQueue } from '../../../src/ports/work-queue.js';
 import { workQueueContract } from '../../contracts/work-queue.js';
 
 const clock = { now: () => '2026-11-21T12:00:00.000Z' };
-const bound = { timeout: 20_000, interval: 20 };
+const bound = { timeout: 30_000, interval: 20 };
 
 workQueueContract('memory', async () => ({ queue: createMemoryQueue(clock), close: async () => undefined }));
 
@@ -52,7 +52,7 @@ describe('the memory queue', () => {
     await vi.waitFor(() => expect(looks).toBe(1), bound);
     const hourAgo = Date.now() - 3_600_000;
     vi.spyOn(Date, 'now').mockReturnValue(hourAgo);
-    await vi.waitFor(() => expect(looks).toBe(2));
+    await vi.waitFor(() => expect(looks).toBe(2), bound);
     await stop();
   });
 });

@@ -24,8 +24,8 @@ describeWith('nats', 'the NATS queue at work', () => {
   });
 
   it('keeps a slow handler its tap for longer than a silent one would keep it', async () => {
-    const queue = await stage.open({ ackWaitMs: 300 });
-    const other = await stage.open({ ackWaitMs: 300 });
+    const queue = await stage.open({ ackWaitMs: 2_000 });
+    const other = await stage.open({ ackWaitMs: 2_000 });
     const longEnough = gate();
     let looks = 0;
     stage.work(queue, {
@@ -35,7 +35,7 @@ describeWith('nats', 'the NATS queue at work', () => {
           looks += 1;
           await longEnough.opened;
         } else if (deliveries === 1) {
-          return { kind: 'retry', afterMs: 1_500 };
+          return { kind: 'retry', afterMs: 5_000 };
         } else {
           longEnough.open();
         }
@@ -224,7 +224,8 @@ describeWith('nats', 'the NATS queue at work', () => {
   });
 
   it('does not count pauses against a limit: 1,500 of them do not stop new work', async () => {
-    const queue = await stage.open();
+    // So many puts at once may keep the last of them waiting for seconds.
+    const queue = await stage.open({ answerMs: 30_000 });
     let looks = 0;
     const streams = Array.from({ length: 1_500 }, (_, index) => live(index));
     await Promise.all(streams.map((stream) => queue.put(tapOf(stream))));

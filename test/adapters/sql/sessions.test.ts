@@ -8,6 +8,9 @@ import { type DatabaseLine, openDatabaseLine } from '../../support/database-line
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 import { eventually } from '../../support/running-service.js';
 
+/** Long enough for every answer that does come. */
+const ANSWER_MS = 3_000;
+
 describeWithPostgres('connections of a pool', () => {
   let database: FreshDatabase;
   let line: DatabaseLine;
@@ -17,7 +20,7 @@ describeWithPostgres('connections of a pool', () => {
     line = await openDatabaseLine(database.connectionString);
     pool = openPool({
       ...{ connectionString: line.connectionString, max: 1, applicationName: 'under-test' },
-      ...{ statementTimeoutMs: 500, answerTimeoutMs: 300 },
+      ...{ statementTimeoutMs: 60_000, answerTimeoutMs: ANSWER_MS },
     });
   });
   afterEach(async () => {
@@ -73,7 +76,7 @@ describeWithPostgres('connections of a pool', () => {
   });
 
   it('that are reset in the middle of a statement end it as unavailable', async () => {
-    const outcome = pool.query('select pg_sleep(0.2)').catch((cause: unknown) => cause);
+    const outcome = pool.query(`select pg_sleep(${ANSWER_MS / 1000})`).catch((cause: unknown) => cause);
     await eventually(
       () =>
         database.pool.query(`select from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'`),

@@ -23,7 +23,7 @@ const known: Authenticated = {
 };
 
 describe('a flood of requests that no key stands behind', () => {
-  it('leaves nothing in the rate limiter: a log begins with a key that is known', { timeout: 60_000 }, async () => {
+  it('leaves nothing in the rate limiter: a log begins with a key that is known', async () => {
     const limiter = createRateLimiter({ write: 60, read: 300 });
     const gate = createKeyGate({ clock, authenticate: async () => undefined }, limiter);
     for (let n = 0; n < FLOOD; n += 1)
@@ -41,7 +41,7 @@ describe('a flood of requests that no key stands behind', () => {
     expect(limiter.kept()).toBe(0);
   });
 
-  it('leaves at most 1,000 answers in the cache of keys, and all known ones', { timeout: 60_000 }, async () => {
+  it('leaves at most 1,000 answers in the cache of keys, and all known ones', async () => {
     const asked: string[] = [];
     const cached = shortCache(1_000, clock, async (key) => {
       asked.push(key);
@@ -70,7 +70,7 @@ describe('a flood of requests that no key stands behind', () => {
     expect(12_000 - asked.length).toBe(10_000);
   });
 
-  it('asks nobody for what is no key by its form, and is summed up by one template', { timeout: 60_000 }, async () => {
+  it('asks nobody for what is no key by its form, and is summed up by one template', async () => {
     const asked = new Set<string>();
     const authenticate = async (keyHash: string): Promise<undefined> => {
       asked.add(keyHash);

@@ -97,7 +97,8 @@ describe('GET /v1/activities, whatever the company and the catalogue', () => {
       }),
       { numRuns: 100 },
     );
-    expect(lines).toBeGreaterThan(100);
+    // 136 on average, with a deviation of 13: fewer come once in a million million runs.
+    expect(lines).toBeGreaterThan(40);
   });
 
   it('what it does not list is not issued: no other pair, no cnae without a listed default, nothing unasked', async () => {

@@ -112,8 +112,9 @@ describe('POST /v1/nfse: whatever is accepted', () => {
         accepted += 1;
         expect(schemas.validate('DPS', Buffer.from(xml))).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 600 },
     );
+    // One in seven, 85 on average: fewer come once in a million million runs.
     expect(accepted).toBeGreaterThan(20);
   });
 });

@@ -47,7 +47,7 @@ export const openConnection = ({ url }: RunningServer, allowHalfOpen = false): C
     socket,
     received: () => received,
     answers: async (count, heads = []) => {
-      await expect.poll(() => answersIn(received, heads).length, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
+      await expect.poll(() => answersIn(received, heads).length).toBeGreaterThanOrEqual(count);
       return answersIn(received, heads);
     },
     isClosed: () => closed,

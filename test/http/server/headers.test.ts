@@ -81,7 +81,7 @@ describe('duplicate headers', () => {
     const connection = openConnection(await start(harness));
     const head = headOf(harness, 'POST /v1/nfse', `Content-Type: application/json\r\n${framing}`);
     connection.socket.write(`${head}{}${headOf(harness, GET)}`);
-    await expect.poll(connection.isClosed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(connection.isClosed).toBe(true);
     const [answer, ...more] = await connection.answers(1);
     await expectEnvelope(answer ?? Response.error(), 400, 'invalid_request');
     expect(more).toEqual([]);
@@ -108,7 +108,7 @@ describe('Expect', () => {
     const whole = issueBytes(harness, 500, { headers: 'Expect: 100-continue\r\n' });
     const bodyAt = whole.indexOf('\r\n\r\n') + 4;
     connection.socket.write(whole.slice(0, bodyAt));
-    await expect.poll(connection.received, { timeout: 10_000 }).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    await expect.poll(connection.received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     connection.socket.write(whole.slice(bodyAt));
     expect((await connection.answers(1))[0]?.status).toBe(202);
   });

@@ -19,7 +19,7 @@ const held = () => {
     },
   });
   const isReached = async (times: number): Promise<void> => {
-    await expect.poll(() => reached, { timeout: 10_000 }).toBe(times);
+    await expect.poll(() => reached).toBe(times);
   };
   return { harness, isReached, release };
 };
@@ -36,7 +36,7 @@ describe('several requests on one connection', () => {
         headOf(harness, `HEAD /v1/nfse/${id}/pdf`) +
         headOf(harness, `GET /v1/nfse/${id}/pdf`),
     );
-    await expect.poll(() => harness.summaries.length, { timeout: 10_000 }).toBe(5);
+    await expect.poll(() => harness.summaries.length).toBe(5);
     expect(connection.received()).toBe('');
     release();
     const answers = await connection.answers(5, [3]);
@@ -93,7 +93,7 @@ describe('what is no HTTP after a good request', () => {
     const [good, bad] = await connection.answers(2);
     expect(good?.status).toBe(200);
     await expectEnvelope(bad ?? Response.error(), status, code);
-    await expect.poll(connection.isClosed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(connection.isClosed).toBe(true);
   });
 });
 
@@ -105,7 +105,7 @@ describe('clients that go away', () => {
     for (const { socket } of leaving) socket.write(headOf(harness, GET));
     await isReached(leaving.length);
     for (const { socket } of leaving) socket.resetAndDestroy();
-    await expect.poll(() => leaving.every(({ isClosed }) => isClosed()), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => leaving.every(({ isClosed }) => isClosed())).toBe(true);
     release();
     const next = openConnection(server);
     next.socket.write(headOf(harness, GET));
@@ -126,7 +126,7 @@ describe('clients that go away', () => {
         const { socket, isClosed } = openConnection(server);
         await new Promise<void>((resolve) => socket.write(part, () => resolve()));
         socket[leave]();
-        await expect.poll(isClosed, { timeout: 10_000 }).toBe(true);
+        await expect.poll(isClosed).toBe(true);
       }
     const next = openConnection(server);
     next.socket.write(issueBytes(harness, 700));

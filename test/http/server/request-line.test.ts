@@ -17,7 +17,7 @@ describe('404 route_not_found for a method that no route has', () => {
     connection.socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\nGET / HTTP/1.1\r\n\r\n');
     const [answer, more] = await connection.answers(1);
     await expectEnvelope(answer ?? Response.error(), 404, 'route_not_found');
-    await expect.poll(connection.isClosed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(connection.isClosed).toBe(true);
     expect(more).toBeUndefined();
   });
 
@@ -111,7 +111,7 @@ describe('HTTP/1.0', () => {
     connection.socket.write(`GET /v1/activities HTTP/1.0\r\n${host}Authorization: Bearer ${harness.keys.test}\r\n\r\n`);
     const [answer] = await connection.answers(1);
     expect(answer?.status).toBe(200);
-    await expect.poll(connection.isClosed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(connection.isClosed).toBe(true);
   });
 });
 

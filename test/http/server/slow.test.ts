@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 const SHORT: Partial<ServerLimits> = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 100 };
 
 const expectClosed = async ({ isClosed }: Connection): Promise<void> => {
-  await expect.poll(isClosed, { timeout: 15_000 }).toBe(true);
+  await expect.poll(isClosed).toBe(true);
 };
 
 /** Every invoice of the log. */
@@ -38,7 +38,7 @@ describe('408 for a request that does not come whole in time', () => {
     await expectEnvelope(answer ?? Response.error(), 408, 'invalid_request');
     await expectClosed(connection);
     expect(more).toBeUndefined();
-    await expect.poll(() => harness.summaries.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => harness.summaries.length).toBe(1);
     expect(harness.faults).toEqual([]);
     expect(await invoices(harness)).toBe(0);
   });
@@ -84,7 +84,7 @@ describe('408 for a request that does not come whole in time', () => {
       const raw = JSON.stringify(issueBodyOf({ amount_in_cents: cents })).padEnd(10 * MIB, ' ');
       return (await harness.call('/v1/nfse', { raw })).status;
     };
-    await expect.poll(largeBody, { timeout: 20_000 }).toBe(202);
+    await expect.poll(largeBody).toBe(202);
     await server.close(60_000);
     expect(harness.faults).toEqual([]);
   });
@@ -102,11 +102,11 @@ describe('an idle connection that had its answer', () => {
 });
 
 describe('the limits by default', () => {
-  it('let 1,000 idle connections be, beside which requests are answered', { timeout: 60_000 }, async () => {
+  it('let 1,000 idle connections be, beside which requests are answered', async () => {
     const harness = createHarness({ rateLimits: { write: 1_000, read: 1_000 } });
     const server = await start(harness);
     const idle = Array.from({ length: 1_000 }, () => openConnection(server));
-    await expect.poll(() => idle.filter(({ socket }) => !socket.connecting).length, { timeout: 30_000 }).toBe(1_000);
+    await expect.poll(() => idle.filter(({ socket }) => !socket.connecting).length).toBe(1_000);
     for (const { socket } of idle.slice(0, 500)) socket.write('GET /v1/activities HTTP/1.1\r\n');
     for (let n = 0; n < 50; n += 1) {
       const read = await fetch(`${server.url}/v1/activities`, requestInit({}, harness.keys));

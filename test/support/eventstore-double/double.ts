@@ -24,6 +24,7 @@ import {
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { freePort } from '../free-port.js';
 import { accessDenied, type Faults, unauthenticated } from './faults.js';
 import { createDoubleLog, type DoubleLog } from './log.js';
 import { streamNameOf } from './messages.js';
@@ -78,8 +79,9 @@ export const startEventStoreDouble = async (options: DoubleOptions = {}): Promis
         reply(null, clusterInfo(options.cluster?.() ?? [port]));
       },
     });
+    const wanted = port === 0 ? await freePort() : port;
     port = await new Promise<number>((bound, failed) => {
-      server.bindAsync(`${HOST}:${port}`, credentials, (error, at) => (error === null ? bound(at) : failed(error)));
+      server.bindAsync(`${HOST}:${wanted}`, credentials, (error, at) => (error === null ? bound(at) : failed(error)));
     });
   };
   await start();
