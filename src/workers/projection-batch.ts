@@ -43,7 +43,7 @@ export const applyBatch = async (
 
 /** What a batch makes of the rows as they stand; nothing is written. */
 export const foldBatch = async (db: Queryable, generation: Generation, batch: EventBatch): Promise<Folded> => {
-  const planned = await planBatch(generation, batch);
+  const planned = planBatch(generation, batch);
   const rows = await loadRows(db, generation, [...new Set(planned.steps.map(({ key }) => key))]);
   const folded = foldSteps(generation, planned.steps, rows);
   const halt = folded.halt ?? planned.halt;

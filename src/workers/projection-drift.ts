@@ -39,13 +39,16 @@ export const compareWithLog = async (projection: Projection, deps: DriftDeps): P
   }
   const session = leaderSession(db, 'for ever');
   try {
-    if ((await session.tryLead(`audit ${projection.name}`)) === undefined) return { kind: 'busy' };
+    const lock = `audit ${projection.name}`;
+    if ((await session.tryLead(lock)) === undefined) return { kind: 'busy' };
     const copy = generationOf(projection, { ...live, generation: COPY_GENERATION, role: 'building' });
     await changingTables(db, (client) => makeTable(client, copy));
     try {
       return await compare(projection, copy, deps);
     } finally {
       await changingTables(db, (client) => dropTable(client, copy));
+      // Closing alone frees the lock a moment later, and an audit that comes next would be turned away.
+      await session.resign(lock).catch(() => undefined);
     }
   } finally {
     await session.close();

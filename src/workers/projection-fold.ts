@@ -1,5 +1,5 @@
 import type { Projection, Recorded, Row } from '../../projections/types.js';
-import { type DecodedEvent, decodeEvent } from '../app/event-store/codec.js';
+import { type DecodedEvent, decodeSealed } from '../app/event-store/codec.js';
 import type { StreamName } from '../domain/shared/ids.js';
 import type { EventBatch, LogPosition, RecordedEvent, Revision } from '../ports/event-log.js';
 import type { RowChange } from './projection-rows.js';
@@ -13,11 +13,11 @@ export type Halt = { position: LogPosition; stream: StreamName; revision: Revisi
 export type Planned = { steps: readonly Step[]; halt?: Halt };
 
 /** Decodes a batch, still sealed, up to the first event that this program cannot read. */
-export const planBatch = async (projection: Projection, batch: EventBatch): Promise<Planned> => {
+export const planBatch = (projection: Projection, batch: EventBatch): Planned => {
   const steps: Step[] = [];
   for (const recorded of batch) {
     try {
-      const event = await decodeEvent(recorded, 'sealed');
+      const event = decodeSealed(recorded);
       if (handlerOf(projection, event.type) === 'ignored') continue;
       const key = projection.keyOf(event as Recorded<DecodedEvent>);
       if (key !== undefined) steps.push({ key, event });

@@ -31,7 +31,7 @@ export const applyStreamNow = async (
 };
 
 const applyTo = async (db: pg.Pool, projection: Projection, stream: readonly RecordedEvent[]): Promise<void> => {
-  const planned = await planBatch(projection, stream);
+  const planned = planBatch(projection, stream);
   const { changes, ...folded } = foldSteps(projection, planned.steps, new Map());
   const halt = folded.halt ?? planned.halt;
   if (halt !== undefined) throw new Error(`${projection.name} cannot apply ${halt.type}: ${halt.reason}`);

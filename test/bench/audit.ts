@@ -10,11 +10,9 @@ import { compareWithLog } from '../../src/workers/projection-drift.js';
 import { dice, edits, exportOf, verified } from '../app/audit/edits.js';
 import { auditWorld, testSigner } from '../app/audit/world.js';
 import { type AuditLog, openAuditLog } from './audit-log.js';
-import { atLeast, below, perSecond, type Row } from './report.js';
-import { median } from './rounds.js';
+import { rated } from './rated.js';
+import { atLeast, below, type Row } from './report.js';
 
-const ROUNDS = 3;
-const AIM = 20_000;
 const TRIES = 200;
 
 /** Export and verify over a log of issued invoices (design section 12), memory against a tenth of it, and edits tried against edits found. */
@@ -58,24 +56,6 @@ const exported = async ({ log }: AuditLog, file: string): Promise<void> => {
 const verifyFile = async (file: string): Promise<void> => {
   const report = await verifyExport({ ...(await readExport(file)), manifest: undefined, trusted: [] });
   if (report.findings.total !== 1) throw new Error('the exported file does not verify');
-};
-
-/** By the clock, and by the processor time of this process, which is what a core of its own would reach. */
-const rated = async (name: string, { events, bytes }: AuditLog, work: () => Promise<void>): Promise<Row> => {
-  const rates: number[] = [];
-  const coreRates: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const begun = performance.now();
-    const used = process.cpuUsage();
-    await work();
-    const { user, system } = process.cpuUsage(used);
-    rates.push(events / ((performance.now() - begun) / 1_000));
-    coreRates.push(events / ((user + system) / 1_000_000));
-  }
-  const rate = median(rates);
-  const size = `${events.toLocaleString('en')} events of ${Math.round(bytes / events).toLocaleString('en')} bytes`;
-  const detail = `${size}; ${perSecond(median(coreRates), 'events')} of this process's processor time`;
-  return { name, figure: perSecond(rate, 'events'), aim: atLeast(AIM, rate, '/s'), detail };
 };
 
 const MEMORY_AIM = 1.5;

@@ -19,14 +19,12 @@ import { rebuildProjection } from '../../src/workers/projection-rebuild.js';
 import { prepareProjections } from '../../src/workers/projector.js';
 import { accepted, attempted, authorized, streamOf } from '../projections/histories.js';
 import { sealingKeys } from '../projections/support.js';
-import { atLeast, perSecond, type Row } from './report.js';
-import { median } from './rounds.js';
+import { rated } from './rated.js';
+import type { Row } from './report.js';
 
 const INVOICES = 5_000;
 const EVENTS = 3 * INVOICES;
 const WRITERS = 64;
-const ROUNDS = 3;
-const AIM = 20_000;
 
 /** Rebuilding the read model and verifying the hash chain over a log of issued invoices (design section 12: 20,000 events/s). */
 export const benchRebuild = async (): Promise<readonly Row[]> => {
@@ -39,12 +37,11 @@ export const benchRebuild = async (): Promise<readonly Row[]> => {
   try {
     await migrate(pool, migrations);
     await prepareProjections(pool, log, systemClock, [invoices, deadlines]);
-    const bytes = await writeLog(log, pool);
-    const size = `${EVENTS.toLocaleString('en')} events of ${Math.round(bytes / EVENTS).toLocaleString('en')} bytes`;
+    const size = { events: EVENTS, bytes: await writeLog(log, pool) };
     return [
-      await row('rebuild: invoices', size, () => rebuild(invoices, log, pool)),
-      await row('rebuild: deadlines', size, () => rebuild(deadlines, log, pool)),
-      await row('verify the hash chain', size, () => verify(log)),
+      await rated('rebuild: invoices', size, () => rebuild(invoices, log, pool)),
+      await rated('rebuild: deadlines', size, () => rebuild(deadlines, log, pool)),
+      await rated('verify the hash chain', size, () => verify(log)),
     ];
   } finally {
     await log.close();
@@ -52,23 +49,6 @@ export const benchRebuild = async (): Promise<readonly Row[]> => {
     await server.stop();
     await rm(home, { recursive: true, force: true });
   }
-};
-
-/** Rate by the clock; the processor time of this process tells what a core of its own would reach. */
-const row = async (name: string, size: string, work: () => Promise<void>): Promise<Row> => {
-  const rates: number[] = [];
-  const coreRates: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const begun = performance.now();
-    const used = process.cpuUsage();
-    await work();
-    const { user, system } = process.cpuUsage(used);
-    rates.push(EVENTS / ((performance.now() - begun) / 1_000));
-    coreRates.push(EVENTS / ((user + system) / 1_000_000));
-  }
-  const rate = median(rates);
-  const detail = `${size}; ${perSecond(median(coreRates), 'events')} of this process's processor time`;
-  return { name, figure: perSecond(rate, 'events'), aim: atLeast(AIM, rate, '/s'), detail };
 };
 
 /** As `nfse projections rebuild`: a fresh generation beside the live one, up to the head of the log, then the swap. */

@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { anchorLog } from '../../src/app/anchors/anchor-log.js';
 import { headOf, type Manifest, signedText } from '../../src/app/audit/manifest.js';
 import { isSignedBy } from '../../src/app/audit/public-key.js';
 import { invoiceIdOfReference, sha256Hex } from '../../src/app/hashes.js';
@@ -11,6 +12,7 @@ import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommands } from '../../src/cli/commands/doctor.js';
 import { eventCommandsOn } from '../../src/cli/commands/events.js';
 import { dpsStream, invoiceStream } from '../../src/domain/shared/ids.js';
+import { addSeconds } from '../../src/domain/shared/time.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
 import { appendTo } from '../app/support.js';
 import * as life from '../domain/invoice/fixtures.js';
@@ -246,6 +248,24 @@ describeWithPostgres('an auditor at the command line', () => {
     expect(await verify('--anchors', folder, '--skip-drift')).toMatchObject({ exit: 0 });
     await mkdir(join(operator.folder, 'none'));
     expect(await verify('--anchors', join(operator.folder, 'none'), '--skip-drift')).toMatchObject({ exit: 0 });
+  });
+
+  it('events search begins behind an anchor from well before --since, or behind --after where that is later', async () => {
+    const { log, store, clock } = operator.session;
+    const anchor = await anchorLog({ log, store, clock, actor: 'timer:anchorer' });
+    const upTo = BigInt(anchor?.upTo ?? 0);
+    const readAll = vi.spyOn(log, 'readAll');
+    const begunBehind = async (...flags: string[]) => {
+      readAll.mockClear();
+      await operator.runJson('events', 'search', ...flags);
+      return readAll.mock.calls[0]?.[0].after;
+    };
+    const since = ['--since', addSeconds(clock.now(), 3 * 86_400)];
+    expect(await begunBehind(...since)).toBe(upTo);
+    expect(await begunBehind(...since, '--after', String(upTo - 1n))).toBe(upTo);
+    expect(await begunBehind(...since, '--after', String(upTo + 1n))).toBe(upTo + 1n);
+    expect(await begunBehind()).toBeNull();
+    readAll.mockRestore();
   });
 
   it('audit verify names each row of the read models that is not what the log makes of it', async () => {

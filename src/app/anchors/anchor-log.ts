@@ -36,7 +36,7 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
   const day = dayOf(deps.clock.now());
   const standing = await findAnchor(day, deps.store);
   if (standing !== undefined) return standing;
-  const after = (await lastAnchorBefore(day, deps.store))?.upTo;
+  const after = (await lastAnchorBefore(`${day}T00:00:00.000Z`, deps.store))?.upTo;
   const read = await readStretch(after === undefined ? null : (BigInt(after) as LogPosition), deps.log, signal);
   if (read === undefined) return undefined;
   const { stretch, upTo } = read;
@@ -55,8 +55,9 @@ export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise
 
 const dayOf = (at: Instant): string => at.slice(0, 10);
 
-const lastAnchorBefore = async (day: string, store: EventStore): Promise<StandingAnchor | undefined> => {
-  let at = `${day}T00:00:00.000Z`;
+/** Of the days before that of the instant. */
+export const lastAnchorBefore = async (instant: Instant, store: EventStore): Promise<StandingAnchor | undefined> => {
+  let at = instant;
   for (let back = 0; back < LOOK_BACK_DAYS; back += 1) {
     at = addSeconds(at, -DAY_SECONDS);
     const found = await findAnchor(dayOf(at), store);

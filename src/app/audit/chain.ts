@@ -2,7 +2,7 @@ import { hashText, NotCanonical } from '../../domain/log/hash-text.js';
 import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import type { RecordedEvent, Revision } from '../../ports/event-log.js';
 import { sha256Hex } from '../hashes.js';
-import type { Finding } from './finding.js';
+import { type Finding, findingOf } from './finding.js';
 
 export type ChainHead = { revision: Revision; hash: string };
 
@@ -22,29 +22,28 @@ export const isEndOfTestInvoice = ({ stream, type }: Pick<RecordedEvent, 'stream
  */
 export const checkLink = (event: RecordedEvent, head: ChainHead | undefined, beginsLater = false): ChainLink => {
   const { stream, revision, metadata } = event;
-  const found = (kind: Finding['kind'], detail: string): Finding => ({ kind, stream, revision, detail });
   if (head !== undefined && revision <= head.revision) {
     const detail = `revision ${revision} stands behind revision ${head.revision}`;
-    return { finding: found('repeated_revision', detail), outOfPlace: true };
+    return { finding: findingOf(event, 'repeated_revision', detail), outOfPlace: true };
   }
   if (hashOf(stream, event) !== metadata.hash) {
-    return { finding: found('hash_mismatch', 'the stored hash is not the hash of the stored event') };
+    return { finding: findingOf(event, 'hash_mismatch', 'the stored hash is not the hash of the stored event') };
   }
   const ended = isEndOfTestInvoice(event);
   if (ended && event.data.lastHash !== metadata.prevHash) {
-    return { finding: found('broken_link', 'the event that ends a test invoice names another last hash') };
+    return { finding: findingOf(event, 'broken_link', 'the event that ends a test invoice names another last hash') };
   }
   if (head === undefined) {
     const begins =
       (revision === 0 && metadata.prevHash === '') || (ended && revision > 0) || (beginsLater && revision > 0);
-    return begins ? {} : { finding: found('missing_revision', 'the stream does not begin with revision 0') };
+    return begins ? {} : { finding: findingOf(event, 'missing_revision', 'the stream does not begin with revision 0') };
   }
   if (revision !== head.revision + 1) {
-    return ended ? {} : { finding: found('missing_revision', `revision ${head.revision + 1} is missing`) };
+    return ended ? {} : { finding: findingOf(event, 'missing_revision', `revision ${head.revision + 1} is missing`) };
   }
   return metadata.prevHash === head.hash
     ? {}
-    : { finding: found('broken_link', 'prevHash is not the hash of the event before') };
+    : { finding: findingOf(event, 'broken_link', 'prevHash is not the hash of the event before') };
 };
 
 /** Undefined for an event that no engine would have stored. */

@@ -27,7 +27,7 @@ export type EventExport = {
 };
 
 /**
- * The log as NDJSON, up to where it ended at the beginning. Events pass through; what stays in memory is about 200 bytes for each
+ * The log as NDJSON, up to where it ended at the beginning. Events pass through; what stays in memory is about 130 bytes for each
  * stream, whose last revision and hash the manifest names.
  */
 export const exportEvents = (filter: ExportFilter, deps: ExportDeps): EventExport => {

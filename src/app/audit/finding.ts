@@ -32,6 +32,12 @@ export type FindingKind =
 
 export type Finding = { kind: FindingKind; stream?: StreamName; revision?: Revision; detail: string };
 
+export const findingOf = (
+  { stream, revision }: { stream: StreamName; revision: Revision },
+  kind: FindingKind,
+  detail: string,
+): Finding => ({ kind, stream, revision, detail });
+
 /** Keeps the first findings and counts the rest, so that a log that is wrong from end to end fills no memory. */
 export type Findings = {
   add(finding: Finding): void;

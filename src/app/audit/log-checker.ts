@@ -4,7 +4,7 @@ import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import { type AnchorCount, type AnchorWalk, createAnchorWalk } from './anchor-walk.js';
 import { type ChainHead, checkLink } from './chain.js';
 import { checkShape, isIdOfCommand, sealingFault } from './event-schema.js';
-import type { Finding, Findings } from './finding.js';
+import { type FindingKind, type Findings, findingOf } from './finding.js';
 import { createLogInvariants } from './log-invariants.js';
 import { createSealedCount, type GivenUpCount } from './sealed-count.js';
 import { COMMAND, EVENTS, IN_COMMAND, NUMBERS_PER_STREAM } from './stream-numbers.js';
@@ -27,7 +27,7 @@ export type LogChecker = {
 
 /**
  * Everything that events can show by themselves: the hash chain of each stream, the shape of each event, how its personal fields
- * are sealed, the invariants of design section 11, and in a whole log its anchors. Memory grows by about 350 bytes a stream and
+ * are sealed, the invariants of design section 11, and in a whole log its anchors. Memory grows by about 260 bytes a stream and
  * 60 a DPS number, DPS id, allocation and access key; what lies between two anchors is kept until the second.
  */
 export const createLogChecker = (extent: Extent, findings: Findings): LogChecker => {
@@ -39,22 +39,21 @@ export const createLogChecker = (extent: Extent, findings: Findings): LogChecker
   let lastPosition: LogPosition | null = null;
 
   const inspect = (event: RecordedEvent, index: number): void => {
-    const { stream, revision } = event;
-    const report = (kind: Finding['kind'], detail: string): void => {
-      findings.add({ kind, stream, revision, detail });
-      invariants.giveUp(index);
-    };
     if (!isIdOfCommand(event, placeInCommand(event, table.numbersOf(index)))) {
-      report('schema', 'the event id does not derive from its command');
+      report(event, index, 'schema', 'the event id does not derive from its command');
     }
     const shape = checkShape(event);
     if ('fault' in shape) {
-      report('schema', shape.fault);
+      report(event, index, 'schema', shape.fault);
       return;
     }
-    const sealing = sealingFault(event, stream.startsWith(invoicePrefix.test));
-    if (sealing !== undefined) report('sealing', sealing);
+    const sealing = sealingFault(event, event.stream.startsWith(invoicePrefix.test));
+    if (sealing !== undefined) report(event, index, 'sealing', sealing);
     for (const finding of invariants.take(shape.event, index)) findings.add(finding);
+  };
+  const report = (event: RecordedEvent, index: number, kind: FindingKind, detail: string): void => {
+    findings.add(findingOf(event, kind, detail));
+    invariants.giveUp(index);
   };
 
   return {
@@ -71,12 +70,7 @@ export const createLogChecker = (extent: Extent, findings: Findings): LogChecker
       events += 1;
       sealed.take(event);
       if (lastPosition !== null && position <= lastPosition) {
-        findings.add({
-          kind: 'position_order',
-          stream,
-          revision,
-          detail: 'it stands before the event that it follows',
-        });
+        findings.add(findingOf(event, 'position_order', 'it stands before the event that it follows'));
       } else lastPosition = position;
       const known = table.find(stream);
       const head: ChainHead | undefined =

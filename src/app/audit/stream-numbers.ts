@@ -15,13 +15,15 @@ export const EVENTS = IN_COMMAND + 1;
 export const NUMBERS_PER_STREAM = EVENTS + 1;
 
 export const lifeIn = (numbers: Float64Array): InvoiceLife => {
-  const life = {} as InvoiceLife;
+  const life = { ...UNBORN };
   for (let place = 0; place < LIFE_KEYS.length; place += 1) {
     const key = LIFE_KEYS[place];
     if (key !== undefined) life[key] = numbers[place] ?? 0;
   }
   return life;
 };
+
+const UNBORN = Object.fromEntries(LIFE_KEYS.map((key) => [key, 0])) as InvoiceLife;
 
 export const rememberLife = (life: InvoiceLife, numbers: Float64Array): void => {
   for (let place = 0; place < LIFE_KEYS.length; place += 1) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Binary } from '../hashes.js';
 
 const WORDS = 5;
 const FIRST_ROOM = 4_096;
@@ -19,16 +19,13 @@ export const createUniqueKeys = (): UniqueKeys => {
   let slots = new Uint32Array(FIRST_ROOM * WORDS);
   let size = 0;
 
-  const sameKey = (slot: number, key: Buffer): boolean =>
-    slots[slot] === key.readUInt32LE(0) &&
-    slots[slot + 1] === key.readUInt32LE(4) &&
-    slots[slot + 2] === key.readUInt32LE(8) &&
-    slots[slot + 3] === key.readUInt32LE(12);
+  const sameKey = (slot: number, key: Uint32Array): boolean =>
+    slots[slot] === key[0] && slots[slot + 1] === key[1] && slots[slot + 2] === key[2] && slots[slot + 3] === key[3];
 
   /** The slot of the key, or the free one where it would go. A holder is kept plus one: 0 is a free slot. */
-  const slotOf = (key: Buffer): number => {
+  const slotOf = (key: Uint32Array): number => {
     const room = slots.length / WORDS;
-    let place = key.readUInt32LE(0) % room;
+    let place = (key[0] ?? 0) % room;
     while (slots[place * WORDS + 4] !== 0 && !sameKey(place * WORDS, key)) place = (place + 1) % room;
     return place * WORDS;
   };
@@ -42,7 +39,7 @@ export const createUniqueKeys = (): UniqueKeys => {
     for (let slot = 0; slot < before.length; slot += WORDS) {
       if (before[slot + 4] === 0) continue;
       const words = before.subarray(slot, slot + WORDS);
-      slots.set(words, slotOf(Buffer.from(words.slice().buffer)));
+      slots.set(words, slotOf(words));
     }
   };
 
@@ -50,13 +47,13 @@ export const createUniqueKeys = (): UniqueKeys => {
     get size() {
       return size;
     },
-    holderOf: (key) => holderAt(slotOf(digestOf(key))),
+    holderOf: (key) => holderAt(slotOf(wordsOf(key))),
     take: (key, holder) => {
-      const digest = digestOf(key);
-      const slot = slotOf(digest);
+      const words = wordsOf(key);
+      const slot = slotOf(words);
       const held = holderAt(slot);
       if (held !== undefined) return held;
-      for (let word = 0; word < 4; word += 1) slots[slot + word] = digest.readUInt32LE(word * 4);
+      slots.set(words, slot);
       slots[slot + 4] = holder + 1;
       size += 1;
       if (size > (slots.length / WORDS) * FULL) grow();
@@ -65,4 +62,20 @@ export const createUniqueKeys = (): UniqueKeys => {
   };
 };
 
-const digestOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+const KEY_WORDS = 4;
+
+/** The first 128 bits of the key's SHA-256; valid until the next call. */
+const wordsOf = (key: string): Uint32Array => {
+  const bytes = sha256Binary(key);
+  for (let word = 0; word < KEY_WORDS; word += 1) {
+    const at = word * 4;
+    scratch[word] =
+      bytes.charCodeAt(at) |
+      (bytes.charCodeAt(at + 1) << 8) |
+      (bytes.charCodeAt(at + 2) << 16) |
+      (bytes.charCodeAt(at + 3) << 24);
+  }
+  return scratch;
+};
+
+const scratch = new Uint32Array(KEY_WORDS);

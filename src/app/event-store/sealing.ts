@@ -21,7 +21,7 @@ export const sealField = (value: Json, place: FieldPlace, { generation, key }: S
 
 /** Key generation and event id are readable without a key, so that a sealed field can be opened away from its event. */
 export const sealedWith = (text: string): { generation: string; eventId: string } | undefined => {
-  const [generation, eventId] = text.slice(PREFIX.length).split(':');
+  const [generation, eventId] = text.slice(PREFIX.length).split(':', 2);
   return generation === undefined || eventId === undefined ? undefined : { generation, eventId };
 };
 

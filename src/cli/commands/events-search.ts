@@ -1,9 +1,10 @@
+import { placeBefore } from '../../app/anchors/place-before.js';
 import { describeEvent } from '../../app/audit/event-line.js';
 import { walkLog } from '../../app/audit/walk.js';
 import { eventTypeDefinitions } from '../../app/event-store/event-types.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import type { Instant } from '../../domain/shared/time.js';
-import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
+import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { readInstant } from '../instant-flag.js';
 import { lineOf } from './event-text.js';
@@ -22,7 +23,7 @@ type Search = {
   after: LogPosition | null;
 };
 
-/** In order of the log, page by page: `next` of an answer is `--after` of the next one. */
+/** In order of the log from an anchor before `--since`, page by page: `next` of an answer is `--after` of the next one. */
 export const searchCommand: Command = {
   name: 'events search',
   positionals: [],
@@ -40,13 +41,14 @@ export const searchCommand: Command = {
   run: async ({ flags, session }) => {
     const search = searchOf(flags);
     if ('problem' in search) return badUsage(search.problem);
-    const { log, readModel } = await session();
+    const { log, readModel, store } = await session();
     if (search.company !== undefined && (await readModel.company(search.company)) === undefined) {
       return refused(`there is no company ${search.company}`);
     }
     const found: RecordedEvent[] = [];
     const prefixes = search.company === undefined ? ALL_STREAMS : companyPrefixes(search.company);
-    for await (const page of walkLog(log, prefixes, search.after)) {
+    const place = search.since === undefined ? null : await placeBefore(search.since, store);
+    for await (const page of walkLog(log, prefixes, isEarlier(search.after, place) ? place : search.after)) {
       for (const event of page) if (found.length <= search.limit && matches(event, search)) found.push(event);
       if (found.length > search.limit) break;
     }

@@ -19,7 +19,7 @@ export const fromRecord = ({ record, hash }: StoredRecord): RecordContent => {
   const content: unknown = JSON.parse(record);
   if (!Array.isArray(content) || content[0] !== 1) throw new NotCanonical('a record of an unknown format');
   const [, , stream, revision, id, type, pairs, data] = content;
-  return { stream, revision, id, type, data, metadata: { ...Object.fromEntries(pairs), hash } };
+  return { stream, revision, id, type, data, metadata: Object.fromEntries([...pairs, ['hash', hash]]) };
 };
 
 type RecordContent = {

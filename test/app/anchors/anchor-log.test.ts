@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anchorLog, findAnchor } from '../../../src/app/anchors/anchor-log.js';
+import { placeBefore } from '../../../src/app/anchors/place-before.js';
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
 import { type AuditWorld, emptyWorld, endTestInvoice } from '../audit/world.js';
 
@@ -7,6 +8,38 @@ const DAY = 86_400;
 
 const anchor = ({ log, store, clock }: AuditWorld, signal?: AbortSignal) =>
   anchorLog({ log, store, clock, actor: 'timer:anchorer' }, signal);
+
+describe('where a look for what was recorded since an instant begins', () => {
+  it('is behind what an anchor covers that was made at least a day before', async () => {
+    const world = emptyWorld();
+    await world.issue(1);
+    const first = await anchor(world);
+    expect(first?.at).toBe('2026-11-21T12:00:00.000Z');
+    const upTo = BigInt(first?.upTo ?? 0);
+    const begin = (since: string) => placeBefore(since, world.store);
+    expect(await begin('2026-11-22T23:59:59.999Z')).toBeNull();
+    expect(await begin('2026-11-23T00:00:00.000Z')).toBe(upTo);
+    world.clock.pass(3 * DAY);
+    const second = await anchor(world);
+    expect(await begin('2026-11-25T23:59:59.999Z')).toBe(upTo);
+    expect(await begin('2027-01-01T00:00:00.000Z')).toBe(BigInt(second?.upTo ?? 0));
+    expect(await begin('0000-01-01T00:00:00.000Z')).toBeNull();
+  });
+
+  it('is the beginning of the log while the last anchor was made after its day', async () => {
+    const world = emptyWorld();
+    await world.issue(1);
+    const late = {
+      ...world.log,
+      head: () => {
+        world.clock.pass(2 * DAY);
+        return world.log.head();
+      },
+    };
+    expect(await anchor({ ...world, log: late })).toMatchObject({ day: '2026-11-21' });
+    expect(await placeBefore('2026-11-23T00:00:00.000Z', world.store)).toBeNull();
+  });
+});
 
 describe('the daily anchor', () => {
   it('waits for the first event, and stands once a day', async () => {

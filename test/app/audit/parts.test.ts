@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkShape } from '../../../src/app/audit/event-schema.js';
 import { byStream, merkleRoot, type StreamHead } from '../../../src/app/audit/merkle.js';
+import { createNameTable } from '../../../src/app/audit/name-table.js';
 import { isSignedBy, readPublicKey } from '../../../src/app/audit/public-key.js';
 import { createStreamTable, inOrder } from '../../../src/app/audit/stream-table.js';
 import { createUniqueKeys } from '../../../src/app/audit/unique-keys.js';
@@ -65,6 +66,36 @@ describe('the tables of a walk', () => {
     }
     const names = inOrder(table, [2, 10, 1]).map((index) => table.nameOf(index));
     expect(names).toEqual(['stream-1', 'stream-10', 'stream-2']);
+  });
+});
+
+describe('the names of a walk', () => {
+  it('are each one of their own and come back as they were, whatever they are made of', () => {
+    const name = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('', '"', '"a"', 'a', '\ud800', '\udc00', '\ufffd'),
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(name, { maxLength: 50 }), (names) => {
+        const table = createNameTable();
+        for (const [index, one] of names.entries()) {
+          expect(table.find(one)).toBeUndefined();
+          expect(table.add(one)).toBe(index);
+        }
+        expect(names.map(table.find)).toEqual(names.map((_, index) => index));
+        expect(names.map((_, index) => table.nameOf(index))).toEqual(names);
+        expect(table.size).toBe(names.length);
+      }),
+    );
+  });
+
+  it('may be longer than what is made room for at once', () => {
+    const table = createNameTable();
+    const names = ['a', 'b'.repeat(3_000_000), 'c', 'b'.repeat(3_000_001), 'd'];
+    for (const name of names) table.add(name);
+    expect(names.map(table.find)).toEqual([0, 1, 2, 3, 4]);
+    expect(table.nameOf(3)).toBe(names[3]);
+    expect(table.nameOf(5)).toBe('');
   });
 });
 

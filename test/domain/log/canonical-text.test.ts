@@ -46,6 +46,7 @@ describe('what has no single spelling', () => {
     ['a class instance', new Date(0), 'null and class instances have no canonical text'],
     ['undefined', undefined, 'a value of type undefined has no canonical text'],
     ['a big integer', 1n, 'a value of type bigint has no canonical text'],
+    ['a method', { toJSON: () => 'x' }, 'a value of type function has no canonical text'],
     ['a numeric key', { 12: 'x' }, 'an object key must not be a number'],
     ['a hole in an array', Array(1), 'a value of type undefined has no canonical text'],
   ])('is %s', (_what, value, message) => {

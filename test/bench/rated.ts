@@ -1,0 +1,33 @@
+import { availableParallelism } from 'node:os';
+import { atLeast, perSecond, type Row } from './report.js';
+import { median } from './rounds.js';
+
+const ROUNDS = 3;
+
+/** Events per second and core, of verify and rebuild (design section 12). */
+const AIM = 20_000;
+
+/**
+ * The rate of `work` over that many events, against the aim: by the processor time of all threads of this process, which is what a
+ * core of its own would reach. By the clock PostgreSQL and whatever else the machine does take part, so that stands beside it.
+ */
+export const rated = async (
+  name: string,
+  { events, bytes }: { events: number; bytes: number },
+  work: () => Promise<void>,
+): Promise<Row> => {
+  const rates: number[] = [];
+  const coreRates: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const begun = performance.now();
+    const used = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(used);
+    rates.push(events / ((performance.now() - begun) / 1_000));
+    coreRates.push(events / ((user + system) / 1_000_000));
+  }
+  const rate = median(coreRates);
+  const size = `${events.toLocaleString('en')} events of ${Math.round(bytes / events).toLocaleString('en')} bytes`;
+  const detail = `${size}; ${perSecond(median(rates), 'events')} by the clock, with PostgreSQL on the same ${availableParallelism()} cores`;
+  return { name, figure: `${perSecond(rate, 'events')} per core`, aim: atLeast(AIM, rate, '/s'), detail };
+};
