@@ -14,6 +14,7 @@ import { walkOn } from '../../../src/app/reconciliation/walk.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStatus } from '../../../src/domain/invoice/view.js';
 import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/shared/ids.js';
+import { brasiliaDate } from '../../../src/domain/shared/time.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
 import type { Walk, Walks } from '../../../src/ports/reconciliation.js';
 import { accepted, cancelRequested, limits } from '../../domain/invoice/fixtures.js';
@@ -143,7 +144,7 @@ export const openLedgerRig = async (): Promise<LedgerRig> => {
         invoiceId,
         amountInCents,
         acceptedAt: clock.now(),
-        competence: clock.now().slice(0, 10),
+        competence: brasiliaDate(clock.now()),
       });
       await appendTo(store, stream, [event], clock.now());
       streams.push(stream);
