@@ -27,7 +27,7 @@ export const writeExport = async (
     },
   });
   const source = Readable.from(chunks, { objectMode: false });
-  const target = createWriteStream(file, { mode: 0o600 });
+  const target = createWriteStream(file, { mode: OWNER_ONLY });
   if (isGzip(file)) await pipeline(source, createGzip(), measure, target);
   else await pipeline(source, measure, target);
   return { sha256: hash.digest('hex'), bytes };
@@ -70,9 +70,12 @@ export const readExport = async (file: string): Promise<ReadExport> => {
   };
 };
 
-/** Whether somebody may write there; the folder must stand. */
+/** An export may hold personal data in clear. */
+const OWNER_ONLY = 0o600;
+
+/** Whether somebody may write there; the folder must stand. Makes the file, and so decides who may read it. */
 export const isWritable = (file: string): Promise<boolean> =>
-  open(file, 'a').then(
+  open(file, 'a', OWNER_ONLY).then(
     async (handle) => {
       await handle.close();
       return true;

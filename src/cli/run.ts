@@ -81,8 +81,9 @@ const parse = (
 };
 
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
-  if (json) terminal.out(JSON.stringify(outcome.json));
-  else if (outcome.text !== '') terminal[outcome.exit === 0 ? 'out' : 'err'](outcome.text);
+  // Whoever wrote as it came has said everything.
+  if (json && outcome.json !== undefined) terminal.out(JSON.stringify(outcome.json));
+  else if (!json && outcome.text !== '') terminal[outcome.exit === 0 ? 'out' : 'err'](outcome.text);
   return outcome.exit;
 };
 

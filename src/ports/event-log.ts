@@ -27,6 +27,15 @@ export type EventToAppend = {
 
 export type RecordedEvent = EventToAppend & { stream: StreamName; revision: Revision; position: LogPosition };
 
+/** `event` is what readers take it for, absent when they cannot read it; `fault` says what is wrong with how it is kept. */
+export type InspectedEvent = {
+  position: LogPosition;
+  stream: StreamName;
+  revision: Revision;
+  event?: RecordedEvent;
+  fault?: string;
+};
+
 export type AppendResult =
   | { ok: true; revision: Revision }
   /** `actual` is the stream's last revision, null when it has none. */
@@ -80,6 +89,11 @@ export type EventLog = {
   readLast(options: { prefixes: readonly string[]; limit: number }): Promise<EventBatch>;
   /** Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, from the last event handed out. */
   subscribe(subscription: Subscription): AsyncIterable<EventBatch>;
+  /**
+   * For audits, of an engine whose tables an owner can edit: every event as it lies there, in order, of whatever stream, also where no
+   * reader looks; an empty answer means the end. Such an engine counts its positions without a gap. Absent: `readAll` shows all there is.
+   */
+  inspect?(options: { after: LogPosition | null; limit: number }): Promise<readonly InspectedEvent[]>;
   /** Position of the last event that was appended through this port, null when there is none; an engine's own events do not count. */
   head(): Promise<LogPosition | null>;
   /** Which log this is, stored beside every checkpoint: a restored or replaced log has another one. */

@@ -66,6 +66,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
           ...{ roles, clock, limits: config.limits, lag, relayed: config.natsUrl === undefined ? undefined : relayed },
           ...{ readiness: sources.readiness, projections: sources.statuses, openWork: sources.watch.openWork },
           halted: () => [...sources.state.halted],
+          switchedOff: () => engines.readModel.apiSwitchedOff(),
         }),
       ]);
       return {

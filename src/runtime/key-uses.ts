@@ -2,7 +2,7 @@ import type { KeyUses } from '../adapters/read-model-postgres/key-uses.js';
 import { epochMs, type Instant } from '../domain/shared/time.js';
 import type { Clock } from '../ports/clock.js';
 
-const EVERY_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 const GATHER_MS = 1_000;
 
 export type UseRecorder = {
@@ -13,8 +13,8 @@ export type UseRecorder = {
 };
 
 /**
- * Keeps the hour in which each key was last used: a use within an hour of the last one that was told is not told. A use that
- * could not be written is told again with the key's next one.
+ * Keeps the hour of the clock in which each key was last used: a further use in that hour is not told. A use that could not be
+ * written is told again with the key's next one.
  */
 export const createUseRecorder = (
   uses: Pick<KeyUses, 'note'>,
@@ -41,10 +41,9 @@ export const createUseRecorder = (
   return {
     used: (keyId) => {
       const now = clock.now();
-      const ms = epochMs(now);
-      const last = told.get(keyId);
-      if (last !== undefined && Math.abs(ms - last) < EVERY_MS) return;
-      told.set(keyId, ms);
+      const hour = Math.floor(epochMs(now) / HOUR_MS);
+      if (told.get(keyId) === hour) return;
+      told.set(keyId, hour);
       waiting.set(keyId, now);
       timer ??= setTimeout(() => void flush(), gatherMs).unref();
     },

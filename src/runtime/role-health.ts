@@ -19,6 +19,7 @@ export type RoleSources = {
   clock: Clock;
   limits: Limits;
   readiness(): Promise<Readiness>;
+  switchedOff(): Promise<boolean>;
   projections(): Promise<readonly ProjectionStatus[]>;
   halted(): readonly string[];
   openWork(): Promise<readonly OpenWork[]>;
@@ -40,7 +41,9 @@ export const roleHealth = async (sources: RoleSources): Promise<readonly RoleHea
 
 type Seen = Omit<RoleHealth, 'here'> & { role: Role };
 
-const apiHealth = async ({ roles, readiness }: RoleSources): Promise<Seen> => {
+const apiHealth = async ({ roles, readiness, switchedOff }: RoleSources): Promise<Seen> => {
+  // Known wherever the console runs, and ready all the same.
+  if (await switchedOff()) return { role: 'api', health: 'bad', detail: 'switched off by an operator: nfse api on' };
   if (!roles.includes('api'))
     return { role: 'api', health: 'elsewhere', detail: 'ask /health/ready of a process with this role' };
   const { ready, reasons } = await readiness();

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Projection, Row } from '../../projections/types.js';
-import type { EventLog, LogPosition } from '../ports/event-log.js';
+import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
 import { foldBatch } from './projection-batch.js';
 import { type Generation, generationOf, liveStanding, type Queryable } from './projection-generation.js';
 import { leaderSession } from './projection-leader.js';
@@ -17,7 +17,7 @@ export type DriftOutcome =
   /** The live rows are of a version that this program does not make, or an event cannot be applied: nothing to compare with. */
   | { kind: 'not_comparable'; reason: string };
 
-export type DriftDeps = { db: pg.Pool; log: Pick<EventLog, 'readAll'>; onProgress?(events: number): void };
+export type DriftDeps = { db: pg.Pool; log: Pick<EventLog, 'readAll' | 'head'>; onProgress?(events: number): void };
 
 /** No generation of the service has this number: they count from 1. */
 const COPY_GENERATION = 0;
@@ -36,6 +36,11 @@ export const compareWithLog = async (projection: Projection, deps: DriftDeps): P
       kind: 'not_comparable',
       reason: `its rows are of version ${live.version}, this program makes ${projection.version}`,
     };
+  }
+  const head = await deps.log.head();
+  if (isEarlier(head, live.position)) {
+    const reason = `its checkpoint ${live.position} lies behind the end of the log, ${head ?? 'which is empty'}: what comes would be skipped`;
+    return { kind: 'not_comparable', reason };
   }
   const session = leaderSession(db, 'for ever');
   try {
@@ -78,8 +83,8 @@ const compare = async (projection: Projection, copy: Generation, deps: DriftDeps
     const keys = new Set(ahead.map(({ key }) => key));
     const drifts = [
       ...suspects.filter((one) => !isAhead(one)),
-      ...stillUnequal.filter(({ key, live: row, made }) => keys.has(key) && row?.revision === made?.revision),
-      ...stillUnequal.filter(({ key, live: row, made }) => keys.has(key) && row !== undefined && made === undefined),
+      // The event of such a row was stored before it, so a row ahead even of this later end was never made from the log.
+      ...stillUnequal.filter((one) => keys.has(one.key) && (isAhead(one) || one.live?.revision === one.made?.revision)),
     ];
     const { rows } = await client.query<{ rows: number }>(`select count(*)::int as rows from ${viewOf(projection)}`);
     return {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -140,7 +140,11 @@ describeWithPostgres('an auditor at the command line', () => {
     [['events', 'search', '--type', 'Nothing'], 2],
     [['events', 'search', '--company', '00000000000000'], 1],
     [['events', 'search', '--since', 'yesterday'], 2],
+    [['events', 'search', '--since', '2026-02-30'], 2],
+    [['audit', 'replay', ID, '--at', '2026-02-30T12:00:00Z'], 2],
     [['events', 'search', '--limit', '0'], 2],
+    [['events', 'search', '--after', '9223372036854775808'], 2],
+    [['events', 'show', ID, '--from', '2147483648'], 2],
     [['events', 'tail', '--limit', 'all'], 2],
     [['events', 'show', 'nfse_00000000-0000-4000-8000-000000000000'], 1],
     [['events', 'export'], 2],
@@ -168,7 +172,7 @@ describeWithPostgres('an auditor at the command line', () => {
     await expect.poll(() => tailed.length).toBe(2);
     expect(JSON.parse(tailed[1] ?? '')).toMatchObject({ type: 'CompanyEnabled', stream: `company-${CNPJ}` });
     stop.abort();
-    expect(await following).toMatchObject({ exit: 0 });
+    expect(await following).toEqual({ exit: 0, out: '', err: '' });
   });
 
   it('an export verifies with nothing but its manifest and the key that doctor prints', async () => {
@@ -211,7 +215,10 @@ describeWithPostgres('an auditor at the command line', () => {
     const { json } = await operator.runJson('events', 'export', '--out', file, ...flags);
     expect(json).toMatchObject({ events: 2, filter: { company: CNPJ, from: life.at(1), to: life.at(10) } });
     expect(await readFile(file, 'utf8')).toContain('"revealed":{"signedDpsGzip":"H4sI"}');
+    expect((await stat(file)).mode & 0o077).toBe(0);
     expect(await verify('--file', file)).toMatchObject({ exit: 0 });
+    const { out } = await operator.run('audit', 'verify', '--file', file);
+    expect(out).toContain(`ONLY THE PART of company ${CNPJ}, recorded at or after ${life.at(1)}`);
     const last = (await eventsOf('events', 'show', 'audit-reveals')).at(-1);
     expect(last).toMatchObject({ data: { command: 'events export' }, meta: { actor: 'support:joana' } });
   });

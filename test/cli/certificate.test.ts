@@ -56,6 +56,13 @@ describeWithPostgres('nfse certificate put', () => {
     return `${out}${err}`.split('\n').find((line) => line.includes(`certificate ${CNPJ}`)) ?? '';
   };
 
+  it('lets doctor see a company that is enabled without one', async () => {
+    expect(await doctorLine()).toBe('');
+    await operator.run('company', 'enable', CNPJ);
+    expect(await doctorLine()).toMatch(/^BAD .* none: .* -> nfse certificate put/);
+    await operator.run('company', 'disable', CNPJ);
+  });
+
   it('stores a certificate of the company, and says until when it is valid', async () => {
     const result = await put(pfx(issued(CNPJ, 365)));
     expect(result).toMatchObject({

@@ -147,6 +147,8 @@ describeWithPostgres('the operator command over reference data', () => {
     await run('api', 'off', '--reason', 'manutenção', '--actor', 'maria');
     expect(await session.readModel.apiSwitchedOff()).toBe(true);
     expect((await runJson('api', 'off')).json).toEqual({ api: 'off', changed: false });
+    const { checks } = (await runJson('doctor')).json;
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'api', ok: false, cure: 'nfse api on' }));
     await run('api', 'on');
     expect(await session.readModel.apiSwitchedOff()).toBe(false);
     expect(await eventsOf('system-api')).toMatchObject([

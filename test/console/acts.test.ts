@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { appendTo } from '../app/support.js';
+import { at } from '../domain/invoice/fixtures.js';
 import { type ConsoleWorld, consoleWorld } from './world.js';
 
 /** Of the customer of the fixture. */
@@ -106,6 +108,14 @@ describe('a settlement', () => {
   ])('with %s is refused before anybody is asked', async (_what, fields) => {
     expect((await settle(fields)).status).toBe(400);
     expect(world.settled).toEqual([]);
+  });
+
+  it('of what a colleague has settled meanwhile says so, and asks nobody', async () => {
+    const resolved = { as: 'failed', evidence: 'portal', at: at(90_000) } as const;
+    await appendTo(world.store, world.stream, [{ type: 'IndeterminateResolved', data: resolved }], at(90_000));
+    const { status, text } = await settle({});
+    expect([status, world.settled]).toEqual([400, []]);
+    expect(text).toContain('There is nothing to settle here any more');
   });
 
   it.each([

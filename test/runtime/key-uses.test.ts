@@ -37,6 +37,16 @@ it('a use is written once an hour for each key, and not by the request that used
   expect(note.mock.lastCall).toEqual([new Map([['key_a', '2026-11-21T13:00:00.000Z']])]);
 });
 
+it('a use in the next hour is written however short ago the last one was: the hour is what operators are shown', async () => {
+  const { clock, note, used, flush } = recording();
+  clock.pass(3_590);
+  used('key_a');
+  clock.pass(20);
+  used('key_a');
+  await flush();
+  expect(note.mock.lastCall).toEqual([new Map([['key_a', '2026-11-21T13:00:10.000Z']])]);
+});
+
 it('a use that could not be written is told again with the next one', async () => {
   const { note, faults, used, flush } = recording();
   note.mockRejectedValueOnce(new Error('gone'));

@@ -15,6 +15,7 @@ const readiness: Readiness = {
 const sources = (changes: Partial<RoleSources> = {}): RoleSources => ({
   ...{ roles: ['api'], clock: { now: () => T0 }, limits, lag: async () => 0, relayed: undefined },
   ...{ readiness: async () => readiness, projections: async () => [], halted: () => [], openWork: async () => [] },
+  switchedOff: async () => false,
   ...changes,
 });
 
@@ -44,6 +45,12 @@ describe('what a process sees of each role', () => {
     expect(await seen('api', { readiness: async () => unready })).toMatchObject({
       ...{ health: 'bad', detail: 'database: read-only' },
     });
+  });
+
+  it('says of an api that an operator switched off how it is switched on, here and elsewhere', async () => {
+    const off = { health: 'bad', detail: 'switched off by an operator: nfse api on' };
+    for (const roles of [['api'], ['issuer']] as const)
+      expect(await seen('api', { roles, switchedOff: async () => true })).toMatchObject(off);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit } from './group-commit.js';
+import { inspectRows } from './inspect.js';
 import { prepareAppend } from './prepared-append.js';
 import { readHead, readLastEvents, readLastRevisions, readStream, readStretch, START } from './reader.js';
 import { sendAppends } from './send-appends.js';
@@ -66,6 +67,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
       }
       return stretch.events;
     },
+    inspect: ({ after, limit }) => inspectRows(readers, after ?? START, limit),
     readLast: ({ prefixes, limit }) => readLastEvents(readers, prefixes, limit),
     subscribe: (wanted) =>
       subscription(wanted, (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH), news),

@@ -13,7 +13,10 @@ export type FindingKind =
   | 'sealing'
   | 'invariant'
   | 'duplicate'
+  | 'unreadable_event'
+  | 'stored_otherwise'
   /** Of the log as a whole. */
+  | 'missing_position'
   | 'log_end'
   | 'read_model_drift'
   | 'anchor_mismatch'

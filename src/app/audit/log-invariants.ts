@@ -38,7 +38,7 @@ export const createLogInvariants = (table: StreamTable, wholeLog: boolean): LogI
   const invoice = (event: DecodedEvent<InvoiceEvent>, index: number, address: InvoiceAddress): readonly Finding[] => {
     const numbers = table.numbersOf(index);
     const life = lifeIn(numbers);
-    const fault = liveOn(life, event) ?? misplaced(event, address);
+    const fault = liveOn(life, event) ?? misplaced(event, address) ?? misattributed(event, address);
     if (fault !== undefined) life.born = BORN.unjudged;
     rememberLife(life, numbers);
     return [...breach(event, fault), ...keysOf(event, index, address)];
@@ -163,6 +163,12 @@ const misplaced = (event: InvoiceEvent, address: InvoiceAddress): string | undef
   const same = sameOwner({ mode, companyId, invoiceId }, address);
   return same ? undefined : 'mode, company or id differ from the name of the stream';
 };
+
+/** Of events of before mode and company were recorded nothing can be said. */
+const misattributed = ({ metadata }: DecodedEvent, { mode, companyId }: InvoiceAddress): string | undefined =>
+  (metadata.mode ?? mode) === mode && (metadata.companyId ?? companyId) === companyId
+    ? undefined
+    : 'mode or company of its metadata differ from the name of the stream';
 
 const sameOwner = (
   a: { mode: Mode; companyId: string; invoiceId: string },

@@ -26,8 +26,9 @@ export const replayInvoice = async (
   const address = parseInvoiceStream(stream);
   const { events } = await store.load<InvoiceEvent>(stream);
   if (address === undefined || events.length === 0) return undefined;
-  const until = events.filter(({ metadata }) => !isBefore(at, metadata.recordedAt ?? ''));
-  const state = until.reduce<InvoiceState>(evolve, initialInvoice);
+  // Two processes' clocks differ, and an event may bear an earlier instant than the one before it: nobody ever saw it without that.
+  const last = events.findLastIndex(({ metadata }) => !isBefore(at, metadata.recordedAt ?? ''));
+  const state = events.slice(0, last + 1).reduce<InvoiceState>(evolve, initialInvoice);
   const seen = visible(state, at, testRetentionSeconds);
   const livemode = address.mode === 'live';
   if (seen.kind !== 'invoice') return { at, livemode, invoice: null };

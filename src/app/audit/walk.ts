@@ -1,4 +1,4 @@
-import type { EventBatch, EventLog, LogPosition } from '../../ports/event-log.js';
+import type { EventBatch, EventLog, InspectedEvent, LogPosition } from '../../ports/event-log.js';
 
 const PAGE = 500;
 
@@ -10,12 +10,22 @@ export const shareOf = (position: LogPosition | null, head: LogPosition | null):
   head === null || head === 0n ? 1 : Math.min(1, Number(position ?? 0n) / Number(head));
 
 /** The log from its beginning (or behind `after`) to its end, page by page; never more than two pages in memory. */
-export async function* walkLog(
+export const walkLog = (
   log: Pick<EventLog, 'readAll'>,
   prefixes: readonly string[],
   after: LogPosition | null = null,
-): AsyncGenerator<EventBatch, void, void> {
-  const read = (from: LogPosition | null) => log.readAll({ prefixes, after: from, limit: PAGE });
+): AsyncGenerator<EventBatch, void, void> =>
+  pagesOf((from) => log.readAll({ prefixes, after: from, limit: PAGE }), after);
+
+/** The same of what lies in the engine. */
+export const inspectLog = (
+  inspect: Required<EventLog>['inspect'],
+): AsyncGenerator<readonly InspectedEvent[], void, void> => pagesOf((after) => inspect({ after, limit: PAGE }), null);
+
+async function* pagesOf<Item extends { position: LogPosition }>(
+  read: (after: LogPosition | null) => Promise<readonly Item[]>,
+  after: LogPosition | null,
+): AsyncGenerator<readonly Item[], void, void> {
   let reading = read(after);
   for (;;) {
     const page = await reading;

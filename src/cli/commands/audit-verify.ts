@@ -4,6 +4,7 @@ import { findAnchor } from '../../app/anchors/anchor-log.js';
 import { compareAnchors, type PublishedFile } from '../../app/anchors/compare-anchors.js';
 import type { AnchorCount } from '../../app/audit/anchor-walk.js';
 import type { Finding, Findings } from '../../app/audit/finding.js';
+import { readManifest } from '../../app/audit/manifest.js';
 import { readPublicKey } from '../../app/audit/public-key.js';
 import type { GivenUpCount } from '../../app/audit/sealed-count.js';
 import { verifyExport } from '../../app/audit/verify-export.js';
@@ -47,11 +48,17 @@ const verifyTheLog = async (flags: Flags, session: Opening, stream: ProgressStre
   const progress = createProgress(stream);
   const report = await verifyLog(opened.log, ({ events, share }) => progress.show('verify', share, `${events} events`));
   const { findings } = report;
-  for (const finding of await compareAnchors(published, (day) => findAnchor(day, opened.store))) findings.add(finding);
-  const drift = flags['skip-drift'] === true ? undefined : await driftFindings(opened, findings, progress);
+  const { readable } = report;
+  const anchors = readable ? await compareAnchors(published, (day) => findAnchor(day, opened.store)) : [];
+  for (const finding of anchors) findings.add(finding);
+  const withDrift = flags['skip-drift'] !== true && readable;
+  const drift = withDrift ? await driftFindings(opened, findings, progress) : undefined;
   progress.end();
   return outcomeOf(report, [
-    ...(folder === undefined ? [] : [`${published.length} published anchors compared`]),
+    ...(readable
+      ? []
+      : ['published anchors and read models are not compared with a log that cannot be read as a whole']),
+    ...(folder === undefined || !readable ? [] : [`${published.length} published anchors compared`]),
     ...(drift === undefined ? [] : [`${drift.rows} rows of the read models compared`]),
   ]);
 };
@@ -85,7 +92,21 @@ const verifyFile = async (file: string, flags: Flags, session: Opening, stream: 
   const report = await verifyExport({ ...source, manifest, trusted }, (events) =>
     progress.show('verify', source.share(), `${events} events`),
   ).finally(() => progress.end());
-  return outcomeOf(report, []);
+  return outcomeOf(report, manifest === undefined ? [] : [extentText(manifest)]);
+};
+
+/** An auditor must not take a part for the whole. */
+const extentText = (manifest: string): string => {
+  const read = readManifest(manifest);
+  if (read === undefined) return 'nobody can tell what the export should hold';
+  const { company, from, to } = read.filter;
+  const parts = [
+    ...(company === undefined ? [] : [`of company ${company}`]),
+    ...(from === undefined ? [] : [`recorded at or after ${from}`]),
+    ...(to === undefined ? [] : [`recorded before ${to}`]),
+  ];
+  const what = parts.length === 0 ? 'the whole log' : `ONLY THE PART ${parts.join(', ')}`;
+  return `exported at ${read.exported_at}: ${what}`;
 };
 
 const publicKeyOf = async (given: string): Promise<string | undefined> =>

@@ -37,7 +37,12 @@ const doctor = (stream: ProgressStream): Command => ({
       const onProgress = (text: string): void => void stream.write(`${text}\n`);
       return report(reconcileChecks(await opened.reconcile(actor, { acceptUnknown, span, onProgress })));
     }
-    return report([...(await opened.checks(actor)), simulatorCheck(opened), ...(await certificateChecks(opened))]);
+    const [checks, api, certificates] = [
+      await opened.checks(actor),
+      await apiCheck(opened),
+      await certificateChecks(opened),
+    ];
+    return report([...checks, api, simulatorCheck(opened), ...certificates]);
   },
 });
 
@@ -56,6 +61,12 @@ export const doctorCommandsTo = (stream: ProgressStream): readonly Command[] => 
 
 export const doctorCommands: readonly Command[] = doctorCommandsTo(process.stderr);
 
+/** Whoever switched it off may have gone home. */
+const apiCheck = async ({ readModel }: Session): Promise<Check> =>
+  (await readModel.apiSwitchedOff())
+    ? { name: 'api', ok: false, detail: 'switched off: every request is answered 503', cure: 'nfse api on' }
+    : { name: 'api', ok: true, detail: 'not switched off' };
+
 /** Not a fault, but nobody may overlook it: what the simulator authorizes is no fiscal document. */
 const simulatorCheck = ({ simulatedModes }: Session): Check => ({
   name: 'authorizer',
@@ -70,17 +81,23 @@ const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<
   const checks: Check[] = [];
   const now = clock.now();
   for (const company of await readModel.companies()) {
-    if (company.kind !== 'company' || company.certificate === undefined) continue;
+    if (company.kind !== 'company') continue;
     const { cnpj } = company.registration;
+    const [name, cure] = [`certificate ${cnpj}`, `nfse certificate put ${cnpj} --pfx FILE --password-file FILE`];
+    if (company.certificate === undefined) {
+      const detail = 'none: the company is enabled, and its requests are refused';
+      if (company.enabled) checks.push({ name, ok: false, detail, cure });
+      continue;
+    }
     const { certificateId, notAfter } = company.certificate;
     const isThere = await vault.holds(cnpj, certificateId);
     const warning = expiryWarning(notAfter, now);
     const ok = isThere && warning === undefined;
     checks.push({
-      name: `certificate ${cnpj}`,
+      name,
       ok,
       detail: isThere ? validityText(notAfter, now) : 'not in the database any more: its invoices cannot be issued',
-      ...(ok ? {} : { cure: `nfse certificate put ${cnpj} --pfx FILE --password-file FILE` }),
+      ...(ok ? {} : { cure }),
     });
   }
   return checks;

@@ -78,7 +78,7 @@ const searchOf = (flags: Flags): Search | { problem: string } => {
   if (limit === undefined || limit < 1 || limit > LARGEST_PAGE) {
     return { problem: `--limit takes a whole number from 1 to ${LARGEST_PAGE}` };
   }
-  if (after !== undefined && !/^\d{1,20}$/.test(after)) return { problem: '--after takes a position' };
+  if (after !== undefined && !isPosition(after)) return { problem: '--after takes a position' };
   if (since === 'bad' || until === 'bad')
     return { problem: '--since and --until take an instant: 2026-11-21T12:00:00Z' };
   return {
@@ -90,6 +90,11 @@ const searchOf = (flags: Flags): Search | { problem: string } => {
     ...(until === undefined ? {} : { until }),
   };
 };
+
+/** Engines keep it in 64 bits with a sign. */
+const LAST_POSITION = 2n ** 63n - 1n;
+
+const isPosition = (text: string): boolean => /^\d{1,20}$/.test(text) && BigInt(text) <= LAST_POSITION;
 
 const momentOf = (flags: Flags, name: string): Instant | undefined | 'bad' => {
   const text = textFlag(flags, name);

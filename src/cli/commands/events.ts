@@ -13,6 +13,9 @@ import { wholeFlag } from './whole-flag.js';
 
 const PAGE = 500;
 
+/** Engines keep it in 32 bits with a sign. */
+const LAST_REVISION = 2 ** 31 - 1;
+
 const show: Command = {
   name: 'events show',
   positionals: ['ID|STREAM'],
@@ -26,7 +29,8 @@ const show: Command = {
   run: async ({ positionals: [wanted = ''], flags, actor, session }) => {
     const from = wholeFlag(typeof flags.from === 'string' ? flags.from : '0');
     const limit = wholeFlag(textFlag(flags, 'limit') ?? String(Number.MAX_SAFE_INTEGER));
-    if (from === undefined || limit === undefined) return badUsage('--from and --limit take whole numbers');
+    if (from === undefined || from > LAST_REVISION || limit === undefined)
+      return badUsage('--from and --limit take whole numbers');
     const opened = await session();
     const stream = await findStream(wanted, opened);
     const events = stream === undefined ? [] : await readWhole(stream, opened, from, limit);

@@ -75,6 +75,7 @@ const readSettlement = (
   { as, accessKey, evidence }: { as: string; accessKey: string; evidence: string },
 ): SettleCommand | { problem: string } => {
   const options = state.kind === 'invoice' ? settleOptions(state) : [];
+  if (options.length === 0) return { problem: 'There is nothing to settle here any more: see what was recorded.' };
   const end = options.find((one) => one === as);
   if (end === undefined) return { problem: 'Choose what the invoice is settled as.' };
   if (evidence === '') return { problem: 'Say what the settlement rests on: the evidence is required.' };

@@ -48,6 +48,15 @@ describe('verifying a log', () => {
     expect(found).toEqual([`hash_mismatch ${world.streamOf(9)}@1`]);
   });
 
+  it.each([
+    ['companyId', '99999999000191'],
+    ['mode', 'test'],
+  ])('names the event that was given another %s by its metadata', async (name, value) => {
+    const event = eventOf(9, 2);
+    const forged = rehashed(event, { metadata: { ...event.metadata, [name]: value } });
+    expect(await kindsIn(replaced(event, forged))).toEqual([`invariant ${world.streamOf(9)}@2`]);
+  });
+
   it('names the place of an event that was taken out, and the anchor that knew it', async () => {
     const found = await kindsIn(all.filter((event) => event !== eventOf(3, 2)));
     expect(found).toContain(`missing_revision ${world.streamOf(3)}@3`);

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { invoiceIdOfReference } from '../../src/app/hashes.js';
+import { auditCommandsOn } from '../../src/cli/commands/audit.js';
+import { invoiceStream } from '../../src/domain/shared/ids.js';
+import { appendTo } from '../app/support.js';
+import * as life from '../domain/invoice/fixtures.js';
+import { COMPANY, registration } from '../projections/histories.js';
+import { describeWithPostgres } from '../support/postgres.js';
+import { type Operator, openOperator } from './operator.js';
+
+type Finding = { kind: string; stream?: string; revision?: number; detail: string };
+
+const ID = invoiceIdOfReference('live', COMPANY, 'pedido-1');
+const INVOICE = invoiceStream('live', COMPANY, ID);
+const COMPANY_STREAM = `company-${COMPANY}`;
+
+/** Edits by whoever owns the database, of rows rather than of events: their hashes stay right. */
+describeWithPostgres('audit verify of a log whose rows were edited', () => {
+  let operator: Operator;
+  beforeAll(async () => {
+    operator = await openOperator([...auditCommandsOn({ write: () => undefined })]);
+    const { store, projections } = operator.session;
+    await appendTo(
+      store,
+      COMPANY_STREAM,
+      [{ type: 'CompanyRegistered', data: { registration, at: life.T0 } }],
+      life.T0,
+    );
+    await appendTo(store, INVOICE, [life.accepted({ companyId: COMPANY, invoiceId: ID })], life.T0);
+    for (const at of [1, 2]) {
+      const seen = { command: 'events show', subject: INVOICE, at: life.at(at) };
+      await appendTo(store, 'audit-reveals', [{ type: 'PersonalDataRevealed', data: seen }], life.at(at));
+    }
+    await appendTo(
+      store,
+      INVOICE,
+      [{ type: 'NotProcessed', data: { failedAt: life.at(900), at: life.at(900) } }],
+      life.at(900),
+    );
+    for (const name of projections.names) await projections.rebuild(name, () => undefined);
+    await sql('create table kept as table event_log; create table kept_head as table event_log_head');
+  });
+  afterEach(() =>
+    sql(`delete from event_log; insert into event_log select * from kept;
+      update event_log_head set position = (select position from kept_head)`),
+  );
+  afterAll(() => operator.close());
+
+  const sql = (text: string) => operator.database.pool.query(text);
+  const found = async (): Promise<readonly Finding[]> =>
+    (await operator.runJson('audit', 'verify')).json.findings as Finding[];
+
+  it('finds nothing before the edit', async () => {
+    expect(await found()).toEqual([]);
+  });
+
+  it.each([
+    ['its stream, so that the API finds it no more', `stream = stream || 'x'`, `${INVOICE}x`, 1],
+    ['its revision', 'revision = 7', INVOICE, 7],
+    ['its type', `type = 'Authorized'`, INVOICE, 1],
+    ['its id', 'id = gen_random_uuid()', INVOICE, 1],
+    ['white space in its record', `record = replace(record, ',"NotProcessed",', ', "NotProcessed",')`, INVOICE, 1],
+    ['a name twice in its record', `record = replace(record, '{"at":', '{"at":"x","at":')`, INVOICE, 1],
+  ])('names the event whose row was given %s', async (_what, change, stream, revision) => {
+    await sql(`update event_log set ${change} where stream = '${INVOICE}' and revision = 1`);
+    expect(await found()).toMatchObject([{ kind: 'stored_otherwise', stream, revision }]);
+  });
+
+  it.each(['x', 'null', '[1]', '[2,"","s",0,"i","t",[],{}]', '[1,"","s","0","i","t",[],{}]'])(
+    'names an event whose record is %s, which nobody can read',
+    async (record) => {
+      await sql(`update event_log set record = '${record}' where stream = '${INVOICE}' and revision = 1`);
+      expect(await found()).toMatchObject([{ kind: 'unreadable_event', stream: INVOICE, revision: 1 }]);
+    },
+  );
+
+  it('names a stream that is none of the service', async () => {
+    await sql(`update event_log set stream = 'evil-1' where stream = 'audit-reveals' and revision = 1`);
+    expect(await found()).toMatchObject([{ kind: 'stored_otherwise', stream: 'evil-1' }]);
+  });
+
+  it('tells of an event that was taken out where nothing else would miss it', async () => {
+    await sql(`delete from event_log where stream = 'audit-reveals' and revision = 1`);
+    expect((await found()).map(({ kind }) => kind)).toEqual(['missing_position']);
+    await sql(`delete from event_log where stream = 'audit-reveals'`);
+    expect(await found()).toContainEqual({
+      kind: 'missing_position',
+      detail: 'empty places of the log: 2 (3 to 4); the ends of test invoices account for 0',
+    });
+  });
+
+  it('tells of events behind the end that the log names, which no reader sees', async () => {
+    await sql('update event_log_head set position = 4');
+    expect((await found()).map(({ kind }) => kind)).toContain('log_end');
+  });
+
+  it('names a row that was edited and given a later revision, as one that its event has not reached yet', async () => {
+    await sql(`update ${await tableOf('companies')} set enabled = true, revision = revision + 1`);
+    expect(await found()).toMatchObject([
+      { kind: 'read_model_drift', detail: `companies ${COMPANY}: enabled, revision differ` },
+    ]);
+    await sql(`update ${await tableOf('companies')} set enabled = false, revision = revision - 1`);
+  });
+
+  it('tells of a checkpoint behind the end of the log, which would skip what comes', async () => {
+    await sql(`update checkpoints set position = (position::int + 9)::text where name = 'companies'`);
+    expect(await found()).toMatchObject([
+      {
+        kind: 'read_model_drift',
+        detail: expect.stringMatching(/^not compared: companies: its checkpoint 10 lies behind/),
+      },
+    ]);
+  });
+
+  const tableOf = async (name: string): Promise<string> => {
+    const { rows } = await operator.database.pool.query<{ version: number; generation: number }>(
+      `select version, generation from checkpoints where role = 'live' and name = $1`,
+      [name],
+    );
+    return `"p_${name}_v${rows[0]?.version}_g${rows[0]?.generation}".rows`;
+  };
+});
