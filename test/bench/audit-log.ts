@@ -26,6 +26,8 @@ export type AuditLog = {
   events: number;
   /** Of all records. */
   bytes: number;
+  /** What a projection of invoices reads of them. */
+  ofInvoices: { events: number; bytes: number };
   close(): Promise<void>;
 };
 
@@ -60,14 +62,19 @@ export const openAuditLog = async (): Promise<AuditLog> => {
     // As after hours of service: what the planner does not know of a table, it guesses badly.
     await pool.query('vacuum analyze event_log');
     await rebuildProjection(invoices, new AbortController().signal, { log, db: pool, clock: systemClock });
-    const { rows } = await pool.query<{ events: number; bytes: string }>(
-      'select count(*)::int as events, sum(length(record)) as bytes from event_log',
-    );
-    return { log, pool, events: rows[0]?.events ?? 0, bytes: Number(rows[0]?.bytes), close };
+    return { log, pool, ...(await sizeOf(pool, '')), ofInvoices: await sizeOf(pool, 'nfse'), close };
   } catch (error) {
     await close();
     throw error;
   }
+};
+
+const sizeOf = async (pool: pg.Pool, prefix: string): Promise<{ events: number; bytes: number }> => {
+  const { rows } = await pool.query<{ events: number; bytes: string }>(
+    'select count(*)::int as events, sum(length(record)) as bytes from event_log where stream ^@ $1',
+    [prefix],
+  );
+  return { events: rows[0]?.events ?? 0, bytes: Number(rows[0]?.bytes) };
 };
 
 /** Each writer has a series of its own, whose numbers it gives in order. */

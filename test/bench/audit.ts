@@ -26,7 +26,7 @@ export const benchAudit = async (): Promise<readonly Row[]> => {
         const report = await verifyLog(log);
         if (report.events < events || report.findings.total > 0) throw new Error('the generated log does not verify');
       }),
-      await rated('audit verify: drift of the invoices', opened, async () => {
+      await rated('audit verify: drift of the invoices', opened.ofInvoices, async () => {
         const outcome = await compareWithLog(invoices, { db: pool, log });
         if (outcome.kind !== 'compared' || outcome.drifts.length > 0) throw new Error('the generated rows drift');
       }),

@@ -106,7 +106,7 @@ const sweep = async (): Promise<void> => {
   }
 };
 
-const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '500' };
 
 const createTemplate = async (adminUrl: string): Promise<string> => {
   const template = `nfse_template_${process.pid}_${Date.now()}`;
