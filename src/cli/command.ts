@@ -3,8 +3,11 @@ import type { Session, SessionNeeds } from './session.js';
 /** 0 done, 1 it ran and found or refused something, 2 bad usage, 3 an engine could not be reached (interface.md "Commands"). */
 export type ExitCode = 0 | 1 | 2 | 3;
 
-/** `text` for a person, `json` for `--json`; a refusal is one line. */
-export type Outcome = { exit: ExitCode; text: string; json: unknown };
+/**
+ * `text` for a person, `json` for `--json`; a refusal is one line, on stderr. A report is what was asked for, and on stdout also when
+ * it says that something is wrong.
+ */
+export type Outcome = { exit: ExitCode; text: string; json: unknown; isReport?: true };
 
 export type Option = { type: 'string' | 'boolean'; multiple?: boolean; help: string };
 
@@ -31,6 +34,11 @@ export type Command = {
 };
 
 export const done = (text: string, json: unknown): Outcome => ({ exit: 0, text, json });
+
+/** Of a command that looks whether something is wrong: exit 1 when it is. */
+export const reported = (ok: boolean, text: string, json: unknown): Outcome => ({
+  ...{ exit: ok ? 0 : 1, text, json, isReport: true },
+});
 
 export const refused = (reason: string): Outcome => ({ exit: 1, text: reason, json: { error: reason } });
 

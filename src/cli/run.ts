@@ -83,7 +83,8 @@ const parse = (
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
   // Whoever wrote as it came has said everything.
   if (json && outcome.json !== undefined) terminal.out(JSON.stringify(outcome.json));
-  else if (!json && outcome.text !== '') terminal[outcome.exit === 0 ? 'out' : 'err'](outcome.text);
+  else if (!json && outcome.text !== '')
+    terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](outcome.text);
   return outcome.exit;
 };
 

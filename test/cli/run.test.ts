@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { done } from '../../src/cli/command.js';
+import { done, type Outcome, refused, reported } from '../../src/cli/command.js';
 import { runCommand } from '../../src/cli/run.js';
 import { allCommands } from '../../src/runtime/main.js';
 
@@ -23,4 +23,16 @@ it.each([
   [['keys', 'list'], 'there is no command keys: nfse --help lists them'],
 ])('%j is bad usage and is told what there is', async (argv, line) => {
   expect(await typed(...argv)).toEqual({ exit: 2, said: line });
+});
+
+it.each<[string, Outcome, 'out' | 'err']>([
+  ['a report that finds nothing', reported(true, 'all is well', {}), 'out'],
+  ['a report that finds something', reported(false, 'a finding', {}), 'out'],
+  ['a refusal', refused('no'), 'err'],
+])('%s is said where it is looked for', async (_what, outcome, where) => {
+  const command = { name: 'look', positionals: [], summary: '', options: {}, changes: false, run: async () => outcome };
+  const said = { out: [] as string[], err: [] as string[] };
+  const terminal = { out: (text: string) => void said.out.push(text), err: (text: string) => void said.err.push(text) };
+  expect(await runCommand(['look'], [command], unused, terminal)).toBe(outcome.exit);
+  expect(said).toEqual({ out: [], err: [], [where]: [outcome.text] });
 });

@@ -9,7 +9,7 @@ import { readPublicKey } from '../../app/audit/public-key.js';
 import type { GivenUpCount } from '../../app/audit/sealed-count.js';
 import { verifyExport } from '../../app/audit/verify-export.js';
 import { verifyLog } from '../../app/audit/verify-log.js';
-import { badUsage, type Command, type Flags, type Outcome, textFlag } from '../command.js';
+import { badUsage, type Command, type Flags, type Outcome, reported, textFlag } from '../command.js';
 import { manifestOf, readExport } from '../export-file.js';
 import { createProgress, type ProgressStream } from '../progress.js';
 import type { Session } from '../session.js';
@@ -133,7 +133,7 @@ type Report = {
 const outcomeOf = ({ streams, events, findings, anchors, givenUp }: Report, notes: readonly string[]): Outcome => {
   const ok = findings.total === 0;
   const hidden = findings.total - findings.kept.length;
-  const verdict = ok ? 'nothing is wrong' : `${findings.total} findings`;
+  const verdict = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
   const text = [
     `${events} events in ${streams} streams, ${anchors.anchors} ${anchors.anchors === 1 ? 'anchor' : 'anchors'}: ${verdict}`,
     ...notes,
@@ -141,19 +141,11 @@ const outcomeOf = ({ streams, events, findings, anchors, givenUp }: Report, note
     ...findings.kept.map(lineOf),
     ...(hidden === 0 ? [] : [`and ${hidden} more`]),
   ].join('\n');
-  return {
-    exit: ok ? 0 : 1,
-    text,
-    json: {
-      ok,
-      streams,
-      events,
-      findings: findings.kept,
-      ...(hidden === 0 ? {} : { hidden }),
-      anchors,
-      given_up: givenUp,
-    },
-  };
+  return reported(ok, text, {
+    ...{ ok, streams, events, findings: findings.kept },
+    ...(hidden === 0 ? {} : { hidden }),
+    ...{ anchors, given_up: givenUp },
+  });
 };
 
 const lineOf = ({ kind, stream, revision, detail }: Finding): string => {

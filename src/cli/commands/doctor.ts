@@ -1,6 +1,6 @@
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { Instant } from '../../domain/shared/time.js';
-import { badUsage, type Command, type Outcome, textFlag } from '../command.js';
+import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
 import type { ProgressStream } from '../progress.js';
 import type { Check, Session } from '../session.js';
 import { counted } from '../text.js';
@@ -53,7 +53,7 @@ const report = (checks: readonly Check[]): Outcome => {
     ({ name, ok: good, detail, cure }) =>
       `${good ? 'ok  ' : 'BAD '} ${name.padEnd(width)} ${detail}${cure === undefined ? '' : ` -> ${cure}`}`,
   );
-  return { exit: ok ? 0 : 1, text: lines.join('\n'), json: { ok, checks } };
+  return reported(ok, lines.join('\n'), { ok, checks });
 };
 
 /** `stream`: where progress is told. */
