@@ -16,7 +16,8 @@ const together = ['test/domain/**/*.test.ts', 'test/http/**/*.test.ts'];
 export default defineConfig({
   test: {
     ...shared,
-    maxWorkers: 2,
+    // One more than the cores it has: many files wait for an engine or a deadline most of the time.
+    maxWorkers: 3,
     projects: [
       {
         test: {
