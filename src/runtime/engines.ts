@@ -57,6 +57,9 @@ export type EngineOptions = {
   readModelOfAnyLog?: true;
 };
 
+/** How the server names the sessions of a process that has the engines open; it is never without one, for it looks after its keys. */
+export const SERVICE_SESSION = 'nfse';
+
 /** Opens the engines in the order lock, database, migrations, keys; each is closed by the runner in reverse. */
 export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const { config, clock, logger, runner, decorateStore = (store) => store } = options;
@@ -68,7 +71,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const { poolSize, limits } = config.database;
   await prepareDatabase(connectionString, limits);
   const server = { connectionString, onIdleError, ...limits };
-  const pool = openPool({ ...server, max: poolSize, applicationName: 'nfse' });
+  const pool = openPool({ ...server, max: poolSize, applicationName: SERVICE_SESSION });
   runner.onStop('database pool', () => pool.end());
   // A lost row of a guard delays or refuses and never issues twice, so these commits do not wait for the disk.
   const guardPool = openPool({

@@ -1,10 +1,9 @@
+import type { EventStoreEventLog } from '../adapters/eventlog-eventstoredb/event-log.js';
 import { postgresEventLog } from '../adapters/eventlog-postgres/event-log.js';
 import type { SessionLimits } from '../adapters/sql/pool.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { Config } from './config.js';
 import type { Runner } from './runner.js';
-
-type ClosableLog = EventLog & { close(): Promise<void> };
 
 type Database = { connectionString: string; limits: SessionLimits; onIdleError: () => void };
 
@@ -20,7 +19,7 @@ export const openEventLog = async (
 };
 
 /** Loaded when it is used: its client takes a third of a command's start, and most installations have none. */
-const eventStoreLog = async (url: string): Promise<ClosableLog> => {
+const eventStoreLog = async (url: string): Promise<EventStoreEventLog> => {
   const { createEventStoreEventLog } = await import('../adapters/eventlog-eventstoredb/event-log.js');
   return createEventStoreEventLog({ url });
 };

@@ -3,8 +3,10 @@ import { generationNumber } from './master-key.js';
 type Named = { generation: string };
 
 /** What an operator does who has no copy of these generations, for the end of a message; the page keys.md says what it costs. */
-export const withoutCopy = (generations: readonly string[]): string =>
-  `if no copy is left: ${generations.map((generation) => `nfse master-key give-up ${generation}`).join(', ')}`;
+export const withoutCopy = (generations: readonly string[]): string => `if no copy is left: ${givingUp(generations)}`;
+
+const givingUp = (generations: readonly string[]): string =>
+  generations.map((generation) => `nfse master-key give-up ${generation}`).join(', ');
 
 /** The same where the whole file is gone: the new key needs a name that sealed nothing yet. */
 export const withoutFile = (
@@ -12,10 +14,8 @@ export const withoutFile = (
   registered: readonly (Named & { givenUpAt: string | undefined })[],
 ): string => {
   const lost = registered.filter(({ givenUpAt }) => givenUpAt === undefined).map(({ generation }) => generation);
-  return withoutCopy(lost).replace(
-    ':',
-    `: nfse master-key add ${file} --generation ${nextGeneration(registered)}, then`,
-  );
+  const newKey = `nfse master-key add ${file} --generation ${nextGeneration(registered)}`;
+  return `if no copy is left: ${newKey}, then ${givingUp(lost)}`;
 };
 
 /** Behind all of these. */

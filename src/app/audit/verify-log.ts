@@ -1,7 +1,7 @@
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import { type EventLog, type InspectedEvent, isEarlier, type LogPosition } from '../../ports/event-log.js';
 import type { AnchorCount } from './anchor-walk.js';
-import { createFindings, type Findings } from './finding.js';
+import { createFindings, type Findings, findingOf } from './finding.js';
 import { createLogChecker, type LogChecker } from './log-checker.js';
 import { createPositionAccount } from './position-account.js';
 import type { GivenUpCount } from './sealed-count.js';
@@ -66,17 +66,12 @@ const walkInspected = async (
   let readable = true;
   let last: LogPosition | null = null;
   const take = (inspected: InspectedEvent): void => {
-    const { position, stream, revision, event, fault } = inspected;
+    const { position, stream, event, fault } = inspected;
     const known = checker.table.find(stream);
     account.take(inspected, known === undefined ? -1 : checker.table.revisionOf(known));
     last = position;
     if (fault !== undefined) {
-      findings.add({
-        kind: event === undefined ? 'unreadable_event' : 'stored_otherwise',
-        stream,
-        revision,
-        detail: fault,
-      });
+      findings.add(findingOf(inspected, event === undefined ? 'unreadable_event' : 'stored_otherwise', fault));
     }
     if (event === undefined) readable = false;
     else checker.take(event);

@@ -37,12 +37,8 @@ const doctor = (stream: ProgressStream): Command => ({
       const onProgress = (text: string): void => void stream.write(`${text}\n`);
       return report(reconcileChecks(await opened.reconcile(actor, { acceptUnknown, span, onProgress })));
     }
-    const [checks, api, certificates] = [
-      await opened.checks(actor),
-      await apiCheck(opened),
-      await certificateChecks(opened),
-    ];
-    return report([...checks, api, simulatorCheck(opened), ...certificates]);
+    const checks = [...(await opened.checks(actor)), await apiCheck(opened)];
+    return report([...checks, simulatorCheck(opened), ...(await certificateChecks(opened))]);
   },
 });
 

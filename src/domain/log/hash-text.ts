@@ -15,66 +15,27 @@ export class NotCanonical extends Error {
  * The text whose SHA-256 (UTF-8) is the event's `hash` (design section 4): a JSON array of 1, prevHash, stream,
  * revision, id, type, the metadata without `hash` as sorted pairs, and the data with sorted keys. Throws `NotCanonical`.
  */
-export const hashText = (stream: string, revision: number, event: HashedEvent): string =>
-  JSON.stringify([
+export const hashText = (stream: string, revision: number, event: HashedEvent): string => {
+  const pairs = Object.entries(event.metadata)
+    .filter(([key]) => key !== 'hash')
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([
     1,
     event.metadata.prevHash ?? '',
     stream,
     revision,
     event.id,
     event.type,
-    pairsOf(event.metadata),
-    withKeysInOrder(event.data),
+    pairs,
+    canonical(event.data),
   ]);
-
-const pairsOf = (metadata: HashedEvent['metadata']): readonly (readonly [string, string])[] => {
-  const pairs: [string, string][] = [];
-  let before = '';
-  let sorted = true;
-  for (const pair of Object.entries(metadata)) {
-    const [key] = pair;
-    if (key === 'hash') continue;
-    if (key < before) sorted = false;
-    before = key;
-    pairs.push(pair);
-  }
-  return sorted ? pairs : pairs.sort(([a], [b]) => (a < b ? -1 : 1));
 };
 
 /**
  * `JSON.stringify` with object keys in code unit order. Only strings, booleans, safe integers, arrays and plain objects
  * with non-numeric keys (JavaScript would move numeric ones to the front) have such a text; else throws `NotCanonical`.
  */
-export const sortedJson = (value: unknown): string => JSON.stringify(withKeysInOrder(value));
-
-const withKeysInOrder = (value: unknown): unknown => (isInOrder(value) ? value : canonical(value));
-
-/**
- * Whether `canonical` would give an equal value with equally ordered keys. Events come back from an engine as they were hashed,
- * so that nearly all are, and need no copy. May say no to a value that is.
- */
-const isInOrder = (value: unknown): boolean => {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return true;
-    case 'number':
-      return Number.isSafeInteger(value);
-    case 'object':
-      return value !== null && !Array.isArray(value) && isPlainObject(value) && hasKeysInOrder(value);
-    default:
-      return false;
-  }
-};
-
-const hasKeysInOrder = (object: Record<string, unknown>): boolean => {
-  let before = '';
-  for (const key of Object.keys(object)) {
-    if (key < before || isNumeric(key) || !isInOrder(object[key])) return false;
-    before = key;
-  }
-  return true;
-};
+export const sortedJson = (value: unknown): string => JSON.stringify(canonical(value));
 
 /** The same value with its keys in order: one call of the engine's own `JSON.stringify` then costs half of many. */
 const canonical = (value: unknown): unknown => {
@@ -97,7 +58,7 @@ const canonical = (value: unknown): unknown => {
 const inOrder = (object: Record<string, unknown>): Record<string, unknown> => {
   const ordered: Record<string, unknown> = {};
   for (const key of Object.keys(object).sort()) {
-    if (isNumeric(key)) throw new NotCanonical('an object key must not be a number');
+    if (NUMERIC.test(key)) throw new NotCanonical('an object key must not be a number');
     const value = canonical(object[key]);
     // Assigned, this one key would be the object's prototype.
     if (key === '__proto__') Object.defineProperty(ordered, key, { value, enumerable: true });
@@ -106,9 +67,6 @@ const inOrder = (object: Record<string, unknown>): Record<string, unknown> => {
   return ordered;
 };
 
-const isNumeric = (key: string): boolean => key.charCodeAt(0) <= NINE && NUMERIC.test(key);
-
-const NINE = 0x39;
 const NUMERIC = /^\d+$/;
 
 const isPlainObject = (value: object | null): value is Record<string, unknown> => {

@@ -9,6 +9,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import type { Config } from '../config.js';
 import { openDatabaseServer } from '../database-server.js';
+import { SERVICE_SESSION } from '../engines.js';
 import { openEventLog } from '../event-log.js';
 import { createLogger } from '../logger.js';
 import { prepareDatabase } from '../prepare-database.js';
@@ -58,8 +59,8 @@ export const giveUpOf =
 const connectionsOfOthers = async (db: pg.Pool): Promise<number> => {
   const { rows } = await db.query<{ others: number }>(
     `select count(*)::int as others from pg_stat_activity
-     where datname = current_database() and application_name = any($1)`,
-    [['nfse', 'nfse-guards', 'nfse-operations']],
+     where datname = current_database() and application_name = $1`,
+    [SERVICE_SESSION],
   );
   return rows[0]?.others ?? 0;
 };

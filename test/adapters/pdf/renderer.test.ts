@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { constants, getPriority } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
 import { describeWith, itWith } from '../../support/needs.js';
@@ -39,6 +41,15 @@ describe('the renderer', () => {
     drawing = false;
     // Drawn on this thread, the whole layout would be one turn.
     expect(turns).toBeGreaterThan(20);
+  });
+
+  it.skipIf(process.platform !== 'linux')('comes after the thread of the clients, on Linux', async () => {
+    await renderer.render(noteXml('production'), marks());
+    const niceOf = (thread: string | number): number =>
+      // What follows the name, which may hold blanks; the field is the 19th of all (proc(5)).
+      Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[16]);
+    expect(niceOf(process.pid)).toBe(getPriority());
+    expect(readdirSync('/proc/self/task').map(niceOf)).toContain(constants.priority.PRIORITY_BELOW_NORMAL);
   });
 
   it('leaves the caller its XML', async () => {
