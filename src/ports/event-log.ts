@@ -56,6 +56,17 @@ export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 }
 
+/** Thrown by a read that meets an event whose stored form nobody can read: whoever can write to the engine's tables changed it. */
+export class UnreadableEvent extends Error {
+  override readonly name = 'UnreadableEvent';
+
+  constructor(position: LogPosition, stream: StreamName, revision: Revision) {
+    super(
+      `${stream}@${revision}, at position ${position} of the log, cannot be read: nfse audit verify names all such events`,
+    );
+  }
+}
+
 export const MAX_EVENT_BYTES = 256 * 1024;
 
 export type Subscription = {

@@ -10,7 +10,7 @@ import { MasterKeyUnusable } from '../adapters/vault/key-file.js';
 import { WrongMasterKey } from '../adapters/vault/master-key.js';
 import { UnknownEventVersion } from '../app/event-store/codec.js';
 import { StoreUnavailable } from '../app/event-store/event-store.js';
-import { AppendOutcomeUnknown, EventLogUnavailable } from '../ports/event-log.js';
+import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../ports/event-log.js';
 import { WorkQueueUnavailable } from '../ports/work-queue.js';
 import { FolderInUse } from '../simulator/start.js';
 import { LogIdentityMismatch } from '../workers/projection-checkpoint.js';
@@ -43,7 +43,7 @@ export const startupFault = (error: unknown): StartupFault => {
   const fault = sqlFault(error);
   if (fault !== 'other') return { exit: 3, line: `${DATABASE_LINES[fault]}${saidAs(code)}` };
   if (unreachable) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
-  const ours = [UnknownEventVersion, TamperedSecret, DemoFailed, LiveRowsOfOtherVersion].some(
+  const ours = [UnknownEventVersion, UnreadableEvent, TamperedSecret, DemoFailed, LiveRowsOfOtherVersion].some(
     (fault) => error instanceof fault,
   );
   if (ours && error instanceof Error) return { exit: 1, line: error.message };

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/hashes.js';
 import { auditCommandsOn } from '../../src/cli/commands/audit.js';
+import { eventCommands } from '../../src/cli/commands/events.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
 import { appendTo } from '../app/support.js';
 import * as life from '../domain/invoice/fixtures.js';
@@ -18,7 +19,7 @@ const COMPANY_STREAM = `company-${COMPANY}`;
 describeWithPostgres('audit verify of a log whose rows were edited', () => {
   let operator: Operator;
   beforeAll(async () => {
-    operator = await openOperator([...auditCommandsOn({ write: () => undefined })]);
+    operator = await openOperator([...auditCommandsOn({ write: () => undefined }), ...eventCommands]);
     const { store, projections } = operator.session;
     await appendTo(
       store,
@@ -73,6 +74,19 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
       expect(await found()).toMatchObject([{ kind: 'unreadable_event', stream: INVOICE, revision: 1 }]);
     },
   );
+
+  it('has it named by other commands that meet it, too', async () => {
+    await sql(`update event_log set record = 'x' where stream = '${INVOICE}' and revision = 1`);
+    const named = `${INVOICE}@1, at position 5 of the log, cannot be read: nfse audit verify names all such events`;
+    for (const words of [
+      ['events', 'show', INVOICE],
+      ['events', 'search', '--type', 'Authorized'],
+      ['events', 'tail'],
+      ['audit', 'replay', ID, '--at', life.at(1)],
+    ]) {
+      await expect(operator.run(...words)).rejects.toThrow(named);
+    }
+  });
 
   it('names a stream that is none of the service', async () => {
     await sql(`update event_log set stream = 'evil-1' where stream = 'audit-reveals' and revision = 1`);

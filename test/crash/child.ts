@@ -25,17 +25,26 @@ import { supportUnfinished } from './support-work.js';
 const main = async ([command, file = '']: readonly string[]): Promise<void> => {
   const parsed = readConfig(process.env);
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
-  const hooks = killing(orderOf(process.env));
+  const start = signal();
+  const hooks = killing(orderOf(process.env, command === 'operate' ? Promise.resolve() : start.over));
   if (command === 'operate') return await operate(file, parsed.config, hooks);
   const roles = allRoles.filter((role) => !(process.env.CRASH_WITHOUT_ROLES ?? '').split(',').includes(role));
   const logger = createLogger(parsed.config.logLevel, 'stderr');
   const { url } = await startService({ config: parsed.config, roles, clock: systemClock, logger, ...hooks });
   // Whoever started this process has died when its end of the pipe closes.
   process.stdin.on('end', () => process.exit(1)).resume();
-  process.stdout.write(`${JSON.stringify({ msg: 'ready', url })}\n`);
+  process.stdout.write(`${JSON.stringify({ msg: 'ready', url })}\n`, start.end);
 };
 
-const orderOf = (env: NodeJS.ProcessEnv): KillOrder | undefined => {
+const signal = (): { over: Promise<void>; end(): void } => {
+  let end: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { over, end: () => end() };
+};
+
+const orderOf = (env: NodeJS.ProcessEnv, mayDie: Promise<void>): KillOrder | undefined => {
   const { CRASH_POINT: point, CRASH_MARKER: markerFile, CRASH_CONTROL_URL: controlUrl, CRASH_AMOUNT: amount } = env;
   if (point === undefined) return undefined;
   if (markerFile === undefined || controlUrl === undefined) throw new Error('CRASH_MARKER, CRASH_CONTROL_URL missing');
@@ -47,7 +56,7 @@ const orderOf = (env: NodeJS.ProcessEnv): KillOrder | undefined => {
       await pause(10);
     }
   };
-  return { point: parseKillPoint(point), occurrence: Number(env.CRASH_OCCURRENCE ?? '1'), markerFile, reached };
+  return { point: parseKillPoint(point), occurrence: Number(env.CRASH_OCCURRENCE ?? '1'), markerFile, mayDie, reached };
 };
 
 const operate = async (file: string, config: Config, hooks: ReturnType<typeof killing>): Promise<void> => {

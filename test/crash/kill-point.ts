@@ -16,6 +16,8 @@ export type KillOrder = {
   occurrence: number;
   /** Gets the name of the point: proof that the process died there and of nothing else. */
   markerFile: string;
+  /** A service that comes to the point while it starts waits there until it has said that it is ready. */
+  mayDie: Promise<void>;
   /** Waits until the authorizer has acted on the send under way. */
   reached(): Promise<void>;
 };
@@ -75,7 +77,8 @@ export const killing = (order: KillOrder | undefined) => {
   };
 };
 
-const die = async ({ point, markerFile }: KillOrder): Promise<never> => {
+const die = async ({ point, markerFile, mayDie }: KillOrder): Promise<never> => {
+  await mayDie;
   writeFileSync(markerFile, point);
   process.kill(process.pid, 'SIGKILL');
   for (;;) await pause(1_000);

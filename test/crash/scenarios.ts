@@ -144,8 +144,7 @@ export const appendScenarios = {
   audit_certificate: [issue],
   record_reveal: [{ title: 'a look at personal data', kind: 'operate', ends: 'issued' }],
   record_support_act: [{ title: 'parked work that support has tried again', kind: 'operate', ends: 'issued' }],
-  // Late enough for the service to be ready before it dies.
-  record_anchor: [{ ...issue, title: 'the daily anchor', firstEnv: { SWEEP_INTERVAL_S: '5' } }],
+  record_anchor: [{ ...issue, title: 'the daily anchor' }],
   settle_invoice: [{ title: 'an indeterminate invoice that support settles', kind: 'operate', ends: 'issued' }],
   reconcile_numbers: [{ title: 'numbers moved past a found note', kind: 'operate', ends: 'issued' }],
   reconcile_note: [{ title: 'a found note given back to its invoice', kind: 'operate', ends: 'issued' }],

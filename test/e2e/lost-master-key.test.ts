@@ -10,18 +10,16 @@ import { allCommands } from '../../src/runtime/main.js';
 import { type Service, startService } from '../../src/runtime/service.js';
 import { sessionOver } from '../../src/runtime/session.js';
 import { DEMO_CNPJ } from '../http/demo.js';
-import type { LedgerNote } from '../support/crash-ledger.js';
 import { runProgram } from '../support/crash-processes.js';
+import { startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { commandLinesOf } from '../support/operations-docs.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
 import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
-
-type Body = Record<string, unknown> & { id: string; status: string; links: { pdf: string; xml: string } };
+import { CUSTOMER, liveClient } from './lost-key-client.js';
 
 const PAGE = 'docs/operations/keys.md';
 const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
-const CUSTOMER = { document: '52998224725', name: 'Maria Aparecida' };
 
 /** The command lines of the page's runbook, in their order. */
 const runbook = (): readonly (readonly string[])[] => {
@@ -31,69 +29,50 @@ const runbook = (): readonly (readonly string[])[] => {
   return commandLinesOf({ name: PAGE, text: block.replaceAll(/^ {3}/gm, '') }).map(({ words }) => words);
 };
 
-describeWithPostgres('a master key of which no copy is left', () => {
+type Engines = { env: NodeJS.ProcessEnv; close(): Promise<void> };
+
+const engines: readonly (readonly [string, () => Promise<Engines>])[] = [
+  ['PostgreSQL', async () => ({ env: {}, close: async () => undefined })],
+  [
+    'EventStoreDB, the double',
+    async () => {
+      const double = await startEventStoreDouble();
+      return { env: { EVENTSTORE_URL: double.url }, close: () => double.close() };
+    },
+  ],
+];
+
+const play = (open: () => Promise<Engines>): void => {
+  let standing: Engines;
   let running: RunningService;
   let service: Service;
   let ahead = 0;
   const clock = { now: () => addSeconds(systemClock.now(), ahead) };
   beforeAll(async () => {
-    running = await startRunningService(QUICK, roles, clock);
+    standing = await open();
+    running = await startRunningService({ ...QUICK, ...standing.env }, roles, clock);
     service = running.service;
   });
   afterAll(async () => {
     await service.stop();
     await running.close();
+    await standing.close();
   });
 
   const start = async (withRoles: readonly Role[] = roles): Promise<void> => {
     service = await startService({ config: running.config, roles: withRoles, clock, logger: runLogger() });
-  };
-  const ask = (path: string, body?: object, headers: object = {}): Promise<Response> =>
-    fetch(`${service.url}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${running.keys.live}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  const shown = async (id: string): Promise<Body> => (await (await ask(`/v1/nfse/${id}`)).json()) as Body;
-  const post = (amount: number): Promise<Response> =>
-    ask(
-      '/v1/nfse',
-      { amount_in_cents: amount, description: 'Consultoria', reference: `pedido-${amount}`, customer: CUSTOMER },
-      { 'idempotency-key': `chave-${amount}` },
+    // A log of its own is compared with the guards first: until then requests are told to come again.
+    await eventually(
+      () => fetch(`${service.opsUrl}/health/ready`),
+      ({ ok }) => ok,
     );
-  const accept = async (amount: number): Promise<string> => {
-    const response = await post(amount);
-    const body = (await response.json()) as Body;
-    expect([response.status, body]).toEqual([202, expect.anything()]);
-    return body.id;
   };
-  const becomes = (id: string, status: string): Promise<Body> =>
-    eventually(
-      () => shown(id),
-      (body) => body.status === status,
-    );
-  const issue = async (amount: number): Promise<string> => (await becomes(await accept(amount), 'issued')).id;
-  const xmlOf = async (id: string): Promise<Buffer> => {
-    const response = await ask(`/v1/nfse/${id}/xml`);
-    expect(response.status).toBe(200);
-    return Buffer.from(await response.arrayBuffer());
-  };
-  const control = async (path: string, body?: object): Promise<unknown> => {
-    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const headers = { 'content-type': 'application/json' };
-    return (await fetch(`${service.simulator?.controlUrl ?? ''}${path}`, { ...init, headers })).json();
-  };
-  const fault = (on: string, kind: string, times: number) => control('/_control/faults', { on, kind, times });
-  const ledger = async (amount: number): Promise<readonly LedgerNote[]> =>
-    ((await control('/_control/ledger?environment=live')) as readonly LedgerNote[]).filter(
-      (note) => note.amount_in_cents === amount,
-    );
   /** As an operator at a shell, in a process of its own. */
   const nfse = async (...words: readonly string[]): Promise<{ exit: number | null; said: string }> => {
     const { config } = running;
     const program = runProgram(['src/main.ts', ...words], {
       ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: config.dataDir, DATABASE_URL: config.databaseUrl ?? '' },
-      MASTER_KEY_FILE: config.masterKeyFile,
+      ...{ MASTER_KEY_FILE: config.masterKeyFile, ...standing.env },
     });
     const { code } = await program.ended;
     const { stdout, stderr } = program.output();
@@ -117,6 +96,7 @@ describeWithPostgres('a master key of which no copy is left', () => {
   it('costs what it sealed and nothing else: by the runbook every outcome becomes true, and no note comes twice', {
     timeout: 240_000,
   }, async () => {
+    const { ask, shown, accept, becomes, issue, xmlOf, fault, ledger } = liveClient(() => service, running.keys.live);
     const old = await issue(1_001);
     const xml = await xmlOf(old);
     const [canceled, kept] = [await issue(1_002), await issue(1_003)];
@@ -199,4 +179,8 @@ describeWithPostgres('a master key of which no copy is left', () => {
     expect(doctor.filter((line) => line.startsWith('BAD'))).toEqual([]);
     expect(doctor.join('\n')).toContain('m2 seals, m1 is given up');
   });
-});
+};
+
+for (const [name, open] of engines) {
+  describeWithPostgres(`a master key of which no copy is left, the log on ${name}`, () => play(open));
+}

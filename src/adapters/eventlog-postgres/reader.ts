@@ -1,7 +1,14 @@
 import type pg from 'pg';
 import { fromRecord } from '../../domain/log/record.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import type { EventBatch, LogPosition, ReadOptions, RecordedEvent, Revision } from '../../ports/event-log.js';
+import {
+  type EventBatch,
+  type LogPosition,
+  type ReadOptions,
+  type RecordedEvent,
+  type Revision,
+  UnreadableEvent,
+} from '../../ports/event-log.js';
 
 /** A stretch of the log. Every event up to `upTo` was looked at; `ended`: nothing stood behind it. */
 export type Stretch = { events: EventBatch; upTo: LogPosition; ended: boolean };
@@ -18,12 +25,12 @@ export const readStream = async (
     direction === 'forwards'
       ? await pool.query<Row>({
           name: 'read-forwards',
-          text: `select position, record, hash from event_log where stream = $1 and revision >= $2 order by revision limit $3`,
+          text: `select position, stream, revision, record, hash from event_log where stream = $1 and revision >= $2 order by revision limit $3`,
           values: [stream, from, limit ?? null],
         })
       : await pool.query<Row>({
           name: 'read-backwards',
-          text: `select position, record, hash from event_log where stream = $1 order by revision desc limit $2`,
+          text: `select position, stream, revision, record, hash from event_log where stream = $1 order by revision desc limit $2`,
           values: [stream, limit ?? null],
         });
   return rows.map(toEvent);
@@ -56,10 +63,10 @@ export const readStretch = async (
 ): Promise<Stretch> => {
   const { rows } = await pool.query<Row | StretchEnd>({
     name: 'read-stretch',
-    text: `select head.window_end, head.position as head, e.position, e.record, e.hash
+    text: `select head.window_end, head.position as head, e.*
       from (select position, least(position, $2::bigint + ${WINDOW}) as window_end from event_log_head) head
       left join lateral (
-        select position, record, hash from event_log
+        select position, stream, revision, record, hash from event_log
         where position > $2 and position <= head.window_end and stream ^@ any ($1::text[])
         order by position limit $3
       ) e on true
@@ -85,7 +92,7 @@ export const readLastEvents = async (
   while (before > 1n && found.length < limit) {
     const { rows } = await pool.query<Row>({
       name: 'read-last',
-      text: `select position, record, hash from event_log
+      text: `select position, stream, revision, record, hash from event_log
         where position < $2 and position >= $2::bigint - ${WINDOW} and stream ^@ any ($1::text[])
         order by position desc limit $3`,
       values: [prefixes, before, limit - found.length],
@@ -108,13 +115,17 @@ export const readHead = async (pool: pg.Pool): Promise<{ position: LogPosition |
 
 export const START = 0n as LogPosition;
 
-type Row = { position: string; record: string; hash: string };
+type Row = { position: string; stream: StreamName; revision: Revision; record: string; hash: string };
 type StretchEnd = { window_end: string; head: string } & (Row | { position: null });
 
-const toEvent = ({ position, record, hash }: Row): RecordedEvent => ({
-  ...fromRecord({ record, hash }),
-  position: toPosition(position),
-});
+const toEvent = ({ position: place, stream, revision, record, hash }: Row): RecordedEvent => {
+  const position = toPosition(place);
+  try {
+    return { ...fromRecord({ record, hash }), position };
+  } catch {
+    throw new UnreadableEvent(position, stream, revision);
+  }
+};
 
 const toPosition = (text: string): LogPosition => BigInt(text) as LogPosition;
 
