@@ -27,12 +27,16 @@ export type EventToAppend = {
 
 export type RecordedEvent = EventToAppend & { stream: StreamName; revision: Revision; position: LogPosition };
 
-/** `event` is what readers take it for, absent when they cannot read it; `fault` says what is wrong with how it is kept. */
+/**
+ * `event` is what readers take it for, absent when they cannot read it; `contentHash` the SHA-256 of its hash text, absent when it has
+ * none; `fault` says what is wrong with how it is kept.
+ */
 export type InspectedEvent = {
   position: LogPosition;
   stream: StreamName;
   revision: Revision;
   event?: RecordedEvent;
+  contentHash?: string | undefined;
   fault?: string;
 };
 

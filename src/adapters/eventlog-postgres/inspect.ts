@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { fromRecord, toRecord } from '../../domain/log/record.js';
+import { hashText, NotCanonical } from '../../domain/log/hash-text.js';
+import { isPlainHashText } from '../../domain/log/plain-record.js';
+import { fromRecord } from '../../domain/log/record.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { InspectedEvent, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 
@@ -12,8 +14,6 @@ type StoredRow = {
   type: string;
   record: string;
   hash: string;
-  /** The hash is that of the very text. */
-  sound: boolean;
 };
 
 /**
@@ -27,8 +27,7 @@ export const inspectRows = async (
 ): Promise<readonly InspectedEvent[]> => {
   const { rows } = await pool.query<StoredRow>({
     name: 'inspect',
-    text: `select position, stream, revision, id, type, record, hash,
-        hash = encode(sha256(convert_to(record, 'UTF8')), 'hex') as sound from event_log
+    text: `select position, stream, revision, id, type, record, hash from event_log
       where position > $1 order by position limit $2`,
     values: [after, limit],
   });
@@ -40,8 +39,13 @@ const inspected = (row: StoredRow): InspectedEvent => {
   const place = { position, stream: row.stream, revision: row.revision };
   const event = readable(row, position);
   if (event === undefined) return { ...place, fault: 'the record cannot be read' };
-  const fault = faultOf(row, event);
-  return { ...place, event, ...(fault === undefined ? {} : { fault }) };
+  // Text that was read and is the hash text need not be made again.
+  const text = isPlainHashText(row.record, event) ? row.record : hashTextOf(event);
+  const contentHash = text === undefined ? undefined : sha256(text);
+  // Any other edit of the text is one of the event, which its hash shows.
+  const respelled = text !== row.record && contentHash === row.hash ? RESPELLED : undefined;
+  const fault = misfiled(row, event) ?? respelled;
+  return { ...place, event, contentHash, ...(fault === undefined ? {} : { fault }) };
 };
 
 const readable = ({ record, hash }: StoredRow, position: LogPosition): RecordedEvent | undefined => {
@@ -64,19 +68,22 @@ const isWhole = ({ stream, revision, id, type, data }: RecordedEvent): boolean =
 
 const COLUMNS = ['stream', 'revision', 'id', 'type'] as const;
 
-const faultOf = (row: StoredRow, event: RecordedEvent): string | undefined => {
+const misfiled = (row: StoredRow, event: RecordedEvent): string | undefined => {
   const others = COLUMNS.filter((column) => row[column] !== event[column]);
-  if (others.length > 0)
-    return `the row's ${others.join(' and ')} ${others.length === 1 ? 'is' : 'are'} not the event's, which readers miss or misplace`;
-  return !row.sound && isSoundElsewise(row, event) ? 'the record is spelled in another way' : undefined;
+  return others.length === 0
+    ? undefined
+    : `the row's ${others.join(' and ')} ${others.length === 1 ? 'is' : 'are'} not the event's, which readers miss or misplace`;
 };
 
-/** Any other edit of the text is one of the event, which its hash shows. */
-const isSoundElsewise = ({ hash }: StoredRow, event: RecordedEvent): boolean => {
+const RESPELLED = 'the record is spelled in another way';
+
+/** Undefined for an event that this program would not have stored. */
+const hashTextOf = (event: RecordedEvent): string | undefined => {
   try {
-    return sha256(toRecord(event.stream, event.revision, event).record) === hash;
-  } catch {
-    return false;
+    return hashText(event.stream, event.revision, event);
+  } catch (error) {
+    if (error instanceof NotCanonical) return undefined;
+    throw error;
   }
 };
 

@@ -1,5 +1,5 @@
 import { hashText, NotCanonical } from '../../domain/log/hash-text.js';
-import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
+import { invoicePrefix } from '../../domain/shared/ids.js';
 import type { RecordedEvent, Revision } from '../../ports/event-log.js';
 import { sha256Hex } from '../hashes.js';
 import { type Finding, findingOf } from './finding.js';
@@ -18,15 +18,22 @@ export const isEndOfTestInvoice = ({ stream, type }: Pick<RecordedEvent, 'stream
 
 /**
  * Whether an event carries its own hash and follows the head of its stream, which is undefined for the first one seen.
- * `beginsLater`: a walk over a part of the log may meet a stream in its middle.
+ * `beginsLater`: a walk over a part of the log may meet a stream in its middle. `contentHash`: of its hash text, where it is known already.
  */
-export const checkLink = (event: RecordedEvent, head: ChainHead | undefined, beginsLater = false): ChainLink => {
-  const { stream, revision, metadata } = event;
+export const checkLink = (
+  event: RecordedEvent,
+  head: ChainHead | undefined,
+  {
+    beginsLater = false,
+    contentHash = hashOf(event),
+  }: { beginsLater?: boolean; contentHash?: string | undefined } = {},
+): ChainLink => {
+  const { revision, metadata } = event;
   if (head !== undefined && revision <= head.revision) {
     const detail = `revision ${revision} stands behind revision ${head.revision}`;
     return { finding: findingOf(event, 'repeated_revision', detail), outOfPlace: true };
   }
-  if (hashOf(stream, event) !== metadata.hash) {
+  if (contentHash !== metadata.hash) {
     return { finding: findingOf(event, 'hash_mismatch', 'the stored hash is not the hash of the stored event') };
   }
   const ended = isEndOfTestInvoice(event);
@@ -47,9 +54,9 @@ export const checkLink = (event: RecordedEvent, head: ChainHead | undefined, beg
 };
 
 /** Undefined for an event that no engine would have stored. */
-const hashOf = (stream: StreamName, event: RecordedEvent): string | undefined => {
+const hashOf = (event: RecordedEvent): string | undefined => {
   try {
-    return sha256Hex(hashText(stream, event.revision, event));
+    return sha256Hex(hashText(event.stream, event.revision, event));
   } catch (error) {
     if (error instanceof NotCanonical) return undefined;
     throw error;

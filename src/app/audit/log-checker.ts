@@ -14,8 +14,8 @@ import { createStreamTable, type StreamTable } from './stream-table.js';
 export type Extent = 'whole' | 'streams' | 'stretch';
 
 export type LogChecker = {
-  /** Every event, in the order of the log. */
-  take(event: RecordedEvent): void;
+  /** Every event, in the order of the log; the hash of its hash text, where it is known already. */
+  take(event: RecordedEvent, contentHash?: string): void;
   /** Says what only the end can tell. */
   end(): AnchorCount;
   /** Of the events so far: what no key opens any more is no finding, but is told. */
@@ -65,7 +65,7 @@ export const createLogChecker = (extent: Extent, findings: Findings): LogChecker
     get lastPosition() {
       return lastPosition;
     },
-    take: (event) => {
+    take: (event, contentHash) => {
       const { stream, revision, position, metadata } = event;
       events += 1;
       sealed.take(event);
@@ -75,7 +75,7 @@ export const createLogChecker = (extent: Extent, findings: Findings): LogChecker
       const known = table.find(stream);
       const head: ChainHead | undefined =
         known === undefined ? undefined : { revision: table.revisionOf(known), hash: table.hashOf(known) };
-      const { finding, outOfPlace } = checkLink(event, head, extent === 'stretch');
+      const { finding, outOfPlace } = checkLink(event, head, { beginsLater: extent === 'stretch', contentHash });
       if (finding !== undefined) findings.add(finding);
       if (outOfPlace === true) return;
       const index = known ?? table.add(stream);

@@ -66,7 +66,7 @@ const walkInspected = async (
   let readable = true;
   let last: LogPosition | null = null;
   const take = (inspected: InspectedEvent): void => {
-    const { position, stream, event, fault } = inspected;
+    const { position, stream, event, contentHash, fault } = inspected;
     const known = checker.table.find(stream);
     account.take(inspected, known === undefined ? -1 : checker.table.revisionOf(known));
     last = position;
@@ -74,7 +74,7 @@ const walkInspected = async (
       findings.add(findingOf(inspected, event === undefined ? 'unreadable_event' : 'stored_otherwise', fault));
     }
     if (event === undefined) readable = false;
-    else checker.take(event);
+    else checker.take(event, contentHash);
   };
   for await (const page of inspectLog(log.inspect)) {
     for (const inspected of page) take(inspected);

@@ -8,6 +8,7 @@ export const toRecord = (stream: string, revision: number, event: HashedEvent): 
   const hash = event.metadata.hash;
   if (hash === undefined) throw new NotCanonical('an event without metadata.hash cannot be stored');
   if (!UUID.test(event.id)) throw new NotCanonical('an event id must be a UUID');
+  if (Object.hasOwn(event.metadata, '__proto__')) throw new NotCanonical('metadata has no key __proto__');
   for (const name of [stream, event.type, hash]) {
     if (UNSTORABLE.test(name)) throw new NotCanonical('a stream, type or hash holds a character that no engine stores');
   }
@@ -19,7 +20,14 @@ export const fromRecord = ({ record, hash }: StoredRecord): RecordContent => {
   const content: unknown = JSON.parse(record);
   if (!Array.isArray(content) || content[0] !== 1) throw new NotCanonical('a record of an unknown format');
   const [, , stream, revision, id, type, pairs, data] = content;
-  return { stream, revision, id, type, data, metadata: Object.fromEntries([...pairs, ['hash', hash]]) };
+  // Every read of an event comes by here: `Object.fromEntries` would cost a third of it.
+  const metadata: Record<string, string> = {};
+  for (const [key, value] of pairs) {
+    if (key === '__proto__') throw new NotCanonical('metadata has no key __proto__');
+    metadata[key] = value;
+  }
+  metadata.hash = hash;
+  return { stream, revision, id, type, data, metadata };
 };
 
 type RecordContent = {

@@ -85,6 +85,12 @@ describe('a stored record', () => {
       event({ id: '1a2b3c4d-1111-4111-8111-1111111111111' }),
       'an event id must be a UUID',
     ],
+    [
+      'with metadata that name a prototype',
+      's',
+      event({ metadata: JSON.parse('{"hash":"h","__proto__":"x"}') }),
+      'metadata has no key __proto__',
+    ],
     ['with NUL in the stream', 's\0', event(), 'a stream, type or hash holds a character that no engine stores'],
     [
       'with half a character in the type',
@@ -108,5 +114,10 @@ describe('a stored record', () => {
 
   it.each(['[2,"","s",0,"i","t",[],{}]', '{"0":1}', '"1"'])('of another format is not read: %s', (record) => {
     expect(() => fromRecord({ record, hash: 'h' })).toThrow('a record of an unknown format');
+  });
+
+  it('whose metadata name a prototype is not read', () => {
+    const record = '[1,"","s",0,"i","t",[["__proto__","x"]],{}]';
+    expect(() => fromRecord({ record, hash: 'h' })).toThrow('metadata has no key __proto__');
   });
 });
