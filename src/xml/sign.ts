@@ -1,4 +1,5 @@
-import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { sha256 } from '../hashing/sha256.js';
 import { DSIG_NAMESPACE, ENVELOPED } from './algorithms.js';
 import { canonicalChild } from './canonicalize.js';
 
@@ -49,7 +50,7 @@ type Prepared = { signedInfo: Buffer; key: KeyObject; around(signatureValue: Buf
 
 /** Everything but the RSA operation. */
 const prepare = (unsigned: string, options: SigningOptions): Prepared => {
-  const digest = createHash('sha256').update(canonicalContent(unsigned, options)).digest('base64');
+  const digest = sha256(canonicalContent(unsigned, options), 'base64');
   const signedInfo = signedInfoOf(options.id, digest, SIGNED_INFO[options.algorithm]);
   // Inside Signature the namespace is inherited; only the digested form of SignedInfo carries it.
   const inner = signedInfo.replace(` xmlns="${DSIG_NAMESPACE}"`, '');

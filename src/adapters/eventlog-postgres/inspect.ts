@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { hashText, NotCanonical } from '../../domain/log/hash-text.js';
 import { isPlainHashText } from '../../domain/log/plain-record.js';
 import { fromRecord } from '../../domain/log/record.js';
 import type { StreamName } from '../../domain/shared/ids.js';
+import { sha256 } from '../../hashing/sha256.js';
 import type { InspectedEvent, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 
 type StoredRow = {
@@ -41,7 +41,7 @@ const inspected = (row: StoredRow): InspectedEvent => {
   if (event === undefined) return { ...place, fault: 'the record cannot be read' };
   // Text that was read and is the hash text need not be made again.
   const text = isPlainHashText(row.record, event) ? row.record : hashTextOf(event);
-  const contentHash = text === undefined ? undefined : sha256(text);
+  const contentHash = text === undefined ? undefined : sha256(text, 'hex');
   // Any other edit of the text is one of the event, which its hash shows.
   const respelled = text !== row.record && contentHash === row.hash ? RESPELLED : undefined;
   const fault = misfiled(row, event) ?? respelled;
@@ -86,5 +86,3 @@ const hashTextOf = (event: RecordedEvent): string | undefined => {
     throw error;
   }
 };
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -5,20 +5,22 @@ import { CLOCK_SLACK_SECONDS } from './layout.js';
 export type Receipt = { acceptedAt: Instant; competence: FiscalDate };
 
 /** `dhEmi`: behind the authorizer's clock (E0008), but not on the day before the competence (E0015). */
-export const dhEmi = (receipt: Receipt): string =>
-  isOnCompetence(receipt) ? stampOf(receipt) : brasiliaStamp(brasiliaMidnight(receipt.competence));
+export const dhEmi = (receipt: Receipt): string => {
+  const stamp = stampOf(receipt);
+  return isOnCompetence(stamp, receipt) ? stamp : brasiliaStamp(brasiliaMidnight(receipt.competence));
+};
 
 /**
  * From when on the stamp is a whole slack old: at once, but in the first minute of a day. Sent earlier there, a clock of
  * the authorizer that is seconds slow would refuse the DPS for good (E0008).
  */
 export const sendableFrom = (receipt: Receipt): Instant =>
-  isOnCompetence(receipt)
+  isOnCompetence(stampOf(receipt), receipt)
     ? receipt.acceptedAt
     : latest(receipt.acceptedAt, addSeconds(brasiliaMidnight(receipt.competence), CLOCK_SLACK_SECONDS));
 
 const stampOf = ({ acceptedAt }: Receipt): string => brasiliaStamp(addSeconds(acceptedAt, -CLOCK_SLACK_SECONDS));
 
 /** Days as text compare like days; finding midnight costs twice as much as the stamp and is rarely needed. */
-const isOnCompetence = (receipt: Receipt): boolean =>
-  stampOf(receipt).slice(0, receipt.competence.length) >= receipt.competence;
+const isOnCompetence = (stamp: string, { competence }: Receipt): boolean =>
+  stamp.slice(0, competence.length) >= competence;

@@ -36,8 +36,7 @@ export type WallClock = { year: number; month: number; day: number; hour: number
 
 /** What a clock on a wall in Brasília shows at this instant. */
 export const brasiliaWallClock = (at: Instant): WallClock => {
-  const ms = epochMs(at);
-  const shown = new Date(ms + offsetMs(ms));
+  const shown = shownAt(epochMs(at));
   return {
     year: shown.getUTCFullYear(),
     month: shown.getUTCMonth() + 1,
@@ -47,6 +46,9 @@ export const brasiliaWallClock = (at: Instant): WallClock => {
     second: shown.getUTCSeconds(),
   };
 };
+
+/** A date whose UTC parts are those of the wall clock. */
+const shownAt = (ms: number): Date => new Date(ms + offsetMs(ms));
 
 const QUARTER_MS = 900_000;
 
@@ -78,18 +80,16 @@ const shownAsUtc = (ms: number): number => {
 
 const two = (n: number): string => String(n).padStart(2, '0');
 
-const dateOf = ({ year, month, day }: WallClock): FiscalDate => `${year}-${two(month)}-${two(day)}`;
-
 /** `competence` of a call received at this instant (reading 2). */
-export const brasiliaDate = (at: Instant): FiscalDate => dateOf(brasiliaWallClock(at));
+export const brasiliaDate = (at: Instant): FiscalDate =>
+  shownAt(epochMs(at)).toISOString().slice(0, 'AAAA-MM-DD'.length);
 
 /** `AAAA-MM-DDThh:mm:ss-03:00`, the only form of `dhEmi` and `dhEvento` that Sefin reads safely (domain.md section 8). */
 export const brasiliaStamp = (at: Instant): string => {
-  const shown = brasiliaWallClock(at);
-  const local = `${dateOf(shown)}T${two(shown.hour)}:${two(shown.minute)}:${two(shown.second)}`;
+  const ms = epochMs(at);
+  const local = shownAt(ms).toISOString().slice(0, 'AAAA-MM-DDThh:mm:ss'.length);
   // Brasília is west of Greenwich, by whole hours, whatever the law says of summers.
-  const hoursBehind = Math.round((Math.floor(epochMs(at) / 1000) * 1000 - Date.parse(`${local}Z`)) / 3_600_000);
-  return `${local}-${two(hoursBehind)}:00`;
+  return `${local}-${two(Math.round(-offsetMs(ms) / 3_600_000))}:00`;
 };
 
 /** The first instant of the given day in Brasília: midnight, or the end of the hour that a summer time skips there. */
@@ -101,7 +101,7 @@ export const brasiliaMidnight = (date: FiscalDate): Instant => {
 
 const towardsMidnight = (date: FiscalDate, at: Instant): Instant => {
   const shown = brasiliaWallClock(at);
-  return addSeconds(at, 3600 * (dateOf(shown) < date ? 24 - shown.hour : -shown.hour));
+  return addSeconds(at, 3600 * (brasiliaDate(at) < date ? 24 - shown.hour : -shown.hour));
 };
 
 /** First instant of the Brasília month after the one that holds `at`: from here on a cancel is refused (reading 48). */
