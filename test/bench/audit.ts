@@ -12,7 +12,7 @@ import { compareWithLog } from '../../src/workers/projection-drift.js';
 import { dice, edits, exportOf, verified } from '../app/audit/edits.js';
 import { auditWorld, testSigner } from '../app/audit/world.js';
 import { type AuditLog, openAuditLog } from './audit-log.js';
-import { rated } from './rated.js';
+import { AUDIT_AIM, rated } from './rated.js';
 import { atLeast, below, type Row } from './report.js';
 
 const TRIES = 200;
@@ -24,21 +24,31 @@ export const benchAudit = async (): Promise<readonly Row[]> => {
   const { log, events, pool } = opened;
   try {
     return [
-      await rated('audit verify: the log', opened, async () => {
-        const report = await verifyLog(log);
-        if (report.events < events || report.findings.total > 0) throw new Error('the generated log does not verify');
-      }),
-      await rated('audit verify: drift of the invoices', opened.ofInvoices, async () => {
-        const outcome = await compareWithLog(invoices, { db: pool, log });
-        if (outcome.kind !== 'compared' || outcome.drifts.length > 0) throw new Error('the generated rows drift');
-      }),
+      await rated(
+        'audit verify: the log',
+        opened,
+        async () => {
+          const report = await verifyLog(log);
+          if (report.events < events || report.findings.total > 0) throw new Error('the generated log does not verify');
+        },
+        AUDIT_AIM,
+      ),
+      await rated(
+        'audit verify: drift of the invoices',
+        opened.ofInvoices,
+        async () => {
+          const outcome = await compareWithLog(invoices, { db: pool, log });
+          if (outcome.kind !== 'compared' || outcome.drifts.length > 0) throw new Error('the generated rows drift');
+        },
+        AUDIT_AIM,
+      ),
       await rated('events export', opened, async () => void (await exported(opened, join(folder, 'log.ndjson')))),
       await rated(
         'events export, gzip',
         opened,
         async () => void (await exported(opened, join(folder, 'log.ndjson.gz'))),
       ),
-      await rated('audit verify: a file', opened, () => verifyFile(join(folder, 'log.ndjson'))),
+      await rated('audit verify: a file', opened, () => verifyFile(join(folder, 'log.ndjson')), AUDIT_AIM),
       await memoryRow(opened, folder),
       ...(await editRows()),
     ];
