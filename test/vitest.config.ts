@@ -9,8 +9,12 @@ const shared = {
   expect: { poll: { timeout: 30_000, interval: 20 } },
 };
 
-/** Without processes, files or engines of their own: these share one process each worker and load their modules once. */
-const together = ['test/domain/**/*.test.ts', 'test/http/**/*.test.ts'];
+/** Leave nothing behind in their process: these share one for each worker and load their modules once. */
+const together = [
+  'test/{app,domain,http,projections,simulator,workers}/**/*.test.ts',
+  // It mocks a module of Node that the others have loaded.
+  'test/cli/!(actor).test.ts',
+];
 
 /** The crash tests start several processes each and would starve the others: they come last, the campaign alone. */
 export default defineConfig({
@@ -29,7 +33,13 @@ export default defineConfig({
         },
       },
       {
-        test: { ...shared, name: 'together', isolate: false, include: together, sequence: { groupOrder: 0 } },
+        test: {
+          ...shared,
+          name: 'together',
+          isolate: false,
+          include: together,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         test: {
