@@ -9,24 +9,26 @@ import { confirmationData } from '../domain/invoice/fixtures.js';
 import {
   appended,
   cancellationOf,
+  idle,
   limits,
   type Rules,
   saidToExist,
   type Worker,
   type World,
 } from './cancelling-world.js';
-import type { Move } from './explore.js';
+import { isFirstOfItsKind, type Move } from './explore.js';
 
 type Step = { name: string; after: World; holds: Worker };
-
-const idle: Worker = { at: 'idle' };
 
 /** Everything that may happen next: a process goes one step on or dies, a request arrives late, time passes. */
 export const movesOf =
   (rules: Rules) =>
   (world: World): readonly Move<World>[] => [
     ...world.workers.flatMap((worker, index) =>
-      [...stepsOf(rules, world, worker), ...deathsOf(world, worker)].map(({ name, after, holds }) => ({
+      (isFirstOfItsKind(worker, index, world.workers)
+        ? [...stepsOf(rules, world, worker), ...deathsOf(world, worker)]
+        : []
+      ).map(({ name, after, holds }) => ({
         name: `worker ${index}: ${name}`,
         after: { ...after, workers: after.workers.with(index, holds) },
       })),

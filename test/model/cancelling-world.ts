@@ -63,11 +63,13 @@ export const appended = (world: World, events: readonly InvoiceEvent[]): World =
   state: events.reduce(evolve, world.state),
 });
 
+export const idle: Worker = { at: 'idle' };
+
 export const startWorld = (budget: Budget, blocked: boolean): World =>
   appended(
     {
       ...{ now: T0, events: [], state: initialInvoice, memos: {}, budget },
-      workers: [{ at: 'idle' }, { at: 'idle' }],
+      workers: [idle, idle],
       authorizer: { registered: false, blocked, underWay: false },
     },
     [accepted(), attempted(1, 0), authorized(1, 0), cancelRequested(0)],

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../src/hashing/sha256.js';
 
 /** One thing that may happen in a state, and the state after it. */
 export type Move<World> = { name: string; after: World };
@@ -28,7 +28,7 @@ export const explore = <World>(model: Model<World>, most: number): Exploration =
   const seen = new Set<string>();
   let row: Visit<World>[] = [];
   const enter = (visit: Visit<World>): boolean => {
-    const key = createHash('md5').update(model.keyOf(visit.world)).digest('base64');
+    const key = sha256(model.keyOf(visit.world), 'binary');
     if (seen.has(key)) return false;
     seen.add(key);
     return true;
@@ -56,3 +56,7 @@ const storyOf = (last: Trail): readonly string[] => {
   for (let trail: Trail | undefined = last; trail !== undefined; trail = trail.from) story.unshift(trail.name);
   return story;
 };
+
+/** Processes in the same state do the same things, and which of them does one makes no difference (`keyOf`): each state counts once. */
+export const isFirstOfItsKind = <Worker>(worker: Worker, index: number, workers: readonly Worker[]): boolean =>
+  workers.indexOf(worker) === index;

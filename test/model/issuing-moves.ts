@@ -2,22 +2,26 @@ import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
 import { dueVerdict } from '../../src/domain/invoice/next-issue-step.js';
 import { lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
-import type { Move } from './explore.js';
+import { isFirstOfItsKind, type Move } from './explore.js';
 import type { Rules } from './issuing-rules.js';
-import { idle, left, look, progressOf, stepsOf, withNote } from './issuing-steps.js';
-import type { World } from './issuing-world.js';
+import { left, look, progressOf, stepsOf, withNote } from './issuing-steps.js';
+import { idle, type World } from './issuing-world.js';
 
 /** Everything that may happen next: a process goes one step on or dies, a request arrives late, time passes. */
 export const movesOf =
   (rules: Rules) =>
   (world: World): readonly Move<World>[] => [
-    ...world.workers.flatMap((worker, index) => [
-      ...stepsOf(rules, world, worker).map(({ name, after, holds }) => ({
-        name: `worker ${index}: ${name}`,
-        after: { ...after, workers: after.workers.with(index, holds) },
-      })),
-      ...deathOf(world, index),
-    ]),
+    ...world.workers.flatMap((worker, index) =>
+      isFirstOfItsKind(worker, index, world.workers)
+        ? [
+            ...stepsOf(rules, world, worker).map(({ name, after, holds }) => ({
+              name: `worker ${index}: ${name}`,
+              after: { ...after, workers: after.workers.with(index, holds) },
+            })),
+            ...deathOf(world, index),
+          ]
+        : [],
+    ),
     ...lateArrivals(world),
     ...passing(rules, world),
   ];

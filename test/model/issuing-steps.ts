@@ -6,11 +6,9 @@ import { type Invoice, type InvoiceState, lastOf } from '../../src/domain/invoic
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import { authorizedData, conflictFound, dataOf } from '../domain/invoice/fixtures.js';
 import type { Rules } from './issuing-rules.js';
-import { appendTo, type Worker, type World } from './issuing-world.js';
+import { appendTo, idle, type Worker, type World } from './issuing-world.js';
 
 export type Step = { name: string; after: World; holds: Worker };
-
-export const idle: Worker = { at: 'idle' };
 
 export const stepsOf = (rules: Rules, world: World, worker: Worker): readonly Step[] => {
   switch (worker.at) {

@@ -86,6 +86,8 @@ export const appendTo = (log: Log, events: readonly InvoiceEvent[]): Log => ({
   state: events.reduce(evolve, log.state),
 });
 
+export const idle: Worker = { at: 'idle' };
+
 export const startWorld = (
   workers: number,
   budget: Budget,
@@ -95,7 +97,7 @@ export const startWorld = (
   now: T0,
   log: appendTo({ events: [], state: initialInvoice }, [accepted()]),
   memos: {},
-  workers: Array.from({ length: workers }, () => ({ at: 'idle' as const })),
+  workers: Array.from({ length: workers }, () => idle),
   authorizer: { ours: [], foreign, underWay: [] },
   budget,
   nature,
