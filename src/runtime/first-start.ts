@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import {
   createKey,
+  loadCompany,
   type NewApiKey,
   putCompanyFile,
   recordCertificate,
   setCompanyEnabled,
 } from '../app/company/company-commands.js';
-import type { CompanyState } from '../domain/company/company.js';
-import type { Mode } from '../domain/shared/ids.js';
+import { companyStream, type Mode } from '../domain/shared/ids.js';
 import type { Clock } from '../ports/clock.js';
 import { modesWithoutAuthorizer } from './authorizers.js';
 import type { Config } from './config.js';
 import { demoCompany } from './demo-company.js';
+import type { Engines } from './engines.js';
 import type { Service } from './service.js';
 import { sessionOver } from './session.js';
 
 /** A first embedded start with the simulator gets the demo company and one test key, printed once and kept nowhere. */
 export const prepareFirstStart = async (service: Service, config: Config, clock: Clock): Promise<void> => {
   if (config.databaseUrl !== undefined || modesWithoutAuthorizer(config).length < 2) return;
-  if (!isUnfinished(await service.engines.readModel.companies())) return;
+  if (!(await isFirstStart(service.engines))) return;
   const [created] = await makeDemoCompany(service, config, clock, ['test']);
   if (created === undefined) return;
   process.stderr.write(
@@ -33,11 +34,19 @@ export const prepareFirstStart = async (service: Service, config: Config, clock:
   );
 };
 
-/** Nobody is registered, or a first start died before it had made the demo company's key. */
-const isUnfinished = (companies: readonly CompanyState[]): boolean => {
-  const [only, ...others] = companies;
-  if (only?.kind !== 'company') return true;
-  return others.length === 0 && only.registration.cnpj === demoCompany().cnpj && only.keys.length === 0;
+/**
+ * Nobody is registered, or a first start died before it had made the demo company's key. The log says so: after a restore the
+ * read model is empty for a while, and the companies of the log are not to get a demo company beside them.
+ */
+export const isFirstStart = async ({ log, store }: Pick<Engines, 'log' | 'store'>): Promise<boolean> => {
+  const { cnpj } = demoCompany();
+  const [first] = await log.readAll({ prefixes: ['company-'], after: null, limit: 1 });
+  if (first === undefined) return true;
+  if (first.stream !== companyStream(cnpj)) return false;
+  const { state } = await loadCompany(cnpj, store);
+  if (state.kind === 'company' && state.keys.length > 0) return false;
+  const [last] = await log.readLast({ prefixes: ['company-'], limit: 1 });
+  return last?.stream === first.stream;
 };
 
 /** Registered, certified by the simulator's authority, enabled, with a key per mode. */

@@ -59,6 +59,10 @@ describe('a backup of the embedded database, put back while the authorizer has g
     expect(await fresh.restore(backup)).toMatchObject({ exit: 1, out: expect.stringContaining('is not empty') });
     const paused = await fresh.start();
     expect(await paused.ask(`/v1/nfse/${known}`)).toMatchObject({ status: 503 });
+    // A key from the first start of all and one from the registration: this was not taken for a first start.
+    const ofCompanies = { prefixes: ['company-'], after: null, limit: 100 };
+    const keys = await paused.service.engines.log.readAll(ofCompanies);
+    expect(keys.filter(({ type }) => type === 'ApiKeyCreated')).toHaveLength(2);
     expect((await paused.operate('doctor')).out).toMatch(/BAD +guards .*-> nfse doctor --reconcile/);
 
     // Unreachable proves nothing, and nothing is recorded.

@@ -10,7 +10,7 @@ import type { Session } from '../../src/cli/session.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { restoreOf } from '../../src/runtime/commands/restore.js';
 import { roles as allRoles, type Config, type Role, readConfig } from '../../src/runtime/config.js';
-import { makeDemoCompany } from '../../src/runtime/first-start.js';
+import { makeDemoCompany, prepareFirstStart } from '../../src/runtime/first-start.js';
 import { referenceCommands } from '../../src/runtime/main.js';
 import { createRunner } from '../../src/runtime/runner.js';
 import { type Service, startService } from '../../src/runtime/service.js';
@@ -59,7 +59,13 @@ export const openEmbeddedSite = async (key = { live: '' }): Promise<EmbeddedSite
   return {
     folder,
     start: async (roles = allRoles) => {
-      const service = await startService({ config, roles, clock: systemClock, logger });
+      const service = await startService({
+        ...{ config, roles, clock: systemClock, logger },
+        // As `serve` does.
+        beforeReady: async (started) => {
+          if (roles.includes('api')) await prepareFirstStart(started, config, systemClock);
+        },
+      });
       running.add(service);
       return serviceAt(service, config, key, () => running.delete(service));
     },
