@@ -29,7 +29,10 @@ export const runCommand = async (
       terminal.out(overview(commands));
       return 0;
     }
-    return print(unknownCommand(argv, commands), argv.includes('--json'), terminal);
+    const group = argv[1] === '--help' ? groupOf(argv[0], commands) : [];
+    if (group.length === 0) return print(unknownCommand(argv, commands), argv.includes('--json'), terminal);
+    terminal.out(listOf(group).join('\n'));
+    return 0;
   }
   const options = { ...command.options, ...COMMON, ...(command.changes ? { actor: ACTOR } : {}) };
   const rest = argv.slice(command.name.split(' ').length);
@@ -38,7 +41,11 @@ export const runCommand = async (
     return print(badUsage(`${parsed.problem}\n${usage(command, options)}`), argv.includes('--json'), terminal);
   const { values, positionals } = parsed;
   if (values.help === true)
-    return print({ exit: 0, text: usage(command, options), json: { usage: usage(command, options) } }, false, terminal);
+    return print(
+      { exit: 0, text: usage(command, options), json: { usage: usage(command, options) } },
+      values.json === true,
+      terminal,
+    );
   const json = values.json === true;
   const required = command.positionals.filter((name) => !name.startsWith('['));
   if (positionals.length < required.length || positionals.length > command.positionals.length)
@@ -58,11 +65,15 @@ export const osUser = (): string => {
 
 /** Its second word is shown only where the first one begins a command of two; then those that there are, too. */
 const unknownCommand = ([first = '', second = '']: readonly string[], commands: readonly Command[]): Outcome => {
-  const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  const group = groupOf(first, commands).map(({ name }) => name);
   const typed = group.length > 0 && second !== '' && !second.startsWith('-') ? `${first} ${second}` : first;
   const known = group.length > 0 ? `there are ${group.join(', ')}` : 'nfse --help lists them';
   return badUsage(`there is no command ${typed}: ${known}`);
 };
+
+/** The commands of two words that begin with this one. */
+const groupOf = (first: string | undefined, commands: readonly Command[]): readonly Command[] =>
+  commands.filter(({ name }) => name.startsWith(`${first} `));
 
 const findCommand = (argv: readonly string[], commands: readonly Command[]): Command | undefined =>
   commands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));
@@ -97,11 +108,14 @@ const usage = (command: Command, options: Readonly<Record<string, Option>>): str
   return [`nfse ${command.name}${places} [options]`, `  ${command.summary}`, '', ...lines].join('\n');
 };
 
+const listOf = (commands: readonly Command[]): readonly string[] =>
+  commands.map(({ name, positionals, summary }) => `  ${[name, ...positionals].join(' ').padEnd(34)}${summary}`);
+
 const overview = (commands: readonly Command[]): string =>
   [
     'nfse COMMAND [options]: the operator command of the NFS-e issuance service',
     '',
-    ...commands.map(({ name, positionals, summary }) => `  ${[name, ...positionals].join(' ').padEnd(34)}${summary}`),
+    ...listOf(commands),
     `  ${'--version'.padEnd(34)}which version this is`,
     '',
     'Every command has --help and --json. Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 an engine cannot be reached.',
