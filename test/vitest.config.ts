@@ -3,10 +3,9 @@ import { defineConfig } from 'vitest/config';
 /** The bounds are for what never comes: a busy machine may take many times as long as an idle one. */
 const shared = {
   root: new URL('..', import.meta.url).pathname,
-  globalSetup: ['test/support/global-setup.ts'],
-  testTimeout: 120_000,
-  hookTimeout: 180_000,
-  expect: { poll: { timeout: 30_000, interval: 20 } },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000, interval: 20 } },
 };
 
 /** Leave nothing behind in their process: these share one for each worker and load their modules once. */
@@ -20,6 +19,8 @@ const together = [
 export default defineConfig({
   test: {
     ...shared,
+    // Here and nowhere else: each project that named it too would have a server and a compiler of its own, all at once.
+    globalSetup: ['test/support/global-setup.ts'],
     // One more than the cores it has: many files wait for an engine or a deadline most of the time.
     maxWorkers: 3,
     projects: [

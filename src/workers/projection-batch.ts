@@ -32,7 +32,7 @@ export const applyBatch = async (
   try {
     return await applyAtOnce(db, generation, from, batch, now);
   } catch (error) {
-    if (!refusesRows(error)) throw error;
+    if (!isRefusal(error)) throw error;
     // The table of a generation that was replaced twice meanwhile is gone: no fault of the event.
     if (!(await standsAt(db, generation, from))) return { kind: 'moved' };
     const [first] = batch;
@@ -94,7 +94,7 @@ const applyOneByOne = async (
 };
 
 /** SQLSTATE classes data exception, integrity violation, syntax or undefined object: a retry would end the same. */
-const refusesRows = (error: unknown): boolean =>
+export const isRefusal = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
   typeof error.code === 'string' &&

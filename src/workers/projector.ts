@@ -2,9 +2,10 @@ import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog } from '../ports/event-log.js';
-import { jittered } from '../waiting/backoff.js';
+import { createBackoff, jittered } from '../waiting/backoff.js';
 import { pause } from '../waiting/pause.js';
-import { checkLogIdentity } from './projection-checkpoint.js';
+import { isRefusal } from './projection-batch.js';
+import { checkLogIdentity, LogIdentityMismatch } from './projection-checkpoint.js';
 import { followProjection, type ProjectorDeps } from './projection-follow.js';
 import { type LeaderSession, leaderSession } from './projection-leader.js';
 import { type RebuildOutcome, rebuildProjection } from './projection-rebuild.js';
@@ -21,18 +22,35 @@ const STAND_BY_MS = 1_000;
 
 /**
  * Keeps every projection up with the log (design section 7). Resolves when the signal aborts or all of them have
- * halted. Throws `LogIdentityMismatch`, or what the engines say, when it cannot start. Takes one connection for the
- * leader locks and at most one per projection while it writes, two while it builds.
+ * halted. Engines that are away are waited for, at the start too. Throws `LogIdentityMismatch`, or what the database refuses,
+ * when it cannot start. Takes one connection for the leader locks and at most one per projection while it writes, two while
+ * it builds.
  */
 export const runProjector = async (projector: Projector): Promise<void> => {
-  const { db, log, clock, projections } = projector;
-  await prepareProjections(db, log, clock, projections);
-  await checkProjectedLog(db, log, projections);
+  const { db, projections } = projector;
+  await prepareOnceThere(projector);
   const session = leaderSession(db);
   try {
     await Promise.all(projections.map((projection) => lead(projection, session, projector)));
   } finally {
     await session.close();
+  }
+};
+
+const RETRY_MS = { first: 50, longest: 5_000 };
+
+/** A database that fails over while a process starts must not leave it without a projector until somebody starts it again. */
+const prepareOnceThere = async ({ db, log, clock, projections, signal, onFault }: Projector): Promise<void> => {
+  const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
+  while (!signal.aborted) {
+    try {
+      await prepareProjections(db, log, clock, projections);
+      return await checkProjectedLog(db, log, projections);
+    } catch (error) {
+      if (error instanceof LogIdentityMismatch || isRefusal(error)) throw error;
+      onFault?.('projector', error);
+      await pause(waits.next(), signal);
+    }
   }
 };
 

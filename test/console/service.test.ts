@@ -99,11 +99,11 @@ describeWithPostgres('a settlement in the console', () => {
   beforeAll(async () => {
     const short = {
       ALLOW_SHORT_WINDOWS: '1',
-      PROCESSING_TIMEOUT_S: '3',
+      PROCESSING_TIMEOUT_S: '8',
       SWEEP_INTERVAL_S: '1',
       LOOKUP_INTERVALS_S: '1',
     };
-    running = await startRunningService({ ...short, AUTHORIZER_TIMEOUT_S: '1' });
+    running = await startRunningService({ ...short, AUTHORIZER_TIMEOUT_S: '3' });
   });
   afterAll(() => running.close());
 

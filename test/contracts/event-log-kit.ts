@@ -62,4 +62,4 @@ export const streamOf = async (
  * of the same events does, one of events that are made anew does not.
  */
 export const retried = <T>(action: () => Promise<T>): Promise<T> =>
-  vi.waitFor(action, { timeout: 30_000, interval: 25 });
+  vi.waitFor(action, { timeout: 60_000, interval: 25 });

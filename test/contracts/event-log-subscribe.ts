@@ -120,7 +120,7 @@ const collect = (log: EventLog, prefix: string, after: RecordedEvent['position']
     for await (const batch of batches) events.push(...batch);
   })();
   const bounded = async (holds: () => boolean): Promise<void> => {
-    await vi.waitUntil(holds, { timeout: 30_000, interval: 5 }).catch(() => {
+    await vi.waitUntil(holds, { timeout: 60_000, interval: 5 }).catch(() => {
       throw new Error(`the subscriber has ${events.length} events and does not get further`);
     });
   };

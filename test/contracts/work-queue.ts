@@ -6,7 +6,7 @@ export type WorkQueueEngine = { queue: WorkQueue; close(): Promise<void> };
 type Handle = (delivery: Delivery) => Promise<Verdict>;
 
 const ack: Verdict = { kind: 'ack' };
-const bound = { timeout: 30_000, interval: 5 };
+const bound = { timeout: 60_000, interval: 5 };
 
 const deferred = <T = void>() => {
   let resolve: (value: T) => void = () => {};

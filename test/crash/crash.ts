@@ -23,10 +23,10 @@ export type Crash = {
 
 export type Running = { program: Program; client: ReturnType<typeof createCarefulClient> };
 
-const DIES_WITHIN_MS = 60_000;
-const ENDS_WITHIN_MS = 60_000;
+const DIES_WITHIN_MS = 120_000;
+const ENDS_WITHIN_MS = 120_000;
 /** An abandoned key is leased for 15 s. */
-const LEASE_WITHIN_MS = 40_000;
+const LEASE_WITHIN_MS = 120_000;
 
 /** The whole service on the stage's data; `doomed` dies at the crash's point. */
 export const serve = async ({ stage, ...crash }: Crash, fate: 'doomed' | 'lives'): Promise<Running> => {

@@ -7,7 +7,7 @@ import { killPointsOfAppend, killPointsOfSend } from './kill-point.js';
 import { runCrash, type Turn } from './run.js';
 import { appendScenarios, type Scenario, sendScenarios } from './scenarios.js';
 
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 600_000;
 
 // A crash is mostly waiting for deadlines and leases: many share two cores well.
 vi.setConfig({ maxConcurrency: 8 });

@@ -23,8 +23,8 @@ import type { Scenario } from './scenarios.js';
 /** One number per crash: its series and its amounts, so that its notes can be told apart in the one ledger. */
 export type Turn = { point: KillPoint; scenario: Scenario; serial: number };
 
-const CONFLICT_WITHIN_MS = 60_000;
-const GONE_WITHIN_MS = 60_000;
+const CONFLICT_WITHIN_MS = 120_000;
+const GONE_WITHIN_MS = 120_000;
 const MOVED_TO = 50;
 
 /** Dies at the point, restarts on the same data, asks again, and compares the ledger with what the client is told. */

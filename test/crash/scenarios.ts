@@ -28,6 +28,8 @@ const issue: Scenario = { title: 'issue', kind: 'issue', ends: 'issued' };
 const cancel: Scenario = { title: 'cancel', kind: 'cancel', ends: 'canceled' };
 
 const SHORT = { ALLOW_SHORT_WINDOWS: '1' };
+/** A refusal that a busy machine brings after the stage's second would be no refusal any more. */
+const HEARS_REFUSALS = { AUTHORIZER_TIMEOUT_S: '30' };
 const NOBODY_THERE = 'https://127.0.0.1:1/SefinNacional';
 
 const lost = (on: 'issue' | 'event', kind: 'lost_after_commit' | 'lost_before_commit'): FaultOrder => ({ on, kind });
@@ -58,7 +60,7 @@ export const appendScenarios = {
   ],
   record_issue_outcome: [
     issue,
-    { ...issue, title: 'issue refused', faults: [rejected], ends: 'failed', only: 'after' },
+    { ...issue, title: 'issue refused', faults: [rejected], ends: 'failed', env: HEARS_REFUSALS, only: 'after' },
     // Nobody knows of the refusal any more: the same bytes are sent again.
     { ...issue, title: 'issue refused', faults: [rejected], only: 'before' },
     { ...absent, occurrence: 2, thorough: true },
@@ -103,6 +105,7 @@ export const appendScenarios = {
       title: 'cancel refused',
       faults: [{ on: 'event', kind: 'reject', code: 'E0822' }],
       ends: 'not canceled',
+      env: HEARS_REFUSALS,
       only: 'after',
     },
     { ...cancelAbsent, occurrence: 2, thorough: true },
@@ -129,7 +132,8 @@ export const appendScenarios = {
       kind: 'retention',
       ends: 'deleted',
       asks: 'with a reference',
-      env: { ...SHORT, TEST_RETENTION_S: '10' },
+      // Issued and seen before it ends, also where eight processes start at once.
+      env: { ...SHORT, TEST_RETENTION_S: '25' },
     },
   ],
   operate_company: [

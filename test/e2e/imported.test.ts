@@ -10,6 +10,7 @@ import { referenceCommands } from '../../src/runtime/main.js';
 import { sessionOver } from '../../src/runtime/session.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+import { untilServed } from '../support/until-served.js';
 
 type Mode = 'live' | 'test';
 type Body = Record<string, unknown> & {
@@ -62,7 +63,8 @@ describeWithPostgres('invoices imported from elsewhere', () => {
   };
   const download = async (path: string, mode: Mode = 'live') => {
     const headers = { authorization: `Bearer ${here.keys[mode]}` };
-    const response = await fetch(path.startsWith('http') ? path : `${here.service.url}${path}`, { headers });
+    const url = path.startsWith('http') ? path : `${here.service.url}${path}`;
+    const response = await untilServed(() => fetch(url, { headers }));
     return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
   };
   const issuedElsewhere = async (mode: Mode, amount: number): Promise<{ note: Body; xml: Buffer }> => {

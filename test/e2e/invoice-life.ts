@@ -4,6 +4,7 @@ import { openSchemas } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+import { untilServed } from '../support/until-served.js';
 import { expectAudited, expectSameRowsAfterRebuild } from './operator-proof.js';
 
 type Body = Record<string, unknown> & {
@@ -34,7 +35,8 @@ const life = (open: () => Promise<LifeEngines>): void => {
   beforeAll(async () => {
     engines = await open();
     running = await startRunningService({
-      ...{ AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
+      // A refusal that a busy machine brings too late would be no refusal any more.
+      ...{ AUTHORIZER_TIMEOUT_S: '6', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
       ...engines.env,
     });
   });
@@ -64,7 +66,7 @@ const life = (open: () => Promise<LifeEngines>): void => {
     );
 
   const download = async (link: string) => {
-    const response = await fetch(link);
+    const response = await untilServed(() => fetch(link));
     expect(response.status).toBe(200);
     return Buffer.from(await response.arrayBuffer());
   };

@@ -16,6 +16,7 @@ import { commandLinesOf } from '../support/operations-docs.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
 import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+import { untilServed } from '../support/until-served.js';
 import { CUSTOMER, liveClient } from './lost-key-client.js';
 
 const PAGE = 'docs/operations/keys.md';
@@ -94,7 +95,7 @@ const play = (open: () => Promise<Engines>): void => {
       : words.map((word) => (word === '.data/master.key' ? running.config.masterKeyFile : word));
 
   it('costs what it sealed and nothing else: by the runbook every outcome becomes true, and no note comes twice', {
-    timeout: 240_000,
+    timeout: 300_000,
   }, async () => {
     const { ask, shown, accept, becomes, issue, xmlOf, fault, ledger } = liveClient(() => service, running.keys.live);
     const old = await issue(1_001);
@@ -159,7 +160,8 @@ const play = (open: () => Promise<Engines>): void => {
     expect(body).toMatchObject({ status: 'issued', amount_in_cents: 1_001, reference: 'pedido-1001' });
     for (const field of ['customer', 'description']) expect(body).not.toHaveProperty(field);
     expect((await xmlOf(old)).equals(xml)).toBe(true);
-    for (const id of [old, canceled, unanswered]) expect((await ask(`/v1/nfse/${id}/pdf`)).status).toBe(200);
+    for (const id of [old, canceled, unanswered])
+      expect((await untilServed(() => ask(`/v1/nfse/${id}/pdf`))).status).toBe(200);
 
     const verified = await operate('audit', 'verify', '--json');
     expect(JSON.parse(verified.said)).toMatchObject({ ok: true, findings: [], given_up: [{ generation: 'm1' }] });

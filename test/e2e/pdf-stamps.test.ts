@@ -3,6 +3,7 @@ import { lettersOf, textOf } from '../adapters/pdf/support/poppler.js';
 import { itWith } from '../support/needs.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
+import { untilServed } from '../support/until-served.js';
 
 type Mode = 'live' | 'test';
 type Body = { id: string; status: string; links?: { pdf: string; xml: string } };
@@ -34,7 +35,7 @@ describeWithPostgres('the PDF that a client downloads', () => {
     return await until(mode, id, 'issued');
   };
   const download = async (link: string | undefined): Promise<Buffer> => {
-    const response = await fetch(link ?? '');
+    const response = await untilServed(() => fetch(link ?? ''));
     expect({ status: response.status, type: response.headers.get('content-type') }).toEqual({
       status: 200,
       type: 'application/pdf',

@@ -32,7 +32,7 @@ describe('a backup of the embedded database, put back while the authorizer has g
   });
 
   it('makes no second note: not of what the log knows, nor of what it has forgotten', {
-    timeout: 240_000,
+    timeout: 300_000,
   }, async () => {
     const backup = join(old.folder, 'backup');
     const first = await old.start();

@@ -28,7 +28,7 @@ import { everyRow, filesWith } from '../support/whole-database.js';
 
 const DAY = 86_400;
 const WEEK = 7 * DAY;
-const RUN_MS = 180_000;
+const RUN_MS = 300_000;
 
 const engines: readonly { on: string; open(): Promise<EventStoreDouble | undefined> }[] = [
   { on: 'PostgreSQL', open: async () => undefined },

@@ -37,7 +37,7 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
   });
 
   it('is compared with the authorizer before anything is sent again, and issues nothing twice', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const first = await site.start(database, double.url);
     await site.register(first);

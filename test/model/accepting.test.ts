@@ -6,7 +6,7 @@ import { exploreRuns } from './replay.js';
 
 const isFull = process.env.MODEL_FULL === '1';
 const MOST = isFull ? 1_000_000 : 20_000;
-const PATIENCE_MS = isFull ? 3_600_000 : 120_000;
+const PATIENCE_MS = isFull ? 3_600_000 : 600_000;
 
 /** Two clients that want the same, but for what each has of its own. */
 const two = (common: Partial<Client>, ...own: readonly Partial<Client>[]): readonly Client[] =>

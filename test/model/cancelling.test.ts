@@ -53,7 +53,7 @@ const model = (given: Rules, budget: Budget, blocked: boolean): Model<World> => 
 const none: Budget = { crashes: 0, lost: 0, notSent: 0, refused: 0, hidden: 0 };
 const isFull = process.env.MODEL_FULL === '1';
 const MOST = isFull ? 15_000_000 : 400_000;
-const PATIENCE_MS = isFull ? 3_600_000 : 120_000;
+const PATIENCE_MS = isFull ? 3_600_000 : 600_000;
 
 const cases: readonly (readonly [faults: string, budget: Budget, blocked: boolean])[] = [
   ['a lost answer and a crash', { ...none, lost: 1, crashes: 1 }, false],

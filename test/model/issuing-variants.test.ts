@@ -20,7 +20,7 @@ import {
 import { noFaults, type World } from './issuing-world.js';
 
 const MOST = 400_000;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
 const { POSITIVE_INFINITY: anyNumber } = Number;
 
 type Sentence = readonly [

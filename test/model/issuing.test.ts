@@ -10,7 +10,7 @@ import { type Budget, limits, noFaults } from './issuing-world.js';
 /** MODEL_FULL=1: more of everything, for many minutes. */
 const isFull = process.env.MODEL_FULL === '1';
 const MOST = isFull ? 15_000_000 : 400_000;
-const PATIENCE_MS = isFull ? 3_600_000 : 120_000;
+const PATIENCE_MS = isFull ? 3_600_000 : 600_000;
 
 const cases: readonly (readonly [faults: string, instance: Instance])[] = isFull
   ? [

@@ -4,7 +4,7 @@ import { operatorProjections, registry } from '../../projections/registry.js';
 import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { companyStream, systemApiStream } from '../../src/domain/shared/ids.js';
-import type { EventLog } from '../../src/ports/event-log.js';
+import { type EventLog, EventLogUnavailable } from '../../src/ports/event-log.js';
 import { LogIdentityMismatch, readCheckpoint } from '../../src/workers/projection-checkpoint.js';
 import { followProjection, type ProjectionHalt, type ProjectorDeps } from '../../src/workers/projection-follow.js';
 import { applyStreamNow } from '../../src/workers/projection-now.js';
@@ -50,6 +50,20 @@ describeWithPostgres('projector', () => {
       { type: 'CompanyRegistered', data: { registration, at: NOW } },
       keyCreated('k1'),
     ]);
+
+  it('waits for a database and a log that are away while it starts', async () => {
+    await appendEvents(log, streamOf('live', 1), [accepted('live', 1)]);
+    const faults: string[] = [];
+    const gone = [new EventLogUnavailable('gone'), Object.assign(new Error('gone'), { code: '57P01' })];
+    const identity = async (): Promise<string> => {
+      const fault = gone.shift();
+      if (fault !== undefined) throw fault;
+      return await log.identity();
+    };
+    start({ log: { ...log, identity }, onFault: (name, error) => faults.push(`${name}: ${(error as Error).message}`) });
+    await eventually(caughtUp);
+    expect(faults).toEqual(['projector: gone', 'projector: gone']);
+  });
 
   it('catches up, then follows', async () => {
     await appendEvents(log, streamOf('live', 1), [accepted('live', 1)]);

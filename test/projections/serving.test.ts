@@ -104,7 +104,7 @@ describeWithPostgres('a service while its read model is rebuilt by an operatorâ€
         expect(followed.filter((row) => row.includes('""kind"":""deleted""'))).toHaveLength(written.length);
       }
     }
-  }, 180_000);
+  }, 300_000);
 });
 
 const amountOf = (n: number): number => 100_000 + n;

@@ -82,9 +82,9 @@ export const dumpOf = async (db: pg.Pool, { keyColumn }: Projection, relation: s
   return rows.map(({ line }) => line);
 };
 
-/** Waits for a condition, at most 30 s. */
+/** Waits for a condition, at most 60 s. */
 export const eventually = async (condition: () => Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error('the condition never came true');
     await new Promise((resolve) => setImmediate(resolve));

@@ -37,54 +37,50 @@ describeWith('natsServer', 'a process that is told to stop', () => {
       return member;
     };
 
-    it(
-      'an api answers what it has taken, takes nothing that it does not answer, and ends with 0',
-      async () => {
-        const [leaving, worker] = await Promise.all([start('api'), start('projector,relay,issuer,sweeper')]);
-        const outcomes = new Map<number, Posted>();
-        const accepted = () => [...outcomes].filter(([, posted]) => 'status' in posted && posted.status === 202);
-        let amount = 10_000;
-        const clients = Array.from({ length: 10 }, async (_, index) => {
-          const poster = createPoster(leaving.origin, stage.key, index % 2 === 0 ? 'kept' : 'fresh');
-          for (let posted: Posted | undefined; posted === undefined || 'status' in posted; ) {
-            amount += 1;
-            const own = amount;
-            posted = await poster.post({ amount_in_cents: own, description: 'Serviço' }, `drain-${own}`);
-            outcomes.set(own, posted);
-          }
-          poster.close();
-        });
-        await waitFor('load', WITHIN_MS, async () => (accepted().length >= ACCEPTED_BEFORE ? true : undefined));
-        leaving.program.signal('SIGTERM');
-        await Promise.all(clients);
-        expect(await leaving.program.ended, leaving.program.complaint()).toEqual({ code: 0, signal: null });
-
-        const answered = accepted();
-        const others = [...outcomes.values()].filter((posted) => !('status' in posted && posted.status === 202));
-        expect(others.filter((posted) => !('fault' in posted && UNTAKEN.test(posted.fault)))).toEqual([]);
-        expect(
-          answered.filter(([, posted]) => 'connection' in posted && posted.connection === 'close').length,
-        ).toBeGreaterThan(0);
-        const inLog = (await stage.engines.log.readAll({ prefixes: ['nfse'], after: null, limit: 10_000 })).filter(
-          ({ type }) => type === 'InvoiceAccepted',
-        );
-        expect(inLog.map(({ data }) => [data.amountInCents, publicInvoiceId(String(data.invoiceId))]).sort()).toEqual(
-          answered.map(([own, posted]) => [own, 'id' in posted ? posted.id : undefined]).sort(),
-        );
-
-        const next = await start('api');
-        const client = createCarefulClient(next.origin, stage.key);
-        for (const [, posted] of answered) {
-          const id = ('id' in posted ? posted.id : undefined) ?? '';
-          await client.pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');
+    it('an api answers what it has taken, takes nothing that it does not answer, and ends with 0', async () => {
+      const [leaving, worker] = await Promise.all([start('api'), start('projector,relay,issuer,sweeper')]);
+      const outcomes = new Map<number, Posted>();
+      const accepted = () => [...outcomes].filter(([, posted]) => 'status' in posted && posted.status === 202);
+      let amount = 10_000;
+      const clients = Array.from({ length: 10 }, async (_, index) => {
+        const poster = createPoster(leaving.origin, stage.key, index % 2 === 0 ? 'kept' : 'fresh');
+        for (let posted: Posted | undefined; posted === undefined || 'status' in posted; ) {
+          amount += 1;
+          const own = amount;
+          posted = await poster.post({ amount_in_cents: own, description: 'Serviço' }, `drain-${own}`);
+          outcomes.set(own, posted);
         }
-        const notes = await simulator.notes();
-        expect(notes.map(({ amount_in_cents }) => amount_in_cents).sort()).toEqual(answered.map(([own]) => own).sort());
-        for (const { program } of [next, worker]) {
-          expect(await program.stop(), program.complaint()).toEqual({ code: 0, signal: null });
-        }
-      },
-      2 * WITHIN_MS,
-    );
+        poster.close();
+      });
+      await waitFor('load', WITHIN_MS, async () => (accepted().length >= ACCEPTED_BEFORE ? true : undefined));
+      leaving.program.signal('SIGTERM');
+      await Promise.all(clients);
+      expect(await leaving.program.ended, leaving.program.complaint()).toEqual({ code: 0, signal: null });
+
+      const answered = accepted();
+      const others = [...outcomes.values()].filter((posted) => !('status' in posted && posted.status === 202));
+      expect(others.filter((posted) => !('fault' in posted && UNTAKEN.test(posted.fault)))).toEqual([]);
+      expect(
+        answered.filter(([, posted]) => 'connection' in posted && posted.connection === 'close').length,
+      ).toBeGreaterThan(0);
+      const inLog = (await stage.engines.log.readAll({ prefixes: ['nfse'], after: null, limit: 10_000 })).filter(
+        ({ type }) => type === 'InvoiceAccepted',
+      );
+      expect(inLog.map(({ data }) => [data.amountInCents, publicInvoiceId(String(data.invoiceId))]).sort()).toEqual(
+        answered.map(([own, posted]) => [own, 'id' in posted ? posted.id : undefined]).sort(),
+      );
+
+      const next = await start('api');
+      const client = createCarefulClient(next.origin, stage.key);
+      for (const [, posted] of answered) {
+        const id = ('id' in posted ? posted.id : undefined) ?? '';
+        await client.pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');
+      }
+      const notes = await simulator.notes();
+      expect(notes.map(({ amount_in_cents }) => amount_in_cents).sort()).toEqual(answered.map(([own]) => own).sort());
+      for (const { program } of [next, worker]) {
+        expect(await program.stop(), program.complaint()).toEqual({ code: 0, signal: null });
+      }
+    });
   });
 });

@@ -114,6 +114,8 @@ describe('issuing', () => {
     [
       'IBS and CBS, with the amounts that the real system computed for such a note',
       {
+        // From 2027 on the two taxes come on top of the total.
+        dCompet: '2026-01-02',
         regTrib: SIMPLES.replace('<regApTribSN>1', '<regApTribSN>3'),
         totTrib: MONEY_TOT_TRIB,
         amount: '10000.00',

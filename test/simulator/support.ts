@@ -262,13 +262,13 @@ export const codesOf = ({ json }: Answered): readonly string[] => {
 
 export const keyOf = ({ json }: Answered): string => String(json.chaveAcesso);
 
-/** Repeats the question until the answer satisfies, at most for 30 s. */
+/** Repeats the question until the answer satisfies, at most for 60 s. */
 export const eventually = async <T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> => {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const answer = await ask();
     if (isRight(answer)) return answer;
-    if (Date.now() > end) throw new Error(`not so within 30 s: ${JSON.stringify(answer)}`);
+    if (Date.now() > end) throw new Error(`not so within 60 s: ${JSON.stringify(answer)}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 };

@@ -10,7 +10,7 @@ export const COMPILED = 'NFSE_TEST_COMPILED';
 const HOME = join(ROOT, 'out', 'compiled');
 const SOURCES = ['src', 'projections', 'test'];
 const OLD_MS = 3_600_000;
-const WITHIN_MS = 120_000;
+const WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 50;
 
 /**

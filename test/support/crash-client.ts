@@ -12,7 +12,7 @@ export type SeenInvoice = {
 export type Answer = { status: number; body: { error?: { code: string } } & Partial<SeenInvoice> };
 
 const POLL_MS = 100;
-const READS_WITHIN_MS = 30_000;
+const READS_WITHIN_MS = 60_000;
 /** A process that is frozen takes requests and never answers. */
 const ANSWER_WITHIN_MS = 30_000;
 

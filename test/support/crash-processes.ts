@@ -19,7 +19,7 @@ export type Program = {
 };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 120_000;
 
 /** A TypeScript program of this repository in a process of its own, with this environment and nothing else. */
 export const runProgram = (args: readonly string[], env: Readonly<Record<string, string>>): Program =>

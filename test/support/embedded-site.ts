@@ -51,7 +51,8 @@ export const openEmbeddedSite = async (key = { live: '' }): Promise<EmbeddedSite
   const logger = runLogger();
   const parsed = readConfig({
     ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent' },
-    ...{ AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
+    // An operator's comparison with the authorizer takes no answer in time for none at all.
+    ...{ AUTHORIZER_TIMEOUT_S: '15', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
   });
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const { config } = parsed;

@@ -11,6 +11,7 @@ import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { beginCompiling, COMPILED } from './compiled.js';
 import { isLeftSince } from './leftovers.js';
+import { PATIENT } from './patient.js';
 import { privateLines, RUN_LOGS } from './run-logs.js';
 
 /** What test files get to know of the run's server: where it is and which database to copy, or why there is none. */
@@ -110,11 +111,11 @@ const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off',
 
 const createTemplate = async (adminUrl: string): Promise<string> => {
   const template = `nfse_template_${process.pid}_${Date.now()}`;
-  const admin = openPool({ connectionString: adminUrl, max: 1, applicationName: 'test-setup' });
+  const admin = openPool({ connectionString: adminUrl, max: 1, applicationName: 'test-setup', ...PATIENT });
   await admin.query(`create database ${template}`).finally(() => admin.end());
   const url = new URL(adminUrl);
   url.pathname = `/${template}`;
-  const pool = openPool({ connectionString: url.href, max: 1, applicationName: 'test-setup' });
+  const pool = openPool({ connectionString: url.href, max: 1, applicationName: 'test-setup', ...PATIENT });
   await migrate(pool, migrations).finally(() => pool.end());
   return template;
 };

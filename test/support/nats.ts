@@ -75,7 +75,7 @@ export const startNats = async (options: NatsServerOptions = {}): Promise<NatsSe
       const connection = await admin();
       if (jetStream) await connection.jetstreamManager();
     };
-    await vi.waitFor(answers, { timeout: 30_000 });
+    await vi.waitFor(answers, { timeout: 60_000 });
   };
 
   await start();

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { describe, inject } from 'vitest';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import type { PostgresOfRun } from './global-setup.js';
+import { PATIENT } from './patient.js';
 
 const server: PostgresOfRun = inject('postgres');
 
@@ -31,7 +32,7 @@ export const emptyDatabase = (serverUrl?: string): Promise<FreshDatabase> => cre
 /** As it stands now, like a backup of this moment; whoever is connected to the other one is cut off. */
 export const copyOfDatabase = async ({ connectionString }: FreshDatabase): Promise<FreshDatabase> => {
   const name = new URL(connectionString).pathname.slice(1);
-  const admin = openPool({ connectionString: runningServer().url, max: 1, applicationName: 'test-admin' });
+  const admin = openPool({ connectionString: runningServer().url, max: 1, applicationName: 'test-admin', ...PATIENT });
   await admin
     .query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
     .finally(() => admin.end());
@@ -45,11 +46,12 @@ const runningServer = () => {
 
 const createDatabase = async (template: string, serverUrl = runningServer().url): Promise<FreshDatabase> => {
   const name = `nfse_test_${randomUUID().replaceAll('-', '')}`;
-  const admin = openPool({ connectionString: serverUrl, max: 1, applicationName: 'test-admin' });
+  const admin = openPool({ connectionString: serverUrl, max: 1, applicationName: 'test-admin', ...PATIENT });
   await admin.query(`create database ${name} template ${template}`).finally(() => admin.end());
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  const pool = openPool({ connectionString: url.href, max: 4, applicationName: 'test' });
+  const { connectTimeoutMs } = PATIENT;
+  const pool = openPool({ connectionString: url.href, max: 4, applicationName: 'test', connectTimeoutMs });
   const seeds = await seedRows(pool);
   return {
     connectionString: url.href,

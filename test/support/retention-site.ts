@@ -11,6 +11,7 @@ import { sessionOver } from '../../src/runtime/session.js';
 import type { Planted } from './planted.js';
 import { runLogger } from './run-logs.js';
 import { type RunningService, startRunningService } from './running-service.js';
+import { untilServed } from './until-served.js';
 
 export type Mode = 'live' | 'test';
 export type Body = Record<string, unknown> & { id: string; status: string; created_at: string };
@@ -45,7 +46,7 @@ export const openRetentionSite = async (env: NodeJS.ProcessEnv): Promise<Retenti
       return { status: response.status, body: (await response.json()) as Body };
     },
     bytes: async (mode, path) => {
-      const response = await ask(mode, path);
+      const response = await untilServed(() => ask(mode, path));
       return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
     },
     moveTo: (at, seconds) => {

@@ -69,7 +69,7 @@ export const startRunningService = async (
 export const eventually = async <T>(
   ask: () => Promise<T>,
   wanted: (answer: T) => boolean,
-  withinMs = 30_000,
+  withinMs = 60_000,
 ): Promise<T> => {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -23,7 +23,7 @@ export const PROMPT = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SW
 const PROGRAMS = 3;
 const BETWEEN_MS = 150;
 const A_FEW = 5;
-const ISSUED_WITHIN_MS = 60_000;
+const ISSUED_WITHIN_MS = 120_000;
 
 export const startSteadyLoad = ({ service, keys, control }: RunningService): SteadyLoad => {
   const accepted = new Map<string, number>();

@@ -4,7 +4,7 @@ import { type GuardsKeeper, type GuardsStanding, runGuardsKeeper } from '../../s
 import { acceptances, recordedGuards } from '../app/guards-rebuild/world.js';
 
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;
-const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 60_000, interval: 2 });
 
 describe('the keeper of the guards', () => {
   const running: (() => Promise<void>)[] = [];

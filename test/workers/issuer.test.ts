@@ -135,8 +135,8 @@ describe('the issuer', () => {
         appendTo(world.store, stream, [accepted({ invoiceId, reference: invoiceId })], world.clock.now()),
       ),
     );
-    await vi.waitFor(() => expect(world.authorizer.notes).toHaveLength(31), { timeout: 30_000 });
-    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), { timeout: 30_000 });
+    await vi.waitFor(() => expect(world.authorizer.notes).toHaveLength(31), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), { timeout: 60_000 });
     stop.abort();
     await Promise.all([relaying, ...workers]);
     for (const { stream } of streams) {

@@ -35,7 +35,7 @@ const relayOver = () => {
 };
 
 const taps = (count: number, { taps: put }: { taps: readonly unknown[] }): Promise<void> =>
-  vi.waitFor(() => expect(put).toHaveLength(count), { timeout: 30_000 });
+  vi.waitFor(() => expect(put).toHaveLength(count), { timeout: 60_000 });
 
 describe('the relay', () => {
   it('taps for an accepted invoice and for a requested cancellation, in both modes, and for nothing else', async () => {
@@ -61,7 +61,7 @@ describe('the relay', () => {
     const relay = start(await log.head());
     await appendTo(store, stream('live', 2), [accepted()], T0);
     await taps(1, queue);
-    await vi.waitFor(async () => expect(relayed.at(-1)).toBe(await log.head()), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(relayed.at(-1)).toBe(await log.head()), { timeout: 60_000 });
     await relay.end();
     expect(queue.taps.map((tap) => tap.stream)).toEqual([stream('live', 2)]);
   });
@@ -76,7 +76,7 @@ describe('the relay', () => {
       await put(tap);
     };
     const relay = start(null);
-    await vi.waitFor(() => expect(relayed).toHaveLength(1), { timeout: 30_000 });
+    await vi.waitFor(() => expect(relayed).toHaveLength(1), { timeout: 60_000 });
     await relay.end();
     expect(before).toBe(0);
   });

@@ -23,7 +23,7 @@ const sweeperOf = (world: IssuerWorld, rows: Parameters<typeof scriptedReadModel
   return { sweeper, queue, faults, asked };
 };
 
-const bound = { timeout: 30_000, interval: 5 };
+const bound = { timeout: 60_000, interval: 5 };
 
 /** Rows of streams that hold nothing. */
 const strangers = (count: number): Deadline[] =>

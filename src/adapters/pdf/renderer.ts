@@ -29,7 +29,7 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     waiting: options.waiting ?? 64,
     waitMs: options.waitMs ?? 10_000,
-    timeoutMs: options.timeoutMs ?? 20_000,
+    timeoutMs: options.timeoutMs ?? DRAWN_WITHIN_MS,
     heapMb: HEAP_MB,
   });
   const cache = createPdfCache(options.cacheBytes ?? CACHE_BYTES);
@@ -43,6 +43,9 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
     close: pool.close,
   };
 };
+
+/** Far more than a document takes: where every core is busy, one that is given up is begun anew by each client that comes back. */
+const DRAWN_WITHIN_MS = 30_000;
 
 /** A document has some 70 kB. */
 const CACHE_BYTES = 32 * 1024 * 1024;

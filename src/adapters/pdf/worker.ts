@@ -27,10 +27,14 @@ const comeAfterClients = (): void => {
   }
 };
 
-comeAfterClients();
+// Not before its first document is drawn: where every core is busy, a thread that loads its modules behind everybody else takes
+// so long that its client is sent away.
+let hasDrawn = false;
 
 parentPort?.on('message', async (request: DrawRequest) => {
   const given = await answer(request);
+  if (!hasDrawn) comeAfterClients();
+  hasDrawn = true;
   // Handed over, not copied: the thread that answers clients has nothing to do for it.
   parentPort?.postMessage(given, given.ok ? [given.pdf.buffer as ArrayBuffer] : []);
 });

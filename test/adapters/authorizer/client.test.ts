@@ -297,7 +297,11 @@ describe('sendDps', () => {
   });
 
   it('is over at the deadline of the attempt when that comes before its own', async () => {
-    server.answer(() => undefined);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    server.answer((call, response) => {
+      vi.advanceTimersByTime(300);
+      json(400, errors('E0316'))(call, response);
+    });
     const result = await client.sendDps(caller, dps.bytes, addSeconds(now, 0.3));
     expect(result).toEqual({ kind: 'unknown', reason: 'timeout', codes: [], outage: true });
   });

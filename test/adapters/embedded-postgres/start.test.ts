@@ -85,7 +85,7 @@ describeWithPostgres('the embedded server', () => {
     server.onExit((exit) => exits.push(exit));
     const killed = server.pid();
     process.kill(killed, 'SIGKILL');
-    await vi.waitUntil(() => server.pid() !== killed, { timeout: 30_000 });
+    await vi.waitUntil(() => server.pid() !== killed, { timeout: 60_000 });
     expect(exits).toEqual([{ code: null, signal: 'SIGKILL' }]);
     expect(await readNote(server)).toEqual(kept);
   });

@@ -41,7 +41,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('is left alone when there is nothing to bring', async () => {
-    const log = stage.open(double.url, { subscriptionCheckMs: 20 });
+    const log = stage.open(double.url, { subscriptionCheckMs: 100 });
     const quiet = stage.follow(log, 'quiet-');
     const busy = stage.follow(log, 's-');
     await streamOf(log, 40, 's-1');
@@ -124,10 +124,10 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('waits for a server that looks through a long stretch without a match, as long as it says how far it is', async () => {
-    const log = stage.open(double.url, { readTimeoutMs: 2_000 });
+    const log = stage.open(double.url, { readTimeoutMs: 4_000 });
     await streamOf(log, 1, 's-1');
     const read = () => log.readAll({ prefixes: ['s-'], after: null, limit: 1 });
-    double.faults.subscriptions = { kind: 'searching', checkpoints: 6, everyMs: 500 };
+    double.faults.subscriptions = { kind: 'searching', checkpoints: 7, everyMs: 700 };
     expect(await read()).toHaveLength(1);
     double.faults.subscriptions = { kind: 'searching', checkpoints: 1, everyMs: 30_000 };
     await expect(read()).rejects.toMatchObject({ name: 'EventLogUnavailable' });

@@ -54,7 +54,7 @@ it('gives up what is under way at its deadline, and refuses what still waits', a
     });
   }, 50);
   const underWay = append(prepared('first')).catch((error: unknown) => error);
-  await vi.waitUntil(() => lose !== undefined, { timeout: 30_000, interval: 1 });
+  await vi.waitUntil(() => lose !== undefined, { timeout: 60_000, interval: 1 });
   const second = append(prepared('second'));
   await expect(second).rejects.toThrow(EventLogUnavailable);
   expect(aborted).toBe(true);

@@ -5,7 +5,7 @@ import { alteredXml, customerNames, marks, noteOfCustomer, noteXml } from './sup
 import { objectsOf, objectsWith, pageContentOf } from './support/objects.js';
 import { embeddedWidths, statedWidths } from './support/widths.js';
 
-const renderer = createPdfRenderer({ workers: 1 });
+const renderer = createPdfRenderer({ workers: 1, timeoutMs: 240_000 });
 
 afterAll(() => renderer.close());
 

@@ -33,7 +33,7 @@ const isOutside = ({ left, top, right, bottom }: Box): boolean =>
 
 describeWith('poppler', 'a page with whatever texts a note may hold', () => {
   it('is one page, on which no text touches another, a line, the code or the border', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     await fc.assert(
       fc.asyncProperty(anyNoteXml, async (xml) => {

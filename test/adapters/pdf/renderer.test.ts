@@ -7,7 +7,7 @@ import { alteredXml, marks, noteXml } from './support/notes.js';
 import { infoOf, lettersOf, textOf } from './support/poppler.js';
 import { sampleNames, sampleXml } from './support/samples.js';
 
-const renderer = createPdfRenderer({ workers: 1 });
+const renderer = createPdfRenderer({ workers: 1, timeoutMs: 240_000 });
 
 afterAll(() => renderer.close());
 
@@ -20,7 +20,7 @@ describe('the renderer', () => {
   });
 
   it('draws the same bytes again after another note', async () => {
-    const forgetful = createPdfRenderer({ workers: 1, cacheBytes: 0 });
+    const forgetful = createPdfRenderer({ workers: 1, timeoutMs: 240_000, cacheBytes: 0 });
     const first = await forgetful.render(noteXml('production'), marks());
     await forgetful.render(noteXml('exported'), marks());
     const again = await forgetful.render(noteXml('production'), marks());
@@ -45,9 +45,17 @@ describe('the renderer', () => {
 
   it.skipIf(process.platform !== 'linux')('comes after the thread of the clients, on Linux', async () => {
     await renderer.render(noteXml('production'), marks());
+    const statOf = (thread: string | number): string => {
+      try {
+        return readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+      } catch {
+        // A thread of another test may have ended since the list was read.
+        return '';
+      }
+    };
     const niceOf = (thread: string | number): number =>
       // What follows the name, which may hold blanks; the field is the 19th of all (proc(5)).
-      Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[16]);
+      Number(statOf(thread).split(') ').at(-1)?.split(' ')[16]);
     expect(niceOf(process.pid)).toBe(getPriority());
     expect(readdirSync('/proc/self/task').map(niceOf)).toContain(constants.priority.PRIORITY_BELOW_NORMAL);
   });

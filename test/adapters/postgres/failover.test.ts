@@ -7,7 +7,7 @@ import { becomesNotReady, becomesReady } from '../../support/readiness.js';
 import { eventually, type RunningService, startRunningService } from '../../support/running-service.js';
 import { PROMPT, type SteadyLoad, startSteadyLoad } from '../../support/steady-load.js';
 
-const FAILOVER_MS = 150_000;
+const FAILOVER_MS = 300_000;
 
 /** As an operator has it who wants to lose nothing: no commit is acknowledged before the standby has it. */
 const SYNCHRONOUS = { synchronous_commit: 'on', synchronous_standby_names: '*' };

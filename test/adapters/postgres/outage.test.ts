@@ -7,7 +7,7 @@ import { becomesNotReady, becomesReady } from '../../support/readiness.js';
 import { eventually, type RunningService, startRunningService } from '../../support/running-service.js';
 import { PROMPT, type SteadyLoad, startSteadyLoad } from '../../support/steady-load.js';
 
-const OUTAGE_MS = 120_000;
+const OUTAGE_MS = 300_000;
 const RESETS = 10;
 /** Longer than every bound of a request: two seconds for the server, two more for its silence, and what waits before it. */
 const ANSWERED_WITHIN_MS = 20_000;

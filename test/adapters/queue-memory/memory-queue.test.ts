@@ -4,7 +4,7 @@ import type { Tap, WorkQueue } from '../../../src/ports/work-queue.js';
 import { workQueueContract } from '../../contracts/work-queue.js';
 
 const clock = { now: () => '2026-11-21T12:00:00.000Z' };
-const bound = { timeout: 30_000, interval: 20 };
+const bound = { timeout: 60_000, interval: 20 };
 
 workQueueContract('memory', async () => ({ queue: createMemoryQueue(clock), close: async () => undefined }));
 

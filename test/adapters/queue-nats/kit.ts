@@ -11,7 +11,7 @@ import { readServers } from '../../../src/adapters/queue-nats/servers.js';
 import type { Tap, WorkQueue } from '../../../src/ports/work-queue.js';
 import { freshPrefix } from '../../support/nats.js';
 
-export const bound = { timeout: 30_000, interval: 10 };
+export const bound = { timeout: 60_000, interval: 10 };
 
 /** A shared server keeps nothing of a test. */
 export const removeStreams = async (url: string, names: Names): Promise<void> => {

@@ -55,7 +55,7 @@ describeWithPostgres('openPool', () => {
     });
     await pool.query('select 1');
     await database.breakConnections();
-    await vi.waitUntil(() => onIdleError.mock.calls.length > 0, { timeout: 30_000 });
+    await vi.waitUntil(() => onIdleError.mock.calls.length > 0, { timeout: 60_000 });
     expect(sqlFault(onIdleError.mock.calls[0]?.[0])).toBe('unavailable');
     expect((await pool.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
     await pool.end();

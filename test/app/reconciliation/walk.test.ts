@@ -34,7 +34,7 @@ describe('the walk over what the authorizer holds', () => {
     expect(rig.told).toEqual([]);
     expect(rig.looks).toEqual(Array.from({ length: 200 }, () => 'agrees'));
     for (const stream of rig.streams) expect(await rig.differences(stream)).toEqual([]);
-  }, 180_000);
+  }, 600_000);
 
   it('tells of a note behind an invoice that failed, and changes no outcome', async () => {
     const stream = await failedBehindANote();

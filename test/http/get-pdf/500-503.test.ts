@@ -27,7 +27,7 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
   });
 
   it('for the call that finds no place in the queue, while the others get their document', async () => {
-    const renderer = createPdfRenderer({ workers: 1, waiting: 1, waitMs: 60_000 });
+    const renderer = createPdfRenderer({ workers: 1, waiting: 1, waitMs: 240_000, timeoutMs: 240_000 });
     // Another document for each call: the same one would be drawn once for all of them.
     const marked = [marks(), marks({ canceled: true }), marks({ replaced: true })];
     const harness = harnessWith(() => renderer.render(noteXml('production'), marked.pop() ?? marks()));
