@@ -1,6 +1,6 @@
 import type { EventBatch, EventLog, InspectedEvent, LogPosition } from '../../ports/event-log.js';
 
-const PAGE = 500;
+const PAGE = 200;
 
 /** How far a long walk is: events so far, and the share of the way, by positions or bytes. */
 export type WalkProgress = { events: number; share: number };
