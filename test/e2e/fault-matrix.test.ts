@@ -40,10 +40,16 @@ const pairsOf = (faults: readonly Fault[]): readonly Plan[] =>
   faults.flatMap((first, row) =>
     faults.flatMap((second, column) => {
       const deaths = isFull ? [true, false] : [(row + column) % 2 === 0];
-      const isOneOrder = first.on === second.on || row < column;
-      return deaths.filter((dies) => dies || isOneOrder).map((dies) => planOf([first, second], dies));
+      const hasOrder = (dies: boolean): boolean => dies || first.on === second.on;
+      const isWanted = (dies: boolean): boolean =>
+        hasOrder(dies) ? isFull || isThisOrder(row, column) : row <= column;
+      return deaths.filter(isWanted).map((dies) => planOf([first, second], dies));
     }),
   );
+
+/** Without the full matrix each pair is played in one order, half of them in either. */
+const isThisOrder = (row: number, column: number): boolean =>
+  row === column || row < column === (((row ^ column) >> 1) % 2 === 0);
 
 const everywhere = faultsOn('issue', 'lookup', 'fetch', 'event', 'event_lookup');
 
@@ -55,7 +61,7 @@ describe('whatever the authorizer does, also with a new issuer in between, there
   );
 
   it(
-    'each pair of faults on sends and look-ups, in both orders',
+    `each pair of faults on sends and look-ups, in ${isFull ? 'both orders' : 'one order'}`,
     () => expectTruth(pairsOf(faultsOn('issue', 'lookup'))),
     PATIENCE_MS,
   );
