@@ -134,6 +134,7 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
     gate: createSendGate({
       clock,
       leaseSeconds: APPEND_GRACE_SECONDS + 3 * config.limits.sendSeconds,
+      shortestWindowSeconds: Math.min(config.limits.queuedSeconds, config.limits.processingSeconds),
       chance: Math.random,
       onChange: (change) => {
         metrics.circuit(change);

@@ -97,7 +97,7 @@ export const openFaultWorld = async (): Promise<FaultWorld> => {
 
 /** Each issuer has a breaker of its own: the faults of one invoice are none of another's. */
 const gateAt = (clock: MovableClock): IssuerDeps['gate'] =>
-  createSendGate({ clock, leaseSeconds: 60, chance: () => 0, onChange: () => undefined });
+  createSendGate({ clock, leaseSeconds: 60, shortestWindowSeconds: 900, chance: () => 0, onChange: () => undefined });
 
 const mortal = (deps: IssuerDeps, calls: CallCounts, dies: FaultTarget | undefined): IssuerDeps => {
   let isDead = false;

@@ -23,20 +23,26 @@ const LONGEST_PAUSE = 60;
 /** Whose send failed last may have trouble of its own: others go first for so many seconds. */
 const OTHERS_FIRST = 10;
 
+/** The windows that the pauses are made for, in seconds: the shortest that an invoice has. */
+const SHORTEST_WINDOW = 900;
+
+/** Which share of the pauses suits an invoice's shortest window, in seconds: a rehearsal with short windows has short pauses. */
+export const paceOf = (windowSeconds: number): number => Math.min(1, windowSeconds / SHORTEST_WINDOW);
+
 /** Asks to send at `now`; `leaseSeconds` is longer than a send can last. */
 export const admit = (
   circuit: Circuit,
   company: string,
   now: Instant,
-  leaseSeconds: number,
+  { leaseSeconds, pace }: { leaseSeconds: number; pace: number },
 ): { circuit: Circuit; admission: Admission } => {
   const paused = (until: Instant) => ({ circuit, admission: { kind: 'paused', until } as const });
   if (circuit.state === 'closed') return { circuit, admission: { kind: 'send' } };
   if (circuit.state === 'open') {
-    const until = company === circuit.blamed ? addSeconds(circuit.until, OTHERS_FIRST) : circuit.until;
+    const until = company === circuit.blamed ? addSeconds(circuit.until, OTHERS_FIRST * pace) : circuit.until;
     if (lies(now, circuit.since, until)) return paused(until);
   } else if (circuit.lease !== undefined && lies(now, circuit.lease.since, circuit.lease.until)) {
-    const soon = addSeconds(now, FIRST_PAUSE);
+    const soon = addSeconds(now, FIRST_PAUSE * pace);
     return paused(isBefore(soon, circuit.lease.until) ? soon : circuit.lease.until);
   }
   const { openings, blamed } = circuit;
@@ -50,10 +56,16 @@ export const answered = (): Circuit => closedCircuit;
 /** A send met an outage. `chance` from 0 to 1 shortens the pause by up to half, so that many processes do not return at once. */
 export const metOutage = (
   circuit: Circuit,
-  { company, isProbe, now, chance }: { company: string; isProbe: boolean; now: Instant; chance: number },
+  {
+    company,
+    isProbe,
+    now,
+    chance,
+    pace,
+  }: { company: string; isProbe: boolean; now: Instant; chance: number; pace: number },
 ): Circuit => {
   const open = (openings: number): Circuit => {
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (openings - 1)) * (1 - chance / 2);
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (openings - 1)) * (1 - chance / 2) * pace;
     return { state: 'open', since: now, until: addSeconds(now, pause), openings, blamed: company };
   };
   switch (circuit.state) {

@@ -2,7 +2,7 @@ import type { Mode } from '../../domain/shared/ids.js';
 import { addSeconds, type Instant } from '../../domain/shared/time.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
-import { admit, answered, type Circuit, closedCircuit, learnedNothing, metOutage } from './circuit.js';
+import { admit, answered, type Circuit, closedCircuit, learnedNothing, metOutage, paceOf } from './circuit.js';
 
 /** Says "is it there?" of a send that met an outage, under any company's certificate: it leaves nothing behind. */
 export type Question = (caller: Caller) => Promise<LookupResult<unknown>>;
@@ -27,6 +27,8 @@ export type SendGateOptions = {
   clock: Clock;
   /** Longer than a question or a send can last, from its admission on. */
   leaseSeconds: number;
+  /** Of the invoices, in seconds: pauses are for those of the contract, and shorter where a rehearsal has shorter ones. */
+  shortestWindowSeconds: number;
   /** From 0 to 1, anew each time. */
   chance(): number;
   onChange(change: CircuitChange): void;
@@ -36,7 +38,9 @@ export type SendGateOptions = {
 const SPREAD_SECONDS = 5;
 
 /** A breaker for each environment, in the memory of this process: it saves attempts, and losing it costs a few (ADR 17). */
-export const createSendGate = ({ clock, leaseSeconds, chance, onChange }: SendGateOptions): SendGate => {
+export const createSendGate = (options: SendGateOptions): SendGate => {
+  const { clock, leaseSeconds, chance, onChange } = options;
+  const pace = paceOf(options.shortestWindowSeconds);
   const circuits: Record<Mode, Circuit> = { live: closedCircuit, test: closedCircuit };
   const questions: Partial<Record<Mode, Question>> = {};
 
@@ -48,7 +52,7 @@ export const createSendGate = ({ clock, leaseSeconds, chance, onChange }: SendGa
   };
 
   const outage = ({ mode, companyId }: Caller, isProbe: boolean): void =>
-    turn(mode, metOutage(circuits[mode], { company: companyId, isProbe, now: clock.now(), chance: chance() }));
+    turn(mode, metOutage(circuits[mode], { company: companyId, isProbe, now: clock.now(), chance: chance(), pace }));
 
   const passFor = (caller: Caller, isProbe: boolean): Pass => {
     const { mode } = caller;
@@ -89,11 +93,11 @@ export const createSendGate = ({ clock, leaseSeconds, chance, onChange }: SendGa
   return {
     isClosed: (mode) => circuits[mode].state === 'closed',
     enter: async (caller) => {
-      const asked = admit(circuits[caller.mode], caller.companyId, clock.now(), leaseSeconds);
+      const asked = admit(circuits[caller.mode], caller.companyId, clock.now(), { leaseSeconds, pace });
       turn(caller.mode, asked.circuit);
       const { admission } = asked;
       if (admission.kind === 'paused') {
-        return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * chance()) };
+        return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * pace * chance()) };
       }
       const isProbe = admission.kind === 'probe';
       const question = isProbe ? questions[caller.mode] : undefined;

@@ -6,13 +6,15 @@ import {
   closedCircuit,
   learnedNothing,
   metOutage,
+  paceOf,
 } from '../../../src/app/issuer/circuit.js';
 import { at } from '../../domain/invoice/fixtures.js';
 
 const LEASE = 65;
-const outage = (circuit: Circuit, seconds: number, { chance = 0, isProbe = false, company = 'A' } = {}): Circuit =>
-  metOutage(circuit, { company, isProbe, now: at(seconds), chance });
-const ask = (circuit: Circuit, seconds: number, company = 'B') => admit(circuit, company, at(seconds), LEASE);
+const outage = (circuit: Circuit, seconds: number, { chance = 0, isProbe = false, company = 'A', pace = 1 } = {}) =>
+  metOutage(circuit, { company, isProbe, now: at(seconds), chance, pace });
+const ask = (circuit: Circuit, seconds: number, company = 'B', pace = 1) =>
+  admit(circuit, company, at(seconds), { leaseSeconds: LEASE, pace });
 
 /** Five outages in a row at second 0, without chance: open until second 5. */
 const opened = [1, 2, 3, 4, 5].reduce((circuit: Circuit) => outage(circuit, 0), closedCircuit);
@@ -28,6 +30,17 @@ describe('the circuit of an environment', () => {
     const four = [1, 2, 3, 4].reduce((circuit: Circuit) => outage(circuit, 0), closedCircuit);
     expect(ask(four, 0).admission).toEqual({ kind: 'send' });
     expect(ask(opened, 0).admission).toEqual({ kind: 'paused', until: at(5) });
+  });
+
+  it('pauses for as much less as a rehearsal has shorter windows', () => {
+    expect([900, 3_600, 90, 9].map(paceOf)).toEqual([1, 1, 0.1, 0.01]);
+    const pace = paceOf(90);
+    const open = [1, 2, 3, 4, 5].reduce((circuit: Circuit) => outage(circuit, 0, { pace }), closedCircuit);
+    expect(ask(open, 0, 'B', pace).admission).toEqual({ kind: 'paused', until: at(0.5) });
+    expect(ask(open, 0.5, 'A', pace).admission).toEqual({ kind: 'paused', until: at(1.5) });
+    const asked = ask(open, 0.5, 'B', pace);
+    expect(asked.admission).toEqual({ kind: 'probe' });
+    expect(ask(asked.circuit, 0.5, 'C', pace).admission).toEqual({ kind: 'paused', until: at(1) });
   });
 
   it('counts anew after an answer', () => {

@@ -56,7 +56,13 @@ it('a cancellation that meets an outage opens the circuit too, and its answer cl
     data: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: world.clock.now() },
   });
   const onChange = (change: CircuitChange) => changes.push(change);
-  world.deps.gate = createSendGate({ clock: world.clock, leaseSeconds: 65, chance: () => 0, onChange });
+  world.deps.gate = createSendGate({
+    clock: world.clock,
+    leaseSeconds: 65,
+    shortestWindowSeconds: 900,
+    chance: () => 0,
+    onChange,
+  });
   const { sendCancellation } = world.authorizer;
   let refusals = 5;
   world.authorizer.sendCancellation = async (...call) => {

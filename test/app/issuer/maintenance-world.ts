@@ -53,7 +53,7 @@ export const windowWorld = async ({ window, kind }: { window: Window; kind: Main
     ...given,
     authorizer: outWithin(window, kind, authorizer, () => clock.now(), calls),
     gate: createSendGate({
-      ...{ clock, leaseSeconds: 65, onChange: (change) => changes.push(change) },
+      ...{ clock, leaseSeconds: 65, shortestWindowSeconds: 900, onChange: (change) => changes.push(change) },
       chance: repeatableChance(),
     }),
   };

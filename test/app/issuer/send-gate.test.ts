@@ -11,6 +11,7 @@ describe('the gate before the sends of an environment', () => {
     const gate = createSendGate({
       clock: { now: () => now },
       leaseSeconds: 65,
+      shortestWindowSeconds: 900,
       chance: () => 0,
       onChange: (change) => changes.push(change),
     });

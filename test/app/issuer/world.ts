@@ -66,7 +66,13 @@ export const issuerWorld = async (mode: Mode = 'live', overrides: Partial<Issuer
   const deps: IssuerDeps = {
     store,
     authorizer,
-    gate: createSendGate({ clock, leaseSeconds: 60, chance: () => 0, onChange: () => undefined }),
+    gate: createSendGate({
+      clock,
+      leaseSeconds: 60,
+      shortestWindowSeconds: 900,
+      chance: () => 0,
+      onChange: () => undefined,
+    }),
     signer: fakeSigner,
     lookups: createMemoryGuards().lookups,
     clock,

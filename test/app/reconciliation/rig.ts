@@ -91,7 +91,13 @@ export const openLedgerRig = async (): Promise<LedgerRig> => {
   });
   const issuer: IssuerDeps = {
     ...{ store, clock, limits, authorizer: client as Authorizer },
-    gate: createSendGate({ clock, leaseSeconds: 60, chance: () => 0, onChange: () => undefined }),
+    gate: createSendGate({
+      clock,
+      leaseSeconds: 60,
+      shortestWindowSeconds: 900,
+      chance: () => 0,
+      onChange: () => undefined,
+    }),
     signer: createDocumentSigner(),
     lookups: createMemoryGuards().lookups,
     company: async () => demoCompany(DEMO_CNPJ),
