@@ -26,8 +26,12 @@ const OTHERS_FIRST = 10;
 /** The windows that the pauses are made for, in seconds: the shortest that an invoice has. */
 const SHORTEST_WINDOW = 900;
 
+/** Those who wait would ask again and again without a pause that is worth its name. */
+const LEAST_PACE = 1 / 30;
+
 /** Which share of the pauses suits an invoice's shortest window, in seconds: a rehearsal with short windows has short pauses. */
-export const paceOf = (windowSeconds: number): number => Math.min(1, windowSeconds / SHORTEST_WINDOW);
+export const paceOf = (windowSeconds: number): number =>
+  Math.min(1, Math.max(LEAST_PACE, windowSeconds / SHORTEST_WINDOW));
 
 /** Asks to send at `now`; `leaseSeconds` is longer than a send can last. */
 export const admit = (

@@ -33,7 +33,7 @@ describe('the circuit of an environment', () => {
   });
 
   it('pauses for as much less as a rehearsal has shorter windows', () => {
-    expect([900, 3_600, 90, 9].map(paceOf)).toEqual([1, 1, 0.1, 0.01]);
+    expect([900, 3_600, 90, 30, 1].map(paceOf)).toEqual([1, 1, 0.1, 1 / 30, 1 / 30]);
     const pace = paceOf(90);
     const open = [1, 2, 3, 4, 5].reduce((circuit: Circuit) => outage(circuit, 0, { pace }), closedCircuit);
     expect(ask(open, 0, 'B', pace).admission).toEqual({ kind: 'paused', until: at(0.5) });
