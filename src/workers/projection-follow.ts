@@ -23,7 +23,8 @@ export type ProjectorDeps = {
   onFault?(name: string, error: unknown): void;
 };
 
-const RETRY_MS = { first: 50, longest: 5_000 };
+/** Between tries of what the engines refuse or do not answer. */
+export const RETRY_MS = { first: 50, longest: 5_000 };
 
 /**
  * Follows the log with the live generation, whichever that is: after a swap the compare-and-set fails, and the next look

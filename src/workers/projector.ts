@@ -6,7 +6,7 @@ import { createBackoff, jittered } from '../waiting/backoff.js';
 import { pause } from '../waiting/pause.js';
 import { isRefusal } from './projection-batch.js';
 import { checkLogIdentity, LogIdentityMismatch } from './projection-checkpoint.js';
-import { followProjection, type ProjectorDeps } from './projection-follow.js';
+import { followProjection, type ProjectorDeps, RETRY_MS } from './projection-follow.js';
 import { type LeaderSession, leaderSession } from './projection-leader.js';
 import { type RebuildOutcome, rebuildProjection } from './projection-rebuild.js';
 import { ensureProjection } from './projection-table.js';
@@ -36,8 +36,6 @@ export const runProjector = async (projector: Projector): Promise<void> => {
     await session.close();
   }
 };
-
-const RETRY_MS = { first: 50, longest: 5_000 };
 
 /** A database that fails over while a process starts must not leave it without a projector until somebody starts it again. */
 const prepareOnceThere = async ({ db, log, clock, projections, signal, onFault }: Projector): Promise<void> => {

@@ -8,8 +8,9 @@ const ROUNDS = 3;
 export const AUDIT_AIM = 20_000;
 
 /**
- * The rate of `work` over that many events, against the aim where it has one: by the processor time of all threads of this process, which is what a
- * core of its own would reach. By the clock PostgreSQL and whatever else the machine does take part, so that stands beside it.
+ * The rate of `work` over that many events, against the aim where it has one: by the processor time of all threads of this
+ * process, which is what a core of its own would reach. By the clock PostgreSQL and whatever else the machine does take part,
+ * so that stands beside it.
  */
 export const rated = async (
   name: string,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/hashes.js';
 import { auditCommandsOn } from '../../src/cli/commands/audit.js';
@@ -67,6 +68,13 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
     expect(await found()).toMatchObject([{ kind: 'stored_otherwise', stream, revision }]);
   });
 
+  it('names an event whose record was spelled in another way and hashed anew', async () => {
+    const record = `replace(record, ',"NotProcessed",', ', "NotProcessed",')`;
+    const hash = `encode(sha256(convert_to(${record}, 'UTF8')), 'hex')`;
+    await sql(`update event_log set record = ${record}, hash = ${hash} where stream = '${INVOICE}' and revision = 1`);
+    expect(await found()).toMatchObject([{ kind: 'hash_mismatch', stream: INVOICE, revision: 1 }]);
+  });
+
   it.each(['x', 'null', '[1]', '[2,"","s",0,"i","t",[],{}]', '[1,"","s","0","i","t",[],{}]'])(
     'names an event whose record is %s, which nobody can read',
     async (record) => {
@@ -82,6 +90,7 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
       ['events', 'show', INVOICE],
       ['events', 'search', '--type', 'Authorized'],
       ['events', 'tail'],
+      ['events', 'export', '--out', join(operator.folder, 'log.ndjson')],
       ['audit', 'replay', ID, '--at', life.at(1)],
     ]) {
       await expect(operator.run(...words)).rejects.toThrow(named);

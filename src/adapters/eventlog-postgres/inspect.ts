@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { hashText, NotCanonical } from '../../domain/log/hash-text.js';
+import { hashTextIfAny } from '../../domain/log/hash-text.js';
 import { isPlainHashText } from '../../domain/log/plain-record.js';
 import { fromRecord } from '../../domain/log/record.js';
 import type { StreamName } from '../../domain/shared/ids.js';
@@ -40,7 +40,7 @@ const inspected = (row: StoredRow): InspectedEvent => {
   const event = readable(row, position);
   if (event === undefined) return { ...place, fault: 'the record cannot be read' };
   // Text that was read and is the hash text need not be made again.
-  const text = isPlainHashText(row.record, event) ? row.record : hashTextOf(event);
+  const text = isPlainHashText(row.record, event) ? row.record : hashTextIfAny(event.stream, event.revision, event);
   const contentHash = text === undefined ? undefined : sha256(text, 'hex');
   // Any other edit of the text is one of the event, which its hash shows.
   const respelled = text !== row.record && contentHash === row.hash ? RESPELLED : undefined;
@@ -76,13 +76,3 @@ const misfiled = (row: StoredRow, event: RecordedEvent): string | undefined => {
 };
 
 const RESPELLED = 'the record is spelled in another way';
-
-/** Undefined for an event that this program would not have stored. */
-const hashTextOf = (event: RecordedEvent): string | undefined => {
-  try {
-    return hashText(event.stream, event.revision, event);
-  } catch (error) {
-    if (error instanceof NotCanonical) return undefined;
-    throw error;
-  }
-};

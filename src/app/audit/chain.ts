@@ -1,4 +1,4 @@
-import { hashText, NotCanonical } from '../../domain/log/hash-text.js';
+import { hashTextIfAny } from '../../domain/log/hash-text.js';
 import { invoicePrefix } from '../../domain/shared/ids.js';
 import type { RecordedEvent, Revision } from '../../ports/event-log.js';
 import { sha256Hex } from '../hashes.js';
@@ -55,10 +55,6 @@ export const checkLink = (
 
 /** Undefined for an event that no engine would have stored. */
 const hashOf = (event: RecordedEvent): string | undefined => {
-  try {
-    return sha256Hex(hashText(event.stream, event.revision, event));
-  } catch (error) {
-    if (error instanceof NotCanonical) return undefined;
-    throw error;
-  }
+  const text = hashTextIfAny(event.stream, event.revision, event);
+  return text === undefined ? undefined : sha256Hex(text);
 };

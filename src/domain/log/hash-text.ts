@@ -31,6 +31,16 @@ export const hashText = (stream: string, revision: number, event: HashedEvent): 
   ]);
 };
 
+/** The same, undefined for an event that has no such text: this program would not have stored it. */
+export const hashTextIfAny = (stream: string, revision: number, event: HashedEvent): string | undefined => {
+  try {
+    return hashText(stream, revision, event);
+  } catch (error) {
+    if (error instanceof NotCanonical) return undefined;
+    throw error;
+  }
+};
+
 /**
  * `JSON.stringify` with object keys in code unit order. Only strings, booleans, safe integers, arrays and plain objects
  * with non-numeric keys (JavaScript would move numeric ones to the front) have such a text; else throws `NotCanonical`.
