@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createParametersCache } from '../adapters/municipal-parameters/cache.js';
 import { createKeyUses } from '../adapters/read-model-postgres/key-uses.js';
 import type { Keyring } from '../adapters/vault/keyring.js';
 import { deriveSecret, type MasterKey } from '../adapters/vault/master-key.js';
@@ -15,31 +14,26 @@ import { shortCache } from '../app/short-cache.js';
 import { issuableActivities } from '../domain/company/activities.js';
 import type { Company } from '../domain/company/company.js';
 import type { Catalogue } from '../domain/company/line-selection.js';
-import { demandsNow } from '../domain/municipality/demands.js';
-import type { Mode } from '../domain/shared/ids.js';
 import { createApp } from '../http/app.js';
 import type { HttpDeps } from '../http/deps.js';
 import { listen } from '../http/server.js';
 import type { Authorizer } from '../ports/authorizer.js';
 import type { PdfRenderer } from '../ports/pdf.js';
 import { annexVIII } from '../tables/annex-viii.js';
-import { currencyCodes, isCurrency, isCustomerCountry } from '../tables/foreign-trade.js';
 import { municipalityByName } from '../tables/municipalities.js';
 import { pause } from '../waiting/pause.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
 import { companyCatalogue } from './company-catalogue.js';
 import type { Config } from './config.js';
+import { eligibilityFacts } from './eligibility-facts.js';
 import { companyOf } from './issuing.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import { faultFields, requestFields } from './logger.js';
+import { OPERATOR_CACHE_MS } from './operator-cache.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
 import { isUnavailable } from './unavailable.js';
 
-/** Everything that an operator may change holds for new requests within 2 s; the read model is asked at most this often. */
-const OPERATOR_CACHE_MS = 1_000;
-/** Refreshed once a day, and nobody decides by it at once. */
-const PARAMETERS_CACHE_MS = 5_000;
 /** A flood of unknown keys leaves the other connections to known ones. */
 const UNKNOWN_KEYS_AT_ONCE = 4;
 const DRAIN_MS = 20_000;
@@ -172,31 +166,6 @@ const acceptDeps = (
   eligibilityFacts: eligibilityFacts({ engines, clock }, catalogueOf),
   windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
 });
-
-/** An operator's word, then the parameters API's as it was last told; nobody waits for either, and unknown demands nothing. */
-const eligibilityFacts = (
-  { engines, clock }: Pick<Parts, 'engines' | 'clock'>,
-  catalogueOf: (company: Company) => Promise<Catalogue>,
-): AcceptDeps['eligibilityFacts'] => {
-  const operatorDemands = shortCache(OPERATOR_CACHE_MS, clock, engines.readModel.municipalityDemands);
-  const cache = createParametersCache(engines.pool);
-  const keptOf = {
-    live: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('live', ibge)),
-    test: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('test', ibge)),
-  };
-  const demandsOf = async (ibge: string, { registration }: Company, mode: Mode) => {
-    const [operator, kept] = await Promise.all([operatorDemands(ibge), keptOf[mode](ibge)]);
-    return { ibge, ...demandsNow(operator, kept, registration.taxRegime, clock.now()) };
-  };
-  return async (known, mode) => {
-    const found = municipalityByName(known.registration.city, known.registration.state);
-    const [municipality, catalogue] = await Promise.all([
-      found === undefined ? undefined : demandsOf(found.ibge, known, mode),
-      catalogueOf(known),
-    ]);
-    return { municipality, catalogue, isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() };
-  };
-};
 
 /** Bounded, and never an error: the command is recorded already (design section 5). */
 const waitForProjection =

@@ -23,6 +23,7 @@ import { createCertificateWarnings } from './certificate-warnings.js';
 import type { Config } from './config.js';
 import type { Engines } from './engines.js';
 import { faultFields, streamFields } from './logger.js';
+import { OPERATOR_CACHE_MS } from './operator-cache.js';
 import { refreshParametersForEver } from './parameters.js';
 import { mirrorParked } from './parked-mirror.js';
 import { reconcileForEver } from './reconciling.js';
@@ -30,7 +31,6 @@ import { relayForEver, relayStart } from './relaying.js';
 import type { Parts } from './service.js';
 
 const CONCURRENT_ISSUES = 16;
-const COMPANY_CACHE_MS = 1_000;
 
 /** Relay, issuer and sweeper, as far as this process has their roles. */
 export const startIssuing = async (parts: Parts): Promise<void> => {
@@ -162,7 +162,7 @@ export const companyOf = (
   { readModel }: Pick<Engines, 'readModel'>,
   clock: Clock,
 ): ((companyId: CompanyId) => Promise<Company | undefined>) =>
-  shortCache(COMPANY_CACHE_MS, clock, async (companyId) => {
+  shortCache(OPERATOR_CACHE_MS, clock, async (companyId) => {
     const found = await readModel.company(companyId);
     return found?.state.kind === 'company' ? found.state : undefined;
   });

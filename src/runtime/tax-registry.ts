@@ -6,12 +6,10 @@ import type { Clock } from '../ports/clock.js';
 import type { RegistryEntry, TaxRegistry } from '../ports/tax-registry.js';
 import type { Config } from './config.js';
 import type { Engines } from './engines.js';
+import { OPERATOR_CACHE_MS } from './operator-cache.js';
 
 /** The registry is asked during the POST: it gets this long and no longer (design section 5). */
 const PATIENCE_MS = 500;
-
-/** An entry that an operator puts holds for new requests within 2 s. */
-const LOCAL_CACHE_MS = 1_000;
 
 const answer = v.object({ legal_name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300)) });
 
@@ -19,7 +17,7 @@ type LocalSources = Pick<Engines, 'readModel' | 'sealingKeys'>;
 
 /** What operators entered comes first, then the companies of this service; `TAX_REGISTRY_URL` is asked for the others. */
 export const openTaxRegistry = (config: Config, sources: LocalSources, clock: Clock): TaxRegistry => {
-  const known = shortCache(LOCAL_CACHE_MS, clock, async (cnpj) => {
+  const known = shortCache(OPERATOR_CACHE_MS, clock, async (cnpj) => {
     const entry = await sources.readModel.registryEntry(cnpj);
     return (entry && (await opened(cnpj, entry, sources))) ?? (await servedCompany(cnpj, sources));
   });

@@ -1,26 +1,10 @@
-import {
-  type ConnectionOptions,
-  connect,
-  Events,
-  type JetStreamClient,
-  type JetStreamManager,
-  type NatsConnection,
-} from 'nats';
+import { Events, type NatsConnection } from 'nats';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
-import { createBackoff, jittered } from '../../waiting/backoff.js';
+import { createBackoff } from '../../waiting/backoff.js';
 import { pause, settlesWithin } from '../../waiting/pause.js';
+import { type ConnectingOptions, connectOnce, prepareFirst, RETRY_MS, type Session, sessionOn } from './connecting.js';
 import { faultCode, unavailable } from './faults.js';
 import type { Notify } from './notices.js';
-import { NatsTopologyMismatch } from './topology-mismatch.js';
-
-/** A connection from one connect to the loss of it, with streams and consumers as they have to be. */
-export type Session = {
-  nc: NatsConnection;
-  js: JetStreamClient;
-  manager: JetStreamManager;
-  /** Aborts when the connection is lost: requests of this session get no answer any more. */
-  lost: AbortSignal;
-};
 
 export type QueueStatus = { ok: true } | { ok: false; reason: string };
 
@@ -35,22 +19,9 @@ export type Link = {
   close(): Promise<void>;
 };
 
-export type LinkOptions = {
-  server: ConnectionOptions;
-  /** Waiting for an answer of the server ends after this. */
-  answerMs: number;
-  /** Makes streams and consumers what they have to be; at each connection, and every `checkMs`. */
-  prepare(manager: JetStreamManager): Promise<void>;
-  checkMs: number;
-  notify: Notify;
-  /** For tests: the client's own unless given. */
-  connect?: typeof connect;
-};
+/** Streams and consumers are prepared at each connection, and every `checkMs`. */
+export type LinkOptions = ConnectingOptions & { checkMs: number; notify: Notify };
 
-const RETRY_MS = { first: 100, longest: 5_000 };
-/** Half to full of it, at random: the client asks anew for each look at its clock, so it cannot grow here. */
-const RECONNECT_MS = 1_000;
-const PING_MS = 10_000;
 const DRAIN_MS = 2_000;
 
 /** Connects once, within a bound, then keeps a session for ever: it reconnects, and replaces a client that gave up. */
@@ -61,23 +32,6 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
   let session: Session | undefined;
   let repairing: Promise<void> | undefined;
   let trouble = 'not connected';
-
-  const connectOnce = (): Promise<NatsConnection> =>
-    (options.connect ?? connect)({
-      ...options.server,
-      name: 'nfse',
-      timeout: answerMs,
-      maxReconnectAttempts: -1,
-      ignoreAuthErrorAbort: true,
-      reconnectDelayHandler: () => jittered(RECONNECT_MS),
-      pingInterval: PING_MS,
-      noAsyncTraces: true,
-    });
-
-  const sessionOn = async (nc: NatsConnection, lost: AbortSignal): Promise<Session> => {
-    const api = { timeout: answerMs, checkAPI: false };
-    return { nc, js: nc.jetstream(api), manager: await nc.jetstreamManager(api), lost };
-  };
 
   const arrive = (arrived: Session): void => {
     session = arrived;
@@ -90,7 +44,7 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
     const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
     while (!lost.aborted) {
       try {
-        const prepared = await sessionOn(nc, lost);
+        const prepared = await sessionOn(nc, lost, answerMs);
         await prepare(prepared.manager);
         if (!lost.aborted) arrive(prepared);
         return;
@@ -132,7 +86,7 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
     const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
     while (!closing.signal.aborted) {
       try {
-        const nc = await connectOnce();
+        const nc = await connectOnce(options);
         if (closing.signal.aborted) return await nc.close();
         const lost = new AbortController();
         void prepareUntilLost(nc, lost.signal);
@@ -154,30 +108,13 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
     });
   };
 
-  /** A server that has just started may still be reading its streams; a refusal is told at once. */
-  const prepareFirst = async (nc: NatsConnection, lost: AbortController): Promise<Session> => {
-    const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
-    const first = await sessionOn(nc, lost.signal);
-    const bound = AbortSignal.timeout(2 * answerMs);
-    for (;;) {
-      try {
-        await prepare(first.manager);
-        return first;
-      } catch (error) {
-        if (error instanceof NatsTopologyMismatch) throw error;
-        if (bound.aborted) throw unavailable('JetStream gives no answer', error);
-        await pause(waits.next(), bound);
-      }
-    }
-  };
-
   const start = async (): Promise<void> => {
     const lost = new AbortController();
-    const nc = await connectOnce().catch((error: unknown) => {
+    const nc = await connectOnce(options).catch((error: unknown) => {
       throw unavailable('no NATS server is reachable', error);
     });
     try {
-      const first = await prepareFirst(nc, lost);
+      const first = await prepareFirst(nc, lost.signal, options);
       keep(nc, lost);
       arrive(first);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { createInbox, type Msg, nanos } from 'nats';
 import { settlesWithin } from '../../waiting/pause.js';
-import type { Session } from './link.js';
+import type { Session } from './connecting.js';
 import { readMessage, type WorkMessage } from './message.js';
 
 /** How a request for messages ended; `refused` is a server that has no place for it now, or moves its streams. */
