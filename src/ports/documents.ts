@@ -21,3 +21,9 @@ export type DocumentSigner = {
   /** What one of the two has signed, signed anew; undefined when its signature names this certificate already, or for a foreign shape. */
   renew(signed: Buffer, identity: SigningIdentity): Promise<SignedDocument | undefined>;
 };
+
+/** What another implementation than that of the hot path says of a signature (design section 9). `reason` never quotes the document. */
+export type SecondOpinion = { holds: true; digest: string; reference: string } | { holds: false; reason: string };
+
+/** Asked about the outer signature of a document whose root has the child `signedElement`; whose certificate it is is not asked. */
+export type SignatureOracle = (xml: Buffer, signedElement: string) => SecondOpinion;

@@ -10,6 +10,7 @@ import type { Session, SessionNeeds } from '../cli/session.js';
 import type { Clock } from '../ports/clock.js';
 import { issueClientCertificate } from '../simulator/start.js';
 import { applyStreamNow } from '../workers/projection-now.js';
+import { secondOpinion } from '../xml/second-opinion.js';
 import { driftOf, publicOrigin } from './audit-operations.js';
 import { simulatedModes, simulatorFolder } from './authorizers.js';
 import { backUp } from './backup.js';
@@ -60,6 +61,7 @@ export const sessionOver = (
     log,
     store,
     sealingKeys,
+    secondOpinion,
     readModel,
     supportReads: createSupportReads(pool),
     vault,

@@ -13,6 +13,7 @@ export type FindingKind =
   | 'sealing'
   | 'invariant'
   | 'duplicate'
+  | 'document'
   | 'unreadable_event'
   | 'stored_otherwise'
   /** Of the log as a whole. */

@@ -7,6 +7,7 @@ import type { Finding, Findings } from '../../app/audit/finding.js';
 import { readManifest } from '../../app/audit/manifest.js';
 import { readPublicKey } from '../../app/audit/public-key.js';
 import type { GivenUpCount } from '../../app/audit/sealed-count.js';
+import { type DocumentCount, verifyDocuments } from '../../app/audit/verify-documents.js';
 import { verifyExport } from '../../app/audit/verify-export.js';
 import { verifyLog } from '../../app/audit/verify-log.js';
 import { badUsage, type Command, type Flags, type Outcome, reported, textFlag } from '../command.js';
@@ -26,6 +27,10 @@ export const verifyCommand = (stream: ProgressStream): Command => ({
       help: 'who must have signed it: the line of doctor, or a file with it or with PEM',
     },
     anchors: { type: 'string', help: 'a folder of published anchors to compare the log with' },
+    documents: {
+      type: 'boolean',
+      help: 'open every signed document of the log too: its signature, digest and SHA-256',
+    },
     'skip-drift': { type: 'boolean', help: 'leave the read models out' },
   },
   changes: false,
@@ -33,6 +38,9 @@ export const verifyCommand = (stream: ProgressStream): Command => ({
     const file = textFlag(flags, 'file');
     if (file !== undefined && textFlag(flags, 'anchors') !== undefined) {
       return Promise.resolve(badUsage('--anchors compares the log, --file is read without it'));
+    }
+    if (file !== undefined && flags.documents === true) {
+      return Promise.resolve(badUsage('--documents opens what the log keeps, in a file it is sealed'));
     }
     return file === undefined ? verifyTheLog(flags, session, stream) : verifyFile(file, flags, session, stream);
   },
@@ -51,17 +59,31 @@ const verifyTheLog = async (flags: Flags, session: Opening, stream: ProgressStre
   const { readable } = report;
   const anchors = readable ? await compareAnchors(published, (day) => findAnchor(day, opened.store)) : [];
   for (const finding of anchors) findings.add(finding);
+  const documents = flags.documents === true && readable ? await documentCount(opened, findings, progress) : undefined;
   const withDrift = flags['skip-drift'] !== true && readable;
   const drift = withDrift ? await driftFindings(opened, findings, progress) : undefined;
   progress.end();
-  return outcomeOf(report, [
+  return outcomeOf({ ...report, ...(documents && { documents }) }, [
     ...(readable
       ? []
-      : ['published anchors and read models are not compared with a log that cannot be read as a whole']),
+      : ['published anchors, documents and read models are not compared with a log that cannot be read as a whole']),
     ...(folder === undefined || !readable ? [] : [`${published.length} published anchors compared`]),
+    ...(documents === undefined ? [] : [documentsText(documents)]),
     ...(drift === undefined ? [] : [`${drift.rows} rows of the read models compared`]),
   ]);
 };
+
+const documentCount = (
+  { log, sealingKeys: keys, secondOpinion: oracle }: Session,
+  findings: Findings,
+  progress: ReturnType<typeof createProgress>,
+): Promise<DocumentCount> =>
+  verifyDocuments({ log, keys, oracle }, findings, ({ events, share }) =>
+    progress.show('documents', share, `${events} events`),
+  );
+
+const documentsText = ({ checked, sealed }: DocumentCount): string =>
+  `${counted(checked, 'signed document')} checked${sealed === 0 ? '' : `, ${sealed} whose key was destroyed left`}`;
 
 const driftFindings = async (
   { drift }: Session,
@@ -128,9 +150,11 @@ type Report = {
   findings: Findings;
   anchors: AnchorCount;
   givenUp: readonly GivenUpCount[];
+  documents?: DocumentCount;
 };
 
-const outcomeOf = ({ streams, events, findings, anchors, givenUp }: Report, notes: readonly string[]): Outcome => {
+const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
+  const { streams, events, findings, anchors, givenUp, documents } = report;
   const ok = findings.total === 0;
   const hidden = findings.total - findings.kept.length;
   const verdict = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
@@ -145,6 +169,7 @@ const outcomeOf = ({ streams, events, findings, anchors, givenUp }: Report, note
     ...{ ok, streams, events, findings: findings.kept },
     ...(hidden === 0 ? {} : { hidden }),
     ...{ anchors, given_up: givenUp },
+    ...(documents === undefined ? {} : { documents }),
   });
 };
 

@@ -1,0 +1,67 @@
+import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { invoicePrefix } from '../../domain/shared/ids.js';
+import type { SignatureOracle } from '../../ports/documents.js';
+import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
+import type { SealingKeys } from '../../ports/sealing-keys.js';
+import { decodeSealed } from '../event-store/codec.js';
+import { isSealed, openField, sealedWith } from '../event-store/sealing.js';
+import { type Findings, findingOf } from './finding.js';
+import { documentFault, storedDocumentOf } from './stored-document.js';
+import { shareOf, type WalkProgress, walkLog } from './walk.js';
+
+/** `sealed`: their key was destroyed or given up, so nobody opens them. */
+export type DocumentCount = { checked: number; sealed: number };
+
+export type DocumentDeps = {
+  log: Pick<EventLog, 'readAll' | 'head'>;
+  keys: SealingKeys;
+  oracle: SignatureOracle;
+};
+
+/**
+ * Opens every signed document that the log keeps and asks another implementation than the one that signed or took it (design
+ * section 9). Nothing of a document is shown. An event that nobody can read throws, so the log is verified before.
+ */
+export const verifyDocuments = async (
+  { log, keys, oracle }: DocumentDeps,
+  findings: Findings,
+  onProgress?: (progress: WalkProgress) => void,
+): Promise<DocumentCount> => {
+  const head = await log.head();
+  const count = { checked: 0, sealed: 0 };
+  let events = 0;
+  for await (const page of walkLog(log, Object.values(invoicePrefix))) {
+    for (const recorded of page) {
+      const document = storedDocumentOf(decodeSealed(recorded) as InvoiceEvent);
+      const opened = document && (await openedText(recorded, document.field, keys));
+      if (document === undefined || opened === undefined) continue;
+      count[opened === 'no key' ? 'sealed' : 'checked'] += 1;
+      if (opened === 'no key') continue;
+      const fault =
+        opened === 'changed' ? `the ${document.name} cannot be opened` : documentFault(document, opened.gzip, oracle);
+      if (fault !== undefined) findings.add(findingOf(recorded, 'document', fault));
+    }
+    events += page.length;
+    onProgress?.({ events, share: shareOf(page.at(-1)?.position ?? null, head) });
+  }
+  return count;
+};
+
+/** Undefined for an optional field that is not there. */
+const openedText = async (
+  { data, stream, id: eventId }: RecordedEvent,
+  field: string,
+  keys: SealingKeys,
+): Promise<{ gzip: string } | 'no key' | 'changed' | undefined> => {
+  const value = data[field];
+  if (value === undefined) return undefined;
+  if (!isSealed(value)) return { gzip: String(value) };
+  const generation = sealedWith(value)?.generation;
+  const key = generation === undefined ? undefined : await keys.forOpening(generation, stream);
+  if (key === undefined) return 'no key';
+  try {
+    return { gzip: String(openField(value, { stream, eventId, field }, key)) };
+  } catch {
+    return 'changed';
+  }
+};
