@@ -139,6 +139,8 @@ describe('the registries', () => {
     expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0116']);
     expect(codesOf(await issue(rig, { number: number(), im: '<IM>778</IM>' }))).toEqual(['E0119']);
     expect(codesOf(await issue(rig, { number: number(), im: '<IM>777</IM>' }))).toEqual([]);
+    await registry({ company: { cnpj: COMPANY, cnc: { municipal_registration: '12.345-6/A' } } });
+    expect(codesOf(await issue(rig, { number: number(), im: '<IM>12.345-6/A</IM>' }))).toEqual([]);
     await registry({ company: { cnpj: COMPANY, cnc: null } });
     expect(codesOf(await issue(rig, { number: number(), im: '<IM>777</IM>' }))).toEqual(['E0120']);
     await registry({ municipality: { ibge: RIO, registration_required: true } });

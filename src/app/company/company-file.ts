@@ -1,13 +1,9 @@
 import * as v from 'valibot';
 import type { Registration } from '../../domain/company/events.js';
+import { fileText } from '../file-text.js';
 
 const digits = (count: number) => v.pipe(v.string(), v.regex(new RegExp(`^\\d{${count}}$`), `must be ${count} digits`));
-const name = v.pipe(
-  v.string(),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(300, 'is longer than 300 characters'),
-);
+const name = fileText(300);
 
 /** `1-49999`: own software's range of the layout (domain.md section 4). */
 const series = v.pipe(
@@ -22,7 +18,7 @@ const dpsStart = v.strictObject({
 });
 
 const registration = v.nullish(
-  v.pipe(v.string(), v.regex(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters or digits')),
+  v.pipe(v.string(), v.regex(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters, digits, points, slashes or dashes')),
 );
 
 const companyFile = v.strictObject({

@@ -3,6 +3,7 @@ import { type AnnexVIII, needsCustomerAddress, settledIbsCbs } from '../../domai
 import { isDueWherePerformed } from '../../domain/company/issqn-due.js';
 import { domesticAddress, type MunicipalityCode } from '../../domain/company/registry-address.js';
 import type { Customer, ServiceLine } from '../../domain/invoice/events.js';
+import { isXmlText } from '../../domain/shared/canonical-xml.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
 
 /** Where the facts come from that the caller does not send. */
@@ -23,7 +24,10 @@ const lineFacts = ({ line, issuer, customer }: Eligible, annex: AnnexVIII): Serv
   return ibsCbs === undefined ? line : { ...line, ibsCbs };
 };
 
-/** The registry's name wins for a CNPJ, the sent one is the fallback; what was used is recorded (reading 51). */
+/**
+ * The registry's name wins for a CNPJ, the sent one is the fallback; what was used is recorded (reading 51). A name that no
+ * document can carry is none: recorded, it would keep the invoice from ever being sent.
+ */
 const customerFacts = async (
   customer: Customer | undefined,
   line: ServiceLine,
@@ -31,7 +35,7 @@ const customerFacts = async (
 ): Promise<Customer | undefined> => {
   if (customer?.type !== 'br' || customer.document?.length !== 14) return customer;
   const entry = await taxRegistry.lookup(customer.document);
-  if (entry === undefined) return customer;
+  if (entry === undefined || !isXmlText(entry.legalName)) return customer;
   const address =
     needsCustomerAddress(line) && entry.address !== undefined
       ? domesticAddress(entry.address, municipalityCode)

@@ -1,28 +1,20 @@
 import * as v from 'valibot';
 import type { LocalEntry } from '../../domain/registry/entry.js';
-
-const text = (max: number) =>
-  v.pipe(
-    v.string('must be a text'),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(max, `is longer than ${max} characters`),
-    v.check((value) => !/[\p{Cc}\p{Cs}]/u.test(value), 'has control characters'),
-  );
+import { fileText } from '../file-text.js';
 
 const shaped = (pattern: RegExp, message: string) => v.pipe(v.string('must be a text'), v.regex(pattern, message));
 
 const entryFile = v.strictObject(
   {
     cnpj: shaped(/^[0-9A-Z]{12}\d{2}$/, 'must be the 14 characters of the CNPJ, without a mask'),
-    legal_name: text(300),
+    legal_name: fileText(300),
     address: v.optional(
       v.strictObject({
-        street: text(255),
-        number: text(60),
-        complement: v.optional(text(156)),
-        district: text(60),
-        city: text(60),
+        street: fileText(255),
+        number: fileText(60),
+        complement: v.optional(fileText(156)),
+        district: fileText(60),
+        city: fileText(60),
         state: shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
         postal_code: shaped(/^\d{8}$/, 'must be 8 digits'),
       }),

@@ -1,5 +1,5 @@
 import type { Mode } from '../shared/ids.js';
-import { mainReason, reasonOf } from './messages/reasons.js';
+import { cancellationReasonOf, mainReason } from './messages/reasons.js';
 import type { Invoice } from './state.js';
 
 /** `error` of an invoice, or of its cancellation: own code, Portuguese text for end users (spec "Invoice error object"). */
@@ -37,8 +37,7 @@ const INTERRUPTED =
   'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';
 
 const rejectionMessage = (codes: readonly string[]): string => {
-  if (codes.length === 0)
-    return 'A nota não chegou ao sistema nacional e nada foi emitido. Emita de novo com segurança.';
+  if (codes.length === 0) return 'A nota não chegou ao sistema nacional e nada foi emitido. É seguro emitir de novo.';
   return `${mainReason(codes) ?? UNKNOWN_REASON} (${codes.join(', ')})`;
 };
 
@@ -48,7 +47,7 @@ const UNKNOWN_REASON =
 const named = (codes: readonly string[]): string =>
   codes
     .map((code) => {
-      const reason = reasonOf(code);
+      const reason = cancellationReasonOf(code);
       return reason === undefined ? `${code}.` : `${code}: ${reason}`;
     })
     .join(' ');

@@ -106,7 +106,7 @@ const readCnc: Read<Cnc | null> = (value, field) => {
   const entry = {
     municipalRegistration: fields.required(
       'municipal_registration',
-      textLike(/^[0-9A-Za-z]{1,15}$/, 'a municipal registration of 1 to 15 characters'),
+      textLike(/^[0-9A-Za-z./-]{1,15}$/, 'a municipal registration of 1 to 15 characters'),
     ),
     since: fields.optional('since', DATE),
     emitterSince: fields.optional('emitter_since', DATE),

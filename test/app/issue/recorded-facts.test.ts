@@ -54,6 +54,14 @@ describe('what an acceptance records of the tables and the tax registry', () => 
     expect(customer).toEqual(eligible().customer);
   });
 
+  it.each(['NOME \u0001 RUIM', 'NOME \ufffe RUIM', 'NOME \ud800 RUIM'])(
+    'is the name that was sent when no document can carry the registry’s: %j',
+    async (legalName) => {
+      const { customer } = await recorded(eligible(), '050101', { ...entry, legalName });
+      expect(customer).toEqual(eligible().customer);
+    },
+  );
+
   it('is never asked for about a person', async () => {
     const customer = { type: 'br', document: '12345678909', name: 'Maria' } as const;
     expect((await recorded(eligible({ customer }))).customer).toEqual(customer);

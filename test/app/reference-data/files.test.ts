@@ -114,6 +114,8 @@ describe('a registry file', () => {
     [{ ...entry, colour: 'red' }, ['colour is not a known field']],
     ['text', ['it must be an object']],
     [null, ['it must be an object']],
+    [{ ...entry, legal_name: 'A\u0001B' }, ['legal_name has control characters']],
+    [{ ...entry, legal_name: 'A\ufffeB' }, ['legal_name has control characters']],
   ])('refuses %j', (json, expected) => {
     const parsed = parseRegistryFile(json);
     const problems = 'problems' in parsed ? parsed.problems.join('\n') : '';

@@ -109,6 +109,8 @@ describe('the company file', () => {
     ['a padded series', { dps: { live: { series: '001', next_number: 1 } } }],
     ['a number of zero', { dps: { test: { series: '1', next_number: 0 } } }],
     ['a percent with one place', { approximate_tax_percent: '6.0' }],
+    ['a name that no document can carry', { legal_name: 'A\u0001B' }],
+    ['a name with half a character', { legal_name: 'A\ud800B' }],
   ])('is refused with %s', (_what, changed) => {
     expect(problemsOf({ ...file, ...changed })).not.toEqual([]);
   });

@@ -5,7 +5,7 @@ import { ownReasons, reasonOf } from '../../../src/domain/invoice/messages/reaso
 import { itWith } from '../../support/needs.js';
 import { officialCodesFile } from '../../support/samples.js';
 
-type OfficialCode = { code: string; message: string; condition: string };
+type OfficialCode = { code: string; message: string; condition: string; field: string };
 
 const officialCodes = (): readonly OfficialCode[] =>
   readFileSync(officialCodesFile, 'utf8')
@@ -13,8 +13,8 @@ const officialCodes = (): readonly OfficialCode[] =>
     .split('\n')
     .slice(1)
     .map((row) => {
-      const [code = '', , message = '', condition = ''] = row.split('\t');
-      return { code, message, condition };
+      const [code = '', , message = '', condition = '', , field = ''] = row.split('\t');
+      return { code, message, condition, field };
     });
 
 const areaCodes = Object.values(areas).flatMap(({ codes }) => codes.trim().split(/\s+/));
@@ -50,6 +50,21 @@ describe('the reasons that a shop owner is told', () => {
     expect(official).toHaveLength(514);
     expect(official.filter((code) => reasonOf(code) === undefined)).toEqual([]);
     expect([...areaCodes].sort()).toEqual(official.sort());
+  });
+
+  itWith('samples', 'are about the group of the layout that the code is about', () => {
+    const groups = {
+      foreignTrade: /\/comExt/,
+      worksAndEvents: /\/serv\/?(?:obra|atvEvento)/,
+      deductions: /\/(?:vDedRed|vDescCondIncond)/,
+      benefits: /\/BM\b/,
+      federalTaxes: /\/tribFed/,
+    } as const satisfies Partial<Record<keyof typeof areas, RegExp>>;
+    for (const [area, field] of Object.entries(groups)) {
+      const about = officialCodes().flatMap((official) => (field.test(official.field) ? [official.code] : []));
+      expect(about.length).toBeGreaterThan(5);
+      expect(areas[area as keyof typeof groups].codes.trim().split(/\s+/)).toEqual(expect.arrayContaining(about));
+    }
   });
 
   itWith('samples', 'never repeat the official wording', () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { cancellationError, invoiceError } from '../../../src/domain/invoice/issue-messages.js';
+import { areaReasons } from '../../../src/domain/invoice/messages/areas.js';
+import { cancellationReasonOf, reasonOf } from '../../../src/domain/invoice/messages/reasons.js';
 import { accepted, at, attempted, authorized, givenInvoice, interrupted, rejected } from './fixtures.js';
 
 /** The reasons that a shop owner can act on, word for word (domain.md section 17). */
@@ -12,7 +14,7 @@ const reasons: readonly [string, string][] = [
   ['E0116', 'O município exige a inscrição municipal do prestador. Informe-a ao suporte e emita de novo.'],
   [
     'E0120',
-    'A inscrição municipal informada não existe no cadastro nacional do município. Peça ao suporte que a corrija.',
+    'A inscrição municipal informada não existe no cadastro nacional do município. Peça ao suporte que a corrija ou retire.',
   ],
   ['E0160', 'O regime tributário do cadastro difere do registrado no Simples Nacional. Peça ao suporte que o corrija.'],
   ['E0188', 'O CNPJ do cliente é inválido. Corrija customer.document e emita de novo.'],
@@ -52,6 +54,15 @@ describe('the message of a refused invoice', () => {
     expect(refusedWith('E9999', 'E0299')?.message).toMatch(/^O sistema nacional não aceitou os dados do intermediário/);
   });
 
+  it.each(['E1260', 'E1274', 'E1278'])(
+    'for %s, a code of notes and of events, does not speak of a cancellation',
+    (code) => {
+      expect(refusedWith(code)?.message).toMatch(/^(?:O formato|O documento|A hora) .*: fale com o suporte\. /);
+      expect(refusedWith(code)?.message).not.toContain('cancelamento');
+      expect(cancellationReasonOf(code)).toBe(reasonOf(code));
+    },
+  );
+
   it('is a general one for codes that we do not know', () => {
     expect(refusedWith('E9999')?.message).toBe(`${GENERIC} (E9999)`);
   });
@@ -67,7 +78,7 @@ describe('the message of an invoice that failed otherwise', () => {
       'never sent: may be issued anew',
       { type: 'IssuanceFailed', data: { failedAt: at(3601), at: at(3601) } },
       'issue_failed',
-      'A nota não chegou ao sistema nacional e nada foi emitido. Emita de novo com segurança.',
+      'A nota não chegou ao sistema nacional e nada foi emitido. É seguro emitir de novo.',
     ],
     [
       'no name for the customer',
@@ -112,5 +123,20 @@ describe('the message of a failed cancellation', () => {
     expect(cancellationError(['E0840', 'E9999'], 'test').message).toBe(
       'O cancelamento não foi confirmado pelo sistema nacional. Motivo do autorizador: E0840: Outro evento já está vinculado à nota e impede o cancelamento. Veja na consulta pública da NFS-e qual é ou pergunte à prefeitura. E9999. Não emita outra nota: fale com o suporte.',
     );
+  });
+
+  it.each(['E0116', 'E0188', 'E0715', 'E0718', 'E1235', 'RNG6110'])(
+    'never tells to issue anew for %s, whose reason does so for a note',
+    (code) => {
+      expect(reasonOf(code)).toMatch(/emita de novo|descrição/);
+      const { message } = cancellationError([code], 'test');
+      expect(message).toContain(`${code}: `);
+      expect(message).not.toMatch(/emita de novo|descrição|nome do cliente/i);
+    },
+  );
+
+  it('is about the cancellation for every code that has a reason', () => {
+    for (const code of areaReasons.keys())
+      expect(cancellationReasonOf(code)).not.toMatch(/emita|emitir de novo|customer|amount_in_cents/i);
   });
 });

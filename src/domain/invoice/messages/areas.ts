@@ -1,14 +1,15 @@
 /**
  * What the national system's codes are about, for those that have no reason of their own: all 514 of the official annexes and of
- * answers seen on the wire. Where a code stands in two groups of the annexes, the first one counts.
+ * answers seen on the wire. Where a code stands in two groups of the annexes, the first one counts,
+ * and a reason of its own fits both.
  */
 export const areas = {
   emission: {
     reason:
       'O sistema nacional não aceitou a data ou o município desta nota. Confira o cadastro da empresa e emita de novo; se a recusa se repetir, fale com o suporte.',
     codes: `
-      E0001 E0004 E0006 E0008 E0010 E0014 E0015 E0016 E0018 E0020 E0023 E0025 E0029 E0031 E0032 E0034
-      E0035 E0037 E0038 E0039 E0041 E1270 E1272 E1294 E1304 E9996
+      E0001 E0004 E0006 E0008 E0010 E0014 E0015 E0016 E0018 E0020 E0023 E0025 E0029 E0034 E0035 E0037
+      E0038 E0039 E0041 E1270 E1272 E1294 E1304 E9996
     `,
   },
   provider: {
@@ -40,23 +41,55 @@ export const areas = {
     reason:
       'O sistema nacional não aceitou os dados do serviço. Confira a atividade (cnae, service_code) e emita de novo; se a recusa se repetir, fale com o suporte.',
     codes: `
-      E0302 E0304 E0310 E0312 E0314 E0315 E0316 E0318 E0320 E0322 E0330 E0331 E0333 E0341 E0343 E0345
-      E0352 E0354 E0356 E0370 E0372 E0373 E0380 E0382 E0384 E0386 E0390 E0392 E0398 E0400 E0402 E0404
-      E0420 E1402
+      E0302 E0304 E0310 E0312 E0314 E0315 E0316 E0318 E0320 E0322 E0420 E1402
+    `,
+  },
+  foreignTrade: {
+    reason:
+      'O sistema nacional não aceitou as informações de comércio exterior da nota. Confira foreign_amount e customer.address e emita de novo; se a recusa se repetir, fale com o suporte.',
+    codes: `
+      E0330 E0331 E0333 E0341 E0343 E0345 E0352 E0354 E0356
+    `,
+  },
+  worksAndEvents: {
+    reason:
+      'O sistema nacional não aceitou os dados de obra ou de evento da nota, que este emissor não envia. Seus dados estão certos: fale com o suporte.',
+    codes: `
+      E0370 E0372 E0373 E0380 E0382 E0384 E0386 E0390 E0392 E0398 E0400 E0402 E0404
     `,
   },
   values: {
     reason:
       'O sistema nacional não aceitou os valores ou os tributos da nota. Confira amount_in_cents e o regime tributário com o contador; se a recusa se repetir, fale com o suporte.',
     codes: `
-      E0423 E0424 E0425 E0427 E0428 E0429 E0431 E0432 E0435 E0436 E0438 E0439 E0440 E0441 E0442 E0444
-      E0446 E0447 E0449 E0453 E0454 E0455 E0456 E0458 E0460 E0462 E0464 E0466 E0468 E0470 E0472 E0474
-      E0476 E0477 E0478 E0482 E0484 E0488 E0490 E0492 E0494 E0496 E0498 E0499 E0529 E0530 E0532 E0533
-      E0534 E0535 E0536 E0537 E0539 E0540 E0541 E0544 E0548 E0550 E0565 E0567 E0574 E0575 E0577 E0579
-      E0580 E0583 E0585 E0586 E0587 E0588 E0590 E0591 E0592 E0593 E0594 E0595 E0596 E0600 E0602 E0604
-      E0612 E0617 E0619 E0621 E0625 E0628 E0631 E0635 E0640 E0650 E0652 E0667 E0670 E0672 E0673 E0675
-      E0676 E0677 E0678 E0680 E0682 E0684 E0686 E0688 E0690 E0692 E0694 E0696 E0698 E0699 E0700 E0701
-      E0702 E0703 E0704 E0706 E0707 E0708 E0710 E0712 E0713 E0720 E0724 E1538
+      E0031 E0032 E0423 E0424 E0425 E0529 E0530 E0532 E0539 E0540 E0580 E0583 E0585 E0588 E0590 E0591
+      E0592 E0593 E0595 E0596 E0600 E0602 E0604 E0617 E0619 E0621 E0625 E0628 E0631 E0635 E0640 E0650
+      E0652 E0667 E0670 E0672 E0673 E0702 E0703 E0704 E0706 E0707 E0708 E0710 E0712 E0713
+    `,
+  },
+  deductions: {
+    reason:
+      'O sistema nacional não aceitou os descontos ou as deduções da nota, que este emissor não envia. Seus dados estão certos: fale com o suporte.',
+    codes: `
+      E0427 E0428 E0431 E0432 E0435 E0436 E0438 E0439 E0440 E0441 E0442 E0444 E0446 E0447 E0449 E0453
+      E0454 E0455 E0456 E0458 E0460 E0462 E0464 E0466 E0468 E0470 E0472 E0474 E0476 E0477 E0478 E0482
+      E0484 E0488 E0490 E0492 E0494 E0496 E0498 E0499 E1538
+    `,
+  },
+  benefits: {
+    reason:
+      'O sistema nacional não aceitou o benefício municipal ou a redução do ISS, que este emissor não envia. Seus dados estão certos: fale com o suporte.',
+    codes: `
+      E0429 E0533 E0534 E0535 E0536 E0537 E0541 E0544 E0548 E0550 E0565 E0567 E0574 E0575 E0577 E0579
+      E0586 E0587 E0594 E0612
+    `,
+  },
+  federalTaxes: {
+    reason:
+      'O sistema nacional não aceitou os tributos federais da nota, que este emissor não envia. Seus dados estão certos: fale com o suporte.',
+    codes: `
+      E0675 E0676 E0677 E0678 E0680 E0682 E0684 E0686 E0688 E0690 E0692 E0694 E0696 E0698 E0699 E0700
+      E0701 E0720 E0724
     `,
   },
   ibsCbs: {
@@ -103,9 +136,9 @@ export const areas = {
   },
   payload: {
     reason:
-      'O sistema nacional não conseguiu ler o documento enviado. É uma falha do programa emissor, não dos seus dados: fale com o suporte.',
+      'O sistema nacional não aceitou a forma do documento enviado. É uma falha do programa emissor, não dos seus dados: fale com o suporte.',
     codes: `
-      E1225 E1226 E1228 E1229 E1235 E1242 E6154 E6155 RNG6110
+      E1225 E1226 E1228 E1229 E1235 E1242 E1802 E1825 E1827 E1845 E6154 E6155 RNG6110
     `,
   },
   unavailable: {
@@ -119,8 +152,8 @@ export const areas = {
       'O sistema nacional não aceitou o pedido de cancelamento. Pergunte à prefeitura o que o impede ou fale com o suporte.',
     codes: `
       E0802 E0812 E0813 E0815 E0816 E0822 E0823 E0824 E0827 E0831 E0840 E0845 E0848 E0852 E0853 E0855
-      E0856 E0860 E0861 E0862 E0863 E0864 E0866 E0868 E0870 E1260 E1274 E1278 E1802 E1805 E1818 E1825
-      E1827 E1831 E1833 E1835 E1843 E1845 E1944 E1949 E1954 E1960 E1963 E1965 E1967 E1970 E1976 E1978
+      E0856 E0860 E0861 E0862 E0863 E0864 E0866 E0868 E0870 E1260 E1274 E1278 E1805 E1818 E1831 E1833
+      E1835 E1843 E1944 E1949 E1954 E1960 E1963 E1965 E1967 E1970 E1976 E1978
     `,
   },
   query: {
@@ -131,12 +164,18 @@ export const areas = {
   },
 } as const satisfies Readonly<Record<string, { reason: string; codes: string }>>;
 
-/** Of every code that an area names. */
-export const areaReasons: ReadonlyMap<string, string> = new Map(
-  Object.values(areas).flatMap(({ reason, codes }) =>
-    codes
-      .trim()
-      .split(/\s+/)
-      .map((code) => [code, reason] as const),
-  ),
-);
+type Area = { reason: string; codes: string };
+
+/** Of every code that one of the areas names, its area's reason. */
+export const reasonsOf = (some: readonly Area[]): ReadonlyMap<string, string> =>
+  new Map(
+    some.flatMap(({ reason, codes }) =>
+      codes
+        .trim()
+        .split(/\s+/)
+        .map((code) => [code, reason] as const),
+    ),
+  );
+
+/** Of every code. */
+export const areaReasons: ReadonlyMap<string, string> = reasonsOf(Object.values(areas));

@@ -18,11 +18,18 @@ export const emissionReasons: Readonly<Record<string, string>> = {
     'Na data da competência a inscrição municipal da empresa ainda não valia. Confira na prefeitura desde quando ela vale e fale com o suporte.',
   E0025:
     'Na data da competência a empresa ainda não estava autorizada a emitir pelo sistema nacional. Peça a autorização à prefeitura.',
+  E0029:
+    'O programa enviou um motivo de emissão que só cabe a quem não prestou o serviço. Seus dados estão certos: fale com o suporte.',
+  E0034:
+    'O programa citou uma nota rejeitada, o que não cabe nesta emissão. Seus dados estão certos: fale com o suporte.',
+  E0035:
+    'O programa citou uma nota rejeitada, o que não cabe nesta emissão. Seus dados estão certos: fale com o suporte.',
   E0037: 'O município do prestador não está no cadastro do convênio nacional. Fale com o suporte.',
   E0038: 'O convênio do município do prestador não está ativo. Fale com o suporte.',
   E0039: 'O município do prestador não usa o emissor nacional. Fale com o suporte.',
   E0041:
     'O município de emissão não é o do endereço do MEI no CNPJ. Confira o endereço no Portal do Empreendedor e peça ao suporte que corrija o cadastro.',
+  E1294: 'O prazo para registrar a nota no sistema nacional terminou. Fale com o suporte.',
   E9996:
     'A nota só pode ser emitida por quem prestou o serviço. Confira se a empresa emissora é a prestadora e fale com o suporte.',
 };

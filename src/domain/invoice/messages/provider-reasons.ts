@@ -8,7 +8,8 @@ export const providerReasons: Readonly<Record<string, string>> = {
   E0116: 'O município exige a inscrição municipal do prestador. Informe-a ao suporte e emita de novo.',
   E0119:
     'A prefeitura ainda não autorizou a inscrição municipal da empresa a emitir notas. Peça a autorização à prefeitura e emita de novo.',
-  E0120: 'A inscrição municipal informada não existe no cadastro nacional do município. Peça ao suporte que a corrija.',
+  E0120:
+    'A inscrição municipal informada não existe no cadastro nacional do município. Peça ao suporte que a corrija ou retire.',
   E0121: 'O programa enviou o nome da empresa onde ele não cabe. Seus dados estão certos: fale com o suporte.',
   E0124:
     'A inscrição municipal da empresa está inativa na data da competência. Regularize-a na prefeitura e emita de novo.',

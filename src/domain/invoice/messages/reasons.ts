@@ -1,4 +1,4 @@
-import { areaReasons } from './areas.js';
+import { areaReasons, areas, reasonsOf } from './areas.js';
 import { cancellationReasons } from './cancellation-reasons.js';
 import { customerReasons } from './customer-reasons.js';
 import { documentReasons } from './document-reasons.js';
@@ -20,6 +20,20 @@ export const ownReasons: ReadonlyMap<string, string> = new Map(
  * own wording. Undefined for a code that nobody has catalogued.
  */
 export const reasonOf = (code: string): string | undefined => ownReasons.get(code) ?? areaReasons.get(code);
+
+/**
+ * As `reasonOf`, for a cancellation. Reasons about a note tell to correct it and to issue it anew, which after a failed
+ * cancellation nobody may (spec "Cancellation object"): their codes get the reason of all refused requests.
+ */
+export const cancellationReasonOf = (code: string): string | undefined =>
+  reasonOf(code) === undefined
+    ? undefined
+    : (ownCancellationReasons.get(code) ?? requestReasons.get(code) ?? areas.event.reason);
+
+const ownCancellationReasons: ReadonlyMap<string, string> = new Map(Object.entries(cancellationReasons));
+
+/** Of the areas that are about any signed request, not about a note. */
+const requestReasons = reasonsOf([areas.signature, areas.certificate, areas.payload, areas.unavailable, areas.query]);
 
 /** Of several codes the one that says most: the first with a reason of its own, else the first that is catalogued. */
 export const mainReason = (codes: readonly string[]): string | undefined =>

@@ -4,6 +4,8 @@ const RATE_MISSING = 'a nota precisa da alíquota do ISS. Pergunte ao contador q
 
 /** About amounts, the rate of the ISS, withholding and the approximate taxes (domain.md section 9.5). */
 export const taxReasons: Readonly<Record<string, string>> = {
+  E0031: 'O cliente não pode reter o ISS neste município. Confirme com o contador e fale com o suporte.',
+  E0032: 'O intermediário não pode reter o ISS neste município. Confirme com o contador e fale com o suporte.',
   E0427: 'Os descontos e as deduções passam do valor do serviço. Confira amount_in_cents e emita de novo.',
   E0580: 'Esta operação não paga ISS e por isso não pode ter retenção. Confirme com o contador e fale com o suporte.',
   E0583: 'O MEI não tem retenção do ISS. Peça ao suporte que a retire do cadastro.',
@@ -22,7 +24,7 @@ export const taxReasons: Readonly<Record<string, string>> = {
   E0635: `Neste município, para empresa com o ISS fora do Simples, ${RATE_SURPLUS}`,
   E0640: `A empresa recolhe o ISS fora do Simples e ${RATE_MISSING}`,
   E0667:
-    'O município não deixa que este cliente com CPF retenha o ISS. Confirme a retenção com o contador e fale com o suporte.',
+    'O município não permite que este cliente com CPF retenha o ISS. Confirme a retenção com o contador e fale com o suporte.',
   E0710: 'O MEI não informa o percentual aproximado de tributos. Peça ao suporte que o retire do cadastro da empresa.',
   E0712: 'Falta o percentual aproximado de tributos da empresa do Simples. Pergunte ao contador e informe ao suporte.',
   E0713:
