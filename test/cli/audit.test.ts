@@ -70,6 +70,20 @@ describeWithPostgres('an auditor at the command line', () => {
   };
   const eventsOf = async (...argv: string[]) => (await operator.runJson(...argv)).json.events as Shown[];
 
+  it('audit verify --documents opens what the log keeps, and is given by revision what is no document', async () => {
+    const { exit, report } = await verify('--documents', '--skip-drift');
+    expect(exit).toBe(1);
+    expect(report.findings).toMatchObject([
+      { kind: 'document', stream: STREAM, revision: 1, detail: 'the DPS cannot be unpacked' },
+      { kind: 'document', stream: STREAM, revision: 2, detail: 'the NFS-e cannot be unpacked' },
+    ]);
+    expect(report).toMatchObject({ documents: { checked: 2, sealed: 0 } });
+    expect((await operator.run('audit', 'verify', '--documents', '--skip-drift')).out).toContain(
+      '2 signed documents checked',
+    );
+    expect((await verify('--skip-drift')).report).not.toHaveProperty('documents');
+  });
+
   it('audit replay shows the body of each moment, without the token of its links, and goes on record', async () => {
     const at = async (instant: string) =>
       (await operator.runJson('audit', 'replay', `nfse_${ID}`, '--at', instant)).json;
@@ -155,6 +169,7 @@ describeWithPostgres('an auditor at the command line', () => {
     [['audit', 'verify', '--file', '/nowhere.ndjson'], 2],
     [['audit', 'verify', '--file', '/nowhere.ndjson', '--public-key', 'abc'], 2],
     [['audit', 'verify', '--anchors', '/nowhere/at/all'], 2],
+    [['audit', 'verify', '--documents', '--file', '/nowhere.ndjson'], 2],
   ])('%j exits with %i and says why', async (argv, exit) => {
     const result = await operator.run(...argv);
     expect(result.exit).toBe(exit);

@@ -85,13 +85,13 @@ export const campaign = (title: string, { size, seed, series, openLog }: Campaig
   );
 };
 
-/** What an auditor's own process says of it all: chains, schemas, invariants, and each row of the read model. */
+/** What an auditor's own process says of it all: chains, schemas, invariants, signed documents, and each row of the read model. */
 const expectAudited = async ({ env }: Stage): Promise<string> => {
-  const program = runProgram(['src/main.ts', 'audit', 'verify', '--json'], env);
+  const program = runProgram(['src/main.ts', 'audit', 'verify', '--documents', '--json'], env);
   expect(await program.ended, program.complaint()).toEqual({ code: 0, signal: null });
-  const { ok, streams, events, findings } = JSON.parse(program.output().stdout);
+  const { ok, streams, events, findings, documents } = JSON.parse(program.output().stdout);
   expect({ ok, findings }).toEqual({ ok: true, findings: [] });
-  return `audit verify: ${streams} streams, ${events} events, nothing found`;
+  return `audit verify: ${streams} streams, ${events} events, ${documents.checked} documents, nothing found`;
 };
 
 const stepsOf = ({ rounds }: CampaignSize, random: Seeded): readonly Step[] =>

@@ -7,7 +7,13 @@ import { dump } from '../projections/support.js';
 import { runProgram } from '../support/crash-processes.js';
 import { eventually, type RunningService } from '../support/running-service.js';
 
-type AuditReport = { ok: boolean; streams: number; events: number; findings: readonly unknown[] };
+type AuditReport = {
+  documents: { checked: number };
+  ok: boolean;
+  streams: number;
+  events: number;
+  findings: readonly unknown[];
+};
 
 /** What an operator's own process prints, on the engines of the running service. */
 const operator = async (running: RunningService, ...args: readonly string[]): Promise<unknown> => {
@@ -54,9 +60,10 @@ const rebuilt = async (running: RunningService): Promise<{ before: Rows; after: 
   return { before, after: await rowsOf(running) };
 };
 
-/** Every hash and every link of the log holds. */
+/** Every hash and every link of the log holds, and so does every signature. */
 export const expectAudited = async (running: RunningService): Promise<void> => {
-  const report = (await operator(running, 'audit', 'verify')) as AuditReport;
+  const report = (await operator(running, 'audit', 'verify', '--documents')) as AuditReport;
   expect(report).toMatchObject({ ok: true, findings: [] });
   expect(report.events).toBeGreaterThan(40);
+  expect(report.documents.checked).toBeGreaterThan(5);
 };

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createFindings } from '../../../src/app/audit/finding.js';
+import { verifyDocuments } from '../../../src/app/audit/verify-documents.js';
+import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import type { EventLog } from '../../../src/ports/event-log.js';
+import { secondOpinion } from '../../../src/xml/second-opinion.js';
+import * as life from '../../domain/invoice/fixtures.js';
+import { accessKey, dpsId, signedDocuments } from '../../xml/documents.js';
+import { appendTo, fixedKeys, generationOf } from '../support.js';
+import { type AuditWorld, emptyWorld } from './world.js';
+
+const identity = issueCertificate({ subjectName: 'EMPRESA', validDays: 1, now: life.T0 });
+const documents = signedDocuments(identity);
+const packed = (xml: Buffer): string => gzipSync(xml).toString('base64');
+const sha256 = (xml: Buffer): string => createHash('sha256').update(xml).digest('hex');
+const digestOf = (xml: Buffer, signedElement: string): string => {
+  const opinion = secondOpinion(xml, signedElement);
+  return opinion.holds ? opinion.digest : '';
+};
+
+type Changes = Partial<{
+  attempted: object;
+  authorized: object;
+  cancelAttempted: object;
+  confirmed: object;
+}>;
+
+const changed = (event: InvoiceEvent, own: object, by: object = {}): InvoiceEvent =>
+  ({ ...event, data: { ...event.data, ...own, ...by } }) as InvoiceEvent;
+
+/** An invoice from its DPS to its registered cancellation, every document a signed one, but for the changes. */
+const documented = ({ attempted, authorized, cancelAttempted, confirmed }: Changes = {}): readonly InvoiceEvent[] => [
+  life.accepted(),
+  changed(
+    life.attempted(1, 1),
+    { dpsId, digest: digestOf(documents.DPS, 'infDPS'), signedDpsGzip: packed(documents.DPS) },
+    attempted,
+  ),
+  changed(
+    life.authorized(1, 2),
+    { accessKey, nfseXmlGzip: packed(documents.NFSe), nfseSha256: sha256(documents.NFSe) },
+    authorized,
+  ),
+  life.cancelRequested(3),
+  changed(
+    life.cancelAttempted(1, 4),
+    {
+      requestId: `PRE${accessKey}101101`,
+      digest: digestOf(documents.pedRegEvento, 'infPedReg'),
+      signedRequestGzip: packed(documents.pedRegEvento),
+    },
+    cancelAttempted,
+  ),
+  changed(
+    life.cancelConfirmed(5),
+    { eventXmlGzip: packed(documents.evento), eventSha256: sha256(documents.evento) },
+    confirmed,
+  ),
+];
+
+const otherNote = Buffer.from(documents.NFSe.toString('utf8').replace('<cStat>100<', '<cStat>101<'), 'utf8');
+const unsignedNote = Buffer.from(
+  documents.NFSe.toString('utf8').replace(/<\/infNFSe>.*(?=<\/NFSe>)/, '</infNFSe>'),
+  'utf8',
+);
+
+let world: AuditWorld;
+beforeEach(() => {
+  world = emptyWorld();
+});
+
+const record = (events: readonly InvoiceEvent[], mode: 'live' | 'test' = 'live') =>
+  appendTo(world.store, world.streamOf(1, mode), events, life.T0);
+
+const verified = async (log: EventLog = world.log, keys = fixedKeys()) => {
+  const findings = createFindings();
+  const count = await verifyDocuments({ log, keys, oracle: secondOpinion }, findings);
+  return { ...count, findings: findings.kept };
+};
+
+describe('the documents of a log', () => {
+  it('are opened, each kind of them, and nothing is found when they are what was signed', async () => {
+    await record(documented());
+    expect(await verified()).toEqual({ checked: 4, sealed: 0, findings: [] });
+  });
+
+  const faults: readonly (readonly [what: string, changes: Changes, revision: number, detail: string])[] = [
+    ['an NFS-e that was changed', { authorized: { nfseXmlGzip: packed(otherNote) } }, 2, 'not the one whose SHA-256'],
+    [
+      'an NFS-e that was changed, its SHA-256 too',
+      { authorized: { nfseXmlGzip: packed(otherNote), nfseSha256: sha256(otherNote) } },
+      2,
+      'the signature of the NFS-e: does not hold',
+    ],
+    [
+      'an NFS-e without a signature',
+      { authorized: { nfseXmlGzip: packed(unsignedNote), nfseSha256: sha256(unsignedNote) } },
+      2,
+      'the signature of the NFS-e: none',
+    ],
+    ['the note of another invoice', { authorized: { accessKey: '4'.repeat(50) } }, 2, 'another Id'],
+    ['a DPS of another digest', { attempted: { digest: 'AAAA' } }, 1, 'another digest'],
+    ['a DPS that is no gzip', { attempted: { signedDpsGzip: 'AAAA' } }, 1, 'cannot be unpacked'],
+    ['an NFS-e in the place of a DPS', { attempted: { signedDpsGzip: packed(documents.NFSe) } }, 1, 'another element'],
+    ['the request of another note', { cancelAttempted: { requestId: `PRE${'4'.repeat(50)}101101` } }, 4, 'another Id'],
+    ['an event that was changed', { confirmed: { eventSha256: 'b'.repeat(64) } }, 5, 'not the one whose SHA-256'],
+  ];
+
+  it.each(faults)('are found when there is %s', async (_what, changes, revision, detail) => {
+    await record(documented(changes));
+    const { checked, findings } = await verified();
+    expect(checked).toBe(4);
+    expect(findings).toMatchObject([{ kind: 'document', stream: world.streamOf(1), revision }]);
+    expect(findings[0]?.detail).toContain(detail);
+  });
+
+  it('are found when their sealed text was changed', async () => {
+    await record(documented());
+    const stored = await world.all();
+    const events = stored.map((event) =>
+      event.type === 'Authorized'
+        ? { ...event, data: { ...event.data, nfseXmlGzip: String(event.data.nfseXmlGzip).replace(/.{4}$/, 'AAAA') } }
+        : event,
+    );
+    const readAll: EventLog['readAll'] = async ({ after }) => (after === null ? events : []);
+    const { findings } = await verified({ ...world.log, readAll });
+    expect(findings).toMatchObject([{ kind: 'document', revision: 2, detail: 'the NFS-e cannot be opened' }]);
+  });
+
+  it('are counted and left where their key was destroyed', async () => {
+    await record(documented(), 'test');
+    const keys = fixedKeys();
+    keys.destroy(generationOf.test);
+    expect(await verified(world.log, keys)).toEqual({ checked: 0, sealed: 4, findings: [] });
+  });
+
+  it('may be unsigned where a note was imported, and must be the note that was imported', async () => {
+    const note = { accessKey, nfseXmlGzip: packed(unsignedNote), nfseSha256: sha256(unsignedNote) };
+    await record([life.imported(note)]);
+    expect(await verified()).toEqual({ checked: 1, sealed: 0, findings: [] });
+    await appendTo(
+      world.store,
+      world.streamOf(2),
+      [life.imported({ ...note, nfseXmlGzip: packed(otherNote) })],
+      life.T0,
+    );
+    expect((await verified()).findings).toMatchObject([{ kind: 'document', stream: world.streamOf(2) }]);
+  });
+
+  it('are none in an imported invoice without its XML', async () => {
+    await record([life.imported()]);
+    expect(await verified()).toMatchObject({ checked: 0, sealed: 0 });
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { issueCertificate } from '../../src/certificates/issue-certificate.js';
+import { secondOpinion } from '../../src/xml/second-opinion.js';
+import { verifySignature } from '../../src/xml/verify.js';
+import { sample } from '../support/samples.js';
+import { signedDocuments } from './documents.js';
+import { itWith } from './support.js';
+
+const identity = issueCertificate({ subjectName: 'EMPRESA', validDays: 1, now: '2026-09-15T13:00:00.000Z' });
+const documents = signedDocuments(identity);
+
+const kinds = [
+  ['DPS', 'infDPS'],
+  ['NFSe', 'infNFSe'],
+  ['pedRegEvento', 'infPedReg'],
+  ['evento', 'infEvento'],
+] as const;
+
+const replaced = (xml: Buffer, from: RegExp, to: string): Buffer => {
+  const text = xml.toString('utf8');
+  expect(text.replace(from, to)).not.toBe(text);
+  return Buffer.from(text.replace(from, to), 'utf8');
+};
+
+describe('secondOpinion', () => {
+  it.each(kinds)('agrees with the hot path over a %s, digest and Id', (kind, signedElement) => {
+    const first = verifySignature(documents[kind], signedElement);
+    expect(first.ok).toBe(true);
+    if (!first.ok) return;
+    const { digest, reference } = first;
+    expect(secondOpinion(documents[kind], signedElement)).toEqual({ holds: true, digest, reference });
+  });
+
+  it.each([
+    ['a changed content', /<cStat>100</, '<cStat>101<', 'does not hold'],
+    [
+      'a changed signature value',
+      /<SignatureValue>.{4}(?!.*<SignatureValue>)/,
+      '<SignatureValue>AAAA',
+      'does not hold',
+    ],
+    ['a certificate that is none', /<X509Certificate>[^<]*/g, '<X509Certificate>AAAA', 'does not hold'],
+    ['a document without the signature of its root', /<\/infNFSe>.*(?=<\/NFSe>)/, '</infNFSe>', 'none'],
+    ['a broken document', /<\/NFSe>$/, '', 'not well-formed'],
+  ] as const)('refuses %s', (_what, from, to, reason) => {
+    expect(secondOpinion(replaced(documents.NFSe, from, to), 'infNFSe')).toEqual({ holds: false, reason });
+  });
+
+  it('refuses a signature over another element than the one that counts', () => {
+    expect(secondOpinion(documents.DPS, 'infNFSe')).toEqual({ holds: false, reason: 'of another element' });
+  });
+
+  for (const name of ['nfse-07-producao-me-epp-cpf.xml', 'nfse-09-emissor-web-v1.00.xml']) {
+    itWith('samples', `accepts ${name}`, () => {
+      expect(secondOpinion(sample(name), 'infNFSe')).toMatchObject({ holds: true });
+    });
+  }
+});
