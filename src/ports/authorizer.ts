@@ -14,7 +14,7 @@ export type AuthorizedNote = {
   xml: Buffer;
   /** Of the embedded DPS. */
   dpsId: string;
-  /** DigestValue in the embedded DPS' signature; empty when it is unsigned. */
+  /** DigestValue in the embedded DPS' signature; empty when it is unsigned or its content has another digest. */
   dpsDigest: string;
   /** What tells a foreign note under our DPS id from our own one of before a restore. */
   content: { amount: string; description: string; customerDocument: string };

@@ -4,6 +4,8 @@ export const DSIG_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
 
 export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 
+export const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+
 export type Canonicalization = {
   mode: (typeof XmlC14NMode)[keyof typeof XmlC14NMode];
   withComments: boolean;
@@ -16,7 +18,7 @@ export const canonicalizations: Readonly<Record<string, Canonicalization>> = {
     mode: XmlC14NMode.XML_C14N_1_0,
     withComments: true,
   },
-  'http://www.w3.org/2001/10/xml-exc-c14n#': { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: false },
+  [EXCLUSIVE]: { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: false },
   'http://www.w3.org/2001/10/xml-exc-c14n#WithComments': {
     mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0,
     withComments: true,

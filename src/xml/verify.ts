@@ -5,6 +5,7 @@ import {
   canonicalizations,
   DSIG_NAMESPACE,
   ENVELOPED,
+  EXCLUSIVE,
   signatureAlgorithms,
 } from './algorithms.js';
 import { childElements, childrenNamed, onlyChild, withXmlDocument } from './document.js';
@@ -34,29 +35,63 @@ export const verifySignature = (xml: Buffer, signedElementName: string): Verific
   return opened.ok ? opened.value : fault('malformed');
 };
 
+/**
+ * Whether the enveloped digest of `parent`'s child still fits its content, the signature itself left aside: for a document
+ * inside of another. Exclusive C14N is tried too, because the outer document may bring name spaces that were not there at
+ * signing.
+ */
+export const digestFaultIn = (parent: XmlElement, signedElementName: string): SignatureFault | undefined => {
+  const read = readSigned(parent, signedElementName);
+  if (typeof read === 'string') return read;
+  const exclusive = canonicalizations[EXCLUSIVE] ?? read.contentForm;
+  return [read.contentForm, exclusive].some((form) => digestFits(read, form)) ? undefined : 'digest';
+};
+
 const verifyRoot = (root: XmlElement, signedElementName: string): Verification => {
-  const signatures = childrenNamed(root, 'Signature').filter((child) => child.namespaceUri === DSIG_NAMESPACE);
-  const [signature, ...others] = signatures;
-  if (signature === undefined) return fault('missing');
-  const signed = onlyChild(root, signedElementName);
-  const parts = readParts(signature);
-  if (others.length > 0 || signed === undefined || parts === undefined) return fault('structure');
-  const algorithm = signatureAlgorithms[parts.signatureMethod];
-  const signedInfoForm = canonicalizations[parts.canonicalizationMethod];
-  const contentForm = contentCanonicalization(parts.transforms);
-  if (algorithm === undefined || signedInfoForm === undefined || contentForm === undefined) return fault('algorithm');
-  if (parts.digestMethod !== algorithm.digestMethod) return fault('algorithm');
-  const id = signed.attr('Id')?.value;
-  if (id === undefined || parts.uri !== `#${id}`) return fault('reference');
-  const digest = createHash(algorithm.hash).update(signed.canonicalizeToString(contentForm)).digest();
-  if (!sameBytes(digest, Buffer.from(parts.digestValue, 'base64'))) return fault('digest');
+  const read = readSigned(root, signedElementName);
+  if (typeof read === 'string') return fault(read);
+  const { parts, algorithm, signedInfoForm } = read;
+  if (!digestFits(read, read.contentForm)) return fault('digest');
   const certificate = readCertificate(parts.certificate);
   if (certificate === undefined) return fault('certificate');
   const signedInfo = Buffer.from(parts.signedInfo.canonicalizeToString(signedInfoForm), 'utf8');
   const value = Buffer.from(parts.signatureValue, 'base64');
   if (!verify(algorithm.hash, signedInfo, certificate.publicKey, value)) return fault('signature_value');
-  return { ok: true, certificateDer: certificate.raw, digest: digest.toString('base64'), reference: id };
+  const digest = Buffer.from(parts.digestValue, 'base64').toString('base64');
+  return { ok: true, certificateDer: certificate.raw, digest, reference: parts.uri.slice(1) };
 };
+
+type Signed = {
+  signed: XmlElement;
+  parts: Parts;
+  algorithm: { hash: 'sha1' | 'sha256' };
+  signedInfoForm: Canonicalization;
+  contentForm: Canonicalization;
+};
+
+/** Signature and signed element of `parent`, as far as they can be read without computing anything. */
+const readSigned = (parent: XmlElement, signedElementName: string): Signed | SignatureFault => {
+  const signatures = childrenNamed(parent, 'Signature').filter((child) => child.namespaceUri === DSIG_NAMESPACE);
+  const [signature, ...others] = signatures;
+  if (signature === undefined) return 'missing';
+  const signed = onlyChild(parent, signedElementName);
+  const parts = readParts(signature);
+  if (others.length > 0 || signed === undefined || parts === undefined) return 'structure';
+  const algorithm = signatureAlgorithms[parts.signatureMethod];
+  const signedInfoForm = canonicalizations[parts.canonicalizationMethod];
+  const contentForm = contentCanonicalization(parts.transforms);
+  if (algorithm === undefined || signedInfoForm === undefined || contentForm === undefined) return 'algorithm';
+  if (parts.digestMethod !== algorithm.digestMethod) return 'algorithm';
+  const id = signed.attr('Id')?.value;
+  if (id === undefined || parts.uri !== `#${id}`) return 'reference';
+  return { signed, parts, algorithm, signedInfoForm, contentForm };
+};
+
+const digestFits = ({ signed, parts, algorithm }: Signed, form: Canonicalization): boolean =>
+  sameBytes(
+    createHash(algorithm.hash).update(signed.canonicalizeToString(form)).digest(),
+    Buffer.from(parts.digestValue, 'base64'),
+  );
 
 const fault = (reason: SignatureFault): Verification => ({ ok: false, reason });
 

@@ -71,6 +71,11 @@ describeWithPostgres('nfse certificate put', () => {
     });
   });
 
+  it('reads a password that an editor of Windows saved, with its byte order mark and line end', async () => {
+    await writeFile(inFolder('windows'), `\uFEFF${password}\r\n`);
+    expect(await put(pfx(issued(CNPJ, 365)), CNPJ, 'windows')).toMatchObject({ exit: 0 });
+  });
+
   it('stores that of a branch of the same company, and says whose it is', async () => {
     const result = await put(pfx(issued(BRANCH, 365)));
     expect(result).toMatchObject({

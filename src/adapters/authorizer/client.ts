@@ -6,7 +6,7 @@ import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { gzipBase64 } from '../../xml/transport.js';
 import { createAgents } from './agents.js';
 import { classifyLookup, classifySend } from './classify.js';
-import { identityOf, readEvent, readNote } from './documents.js';
+import { identityOf, readEventOfLookup, readEventOfSend, readNoteOfLookup, readNoteOfSend } from './documents.js';
 import { type Exchange, exchange } from './exchange.js';
 import { packedEventOf, textOf } from './responses.js';
 
@@ -57,7 +57,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
   ): Promise<LookupResult<AuthorizedNote>> => {
     const answer = classifyLookup(await call(caller, 'GET', `/nfse/${accessKey}`), absentCodes);
     if (answer.kind !== 'present') return answer;
-    const note = readNote(textOf(answer.body, 'nfseXmlGZipB64'));
+    const note = readNoteOfLookup(textOf(answer.body, 'nfseXmlGZipB64'));
     return note?.accessKey === accessKey ? { kind: 'found', found: note } : unreadable;
   };
 
@@ -68,7 +68,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       const answer = await call(caller, 'POST', '/nfse', { body, deadlineAt });
       return classifySend('dps', answer, (success) => {
         // `idDps` of this answer holds the access key (deviation 4): only the document itself is believed.
-        const note = readNote(textOf(success, 'nfseXmlGZipB64'));
+        const note = readNoteOfSend(textOf(success, 'nfseXmlGZipB64'));
         return note?.dpsId === id && note.dpsDigest === digest ? note : undefined;
       });
     },
@@ -89,7 +89,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       const body = { pedidoRegistroEventoXmlGZipB64: gzipBase64(signedRequest) };
       const answer = await call(caller, 'POST', `/nfse/${accessKey}/eventos`, { body, deadlineAt });
       return classifySend('event', answer, (success) => {
-        const event = readEvent(packedEventOf(success, CANCELLATION_EVENT));
+        const event = readEventOfSend(packedEventOf(success, CANCELLATION_EVENT));
         return event?.requestId === id && event.requestDigest === digest ? event : undefined;
       });
     },
@@ -98,7 +98,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       const path = `/nfse/${accessKey}/eventos/${CANCELLATION_EVENT}/1`;
       const answer = classifyLookup(await call(caller, 'GET', path), 'any');
       if (answer.kind !== 'present') return answer;
-      const event = readEvent(packedEventOf(answer.body, CANCELLATION_EVENT));
+      const event = readEventOfLookup(packedEventOf(answer.body, CANCELLATION_EVENT));
       return event?.requestId === cancellationRequestId(accessKey) ? { kind: 'found', found: event } : unreadable;
     },
 

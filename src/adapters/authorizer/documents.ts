@@ -1,6 +1,7 @@
 import { CANCELLATION_EVENT, isAccessKey } from '../../domain/shared/access-key.js';
 import { type Instant, instant } from '../../domain/shared/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
+import { embeddedDigestFits, isIntact } from '../../xml/intact.js';
 import { attributeAt, nodeAt, parseXml, textAt, type XmlValue } from '../../xml/parse.js';
 import { gunzipBase64 } from '../../xml/transport.js';
 
@@ -16,7 +17,7 @@ export const identityOf = (signed: Buffer, root: string, signedElement: string):
   return { id, digest };
 };
 
-/** The NFS-e inside `nfseXmlGZipB64`; undefined when it is none or misses what the protocol needs. */
+/** The NFS-e inside `nfseXmlGZipB64`, as an operator's file may hold it; undefined when it is none or misses what the protocol needs. */
 export const readNote = (packed: string | undefined): AuthorizedNote | undefined => {
   const xml = unpack(packed);
   const parsed = xml === undefined ? undefined : parseXml(xml);
@@ -31,6 +32,22 @@ export const readNote = (packed: string | undefined): AuthorizedNote | undefined
   return { accessKey, nfseNumber, authorizedAt, xml, dpsId, dpsDigest, content: contentOf(parsed.root) };
 };
 
+/**
+ * The note that a look-up shows: without `dpsDigest` when the DPS inside has another content than its digest says. Sefin's own
+ * signature is not asked about, for what the look-up shows is what stands (ADR 27).
+ */
+export const readNoteOfLookup = (packed: string | undefined): AuthorizedNote | undefined => {
+  const note = readNote(packed);
+  if (note === undefined) return undefined;
+  return embeddedDigestFits(note.xml, ['infNFSe', 'DPS'], 'infDPS') ? note : { ...note, dpsDigest: '' };
+};
+
+/** The note that answers a send: undefined also when it is not what Sefin signed, and then looked up. */
+export const readNoteOfSend = (packed: string | undefined): AuthorizedNote | undefined => {
+  const note = readNoteOfLookup(packed);
+  return note !== undefined && isIntact(note.xml, 'infNFSe') ? note : undefined;
+};
+
 const contentOf = (root: XmlValue): AuthorizedNote['content'] => {
   const infDPS = nodeAt(root, 'NFSe/infNFSe/DPS/infDPS');
   const documents = ['CNPJ', 'CPF', 'NIF'].map((kind) => textAt(infDPS, `toma/${kind}`));
@@ -41,8 +58,10 @@ const contentOf = (root: XmlValue): AuthorizedNote['content'] => {
   };
 };
 
-/** The cancellation event inside a packed text; undefined when it is another event or no event. */
-export const readEvent = (packed: string | undefined): RegisteredEvent | undefined => {
+/**
+ * The cancellation event that a look-up shows, as `readNoteOfLookup` reads a note; undefined when it is another event or no event.
+ */
+export const readEventOfLookup = (packed: string | undefined): RegisteredEvent | undefined => {
   const xml = unpack(packed);
   const parsed = xml === undefined ? undefined : parseXml(xml);
   if (xml === undefined || parsed === undefined || !parsed.ok) return undefined;
@@ -51,7 +70,14 @@ export const readEvent = (packed: string | undefined): RegisteredEvent | undefin
   const requestId = attributeAt(parsed.root, `${request}/infPedReg`, 'Id');
   const reason = textAt(parsed.root, `${request}/infPedReg/e${CANCELLATION_EVENT}/cMotivo`);
   if (registeredAt === undefined || requestId === undefined || reason === undefined) return undefined;
-  return { xml, registeredAt, requestId, requestDigest: digestAt(parsed.root, request) };
+  const fits = embeddedDigestFits(xml, ['infEvento', 'pedRegEvento'], 'infPedReg');
+  return { xml, registeredAt, requestId, requestDigest: fits ? digestAt(parsed.root, request) : '' };
+};
+
+/** The event that answers a send: undefined also when it is not what Sefin signed, and then looked up. */
+export const readEventOfSend = (packed: string | undefined): RegisteredEvent | undefined => {
+  const event = readEventOfLookup(packed);
+  return event !== undefined && isIntact(event.xml, 'infEvento') ? event : undefined;
 };
 
 /** A note with its signatures is 20 KB; the cap leaves room for every field at its longest. */

@@ -25,13 +25,16 @@ const put: Command = {
     const password = await readFile(passwordFile, 'utf8').catch(() => undefined);
     if (password === undefined) return badUsage(`${passwordFile} cannot be read`);
     const opened = await session();
-    const read = opened.readPkcs12(pfx, password.replace(/\r?\n$/, ''));
+    const read = opened.readPkcs12(pfx, passwordIn(password));
     if (!read.ok) return notStored(REASONS[read.reason]);
     const { certificate } = read;
     const refusal = holderFault(certificate.cnpj, cnpj) ?? validityFault(certificate, opened.clock.now());
     return refusal === undefined ? await store(cnpj, certificate, actor, opened) : notStored(refusal);
   },
 };
+
+/** The one line of a password file, without what the editors of Windows put around it. */
+const passwordIn = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');
 
 const issueDemo: Command = {
   name: 'certificate issue-demo',

@@ -5,6 +5,7 @@ import { issueCertificate, type KeyAndCertificate } from '../../../src/certifica
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { buildCancellation } from '../../../src/domain/ped-reg-evento/build-cancellation.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { signDocument } from '../../../src/xml/sign.js';
 import { gzipBase64 } from '../../../src/xml/transport.js';
 import { acceptedFacts } from '../../domain/dps/facts.js';
 import * as documents from '../../xml/documents.js';
@@ -48,11 +49,19 @@ export const signedCancellation = async (certificate: CompanyCertificate): Promi
   return { id, ...(await signer.signPedRegEvento(xml, certificate)) };
 };
 
-/** A note with this DPS; its own signature is not looked at by the client. */
-export const noteAround = (dps: Buffer): Buffer => Buffer.from(documents.noteAround(dps.toString('utf8')), 'utf8');
+/** A note with this DPS, signed as Sefin signs; `nameSpaces` are declared on its root besides the default one. */
+export const noteAround = (dps: Buffer, nameSpaces = ''): Buffer => {
+  const unsigned = documents.noteAround(dps.toString('utf8')).replace(' versao=', `${nameSpaces} versao=`);
+  return signedBySefin(unsigned, 'infNFSe', `NFS${accessKey}`);
+};
 
 export const eventAround = (request: Buffer): Buffer =>
-  Buffer.from(documents.eventAround(request.toString('utf8')), 'utf8');
+  signedBySefin(documents.eventAround(request.toString('utf8')), 'infEvento', `EVT${accessKey}101101001`);
+
+const sefin = issueCertificate({ subjectName: 'Sefin', validDays: 1, now: '2026-11-21T12:00:00.000Z' });
+
+const signedBySefin = (unsigned: string, signedElementName: string, id: string): Buffer =>
+  signDocument(unsigned, { ...sefin, signedElementName, id, algorithm: 'exc-c14n-with-comments' }).bytes;
 
 /** Success of `POST /nfse` as live servers shape it: `idDps` holds the access key (deviation 4). */
 export const issued = (note: Buffer) => ({
