@@ -12,7 +12,7 @@ import { UnknownEventVersion } from '../app/event-store/codec.js';
 import { StoreUnavailable } from '../app/event-store/event-store.js';
 import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../ports/event-log.js';
 import { WorkQueueUnavailable } from '../ports/work-queue.js';
-import { FolderInUse } from '../simulator/start.js';
+import { FolderInUse, LedgerDamaged } from '../simulator/start.js';
 import { LogIdentityMismatch } from '../workers/projection-checkpoint.js';
 import { LiveRowsOfOtherVersion } from '../workers/projection-now.js';
 import { DemoFailed } from './demo-client.js';
@@ -43,9 +43,14 @@ export const startupFault = (error: unknown): StartupFault => {
   const fault = sqlFault(error);
   if (fault !== 'other') return { exit: 3, line: `${DATABASE_LINES[fault]}${saidAs(code)}` };
   if (unreachable) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
-  const ours = [UnknownEventVersion, UnreadableEvent, TamperedSecret, DemoFailed, LiveRowsOfOtherVersion].some(
-    (fault) => error instanceof fault,
-  );
+  const ours = [
+    UnknownEventVersion,
+    UnreadableEvent,
+    TamperedSecret,
+    DemoFailed,
+    LiveRowsOfOtherVersion,
+    LedgerDamaged,
+  ].some((fault) => error instanceof fault);
   if (ours && error instanceof Error) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };

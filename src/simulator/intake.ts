@@ -59,10 +59,13 @@ export const takeIn = (base64: string, kind: Kind): Intake => {
   if (faults.length > 0) return refuse('E1235', faults.join(' '));
   const signature = verifySignature(bytes, kind.signed);
   if (!signature.ok) return refuse(signature.reason === 'missing' ? kind.unsigned : kind.wrongSignature);
-  const start = text.indexOf(`<${kind.root}`);
-  const end = text.lastIndexOf(`</${kind.root}>`) + kind.root.length + 3;
-  return {
-    ok: true,
-    received: { text: text.slice(start, end), root: parsed.root, signerDer: signature.certificateDer },
-  };
+  const received = { text: rootOf(text, kind.root), root: parsed.root, signerDer: signature.certificateDer };
+  return { ok: true, received };
+};
+
+/** Comments and instructions may stand around the root, with tags in them that are none; in well-formed text only. */
+const rootOf = (text: string, name: string): string => {
+  const tagsOnly = text.replace(/<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>/gs, (section) => ' '.repeat(section.length));
+  const end = tagsOnly.indexOf('>', tagsOnly.lastIndexOf(`</${name}`)) + 1;
+  return text.slice(tagsOnly.indexOf(`<${name}`), end);
 };

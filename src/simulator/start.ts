@@ -19,6 +19,7 @@ import { createTimers } from './timers.js';
 export type { Simulator, SimulatorOptions, Tables } from './options.js';
 export { FolderInUse } from './state/folder-lock.js';
 export { issueClientCertificate } from './state/identity.js';
+export { LedgerDamaged } from './state/ledger-line.js';
 
 /** PEM of the trust root of the server that runs, or will run, on the folder. */
 export const simulatorAuthority = async (folder: string, clock: SimulatorOptions['clock']): Promise<string> =>
@@ -28,7 +29,7 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 
 /**
  * Stands in for Sefin Nacional, both environments on one mutual-TLS port, with a control port beside it (design
- * section 10). Throws `FolderInUse` when another simulator runs on the folder, and what `listen` throws for a taken port.
+ * section 10). Throws `FolderInUse` when another simulator runs on the folder, `LedgerDamaged`, and what `listen` throws for a taken port.
  */
 export const startSimulator = async (options: SimulatorOptions): Promise<Simulator> => {
   const closers: (() => Promise<void> | void)[] = [];

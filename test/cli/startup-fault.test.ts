@@ -5,6 +5,7 @@ import { MasterKeyUnusable } from '../../src/adapters/vault/key-file.js';
 import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
 import { EventLogUnavailable, type LogPosition, UnreadableEvent } from '../../src/ports/event-log.js';
 import { startupFault } from '../../src/runtime/startup-fault.js';
+import { LedgerDamaged } from '../../src/simulator/start.js';
 
 const SECRET = 'invalid input: customer 12345678909';
 
@@ -43,6 +44,7 @@ it.each([
   [new UnknownEventVersion('event type X: newer than this program'), 1],
   [new UnreadableEvent(17n as LogPosition, 'anchor-2026-11-21', 0), 1],
   [new TamperedSecret('a day-key of the vault is not sealed text'), 1],
+  [new LedgerDamaged('the ledger is damaged at byte 7'), 1],
   [new MasterKeyUnusable('the master key file cannot be read'), 2],
 ])('our own errors say what they are: %s', (error, exit) => {
   expect(startupFault(error)).toEqual({ exit, line: error.message });

@@ -18,7 +18,6 @@ describe('the control port', () => {
     ['faults', { kind: 'slow' }, 'on'],
     ['faults', { on: 'nfse', kind: 'slow' }, 'on'],
     ['faults', { on: 'issue', kind: 'explode' }, 'kind'],
-    ['faults', { on: 'lookup', kind: 'late_commit' }, 'kind'],
     ['faults', { on: 'issue', kind: 'slow', times: 0 }, 'times'],
     ['faults', { on: 'issue', kind: 'slow', times: 1.5 }, 'times'],
     ['faults', { on: 'issue', kind: 'slow', delay_ms: -1 }, 'delay_ms'],

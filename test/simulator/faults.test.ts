@@ -104,10 +104,14 @@ describe('a fault on issuing', () => {
     expect((await rig.call('GET', `/nfse/${key}`)).status).toBe(200);
   });
 
-  it('slow: the note exists before the answer comes', async () => {
+  it('slow: the note exists, and the call is seen, before the answer comes', async () => {
     await order({ on: 'issue', kind: 'slow', delay_ms: NEVER_MS });
     const answer = issueNext().catch(() => 'never answered');
     await eventually(inLedger, (count) => count === 1);
+    const calls = (await rig.control('GET', 'calls')).json as { path: string; outcome: unknown }[];
+    expect(calls.filter(({ outcome }) => outcome === 'open').map(({ path }) => path)).toEqual([
+      '/test/SefinNacional/nfse',
+    ]);
     next += 1;
     await order({ on: 'issue', kind: 'slow', delay_ms: 10 });
     expect((await issueNext()).status).toBe(201);
@@ -149,6 +153,22 @@ describe('a fault on issuing', () => {
     expect(codesOf(await issueNext())).toEqual(['RNG9999']);
     expect(await inLedger()).toBe(0);
   });
+
+  it.each(['lookup', 'fetch', 'event_lookup'])(
+    'late_commit: %s, which has nothing to commit, is cut off once',
+    async (on) => {
+      const key = keyOf(await issueNext());
+      const calls: Record<string, () => Promise<Answered>> = {
+        lookup,
+        fetch: () => rig.call('GET', `/nfse/${key}`),
+        event_lookup: () => rig.call('GET', `/nfse/${key}/eventos/101101/1`),
+      };
+      const ask = calls[on] ?? lookup;
+      await order({ on, kind: 'late_commit' });
+      await lost(ask());
+      expect((await ask()).status).toBe(on === 'event_lookup' ? 404 : 200);
+    },
+  );
 
   it('garbage and missing_key: a success that tells nothing', async () => {
     await order({ on: 'issue', kind: 'garbage' });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAccessKey } from '../../src/domain/shared/access-key.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
 import { openSchemas } from '../../src/xml/schema.js';
+import { gzipBase64 } from '../../src/xml/transport.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { itWith, xmllintAccepts } from '../xml/support.js';
@@ -33,6 +34,11 @@ import {
 const IBSCBS =
   '<IBSCBS><finNFSe>0</finNFSe><indFinal>1</indFinal><cIndOp>100301</cIndOp><indDest>0</indDest><valores><trib>' +
   '<gIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib></gIBSCBS></trib></valores></IBSCBS>';
+
+const WITHHELD =
+  '<tribFed><piscofins><CST>01</CST><vBCPisCofins>10000.00</vBCPisCofins><pAliqPis>0.00</pAliqPis>' +
+  '<pAliqCofins>7.60</pAliqCofins><vPis>0.00</vPis><vCofins>760.00</vCofins><tpRetPisCofins>2</tpRetPisCofins>' +
+  '</piscofins><vRetIRRF>150.00</vRetIRRF><vRetCSLL>465.00</vRetCSLL></tribFed>';
 
 const REIMBURSEMENT =
   '<gReeRepRes><documentos><docOutro><nDoc>1</nDoc><xDoc>Recibo</xDoc></docOutro><dtEmiDoc>2026-01-01</dtEmiDoc>' +
@@ -120,10 +126,7 @@ describe('issuing', () => {
         totTrib: MONEY_TOT_TRIB,
         amount: '10000.00',
         toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
-        tribFed:
-          '<tribFed><piscofins><CST>01</CST><vBCPisCofins>10000.00</vBCPisCofins><pAliqPis>0.00</pAliqPis>' +
-          '<pAliqCofins>7.60</pAliqCofins><vPis>0.00</vPis><vCofins>760.00</vCofins><tpRetPisCofins>2</tpRetPisCofins>' +
-          '</piscofins><vRetIRRF>150.00</vRetIRRF><vRetCSLL>465.00</vRetCSLL></tribFed>',
+        tribFed: WITHHELD,
         ibscbs: IBSCBS,
       },
       {
@@ -163,6 +166,16 @@ describe('issuing', () => {
       { 'valores/vCalcDR': '90.00', 'valores/vBC': '810.00', 'valores/vISSQN': '40.50', 'valores/vLiq': '900.00' },
     ],
     [
+      'no incidence, with a net amount less what is withheld and nothing else',
+      {
+        regTrib: NORMAL,
+        totTrib: MONEY_TOT_TRIB,
+        tribMun: '<tribISSQN>4</tribISSQN><tpRetISSQN>1</tpRetISSQN>',
+        tribFed: '<tribFed><vRetIRRF>150.00</vRetIRRF></tribFed>',
+      },
+      { cLocIncid: undefined, 'valores/vTotalRet': undefined, 'valores/vLiq': '1350.00' },
+    ],
+    [
       'an export, with a net amount and nothing else',
       {
         toma: party('toma', '<NIF>1</NIF>', addressAbroad()),
@@ -180,6 +193,41 @@ describe('issuing', () => {
     const { xml, at } = await issued(changes);
     expect(openSchemas().validate('NFSe', xml)).toEqual([]);
     for (const [path, value] of Object.entries(expected)) expect([path, at(path)]).toEqual([path, value]);
+  });
+
+  it('leaves PIS and COFINS in the base of IBS and CBS from 2027 on, and adds both to the total', async () => {
+    const today = rig.clock.at;
+    rig.clock.at = '2027-01-15T15:00:00.000Z';
+    const { xml, at } = await issued({
+      regTrib: NORMAL,
+      totTrib: MONEY_TOT_TRIB,
+      amount: '10000.00',
+      toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
+      tribFed: WITHHELD,
+      ibscbs: IBSCBS,
+    });
+    rig.clock.at = today;
+    expect(openSchemas().validate('NFSe', xml)).toEqual([]);
+    const { vBC, vTotNF } = { vBC: at('IBSCBS/valores/vBC'), vTotNF: at('IBSCBS/totCIBS/vTotNF') };
+    // 10000 less 500 of ISSQN; 9385 net, and 9.50 and 85.50 on top.
+    expect([vBC, at('valores/vLiq'), vTotNF]).toEqual(['9500.00', '9385.00', '9480.00']);
+  });
+
+  const surroundings: [string, (xml: string) => string][] = [
+    ['a comment before it', (xml) => xml.replace('?><DPS', '?><!-- <DPS> </DPS> --><DPS')],
+    ['a comment after it', (xml) => `${xml}<!-- </DPS> -->`],
+    ['an instruction before it', (xml) => xml.replace('?><DPS', '?><?note <DPS> ?><DPS')],
+    ['white space in its end tag', (xml) => xml.replace(/<\/DPS>$/, '</DPS >')],
+  ];
+
+  it.each(surroundings)('takes the DPS out of its document in spite of %s', async (_name, around) => {
+    next += 1;
+    const sent = around(signDps(dpsXml(rig.clock, { number: next }), rig.identity).toString());
+    const body = { dpsXmlGZipB64: gzipBase64(Buffer.from(sent)) };
+    const xml = unpack((await rig.call('POST', '/nfse', { body })).json.nfseXmlGZipB64);
+    const dps = /<DPS xmlns.*?<\/Signature><\/DPS ?>/s.exec(sent)?.[0] ?? 'none';
+    expect(xml.toString()).toContain(`</valores>${dps}</infNFSe>`);
+    expect([openSchemas().validate('NFSe', xml), verifySignature(xml, 'infNFSe').ok]).toEqual([[], true]);
   });
 
   it('numbers the notes of an emitter one by one, per environment', async () => {

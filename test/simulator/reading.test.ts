@@ -45,7 +45,8 @@ describe('asking for documents', () => {
   });
 
   const pages: [string, string, number][] = [
-    ['GET', '/test/sefinnacional/nfse/1', 404],
+    ['GET', '/test/sefinnacional/nfse/1', 307],
+    ['POST', '/live/SEFINNACIONAL/nfse', 307],
     ['GET', '/test/SefinNacional/NFSE/1', 404],
     ['GET', '/', 404],
     ['GET', '/test/SefinNacional/nfse', 405],

@@ -89,6 +89,42 @@ describe('a damaged ledger', () => {
     await writeFile(path, 'nonsense\n');
     await expect(openLedger(path)).rejects.toThrow('damaged');
   });
+
+  const NOTE = {
+    accessKey: '3'.repeat(50),
+    dpsId: 'DPS1',
+    cnpj: COMPANY,
+    number: 1,
+    municipality: '3304557',
+    amountInCents: 150000,
+    authorizedAt: '2026-11-21T12:00:00.000Z',
+  };
+
+  it('is refused when what is damaged still reads as a record or a document', async () => {
+    const path = join(temporaryFolder(), 'ledger.ndjson');
+    const ledger = await openLedger(path);
+    ledger.addNote(NOTE, 'H4sIAAAA');
+    await ledger.close();
+    const written = await readFile(path, 'utf8');
+    for (const [from, to] of [
+      ['150000', '150001'],
+      ['"accessKey"', '"accesskey"'],
+      ['H4sIAAAA', 'H4sIAAAB'],
+      ['"}\n', ' }\n'],
+    ] as const) {
+      await writeFile(path, written.replace(from, to));
+      await expect(openLedger(path)).rejects.toThrow(`${path} is damaged at byte 0`);
+    }
+  });
+
+  it('of an earlier version, whose lines have no sum, is read as it is', async () => {
+    const path = join(temporaryFolder(), 'ledger.ndjson');
+    await writeFile(path, `${JSON.stringify({ kind: 'note', ...NOTE, document: 'H4sIAAAA' })}\n`);
+    const ledger = await openLedger(path);
+    expect(ledger.noteByDps('DPS1')).toEqual(NOTE);
+    expect(await ledger.noteDocument(NOTE.accessKey)).toBe('H4sIAAAA');
+    await ledger.close();
+  });
 });
 
 describe('check digits', () => {

@@ -34,6 +34,16 @@ export type SendGateOptions = {
   onChange(change: CircuitChange): void;
 };
 
+/**
+ * About the last sends that met an outage; the next to be asked stands last, and stays there while it is answered.
+ * `answered`: since the last outage, so that a send may go.
+ */
+type Doubt = { questions: readonly Question[]; answered: boolean };
+
+const NO_DOUBT: Doubt = { questions: [], answered: false };
+
+const QUESTIONS_KEPT = 5;
+
 /** Those who wait come back spread over so many seconds. */
 const SPREAD_SECONDS = 5;
 
@@ -42,11 +52,12 @@ export const createSendGate = (options: SendGateOptions): SendGate => {
   const { clock, leaseSeconds, chance, onChange } = options;
   const pace = paceOf(options.shortestWindowSeconds);
   const circuits: Record<Mode, Circuit> = { live: closedCircuit, test: closedCircuit };
-  const questions: Partial<Record<Mode, Question>> = {};
+  const doubts: Record<Mode, Doubt> = { live: NO_DOUBT, test: NO_DOUBT };
 
   const turn = (mode: Mode, to: Circuit): void => {
     const from = circuits[mode];
     circuits[mode] = to;
+    if (to.state === 'closed' && to.failures === 0) doubts[mode] = NO_DOUBT;
     if (from.state === to.state) return;
     onChange({ mode, from: from.state, to: to.state, ...(to.state === 'open' ? { until: to.until } : {}) });
   };
@@ -63,7 +74,8 @@ export const createSendGate = (options: SendGateOptions): SendGate => {
         reported = true;
         if (result.kind === 'done' || result.kind === 'rejected') return turn(mode, answered());
         if (result.outage === true) {
-          questions[mode] = question;
+          const questions = [...doubts[mode].questions, question].slice(-QUESTIONS_KEPT);
+          doubts[mode] = { questions, answered: false };
           return outage(caller, isProbe);
         }
         // Codes about the caller or the document come of an environment that works.
@@ -79,9 +91,14 @@ export const createSendGate = (options: SendGateOptions): SendGate => {
   /** A question costs nothing, an attempt that meets an outage may cost its invoice an hour: so the question goes first. */
   const askFirst = async (caller: Caller, question: Question): Promise<Instant> => {
     const heard = await question(caller).catch(() => undefined);
-    if (heard?.kind === 'inconclusive' && heard.outage === true) outage(caller, true);
-    else {
-      delete questions[caller.mode];
+    const { questions } = doubts[caller.mode];
+    if (heard?.kind === 'inconclusive' && heard.outage === true) {
+      // Another one next time: a single document that cannot be looked up must not hold up everybody's sends.
+      const others = questions.filter((other) => other !== question);
+      doubts[caller.mode] = { questions: [question, ...others], answered: false };
+      outage(caller, true);
+    } else {
+      doubts[caller.mode] = { questions, answered: true };
       // What is found was taken: the environment takes sends, and only its answer got lost.
       turn(caller.mode, heard?.kind === 'found' ? answered() : learnedNothing(circuits[caller.mode], true));
     }
@@ -100,7 +117,8 @@ export const createSendGate = (options: SendGateOptions): SendGate => {
         return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * pace * chance()) };
       }
       const isProbe = admission.kind === 'probe';
-      const question = isProbe ? questions[caller.mode] : undefined;
+      const { questions, answered: isAnswered } = doubts[caller.mode];
+      const question = isProbe && !isAnswered ? questions.at(-1) : undefined;
       return question === undefined
         ? passFor(caller, isProbe)
         : { kind: 'paused', until: await askFirst(caller, question) };

@@ -1,5 +1,5 @@
 import type { Mode } from '../../domain/shared/ids.js';
-import { FAULT_KINDS, FAULT_TARGETS, type Fault, type FaultKind, type FaultTarget } from '../state/faults.js';
+import { FAULT_KINDS, FAULT_TARGETS, type Fault, type FaultKind } from '../state/faults.js';
 import { BadInput, flag, members, oneOf, textLike, whole } from './input.js';
 
 export const MODES: readonly Mode[] = ['test', 'live'];
@@ -20,8 +20,6 @@ const COMMITS: Partial<Record<FaultKind, boolean>> = {
   reject: false,
 };
 
-const READS: readonly FaultTarget[] = ['lookup', 'fetch', 'event_lookup'];
-
 /** Body of `POST /_control/faults`. Throws `BadInput`. `times` is 1 and `delay_ms` 1000 unless given. */
 export const readFault = (body: unknown): Fault => {
   const fields = members(body);
@@ -34,8 +32,6 @@ export const readFault = (body: unknown): Fault => {
   const code = fields.optional('code', textLike(/^[A-Z]{1,4}[0-9]{1,5}$/, 'an error code such as E0316'));
   const message = fields.optional('message', textLike(/^.{1,500}$/s, 'a text of 1 to 500 characters'));
   fields.done();
-  if (kind === 'late_commit' && READS.includes(on))
-    throw new BadInput('kind', 'late_commit only works on issue and event');
   if (kind === 'reject' && code === undefined) throw new BadInput('code', 'is required for reject');
   if (commit !== undefined && commit !== (COMMITS[kind] ?? commit))
     throw new BadInput('commit', `cannot be so for ${kind}`);

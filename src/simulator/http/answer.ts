@@ -77,6 +77,7 @@ export const failedQuery = (head: JsonObject, status: number, { code, message }:
 });
 
 const TITLES: Readonly<Record<number, string>> = {
+  307: '307 - Temporary Redirect',
   403: '403 - Forbidden: Access is denied.',
   404: '404 - File or directory not found.',
   405: '405 - HTTP verb used to access this page is not allowed.',

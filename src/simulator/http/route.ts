@@ -9,7 +9,7 @@ export type Route =
   | { operation: 'event'; accessKey: string }
   | { operation: 'event_lookup'; accessKey: string; type: string; sequence: string }
   | { operation: 'parameters'; path: readonly string[] }
-  | { operation: 'none'; status: 404 | 405 | 501 };
+  | { operation: 'none'; status: 307 | 404 | 405 | 501 };
 
 export type Addressed = { mode?: Mode; route: Route };
 
@@ -23,6 +23,7 @@ export const routeOf = (method: string, url: string): Addressed => {
   for (const mode of MODES) {
     const base = `${ENVIRONMENT_FACTS[mode].basePath}/`;
     if (path.startsWith(base)) return { mode, route: routeBelow(method, path.slice(base.length).split('/')) };
+    if (path.toLowerCase().startsWith(base.toLowerCase())) return { mode, route: wrongCase };
   }
   return { route: notFound };
 };
@@ -35,6 +36,8 @@ const parametersRoute = (method: string, path: string): Addressed | undefined =>
   return { mode: mode === 'live' ? 'live' : 'test', route };
 };
 
+/** So `/sefinnacional/…` is answered (domain.md section 1). */
+const wrongCase: Route = { operation: 'none', status: 307 };
 const notFound: Route = { operation: 'none', status: 404 };
 const wrongMethod: Route = { operation: 'none', status: 405 };
 

@@ -34,9 +34,14 @@ export const send = (response: ServerResponse, answer: Answer, reset: () => void
 
 const write = (response: ServerResponse, status: number, contentType: string, text: string): void => {
   const bytes = Buffer.from(text, 'utf8');
-  const retry = status === 429 ? { 'retry-after': '1' } : {};
-  response.writeHead(status, { 'content-type': contentType, 'content-length': bytes.length, ...retry });
+  response.writeHead(status, { 'content-type': contentType, 'content-length': bytes.length, ...EXTRA_HEADERS[status] });
   response.end(bytes);
+};
+
+/** Whoever follows the redirect finds no application there. */
+const EXTRA_HEADERS: Readonly<Record<number, Record<string, string>>> = {
+  307: { location: '/' },
+  429: { 'retry-after': '1' },
 };
 
 const page = (title: string): string =>

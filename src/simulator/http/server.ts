@@ -83,7 +83,8 @@ const serve = async (
   { request, response, reset, renegotiate }: Exchange,
   log: (line: object) => void,
 ): Promise<void> => {
-  const time = world.clock.now();
+  const { method = '', url: path = '' } = request;
+  const answered = world.calls.receive({ time: world.clock.now(), method, path });
   try {
     const { socket } = request;
     if (renegotiate && socket instanceof TLSSocket) {
@@ -94,10 +95,7 @@ const serve = async (
     const handled = await handle(world, request, caller);
     const { mode } = handled.addressed;
     const codes = codesOf(handled.answer);
-    world.calls.add({
-      time,
-      method: request.method ?? '',
-      path: request.url ?? '',
+    answered({
       ...(mode !== undefined && { environment: mode }),
       ...(caller.kind === 'known' && { caller: caller.cnpj }),
       outcome: outcomeOf(handled),
@@ -106,6 +104,7 @@ const serve = async (
     });
     send(response, handled.answer, reset);
   } catch (error) {
+    answered({ outcome: 'cut' });
     log({ msg: 'the simulator could not answer', reason: error instanceof Error ? error.name : 'unknown' });
     response.socket?.destroy();
   }

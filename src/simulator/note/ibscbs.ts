@@ -13,15 +13,18 @@ const P_CBS = '0.90';
 /** The computed `IBSCBS` group of an NFS-e whose DPS declares one; undefined otherwise. */
 export const ibscbs = (dps: Dps, values: Values, nameOf: (ibge: string) => string): Canonical | undefined => {
   if (!dps.has('IBSCBS')) return undefined;
-  const taxes = (values.issqn?.vISSQN ?? 0) + dps.cents(`${PIS_COFINS}/vPis`) + dps.cents(`${PIS_COFINS}/vCofins`);
+  // Until 2026 PIS and COFINS come off the base, and the total of the note is its net amount; from 2027 on the two new
+  // taxes come on top of it.
+  const isTestYear = dps.competence < '2027';
+  const pisCofins = isTestYear ? dps.cents(`${PIS_COFINS}/vPis`) + dps.cents(`${PIS_COFINS}/vCofins`) : 0;
+  const taxes = (values.issqn?.vISSQN ?? 0) + pisCofins;
   const vCalcReeRepRes = reimbursements(dps);
   const vBC = Math.max(0, dps.amountInCents - unconditionalDiscount(dps) - vCalcReeRepRes - taxes);
   const place = placeOf(dps);
   const vIBSUF = percentOf(vBC, P_IBS_UF);
   const vIBSMun = percentOf(vBC, P_IBS_MUN);
   const vCBS = percentOf(vBC, P_CBS);
-  // Until 2026 the total of the note is its net amount, from 2027 on the two taxes come on top.
-  const onTop = dps.competence < '2027' ? 0 : vIBSUF + vIBSMun + vCBS;
+  const onTop = isTestYear ? 0 : vIBSUF + vIBSMun + vCBS;
   return element(
     'IBSCBS',
     field('cLocalidadeIncid', place),

@@ -15,7 +15,8 @@ import type { Dps } from '../rules/dps.js';
 export type Values = {
   /** Absent where the ISSQN is not computed: MEI, no taxable service, ME/EPP all inside the Simples. */
   issqn?: { vCalcDR: Cents; vCalcBM: Cents; vBC: Cents; rate: string; vISSQN: Cents };
-  vTotalRet: Cents;
+  /** Absent where `vLiq` stands alone, though what is withheld still comes off it: MEI, and immunity, export, no incidence. */
+  vTotalRet?: Cents;
   vLiq: Cents;
 };
 
@@ -28,7 +29,7 @@ export const valuesOf = (dps: Dps, defaultRate: string): Values => {
   const discounts = unconditionalDiscount(dps) + conditionalDiscount(dps);
   return {
     ...(issqn !== undefined && { issqn }),
-    vTotalRet,
+    ...(isNetOnly(dps) ? {} : { vTotalRet }),
     vLiq: Math.max(0, dps.amountInCents - discounts - vTotalRet),
   };
 };
@@ -46,20 +47,18 @@ export const valores = ({ issqn, vTotalRet, vLiq }: Values): Canonical =>
     field('vLiq', decimalFromCents(vLiq)),
   );
 
-const positive = (amount: Cents): string | undefined => (amount > 0 ? decimalFromCents(amount) : undefined);
+const positive = (amount: Cents = 0): string | undefined => (amount > 0 ? decimalFromCents(amount) : undefined);
 
 const isWithheld = (dps: Dps): boolean => dps.text(`${TRIB}/tribMun/tpRetISSQN`) !== '1';
 
+/** Rules E1302 and E1303. */
+const isNetOnly = (dps: Dps): boolean =>
+  dps.text(`${TRIB}/tribMun/tribISSQN`) !== '1' || dps.text('prest/regTrib/opSimpNac') === '2';
+
 const hasIssqn = (dps: Dps): boolean => {
-  if (dps.text(`${TRIB}/tribMun/tribISSQN`) !== '1') return false;
-  switch (dps.text('prest/regTrib/opSimpNac')) {
-    case '2':
-      return false;
-    case '3':
-      return dps.text('prest/regTrib/regApTribSN') !== '1' || isWithheld(dps);
-    default:
-      return true;
-  }
+  if (isNetOnly(dps)) return false;
+  const isInsideSimples = dps.text('prest/regTrib/opSimpNac') === '3' && dps.text('prest/regTrib/regApTribSN') === '1';
+  return !isInsideSimples || isWithheld(dps);
 };
 
 const issqnOf = (dps: Dps, defaultRate: string): NonNullable<Values['issqn']> => {

@@ -66,6 +66,8 @@ const recover = async (handle: FileHandle, onLine: (line: Buffer, span: Span) =>
   try {
     const end = await readLines(handle, onLine);
     await handle.truncate(end);
+    // What a process wrote that died before its flush counts from now on.
+    await handle.datasync();
     return end;
   } catch (error) {
     await handle.close();

@@ -11,15 +11,20 @@ export type Call = {
   environment?: Mode;
   /** Of the client certificate. */
   caller?: string;
-  /** HTTP status, or what was done to the connection instead of an answer. */
-  outcome: number | 'cut' | 'reset';
+  /** HTTP status, or what was done to the connection instead of an answer; `open` until either. */
+  outcome: number | 'cut' | 'reset' | 'open';
   /** Error codes of the answer. */
   codes?: readonly string[];
   /** Kinds of the faults that applied. */
   faults?: readonly FaultKind[];
 };
 
-export type Calls = { add(call: Call): void; all(): readonly Call[] };
+export type Calls = {
+  /** Notes a call as it comes in, so that one that hangs is seen too; the function given back says what came of it. */
+  receive(call: Pick<Call, 'time' | 'method' | 'path'>): (answered: Omit<Call, 'time' | 'method' | 'path'>) => void;
+  /** In the order in which they came in. */
+  all(): readonly Call[];
+};
 
 /** The oldest half is forgotten beyond this. */
 const KEPT = 200_000;
@@ -27,9 +32,11 @@ const KEPT = 200_000;
 export const createCalls = (): Calls => {
   let calls: Call[] = [];
   return {
-    add: (call) => {
-      calls.push(call);
+    receive: (call) => {
+      const entry: Call = { ...call, outcome: 'open' };
+      calls.push(entry);
       if (calls.length > KEPT) calls = calls.slice(KEPT / 2);
+      return (answered) => void Object.assign(entry, answered);
     },
     all: () => calls,
   };

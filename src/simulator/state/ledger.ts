@@ -1,6 +1,7 @@
 import type { Cents } from '../../domain/shared/money.js';
 import type { Instant } from '../../domain/shared/time.js';
 import { openAppendFile, type Span } from './append-file.js';
+import { documentOf, LedgerDamaged, ledgerLine, recordOf } from './ledger-line.js';
 
 /** One authorized note, without its document. */
 export type Note = {
@@ -47,12 +48,9 @@ export type Ledger = {
   close(): Promise<void>;
 };
 
-/** The document is the last member of a line, so that loading parses only what is before it. */
-const DOCUMENT = ',"document":"';
-
 const eventId = (accessKey: string, type: string) => `${accessKey}/${type}`;
 
-/** Opens the NDJSON ledger of one environment, or makes it. Throws on a damaged line that is not the last. */
+/** Opens the NDJSON ledger of one environment, or makes it. Throws `LedgerDamaged` on a damaged line that is not the last. */
 export const openLedger = async (path: string): Promise<Ledger> => {
   const byDps = new Map<string, Note>();
   const byKey = new Map<string, { note: Note; span: Span }>();
@@ -73,17 +71,23 @@ export const openLedger = async (path: string): Promise<Ledger> => {
     lastNumber.set(note.cnpj, Math.max(note.number, lastNumber.get(note.cnpj) ?? 0));
   };
 
-  const file = await openAppendFile(path, (line, span) => remember(headOf(line), span));
+  const file = await openAppendFile(path, (line, span) => {
+    const record = recordOf(line);
+    if (!isRecord(record)) {
+      throw new LedgerDamaged(
+        `${path} is damaged at byte ${span.offset}: put a good copy back, or begin anew without it`,
+      );
+    }
+    remember(record, span);
+  });
 
   const add = (record: Record, document: string): void => {
-    const line = `${JSON.stringify(record).slice(0, -1)}${DOCUMENT}${document}"}`;
-    remember(record, file.append(line));
+    remember(record, file.append(ledgerLine(record, document)));
   };
   const documentAt = async (span: Span | undefined): Promise<string | undefined> => {
     if (span === undefined) return undefined;
     await file.durable();
-    const line = await file.read(span);
-    return line.slice(line.lastIndexOf(DOCUMENT) + DOCUMENT.length, -2);
+    return documentOf(await file.read(span));
   };
 
   return {
@@ -101,14 +105,6 @@ export const openLedger = async (path: string): Promise<Ledger> => {
     eventDocument: (accessKey, type) => documentAt(events.get(eventId(accessKey, type))?.span),
     close: () => file.close(),
   };
-};
-
-const headOf = (line: Buffer): Record => {
-  const end = line.indexOf(DOCUMENT);
-  if (end === -1) throw new Error('the ledger has a damaged line');
-  const record: unknown = JSON.parse(`${line.subarray(0, end).toString('utf8')}}`);
-  if (!isRecord(record)) throw new Error('the ledger has a line of an unknown kind');
-  return record;
 };
 
 const isRecord = (value: unknown): value is Record =>

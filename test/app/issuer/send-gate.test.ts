@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CircuitChange, createSendGate } from '../../../src/app/issuer/send-gate.js';
+import { type CircuitChange, createSendGate, type Question } from '../../../src/app/issuer/send-gate.js';
 import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
 import { at } from '../../domain/invoice/fixtures.js';
 import { DEMO_CNPJ } from '../../http/demo.js';
@@ -27,10 +27,10 @@ describe('the gate before the sends of an environment', () => {
         ? ({ kind: 'inconclusive', reason: 'no_json_503', outage: true } as const)
         : ({ kind: 'absent' } as const);
     };
-    const fail = async () => {
+    const fail = async (about: Question = question) => {
       const pass = await enter();
       if (pass.kind !== 'pass') throw new Error('paused');
-      pass.saw(outage, question);
+      pass.saw(outage, about);
       pass.leave();
     };
     return {
@@ -81,6 +81,25 @@ describe('the gate before the sends of an environment', () => {
     expect(isClosed('live')).toBe(true);
     expect([await enter(), await enter()]).toMatchObject([{ kind: 'pass' }, { kind: 'pass' }]);
     expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'closed']);
+  });
+
+  it('is not held shut by one send that can never be looked up', async () => {
+    const { fail, enter, pass, recover } = gateOf();
+    const never: Question = async () => ({ kind: 'inconclusive', reason: 'no_json_503', outage: true });
+    for (let sends = 0; sends < 4; sends += 1) await fail();
+    await fail(never);
+    recover();
+    pass(15);
+    expect(await enter()).toEqual({ kind: 'paused', until: at(25) });
+    pass(20);
+    expect(await enter()).toEqual({ kind: 'paused', until: at(35) });
+    // The one that may go is such a send itself: what was answered before is asked again.
+    await fail(never);
+    pass(30);
+    expect(await enter()).toEqual({ kind: 'paused', until: at(105) });
+    pass(50);
+    expect(await enter()).toEqual({ kind: 'paused', until: at(115) });
+    expect(await enter()).toMatchObject({ kind: 'pass' });
   });
 
   it('lets the next one try when the one that was let through sends nothing', async () => {
