@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Customer } from '../../domain/invoice/events.js';
+import type { Customer } from '../../domain/invoice/facts.js';
 import { parseInvoiceId } from '../../domain/shared/ids.js';
 import { instant } from '../../domain/shared/time.js';
 

@@ -2,7 +2,7 @@ import type { Eligible } from '../../domain/company/eligibility.js';
 import { type AnnexVIII, needsCustomerAddress, settledIbsCbs } from '../../domain/company/ibs-cbs.js';
 import { isDueWherePerformed } from '../../domain/company/issqn-due.js';
 import { domesticAddress, type MunicipalityCode } from '../../domain/company/registry-address.js';
-import type { Customer, ServiceLine } from '../../domain/invoice/events.js';
+import type { Customer, ServiceLine } from '../../domain/invoice/facts.js';
 import { isXmlText } from '../../domain/shared/canonical-xml.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
 

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
-import type { Customer, InvoiceEvent } from '../../domain/invoice/events.js';
+import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import type { Customer } from '../../domain/invoice/facts.js';
 import type { RegistryEvent } from '../../domain/registry/entry.js';
 import { registryPrefix, registryStream } from '../../domain/registry/entry.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';

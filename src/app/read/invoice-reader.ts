@@ -1,4 +1,4 @@
-import type { Customer } from '../../domain/invoice/events.js';
+import type { Customer } from '../../domain/invoice/facts.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type Visible, visible } from '../../domain/invoice/view.js';
 import { type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';

@@ -1,4 +1,4 @@
-import type { Customer } from '../../domain/invoice/events.js';
+import type { Customer } from '../../domain/invoice/facts.js';
 import { visible } from '../../domain/invoice/view.js';
 import { type CompanyId, invoiceStream, type Mode, parseInvoiceId, type StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';

@@ -1,4 +1,4 @@
-import type { Customer, ForeignAddress, ForeignAmount } from '../invoice/events.js';
+import type { Customer, ForeignAddress, ForeignAmount } from '../invoice/facts.js';
 import type { Refusal } from '../shared/error-catalogue.js';
 import type { EligibilityFacts, IssueRequest } from './eligibility.js';
 

@@ -1,4 +1,4 @@
-import type { Customer, ForeignAddress, ForeignAmount, IssuerFacts, ServiceLine } from '../invoice/events.js';
+import type { Customer, ForeignAddress, ForeignAmount, IssuerFacts, ServiceLine } from '../invoice/facts.js';
 import type { Refusal } from '../shared/error-catalogue.js';
 import type { Mode } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';

@@ -1,5 +1,5 @@
 import { isDeclarable, isIdentifiedByCustomer } from '../dps/cIndOp.js';
-import type { IbsCbs, IssuerFacts, ServiceLine } from '../invoice/events.js';
+import type { IbsCbs, IssuerFacts, ServiceLine } from '../invoice/facts.js';
 
 /** Annex VIII: what a service under an NBS code may be for IBS and CBS. */
 export type IbsCbsOptions = { cIndOp: readonly string[]; cClassTrib: readonly string[] };

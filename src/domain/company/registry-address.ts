@@ -1,5 +1,5 @@
 import { transliterate } from '../dps/transliterate.js';
-import type { DomesticAddress } from '../invoice/events.js';
+import type { DomesticAddress } from '../invoice/facts.js';
 import type { EntryAddress } from '../registry/entry.js';
 
 /** IBGE code of a municipality by name and state; undefined for a name that the official table does not have. */

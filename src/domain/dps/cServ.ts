@@ -1,4 +1,4 @@
-import type { ServiceLine } from '../invoice/events.js';
+import type { ServiceLine } from '../invoice/facts.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 
 /**

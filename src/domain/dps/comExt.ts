@@ -1,4 +1,4 @@
-import type { ForeignAmount } from '../invoice/events.js';
+import type { ForeignAmount } from '../invoice/facts.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 import { decimalFromCents } from '../shared/money.js';
 

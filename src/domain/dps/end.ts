@@ -1,4 +1,4 @@
-import type { DomesticAddress, ForeignAddress } from '../invoice/events.js';
+import type { DomesticAddress, ForeignAddress } from '../invoice/facts.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 import { latinField } from './latin-field.js';
 

@@ -1,4 +1,4 @@
-import type { IssuerFacts } from '../invoice/events.js';
+import type { IssuerFacts } from '../invoice/facts.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 import type { CompanyId } from '../shared/ids.js';
 import { regTrib } from './regTrib.js';

@@ -1,4 +1,4 @@
-import type { ForeignAmount, ServiceLine } from '../invoice/events.js';
+import type { ForeignAmount, ServiceLine } from '../invoice/facts.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 import { type CurrencyCode, comExt } from './comExt.js';
 import { cServ } from './cServ.js';

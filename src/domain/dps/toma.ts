@@ -1,4 +1,4 @@
-import type { Customer } from '../invoice/events.js';
+import type { Customer } from '../invoice/facts.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 import { domesticEnd, foreignEnd } from './end.js';
 

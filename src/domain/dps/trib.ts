@@ -1,4 +1,4 @@
-import type { IssuerFacts } from '../invoice/events.js';
+import type { IssuerFacts } from '../invoice/facts.js';
 import { type Canonical, element } from '../shared/canonical-xml.js';
 import { totTrib } from './totTrib.js';
 import { type Taxation, tribMun } from './tribMun.js';

@@ -1,4 +1,4 @@
-import type { Customer, ServiceLine } from '../invoice/events.js';
+import type { Customer, ServiceLine } from '../invoice/facts.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 
 /** What `tribISSQN` and the groups that depend on it are decided by. */

@@ -1,4 +1,4 @@
-import type { IssuerFacts } from '../invoice/events.js';
+import type { IssuerFacts } from '../invoice/facts.js';
 import { type Canonical, element, field } from '../shared/canonical-xml.js';
 import { type Cents, decimalFromCents } from '../shared/money.js';
 import { trib } from './trib.js';

@@ -1,7 +1,7 @@
 import { type InvoiceId, publicInvoiceId } from '../shared/ids.js';
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
-import type { Customer } from './events.js';
+import type { Customer } from './facts.js';
 import { cancellationError, type InvoiceError, invoiceError } from './issue-messages.js';
 import { cancelableUntil } from './request-cancellation.js';
 import type { Cancellation, Invoice, InvoiceState } from './state.js';

@@ -7,7 +7,7 @@ import {
   settledIbsCbs,
 } from '../../../src/domain/company/ibs-cbs.js';
 import { domesticAddress } from '../../../src/domain/company/registry-address.js';
-import type { IssuerFacts, ServiceLine } from '../../../src/domain/invoice/events.js';
+import type { IssuerFacts, ServiceLine } from '../../../src/domain/invoice/facts.js';
 import { annexVIII } from '../../../src/tables/annex-viii.js';
 import { shippedCatalogue } from '../../../src/tables/catalogue.js';
 import { itWith } from '../../support/needs.js';

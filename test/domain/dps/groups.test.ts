@@ -6,7 +6,7 @@ import { serv } from '../../../src/domain/dps/serv.js';
 import { CustomerNameMissing, isCustomerNameMissing, toma } from '../../../src/domain/dps/toma.js';
 import type { Taxation } from '../../../src/domain/dps/tribMun.js';
 import { valores } from '../../../src/domain/dps/valores.js';
-import type { Customer, IssuerFacts } from '../../../src/domain/invoice/events.js';
+import type { Customer, IssuerFacts } from '../../../src/domain/invoice/facts.js';
 
 const issuer: IssuerFacts = {
   ...{ municipality: '2111300', taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 6 },

@@ -1,4 +1,4 @@
-import type { Customer } from '../../../src/domain/invoice/events.js';
+import type { Customer } from '../../../src/domain/invoice/facts.js';
 import { type Accepted, acceptedFacts } from './facts.js';
 import {
   gone,

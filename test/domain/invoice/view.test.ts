@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Customer, InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import type { Customer } from '../../../src/domain/invoice/facts.js';
 import { failedAttempts, invoiceStatus, invoiceView, isDownloadable } from '../../../src/domain/invoice/view.js';
 import * as event from './fixtures.js';
 
