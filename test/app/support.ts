@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CommandContext } from '../../src/app/event-store/codec.js';
 import type { EventStore } from '../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
+import { createSendGate, type SendGate } from '../../src/app/issuer/send-gate.js';
 import type { StreamName } from '../../src/domain/shared/ids.js';
 import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
 import type { Clock } from '../../src/ports/clock.js';
@@ -58,3 +59,7 @@ export const appendTo = async (
   const { ok } = await store.append(stream, version, events, contextAt(now));
   if (!ok) throw new Error('another writer in a test of one writer');
 };
+
+/** A breaker at the contract's windows, without chance. */
+export const openGate = (clock: Clock): SendGate =>
+  createSendGate({ clock, leaseSeconds: 60, shortestWindowSeconds: 900, chance: () => 0, onChange: () => undefined });

@@ -7,13 +7,12 @@ import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js'
 import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
 import type { IssuerDeps } from '../../src/app/issuer/deps.js';
-import { createSendGate } from '../../src/app/issuer/send-gate.js';
 import type { Authorizer } from '../../src/ports/authorizer.js';
 import { demoCertificate } from '../../src/runtime/demo-certificate.js';
 import { issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
 import type { FaultTarget } from '../../src/simulator/state/faults.js';
 import { issuerWorld } from '../app/issuer/world.js';
-import { fixedKeys, type MovableClock, movableClock } from '../app/support.js';
+import { fixedKeys, type MovableClock, movableClock, openGate } from '../app/support.js';
 import { T0 } from '../domain/invoice/fixtures.js';
 import { DEMO_CNPJ } from '../http/demo.js';
 import { tables } from '../simulator/support.js';
@@ -85,7 +84,8 @@ export const openFaultWorld = async (): Promise<FaultWorld> => {
     },
     ledger: async () => (await control('ledger?environment=test')) as readonly LedgerEntry[],
     startIssuer: (calls, dies, patience) =>
-      mortal({ ...usual, authorizer: clients[patience], gate: gateAt(clock) }, calls, dies),
+      // A breaker of its own: the faults of one invoice are none of another's.
+      mortal({ ...usual, authorizer: clients[patience], gate: openGate(clock) }, calls, dies),
     close: async () => {
       clients.long.close();
       clients.short.close();
@@ -94,10 +94,6 @@ export const openFaultWorld = async (): Promise<FaultWorld> => {
     },
   };
 };
-
-/** Each issuer has a breaker of its own: the faults of one invoice are none of another's. */
-const gateAt = (clock: MovableClock): IssuerDeps['gate'] =>
-  createSendGate({ clock, leaseSeconds: 60, shortestWindowSeconds: 900, chance: () => 0, onChange: () => undefined });
 
 const mortal = (deps: IssuerDeps, calls: CallCounts, dies: FaultTarget | undefined): IssuerDeps => {
   let isDead = false;

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import type { SignatureOracle } from '../../ports/documents.js';
+import { MAX_XML_BYTES } from '../download/download.js';
 import { sha256Hex } from '../hashes.js';
 
 /** Which document an event keeps, in which field, and what the same event says of it. */
@@ -65,12 +66,9 @@ export const documentFault = (document: StoredDocument, gzip: string, oracle: Si
   return id === undefined || opinion.reference === id ? undefined : `the ${name} has another Id than was recorded`;
 };
 
-/** No document that was ever stored is larger: an answer of the authorizer is capped far below. */
-const MAX_BYTES = 8 * 1024 * 1024;
-
 const unzipped = (gzip: string): Buffer | undefined => {
   try {
-    return gunzipSync(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_BYTES });
+    return gunzipSync(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_XML_BYTES });
   } catch {
     return undefined;
   }

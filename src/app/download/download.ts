@@ -63,7 +63,7 @@ const unzipped = (bytes: Buffer): Promise<Buffer> =>
   });
 
 /** Twice what is ever taken from an authorizer; an imported file could claim to be more. */
-const MAX_XML_BYTES = 2 * 1024 * 1024;
+export const MAX_XML_BYTES = 2 * 1024 * 1024;
 
 const nfseXmlGzipOf = (event: InvoiceEvent): string | undefined => {
   if (event.type === 'Authorized' || event.type === 'InvoiceImported') return event.data.nfseXmlGzip;

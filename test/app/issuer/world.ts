@@ -5,7 +5,6 @@ import { createEventStore, type EventStore } from '../../../src/app/event-store/
 import { workOnCancellation } from '../../../src/app/issuer/cancel.js';
 import type { IssuerDeps, IssuerNotice, Next } from '../../../src/app/issuer/deps.js';
 import { workOnIssue } from '../../../src/app/issuer/issue.js';
-import { createSendGate } from '../../../src/app/issuer/send-gate.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { Invoice } from '../../../src/domain/invoice/state.js';
@@ -15,7 +14,7 @@ import type { DocumentSigner, SignedDocument } from '../../../src/ports/document
 import type { EventLog } from '../../../src/ports/event-log.js';
 import { accepted, limits, T0 } from '../../domain/invoice/fixtures.js';
 import { DEMO_CNPJ, demoCompany } from '../../http/demo.js';
-import { appendTo, fixedKeys, type MovableClock, movableClock } from '../support.js';
+import { appendTo, fixedKeys, type MovableClock, movableClock, openGate } from '../support.js';
 import { digestOf, type FakeAuthorizer, fakeAuthorizer } from './fake-authorizer.js';
 
 export type IssuerWorld = {
@@ -66,13 +65,7 @@ export const issuerWorld = async (mode: Mode = 'live', overrides: Partial<Issuer
   const deps: IssuerDeps = {
     store,
     authorizer,
-    gate: createSendGate({
-      clock,
-      leaseSeconds: 60,
-      shortestWindowSeconds: 900,
-      chance: () => 0,
-      onChange: () => undefined,
-    }),
+    gate: openGate(clock),
     signer: fakeSigner,
     lookups: createMemoryGuards().lookups,
     clock,

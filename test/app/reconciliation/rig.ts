@@ -7,7 +7,6 @@ import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { workOnCancellation } from '../../../src/app/issuer/cancel.js';
 import type { IssuerDeps, Next } from '../../../src/app/issuer/deps.js';
 import { workOnIssue } from '../../../src/app/issuer/issue.js';
-import { createSendGate } from '../../../src/app/issuer/send-gate.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { LookResult, ReconcileDeps, ReconcileSettings } from '../../../src/app/reconciliation/deps.js';
 import { walkOn } from '../../../src/app/reconciliation/walk.js';
@@ -20,7 +19,7 @@ import type { Walk, Walks } from '../../../src/ports/reconciliation.js';
 import { accepted, cancelRequested, limits } from '../../domain/invoice/fixtures.js';
 import { DEMO_CNPJ, demoCompany } from '../../http/demo.js';
 import { openRig, type Rig } from '../../simulator/support.js';
-import { appendTo, fixedKeys, type MovableClock, movableClock } from '../support.js';
+import { appendTo, fixedKeys, type MovableClock, movableClock, openGate } from '../support.js';
 
 export const SETTINGS: ReconcileSettings = {
   samplePercent: 100,
@@ -91,13 +90,7 @@ export const openLedgerRig = async (): Promise<LedgerRig> => {
   });
   const issuer: IssuerDeps = {
     ...{ store, clock, limits, authorizer: client as Authorizer },
-    gate: createSendGate({
-      clock,
-      leaseSeconds: 60,
-      shortestWindowSeconds: 900,
-      chance: () => 0,
-      onChange: () => undefined,
-    }),
+    gate: openGate(clock),
     signer: createDocumentSigner(),
     lookups: createMemoryGuards().lookups,
     company: async () => demoCompany(DEMO_CNPJ),
