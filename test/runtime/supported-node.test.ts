@@ -30,8 +30,12 @@ describe('the oldest Node', () => {
     expect(refusal).not.toContain('\n');
   });
 
-  it('stands in package.json as in the program', () => {
-    const { engines } = JSON.parse(text('package.json')) as { engines: { node: string } };
+  it('stands in package.json as in the program, and types know no newer one', () => {
+    const { engines, devDependencies } = JSON.parse(text('package.json')) as {
+      engines: { node: string };
+      devDependencies: Record<string, string>;
+    };
+    expect(devDependencies['@types/node']).toMatch(/^20\./);
     expect(engines.node).toBe(supportedNodes());
     expect(engines.node.startsWith('^20.20.2 ')).toBe(true);
   });
