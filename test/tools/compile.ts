@@ -27,7 +27,11 @@ export const compile = async (into: string, { sources, noEmitOnError }: CompileO
       include: sources.map((source) => join(root, source)),
     }),
   );
-  const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+  const compiler = join(
+    dirname(createRequire(import.meta.url).resolve('typescript-compiler/package.json')),
+    'bin',
+    'tsc',
+  );
   const complaint = await run(process.execPath, [compiler, '--project', config]);
   if (noEmitOnError && complaint !== undefined) throw new Error(complaint);
   rmSync(config);
