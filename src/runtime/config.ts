@@ -23,6 +23,8 @@ export type Config = {
   dataDir: string;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
+  /** Of the role that owns the schema of `databaseUrl` and makes its steps; undefined: the user of `databaseUrl` makes them. */
+  databaseOwnerUrl: string | undefined;
   /** `poolSize`: connections of the pool that everything shares which has none of its own. */
   database: { poolSize: number; limits: Required<SessionLimits> };
   /** Undefined: the log is a table of the database. Checked; may hold a password. */
@@ -119,6 +121,7 @@ const toConfig = (e: v.InferOutput<typeof environment>, operatorToken: string | 
     consoleHosts: [...(ANY_ADDRESS.has(e.OPS_HOST) ? [] : [asInHostHeader(e.OPS_HOST)]), ...e.CONSOLE_HOSTS],
     dataDir,
     databaseUrl: e.DATABASE_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_URL),
+    databaseOwnerUrl: e.DATABASE_OWNER_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_OWNER_URL),
     database: {
       poolSize: e.DATABASE_POOL_SIZE,
       limits: {
