@@ -24,6 +24,7 @@ import { createLogger, type Logger } from './logger.js';
 import { parametersCheck } from './parameter-checks.js';
 import { projectionOperations } from './projection-operations.js';
 import { reconcileNow } from './reconciliation.js';
+import { rightsCheck } from './rights-check.js';
 import { createRunner, type Runner } from './runner.js';
 import { openSessionAuthorizer } from './session-authorizer.js';
 import { sessionQueue } from './session-queue.js';
@@ -96,6 +97,7 @@ export const sessionOver = (
     },
     checks: async (actor) => [
       ...(await engineChecks(engines, clock)),
+      await rightsCheck(pool),
       ...(await workChecks({ engines, config, clock, queue })),
       ...(await clockChecks({ engines, config, clock, ...rest }, `support:${actor}`)),
       ...(await guardsChecks(engines, config)),

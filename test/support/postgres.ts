@@ -59,7 +59,9 @@ const createDatabase = async (
   const name = `nfse_test_${randomUUID().replaceAll('-', '')}`;
   if (server.kind === 'absent' || serverUrl !== server.url) await ensureRoles(serverUrl);
   const maker = openPool({ connectionString: serverUrl, max: 1, applicationName: 'test-admin', ...PATIENT });
-  await maker.query(`create database ${name} owner ${OWNER.name} template ${template}`).finally(() => maker.end());
+  await maker.query(`create database ${name} owner ${OWNER.name} template ${template}`);
+  // As handing over does.
+  await maker.query(`revoke temporary on database ${name} from public`).finally(() => maker.end());
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const { connectTimeoutMs } = PATIENT;
