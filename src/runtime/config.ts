@@ -6,6 +6,7 @@ import type { SessionLimits } from '../adapters/sql/pool.js';
 import type { ReconcileSettings } from '../app/reconciliation/deps.js';
 import type { Limits } from '../domain/invoice/limits.js';
 import type { Mode } from '../domain/shared/ids.js';
+import { plaintextProblems } from './engine-transport.js';
 import { environment, FROM_FILE, type LOG_LEVELS } from './environment.js';
 import { combinationProblems } from './environment-combinations.js';
 
@@ -71,7 +72,10 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
-  return parsed.success && problems.length === 0 ? { config: toConfig(parsed.output, operatorToken) } : { problems };
+  if (!parsed.success || problems.length > 0) return { problems };
+  const config = toConfig(parsed.output, operatorToken);
+  const plaintext = parsed.output.ALLOW_PLAINTEXT_ENGINES === '1' ? [] : plaintextProblems(config);
+  return plaintext.length === 0 ? { config } : { problems: plaintext };
 };
 
 /** They listen on every address and are the name of none. */

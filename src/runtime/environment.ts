@@ -69,6 +69,7 @@ export const environment = v.object({
   DATA_DIR: v.optional(text, '.data'),
   DATABASE_URL: v.optional(text),
   DATABASE_OWNER_URL: v.optional(text),
+  ALLOW_PLAINTEXT_ENGINES: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
   DATABASE_POOL_SIZE: v.optional(whole(10, 500), '20'),
   DATABASE_STATEMENT_TIMEOUT_S: v.optional(whole(2, 600), '15'),
   DATABASE_LOCK_TIMEOUT_S: v.optional(whole(1, 600), '10'),

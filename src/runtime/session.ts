@@ -18,6 +18,7 @@ import { clockChecks } from './clock-checks.js';
 import type { Config } from './config.js';
 import { demoCertificate } from './demo-certificate.js';
 import { engineChecks, guardsChecks } from './engine-checks.js';
+import { transportCheck } from './engine-transport.js';
 import { type Engines, openEngines } from './engines.js';
 import { exportKeyCheck, masterKeyCheck } from './key-checks.js';
 import { createLogger, type Logger } from './logger.js';
@@ -98,6 +99,7 @@ export const sessionOver = (
     checks: async (actor) => [
       ...(await engineChecks(engines, clock)),
       await rightsCheck(pool),
+      transportCheck(config),
       ...(await workChecks({ engines, config, clock, queue })),
       ...(await clockChecks({ engines, config, clock, ...rest }, `support:${actor}`)),
       ...(await guardsChecks(engines, config)),
