@@ -7,7 +7,7 @@ import type { Mode } from '../domain/shared/ids.js';
 import type { Authorizer, Caller } from '../ports/authorizer.js';
 import type { CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
-import { type Simulator, startSimulator } from '../simulator/start.js';
+import { isSimulatorAuthority, type Simulator, startSimulator } from '../simulator/start.js';
 import { serviceCodeDescription, shippedCatalogue } from '../tables/catalogue.js';
 import { isCustomerCountry } from '../tables/foreign-trade.js';
 import { municipalityByCode } from '../tables/municipalities.js';
@@ -63,15 +63,24 @@ export const openSimulator = async (
   return simulator;
 };
 
-/** Trusted beside the public roots, by every client of the national system. Throws `TrustRootsUnusable`. */
+/**
+ * Trusted beside the public roots, by every client of the national system in this mode. A simulator's authority, its key on a disk
+ * of ours, is believed for simulated modes alone, also where AUTHORIZER_CA_FILE holds it. Throws `TrustRootsUnusable`.
+ */
 export const trustRoots = async (
-  { authorizerCaFile }: Pick<Config, 'authorizerCaFile'>,
+  config: Config,
   simulator: Pick<Simulator, 'caPem'> | undefined,
-): Promise<readonly string[]> => [
-  ...sefinTrustRoots(),
-  ...(simulator === undefined ? [] : [simulator.caPem]),
-  ...(authorizerCaFile === undefined ? [] : await readTrustRoots(authorizerCaFile)),
-];
+  mode: Mode,
+): Promise<readonly string[]> => {
+  const isOurs = config.authorizer[mode] === undefined && simulator !== undefined;
+  const named = config.authorizerCaFile === undefined ? [] : await readTrustRoots(config.authorizerCaFile);
+  const isSimulated = simulatedModes(config).includes(mode);
+  return [
+    ...sefinTrustRoots(),
+    ...(isOurs ? [simulator.caPem] : []),
+    ...named.filter((root) => isSimulated || !isSimulatorAuthority(root)),
+  ];
+};
 
 export type AuthorizerParts = {
   config: Config;
@@ -81,45 +90,48 @@ export type AuthorizerParts = {
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
 };
 
-/** One client for both modes; a mode that this process cannot reach answers that it was not reached. */
+/** One client for each mode, which believe different servers; a mode that this process cannot reach answers that it was not reached. */
 export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer> => {
-  const { config, clock, runner, simulator, certificateOf } = parts;
-  const { addresses, trustRootsPem } = await authorizerAddresses(config, simulator);
-  const addressOf = (mode: Mode): string | undefined => addresses[mode];
+  const clients = { live: await openClient(parts, 'live'), test: await openClient(parts, 'test') };
+  return {
+    sendDps: async (caller, bytes, deadlineAt) =>
+      (await clients[caller.mode]?.sendDps(caller, bytes, deadlineAt)) ?? notReached,
+    findByDps: async (caller, id) => (await clients[caller.mode]?.findByDps(caller, id)) ?? notAsked,
+    findByAccessKey: async (caller, key) => (await clients[caller.mode]?.findByAccessKey(caller, key)) ?? notAsked,
+    sendCancellation: async (caller, key, bytes, deadlineAt) =>
+      (await clients[caller.mode]?.sendCancellation(caller, key, bytes, deadlineAt)) ?? notReached,
+    findCancellation: async (caller, key) => (await clients[caller.mode]?.findCancellation(caller, key)) ?? notAsked,
+  };
+};
+
+const openClient = async (
+  { config, clock, runner, simulator, certificateOf }: AuthorizerParts,
+  mode: Mode,
+): Promise<Authorizer | undefined> => {
+  const { address, trustRootsPem } = await authorizerAddress(config, simulator, mode);
+  if (address === undefined) return undefined;
   const client = createAuthorizer({
-    addresses: { live: addressOf('live') ?? NOWHERE, test: addressOf('test') ?? NOWHERE },
+    addresses: { live: address, test: address },
     trustRootsPem,
     connectTimeoutMs: config.authorizerConnectTimeoutMs,
     timeoutMs: config.limits.sendSeconds * 1000,
     certificateOf,
     now: () => clock.now(),
   });
-  runner.onStop('authorizer connections', () => client.close());
-  const reachable = (caller: Caller): boolean => addressOf(caller.mode) !== undefined;
-  return {
-    sendDps: async (caller, bytes, deadlineAt) =>
-      reachable(caller) ? await client.sendDps(caller, bytes, deadlineAt) : notReached,
-    findByDps: async (caller, id) => (reachable(caller) ? await client.findByDps(caller, id) : notAsked),
-    findByAccessKey: async (caller, key) => (reachable(caller) ? await client.findByAccessKey(caller, key) : notAsked),
-    sendCancellation: async (caller, key, bytes, deadlineAt) =>
-      reachable(caller) ? await client.sendCancellation(caller, key, bytes, deadlineAt) : notReached,
-    findCancellation: async (caller, key) =>
-      reachable(caller) ? await client.findCancellation(caller, key) : notAsked,
-  };
+  runner.onStop(`authorizer connections of ${mode} mode`, () => client.close());
+  return client;
 };
 
-/** Where each mode is asked, and whom to believe that it is there; a mode without an address is not reached from here. */
-export const authorizerAddresses = async (
+/** Where a mode is asked, and whom to believe that it is there; a mode without an address is not reached from here. */
+export const authorizerAddress = async (
   config: Config,
   simulator: AuthorizerParts['simulator'],
-): Promise<{ addresses: Partial<Record<Mode, string>>; trustRootsPem: readonly string[] }> => {
-  return {
-    addresses: { ...simulator?.urls, ...config.authorizer },
-    trustRootsPem: await trustRoots(config, simulator),
-  };
-};
+  mode: Mode,
+): Promise<{ address: string | undefined; trustRootsPem: readonly string[] }> => ({
+  address: config.authorizer[mode] ?? simulator?.urls[mode],
+  trustRootsPem: await trustRoots(config, simulator, mode),
+});
 
-const NOWHERE = 'https://localhost.invalid';
 const reason = 'this process has no authorizer for the mode';
 const notReached = { kind: 'not_sent', reason, codes: [], certificateRefused: false } as const;
 const notAsked = { kind: 'inconclusive', reason } as const;

@@ -105,7 +105,8 @@ const loadInto = async (
 ): Promise<void> => {
   const server = await startEmbeddedPostgres({ dataDir, log: () => undefined });
   try {
-    const db = openLongPool(server.connectionString);
+    // The owner loads rows into tables that the service may not write to; the next start grants the service its rights.
+    const db = openLongPool(server.ownerConnectionString);
     try {
       await loadBackup(from, manifest, { db, migrations }, onProgress);
       const { log } = manifest;

@@ -6,7 +6,7 @@ import { dpsId } from '../domain/shared/access-key.js';
 import type { Mode } from '../domain/shared/ids.js';
 import { isBefore } from '../domain/shared/time.js';
 import { municipalityByName } from '../tables/municipalities.js';
-import { authorizerAddresses, modes } from './authorizers.js';
+import { authorizerAddress, modes } from './authorizers.js';
 import { runningSimulator, type SessionParts } from './session-authorizer.js';
 
 /** `dhEmi` is a minute before the acceptance, so a clock that is ahead by more has every DPS refused (E0008). */
@@ -42,8 +42,7 @@ const clockCheck = async (
 ): Promise<Check> => {
   const name = `clock ${mode}`;
   const simulator = await runningSimulator(parts.config, parts.clock);
-  const { addresses, trustRootsPem } = await authorizerAddresses(parts.config, simulator);
-  const address = addresses[mode];
+  const { address, trustRootsPem } = await authorizerAddress(parts.config, simulator, mode);
   if (address === undefined) return { name, ok: true, detail: 'not asked: no simulator has run here' };
   if (company === undefined) return { name, ok: true, detail: 'not asked: no enabled company has a good certificate' };
   const { vault, store } = parts.engines;

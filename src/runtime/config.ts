@@ -6,6 +6,7 @@ import type { SessionLimits } from '../adapters/sql/pool.js';
 import type { ReconcileSettings } from '../app/reconciliation/deps.js';
 import type { Limits } from '../domain/invoice/limits.js';
 import type { Mode } from '../domain/shared/ids.js';
+import { plaintextProblems } from './engine-transport.js';
 import { environment, FROM_FILE, type LOG_LEVELS } from './environment.js';
 import { combinationProblems } from './environment-combinations.js';
 
@@ -23,6 +24,8 @@ export type Config = {
   dataDir: string;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
+  /** Of the role that owns the schema of `databaseUrl` and makes its steps; undefined: the user of `databaseUrl` makes them. */
+  databaseOwnerUrl: string | undefined;
   /** `poolSize`: connections of the pool that everything shares which has none of its own. */
   database: { poolSize: number; limits: Required<SessionLimits> };
   /** Undefined: the log is a table of the database. Checked; may hold a password. */
@@ -69,7 +72,10 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
-  return parsed.success && problems.length === 0 ? { config: toConfig(parsed.output, operatorToken) } : { problems };
+  if (!parsed.success || problems.length > 0) return { problems };
+  const config = toConfig(parsed.output, operatorToken);
+  const plaintext = parsed.output.ALLOW_PLAINTEXT_ENGINES === '1' ? [] : plaintextProblems(config);
+  return plaintext.length === 0 ? { config } : { problems: plaintext };
 };
 
 /** They listen on every address and are the name of none. */
@@ -119,6 +125,7 @@ const toConfig = (e: v.InferOutput<typeof environment>, operatorToken: string | 
     consoleHosts: [...(ANY_ADDRESS.has(e.OPS_HOST) ? [] : [asInHostHeader(e.OPS_HOST)]), ...e.CONSOLE_HOSTS],
     dataDir,
     databaseUrl: e.DATABASE_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_URL),
+    databaseOwnerUrl: e.DATABASE_OWNER_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_OWNER_URL),
     database: {
       poolSize: e.DATABASE_POOL_SIZE,
       limits: {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { readEmbeddedConnection } from '../adapters/embedded-postgres/connection-file.js';
+import { readEmbeddedAddresses } from '../adapters/embedded-postgres/connection-file.js';
 import { prepareDataDir } from '../adapters/embedded-postgres/data-dir.js';
 import { type DataDirLock, lockDataDir } from '../adapters/embedded-postgres/data-dir-lock.js';
 import { EmbeddedPostgresError } from '../adapters/embedded-postgres/error.js';
@@ -11,10 +11,13 @@ import type { EngineOptions } from './engines.js';
 /** How long `serve` waits for the folder's lock, and a command for the database of the service that holds it. */
 const LOCK_WAIT_MS = 10_000;
 
-/** The address of the database: the configured one, else the embedded server of the data folder, started if nobody runs it. */
-export const openDatabaseServer = async (options: EngineOptions): Promise<string> => {
+/** Of one database. Without an `owner` the user of `service` makes the schema's steps, if it may. */
+export type DatabaseAddresses = { service: string; owner: string | undefined };
+
+/** The configured database, else the embedded server of the data folder, started if nobody runs it. */
+export const openDatabaseServer = async (options: EngineOptions): Promise<DatabaseAddresses> => {
   const { config, patience } = options;
-  if (config.databaseUrl !== undefined) return config.databaseUrl;
+  if (config.databaseUrl !== undefined) return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
   // Before the lock, which would leave a folder behind that cannot be used.
   await prepareDataDir(config.dataDir, chooseOsUser());
   if (patience === 'serve') return await startOwn(options, await lockDataDir(config.dataDir, { waitMs: LOCK_WAIT_MS }));
@@ -25,14 +28,19 @@ export const openDatabaseServer = async (options: EngineOptions): Promise<string
       throw error;
     });
     if (!(lock instanceof Error)) return await startOwn(options, lock);
-    const running = await readEmbeddedConnection(config.dataDir);
-    if (running !== undefined && (await answers(running))) return running;
-    if (Date.now() > deadline) throw lock;
+    const running = await readEmbeddedAddresses(config.dataDir);
+    if (running !== 'older' && running !== undefined && (await answers(running.service))) return running;
+    if (Date.now() > deadline) throw running === 'older' ? new EmbeddedPostgresError(OLDER) : lock;
     await pause(100);
   }
 };
 
-const startOwn = async ({ config, logger, runner, patience }: EngineOptions, lock: DataDirLock): Promise<string> => {
+const OLDER = 'the service that runs on DATA_DIR is of an older version: start it anew with this one';
+
+const startOwn = async (
+  { config, logger, runner, patience }: EngineOptions,
+  lock: DataDirLock,
+): Promise<DatabaseAddresses> => {
   runner.onStop('data folder lock', () => lock.release());
   const server = await startEmbeddedPostgres({
     dataDir: config.dataDir,
@@ -41,10 +49,10 @@ const startOwn = async ({ config, logger, runner, patience }: EngineOptions, loc
   });
   server.onExit(() => logger.error({ msg: 'the embedded database ended and is being restarted' }));
   runner.onStop('embedded database', async () => {
-    if (patience === 'command') await othersGone(server.connectionString);
+    if (patience === 'command') await othersGone(server.superuserConnectionString);
     await server.stop();
   });
-  return server.connectionString;
+  return { service: server.connectionString, owner: server.ownerConnectionString };
 };
 
 const answers = async (connectionString: string): Promise<boolean> => {
@@ -61,7 +69,7 @@ const answers = async (connectionString: string): Promise<boolean> => {
   }
 };
 
-/** Another command may have borrowed this database; it is given a moment to finish. */
+/** Another command may have borrowed this database; it is given a moment to finish. Only a superuser sees the sessions of every user. */
 const othersGone = async (connectionString: string): Promise<void> => {
   const deadline = Date.now() + LOCK_WAIT_MS;
   const client = new pg.Client({ connectionString });

@@ -64,12 +64,13 @@ export const SERVICE_SESSION = 'nfse';
 export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const { config, clock, logger, runner, decorateStore = (store) => store } = options;
   checkRegistry(registry);
-  const connectionString = await openDatabaseServer(options);
+  const addresses = await openDatabaseServer(options);
+  const connectionString = addresses.service;
   const onIdleError = (): void => {
     if (!runner.stopping.aborted) logger.warn({ msg: 'a database connection was lost' });
   };
   const { poolSize, limits } = config.database;
-  await prepareDatabase(connectionString, limits);
+  await prepareDatabase(addresses, limits);
   const server = { connectionString, onIdleError, ...limits };
   const pool = openPool({ ...server, max: poolSize, applicationName: SERVICE_SESSION });
   runner.onStop('database pool', () => pool.end());

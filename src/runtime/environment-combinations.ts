@@ -17,6 +17,9 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
   if (values.DATABASE_URL !== undefined && values.MASTER_KEY_FILE === undefined) {
     problems.push('MASTER_KEY_FILE is required with DATABASE_URL: 32 bytes in base64');
   }
+  if (values.DATABASE_OWNER_URL !== undefined && values.DATABASE_URL === undefined) {
+    problems.push('DATABASE_OWNER_URL needs DATABASE_URL, the address of the service in the same database');
+  }
   if (!isLoopback(values.OPS_HOST ?? '127.0.0.1') && values.OPERATOR_TOKEN_FILE === undefined) {
     problems.push('OPERATOR_TOKEN_FILE is required when OPS_HOST is not a loopback address');
   }
@@ -27,6 +30,7 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
     problems.push('DATABASE_LOCK_TIMEOUT_S must not be above DATABASE_STATEMENT_TIMEOUT_S, which ends the wait before');
   }
   problems.push(...addressProblems('DATABASE_URL', values, readDatabaseUrl, DatabaseUrlInvalid));
+  problems.push(...addressProblems('DATABASE_OWNER_URL', values, readDatabaseUrl, DatabaseUrlInvalid));
   problems.push(...addressProblems('EVENTSTORE_URL', values, credentialsOf, EventStoreUrlInvalid));
   problems.push(...addressProblems('NATS_URL', values, readServers, NatsServersInvalid));
   return problems;

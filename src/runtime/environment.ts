@@ -68,6 +68,8 @@ export const environment = v.object({
   BASE_URL: v.optional(httpAddress),
   DATA_DIR: v.optional(text, '.data'),
   DATABASE_URL: v.optional(text),
+  DATABASE_OWNER_URL: v.optional(text),
+  ALLOW_PLAINTEXT_ENGINES: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
   DATABASE_POOL_SIZE: v.optional(whole(10, 500), '20'),
   DATABASE_STATEMENT_TIMEOUT_S: v.optional(whole(2, 600), '15'),
   DATABASE_LOCK_TIMEOUT_S: v.optional(whole(1, 600), '10'),
@@ -119,7 +121,7 @@ export const environment = v.object({
 });
 
 /** Names whose value may come from a mounted file instead: `NAME_FILE`. */
-export const FROM_FILE = ['DATABASE_URL', 'EVENTSTORE_URL', 'NATS_URL'] as const;
+export const FROM_FILE = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'EVENTSTORE_URL', 'NATS_URL'] as const;
 
 /** Every variable that the program reads, for those who check what stands in files. */
 export const variableNames: readonly string[] = [

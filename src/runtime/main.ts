@@ -97,6 +97,10 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     err: (text: string) => void process.stderr.write(`${text}\n`),
   };
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    terminal.err(UNVERIFIED);
+    return 2;
+  }
   const parsed = readConfig(env);
   const config = 'config' in parsed ? parsed.config : undefined;
   const needed = (): Config => {
@@ -122,6 +126,10 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     await runner.stop();
   }
 };
+
+/** Libraries of engines read the variable too, each in its own way, so nothing is begun under it. */
+const UNVERIFIED =
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 lets TLS believe anybody: unset it, and name authorities by AUTHORIZER_CA_FILE, sslrootcert or tlsCAFile';
 
 /** Whoever reads may stop reading (`nfse … | head`): the work goes on to its orderly end. */
 const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {

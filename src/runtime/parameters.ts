@@ -4,6 +4,7 @@ import { createCertificateOpener } from '../app/certificates/open-certificate.js
 import { wantedOf } from '../app/municipal-parameters/wanted.js';
 import { shortCache } from '../app/short-cache.js';
 import type { Mode } from '../domain/shared/ids.js';
+import type { MunicipalParametersApi } from '../ports/municipal-parameters.js';
 import { municipalityByName } from '../tables/municipalities.js';
 import { runParametersRefresher } from '../workers/parameters-refresher.js';
 import { leaderSession } from '../workers/projection-leader.js';
@@ -29,18 +30,23 @@ export const refreshParametersForEver = async (parts: Parts, signal: AbortSignal
   if (asked.length === 0) return;
   const { vault, store } = engines;
   const company = companyOf(engines, clock);
-  const api = createMunicipalParameters({
-    addresses: { live: addressOf('live') ?? '', test: addressOf('test') ?? '' },
-    trustRootsPem: await trustRoots(config, simulator),
-    timeoutMs: CALL_TIMEOUT_MS,
-    certificateOf: createCertificateOpener({ vault, store, clock, company, actor: 'timer:parameters' }),
-  });
+  const certificateOf = createCertificateOpener({ vault, store, clock, company, actor: 'timer:parameters' });
+  // One for each mode, which believe different servers.
+  const apis = new Map<Mode, ReturnType<typeof createMunicipalParameters>>();
+  for (const mode of asked) {
+    const address = addressOf(mode) ?? '';
+    const trustRootsPem = await trustRoots(config, simulator, mode);
+    const addresses = { live: address, test: address };
+    apis.set(mode, createMunicipalParameters({ addresses, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf }));
+  }
+  const ask: MunicipalParametersApi['ask'] = async (caller, ...question) =>
+    (await apis.get(caller.mode)?.ask(caller, ...question)) ?? { kind: 'no_proof', reason: 'no_address' };
   const session = leaderSession(engines.pool);
   const wanted = shortCache(WANTED_MS, clock, async () =>
     wantedOf({ ...companiesOf(parts), modes: asked }, clock.now()),
   );
   await runParametersRefresher({
-    ...{ api, clock, signal, modes: asked },
+    ...{ api: { ask }, clock, signal, modes: asked },
     cache: createParametersCache(engines.pool),
     wanted: () => wanted('all'),
     tryLead: lastingLead(session, 'municipal-parameters', signal),
@@ -50,7 +56,7 @@ export const refreshParametersForEver = async (parts: Parts, signal: AbortSignal
     },
     onFault: (error) => logger.warn({ msg: 'refreshing municipal parameters failed', ...faultFields(error) }),
   });
-  api.close();
+  for (const api of apis.values()) api.close();
   await session.close();
 };
 

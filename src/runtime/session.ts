@@ -18,12 +18,14 @@ import { clockChecks } from './clock-checks.js';
 import type { Config } from './config.js';
 import { demoCertificate } from './demo-certificate.js';
 import { engineChecks, guardsChecks } from './engine-checks.js';
+import { transportCheck } from './engine-transport.js';
 import { type Engines, openEngines } from './engines.js';
 import { exportKeyCheck, masterKeyCheck } from './key-checks.js';
 import { createLogger, type Logger } from './logger.js';
 import { parametersCheck } from './parameter-checks.js';
 import { projectionOperations } from './projection-operations.js';
 import { reconcileNow } from './reconciliation.js';
+import { rightsCheck } from './rights-check.js';
 import { createRunner, type Runner } from './runner.js';
 import { openSessionAuthorizer } from './session-authorizer.js';
 import { sessionQueue } from './session-queue.js';
@@ -96,6 +98,8 @@ export const sessionOver = (
     },
     checks: async (actor) => [
       ...(await engineChecks(engines, clock)),
+      await rightsCheck(pool),
+      transportCheck(config),
       ...(await workChecks({ engines, config, clock, queue })),
       ...(await clockChecks({ engines, config, clock, ...rest }, `support:${actor}`)),
       ...(await guardsChecks(engines, config)),

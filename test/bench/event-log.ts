@@ -25,7 +25,7 @@ export const benchEventLog = async (): Promise<BenchResult[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);
   const server = await startEmbeddedPostgres({ dataDir: join(home, 'data'), log: () => undefined });
-  const { connectionString } = server;
+  const { superuserConnectionString: connectionString } = server;
   const pool = openPool({ connectionString, max: IN_FLIGHT, applicationName: 'bench' });
   const log = postgresEventLog({ connectionString });
   try {

@@ -31,7 +31,7 @@ export const benchRebuild = async (): Promise<readonly Row[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);
   const server = await startEmbeddedPostgres({ dataDir: join(home, 'data'), log: () => undefined });
-  const { connectionString } = server;
+  const { superuserConnectionString: connectionString } = server;
   const pool = openPool({ connectionString, max: 5, applicationName: 'bench' });
   const log = postgresEventLog({ connectionString });
   try {

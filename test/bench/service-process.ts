@@ -1,4 +1,4 @@
-import { readEmbeddedConnection } from '../../src/adapters/embedded-postgres/connection-file.js';
+import { readConnection, superuserAddress } from '../../src/adapters/embedded-postgres/connection-file.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { type Role, readConfig } from '../../src/runtime/config.js';
 import { makeDemoCompany } from '../../src/runtime/first-start.js';
@@ -23,8 +23,8 @@ await serveParent<ServiceArgument, 'processor seconds'>(async ({ env, roles, cer
   });
   const authority = { ...config, dataDir: certificatesFrom ?? config.dataDir };
   const [key] = await makeDemoCompany(service, authority, systemClock, ['test']);
-  const connectionString = await readEmbeddedConnection(config.dataDir);
-  if (key === undefined || connectionString === undefined) throw new Error('the service has no key or no database');
-  const ready: ServiceReady = { origin: service.url, key: key.key, connectionString };
+  const connection = await readConnection(config.dataDir);
+  if (key === undefined || connection === undefined) throw new Error('the service has no key or no database');
+  const ready: ServiceReady = { origin: service.url, key: key.key, connectionString: superuserAddress(connection) };
   return { ready, answer: processorSeconds, close: () => service.stop() };
 });

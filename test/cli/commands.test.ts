@@ -144,7 +144,7 @@ describeWithPostgres('the operator command', () => {
 
   it('audit verify names the event that was changed behind our back', async () => {
     const change = (from: string, to: string) =>
-      database.pool.query('update event_log set record = replace(record, $1, $2) where stream = $3 and revision = 0', [
+      database.admin.query('update event_log set record = replace(record, $1, $2) where stream = $3 and revision = 0', [
         from,
         to,
         `company-${CNPJ}`,

@@ -21,15 +21,18 @@ export const at = (revision: number) => ({ kind: 'exact', revision }) as const;
 
 export const freshStream = (): string => `test-${randomUUID()}`;
 
+/** Of a test invoice: what retention may cut once it was deleted. */
+export const freshTestInvoice = (): string => `nfseTest-12345678000195_${randomUUID()}`;
+
 /** An event of this place, hashed as the codec does. */
 export const chained = (
   stream: string,
   revision: number,
-  part: { id?: string; data?: JsonObject } = {},
+  part: { id?: string; type?: string; data?: JsonObject } = {},
 ): EventToAppend => {
   const event = {
     id: part.id ?? randomUUID(),
-    type: 'Happened',
+    type: part.type ?? 'Happened',
     data: part.data ?? { n: revision, text: 'ação' },
     metadata: { schemaVersion: '1', commandId: randomUUID(), prevHash: revision === 0 ? '' : 'ab12' },
   };
@@ -41,6 +44,14 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 export const recomputed = (event: RecordedEvent): string => sha256(hashText(event.stream, event.revision, event));
 
 type Appending = (append: () => Promise<AppendResult>) => Promise<AppendResult>;
+
+/** A test invoice with this many events, of which the last one says that it was deleted. */
+export const deletedTestInvoice = async (log: EventLog, count: number): Promise<string> => {
+  const stream = await streamOf(log, count - 1, freshTestInvoice());
+  const last = chained(stream, count - 1, { type: 'TestInvoiceDeleted' });
+  expect(await log.append(stream, at(count - 2), [last])).toEqual({ ok: true, revision: count - 1 });
+  return stream;
+};
 
 /** A stream with this many events, appended one by one; `retried` as the last is for connections that are dying. */
 export const streamOf = async (

@@ -184,7 +184,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
       async () => (await database.pool.query('select from guards_position where guards is not null')).rowCount,
       (rows) => rows === 1,
     );
-    await database.pool.query('truncate idempotency_keys, duplicate_marks, guards_position');
+    await database.admin.query('truncate idempotency_keys, duplicate_marks, guards_position');
     await eventually(
       async () => (await database.pool.query('select from idempotency_keys, guards_position')).rowCount,
       (rows) => rows === 1,

@@ -60,11 +60,11 @@ export const allOf = (log: EventLog, projection: Projection): Promise<EventBatch
 
 /** Tables as at the first start. */
 export const emptyProjections = async (db: pg.Pool, log: EventLog): Promise<void> => {
-  await db.query('truncate checkpoints');
+  await db.query('delete from checkpoints');
   const { rows } = await db.query<{ schema: string }>(
-    `select quote_ident(nspname) as schema from pg_namespace where nspname like 'p\\_%\\_g%'`,
+    `select nspname as schema from pg_namespace where nspname like 'p\\_%\\_g%'`,
   );
-  if (rows.length > 0) await db.query(`drop schema ${rows.map(({ schema }) => schema).join(', ')} cascade`);
+  for (const { schema } of rows) await db.query('select projection_schema_drop($1)', [schema]);
   await prepareProjections(db, log, clock, registry.projections);
 };
 

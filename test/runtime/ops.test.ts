@@ -59,12 +59,12 @@ describeWithPostgres('health of a service whose engines fail', () => {
     const { opsUrl } = running.service;
     const name = new URL(database.connectionString).pathname.slice(1);
     await becomesReady(opsUrl);
-    await database.pool.query(`alter database ${name} set default_transaction_read_only = on`);
+    await database.admin.query(`alter database ${name} set default_transaction_read_only = on`);
     await database.breakConnections();
     const { body } = await becomes(opsUrl, /^database: read-only$/);
     expect(body.checks.certificate_vault).toEqual({ ok: true });
     expect((await scrape(opsUrl)).value('nfse_check_ok', { check: 'database' })).toBe(0);
-    await database.pool.query(`alter database ${name} reset default_transaction_read_only`);
+    await database.admin.query(`alter database ${name} reset default_transaction_read_only`);
     await database.breakConnections();
     await becomesReady(opsUrl);
   });

@@ -6,12 +6,11 @@ import type { TestProject } from 'vitest/node';
 import { lockDataDir } from '../../src/adapters/embedded-postgres/data-dir-lock.js';
 import { stopOrphan } from '../../src/adapters/embedded-postgres/orphan.js';
 import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
-import { migrate } from '../../src/adapters/sql/migrate.js';
-import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { beginCompiling, COMPILED } from './compiled.js';
 import { isLeftSince } from './leftovers.js';
 import { PATIENT } from './patient.js';
+import { ensureRoles, migrateAsOwner, OWNER } from './roles.js';
 import { privateLines, RUN_LOGS } from './run-logs.js';
 
 /** What test files get to know of the run's server: where it is and which database to copy, or why there is none. */
@@ -68,7 +67,7 @@ const startServer = async (): Promise<Server> => {
     });
     return {
       kind: 'running',
-      url: server.connectionString,
+      url: server.superuserConnectionString,
       stop: async () => {
         await server.stop();
         await remove();
@@ -112,10 +111,10 @@ const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off',
 const createTemplate = async (adminUrl: string): Promise<string> => {
   const template = `nfse_template_${process.pid}_${Date.now()}`;
   const admin = openPool({ connectionString: adminUrl, max: 1, applicationName: 'test-setup', ...PATIENT });
-  await admin.query(`create database ${template}`).finally(() => admin.end());
+  await ensureRoles(adminUrl);
+  await admin.query(`create database ${template} owner ${OWNER.name}`).finally(() => admin.end());
   const url = new URL(adminUrl);
   url.pathname = `/${template}`;
-  const pool = openPool({ connectionString: url.href, max: 1, applicationName: 'test-setup', ...PATIENT });
-  await migrate(pool, migrations).finally(() => pool.end());
+  await migrateAsOwner(url.href);
   return template;
 };

@@ -4,6 +4,7 @@ import { describe, inject } from 'vitest';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import type { PostgresOfRun } from './global-setup.js';
 import { PATIENT } from './patient.js';
+import { as, ensureRoles, OWNER, SERVICE } from './roles.js';
 
 const server: PostgresOfRun = inject('postgres');
 
@@ -14,8 +15,13 @@ export const describeWithPostgres = (name: string, suite: () => void): void => {
 };
 
 export type FreshDatabase = {
+  /** As the service's role, with the rights of production: what the product does with it, it may do there. */
   connectionString: string;
   pool: pg.Pool;
+  /** As the role that owns the tables and makes the schema's steps. */
+  ownerConnectionString: string;
+  /** As the superuser: for what a test does to the database behind the product's back. */
+  admin: pg.Pool;
   /** Empties every table and puts the rows back that the migrations had made. */
   reset(): Promise<void>;
   /** Ends every other connection to this database, as a restart of the server would. */
@@ -26,8 +32,9 @@ export type FreshDatabase = {
 /** A migrated database of this caller alone, copied from the run's template. Never dropped: the server goes as a whole. */
 export const freshDatabase = (): Promise<FreshDatabase> => createDatabase(runningServer().template);
 
-/** One without any table, on the run's server or another: for tests of the migrations. */
-export const emptyDatabase = (serverUrl?: string): Promise<FreshDatabase> => createDatabase('template0', serverUrl);
+/** One without any table, on the run's server or another, whose `pool` and address are the owner's: for tests of the migrations. */
+export const emptyDatabase = (serverUrl?: string): Promise<FreshDatabase> =>
+  createDatabase('template0', serverUrl, OWNER);
 
 /** As it stands now, like a backup of this moment; whoever is connected to the other one is cut off. */
 export const copyOfDatabase = async ({ connectionString }: FreshDatabase): Promise<FreshDatabase> => {
@@ -44,25 +51,36 @@ const runningServer = () => {
   return server;
 };
 
-const createDatabase = async (template: string, serverUrl = runningServer().url): Promise<FreshDatabase> => {
+const createDatabase = async (
+  template: string,
+  serverUrl = runningServer().url,
+  login = SERVICE,
+): Promise<FreshDatabase> => {
   const name = `nfse_test_${randomUUID().replaceAll('-', '')}`;
-  const admin = openPool({ connectionString: serverUrl, max: 1, applicationName: 'test-admin', ...PATIENT });
-  await admin.query(`create database ${name} template ${template}`).finally(() => admin.end());
+  if (server.kind === 'absent' || serverUrl !== server.url) await ensureRoles(serverUrl);
+  const maker = openPool({ connectionString: serverUrl, max: 1, applicationName: 'test-admin', ...PATIENT });
+  await maker.query(`create database ${name} owner ${OWNER.name} template ${template}`);
+  // As handing over does.
+  await maker.query(`revoke temporary on database ${name} from public`).finally(() => maker.end());
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const { connectTimeoutMs } = PATIENT;
-  const pool = openPool({ connectionString: url.href, max: 4, applicationName: 'test', connectTimeoutMs });
-  const seeds = await seedRows(pool);
+  const connectionString = as(login, url.href);
+  const pool = openPool({ connectionString, max: 4, applicationName: 'test', connectTimeoutMs });
+  const admin = openPool({ connectionString: url.href, max: 2, applicationName: 'test-admin', ...PATIENT });
+  const seeds = await seedRows(admin);
   return {
-    connectionString: url.href,
-    pool,
-    reset: () => reset(pool, seeds),
+    ...{ connectionString, pool, admin },
+    ownerConnectionString: as(OWNER, url.href),
+    reset: () => reset(admin, seeds),
     breakConnections: async () => {
-      await pool.query(
+      await admin.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
       );
     },
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([pool.end(), admin.end()]);
+    },
   };
 };
 

@@ -17,7 +17,7 @@ const folder = await mkdtemp(join(tmpdir(), 'nfse-schema-'));
 // As root the server runs as another user, who has to walk through.
 await chmod(folder, 0o711);
 const server = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log: () => undefined });
-const pool = openPool({ connectionString: server.connectionString, max: 1, applicationName: 'expected-schema' });
+const pool = openPool({ connectionString: server.ownerConnectionString, max: 1, applicationName: 'expected-schema' });
 try {
   await migrate(pool, migrations);
   const lines = (await schemaLines(pool)).map((line) => `  '${line.replaceAll("'", "\\'")}',`);

@@ -43,6 +43,8 @@ const createAgent = (certificate: CompanyCertificate, trustRootsPem: readonly st
     maxSockets: MAX_SOCKETS_PER_COMPANY,
     timeout: IDLE_MS,
     secureContext,
+    // Said here, it holds whatever the environment says.
+    rejectUnauthorized: true,
     // Sefin resets the streams of HTTP/2 (domain.md section 2).
     ALPNProtocols: ['http/1.1'],
   });

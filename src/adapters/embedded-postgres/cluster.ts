@@ -1,15 +1,20 @@
 import { existsSync } from 'node:fs';
 import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
+import { openPool } from '../sql/pool.js';
+import { handOver, prepareRoles } from '../sql/roles.js';
 import type { PostgresBinaries } from './binaries.js';
 import {
-  connectionString,
+  type CompleteConnection,
   DATABASE,
   type EmbeddedConnection,
   newPassword,
+  OWNER,
   readConnection,
+  SERVICE,
   SUPERUSER,
+  superuserAddress,
   writeConnection,
 } from './connection-file.js';
 import { EmbeddedPostgresError } from './error.js';
@@ -20,17 +25,17 @@ const MAJOR = '18';
 
 export const clusterFolder = (dataDir: string): string => join(dataDir, 'postgres');
 
-/** Creates the cluster at the first start; later checks that this version can run it. Returns its password. */
+/** Creates the cluster at the first start; later checks that this version can run it. Returns its passwords, those of new roles too. */
 export const prepareCluster = async (
   dataDir: string,
   { initdb }: PostgresBinaries,
   user: OsUser | undefined,
-): Promise<string> => {
+): Promise<Omit<CompleteConnection, 'port'>> => {
   const cluster = clusterFolder(dataDir);
   if (existsSync(cluster)) {
     await checkVersion(cluster);
     const stored = await readConnection(dataDir);
-    if (stored !== undefined) return stored.password;
+    if (stored !== undefined) return passwordsOf(stored);
     throw new EmbeddedPostgresError(
       `DATA_DIR ${dataDir} lacks postgres-connection.json: restore it from a backup of the folder`,
     );
@@ -48,23 +53,43 @@ export const prepareCluster = async (
     // Password first, cluster last: what has the final name is complete.
     await writeConnection(dataDir, { port: 0, password });
     await rename(draft, cluster);
-    return password;
+    return passwordsOf({ password });
   } finally {
     await rm(passwordFile, { force: true });
   }
 };
 
-/** Creates the service's database when it is missing. */
-export const prepareDatabase = async (connection: EmbeddedConnection): Promise<void> => {
-  const client = new pg.Client({ connectionString: connectionString(connection, 'postgres') });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
-    if (rowCount === 0) await client.query(`create database ${DATABASE}`);
-  } finally {
-    await client.end();
-  }
+const passwordsOf = ({ password, ownerPassword, servicePassword }: Omit<EmbeddedConnection, 'port'>) => ({
+  password,
+  ownerPassword: ownerPassword ?? newPassword(),
+  servicePassword: servicePassword ?? newPassword(),
+});
+
+/**
+ * Creates the service's database and its roles when they are missing, and hands over what a version with one user has made. The
+ * passwords are in the folder before a role gets them, so a start that is cut short anywhere is finished by the next.
+ */
+export const prepareDatabase = async (connection: CompleteConnection): Promise<void> => {
+  const { ownerPassword, servicePassword } = connection;
+  await asSuperuser(connection, 'postgres', async (admin) => {
+    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    if (rowCount === 0) await admin.query(`create database ${DATABASE}`);
+    await prepareRoles(admin, {
+      owner: { name: OWNER, password: ownerPassword },
+      service: { name: SERVICE, password: servicePassword },
+    });
+  });
+  await asSuperuser(connection, DATABASE, (admin) => handOver(admin, OWNER, SERVICE));
+};
+
+const asSuperuser = async <T>(
+  connection: EmbeddedConnection,
+  database: string,
+  work: (admin: pg.Pool) => Promise<T>,
+): Promise<T> => {
+  const connectionString = superuserAddress(connection, database);
+  const admin = openPool({ connectionString, max: 1, applicationName: 'nfse-supervisor' });
+  return await work(admin).finally(() => admin.end());
 };
 
 const INITDB = [

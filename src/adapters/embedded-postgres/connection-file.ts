@@ -2,19 +2,47 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export type EmbeddedConnection = { port: number; password: string };
+/** `password` is the superuser's. A folder of a version that knew no other user lacks the others until its next start. */
+export type EmbeddedConnection = { port: number; password: string; ownerPassword?: string; servicePassword?: string };
 
 export const SUPERUSER = 'nfse';
+export const OWNER = 'nfse_owner';
+export const SERVICE = 'nfse_service';
 export const DATABASE = 'nfse';
 
-/** Undefined before the first start. The server need not be running: hold the folder's lock, or try to connect. */
-export const readEmbeddedConnection = async (dataDir: string): Promise<string | undefined> => {
-  const stored = await readConnection(dataDir);
-  return stored === undefined ? undefined : connectionString(stored);
+export type EmbeddedAddresses = {
+  /** Of the service and the operator's commands. */
+  service: string;
+  /** Of whoever makes the schema's steps, and of a restore. */
+  owner: string;
 };
 
-export const connectionString = ({ port, password }: EmbeddedConnection, database = DATABASE): string =>
-  `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+/**
+ * Undefined before the first start; `older` while a version runs on the folder that knows the superuser alone. The server need not
+ * be running: hold the folder's lock, or try to connect.
+ */
+export const readEmbeddedAddresses = async (dataDir: string): Promise<EmbeddedAddresses | 'older' | undefined> => {
+  const stored = await readConnection(dataDir);
+  if (stored === undefined) return undefined;
+  return isComplete(stored) ? addressesOf(stored) : 'older';
+};
+
+export type CompleteConnection = Required<EmbeddedConnection>;
+
+export const isComplete = (stored: EmbeddedConnection): stored is CompleteConnection =>
+  stored.ownerPassword !== undefined && stored.servicePassword !== undefined;
+
+export const addressesOf = ({ port, ownerPassword, servicePassword }: CompleteConnection): EmbeddedAddresses => ({
+  service: address(SERVICE, servicePassword, port, DATABASE),
+  owner: address(OWNER, ownerPassword, port, DATABASE),
+});
+
+/** Of the superuser, for the supervisor of the server alone. */
+export const superuserAddress = ({ port, password }: EmbeddedConnection, database = DATABASE): string =>
+  address(SUPERUSER, password, port, database);
+
+const address = (user: string, password: string, port: number, database: string): string =>
+  `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
 
 export const readConnection = async (dataDir: string): Promise<EmbeddedConnection | undefined> => {
   try {
@@ -24,7 +52,7 @@ export const readConnection = async (dataDir: string): Promise<EmbeddedConnectio
   }
 };
 
-/** Readable by the owner only: it holds the password. Replaced as a whole. */
+/** Readable by the owner only: it holds the passwords. Replaced as a whole. */
 export const writeConnection = async (dataDir: string, connection: EmbeddedConnection): Promise<void> => {
   const draft = `${path(dataDir)}.draft`;
   await writeFile(draft, JSON.stringify(connection), { mode: 0o600 });

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { findBinaries } from './binaries.js';
 import { clusterFolder, prepareCluster, prepareDatabase } from './cluster.js';
-import { connectionString, writeConnection } from './connection-file.js';
+import { addressesOf, superuserAddress, writeConnection } from './connection-file.js';
 import { prepareDataDir } from './data-dir.js';
 import { type DataDirLock, lockDataDir } from './data-dir-lock.js';
 import { EmbeddedPostgresError } from './error.js';
@@ -26,8 +26,12 @@ export type EmbeddedPostgresOptions = {
 };
 
 export type EmbeddedPostgres = {
-  /** The same for the life of this object, through restarts of the server. */
+  /** Of the service's role, which changes no row of the log. The addresses stay the same through restarts of the server. */
   connectionString: string;
+  /** Of the role that owns the schema: for its steps, and for putting back a backup. */
+  ownerConnectionString: string;
+  /** Of the superuser: to look after the server, never to serve. */
+  superuserConnectionString: string;
   /** Clean shutdown; also gives the lock back, if it was taken here. */
   stop(): Promise<void>;
   /** The server ended unasked; it is already being restarted. */
@@ -60,21 +64,24 @@ const startLocked = async (
   const binaries = await findBinaries(user);
   const cluster = clusterFolder(dataDir);
   await stopOrphan(cluster, log);
-  const password = await prepareCluster(dataDir, binaries, user);
+  const passwords = await prepareCluster(dataDir, binaries, user);
   const launchOn = (port: number) => launchServer({ postgres: binaries.postgres, cluster, port, user, settings, log });
   const { server, port } = await launchOnFreePort(launchOn);
   const supervisor = supervise(server, () => launchOn(port), log);
   try {
-    await writeConnection(dataDir, { port, password });
-    await prepareDatabase({ port, password });
+    await writeConnection(dataDir, { port, ...passwords });
+    await prepareDatabase({ port, ...passwords });
   } catch (error) {
     await supervisor.stop();
     throw new EmbeddedPostgresError(`PostgreSQL started but could not be set up: ${messageOf(error)}`, {
       cause: error,
     });
   }
+  const { service, owner } = addressesOf({ port, ...passwords });
   return {
-    connectionString: connectionString({ port, password }),
+    connectionString: service,
+    ownerConnectionString: owner,
+    superuserConnectionString: superuserAddress({ port, ...passwords }),
     onExit: supervisor.onExit,
     pid: supervisor.pid,
     stop: async () => {

@@ -33,6 +33,13 @@ export const credentialsOf = (url: string): EventStoreCredentials => {
   throw new EventStoreUrlInvalid('a server with TLS needs a user: esdb://user:password@host:2113?tls=true');
 };
 
+/** TLS is the client's default, and it always verifies. The address is one that `credentialsOf` takes. */
+export const eventStoreTransport = (url: string): { hosts: readonly string[]; tls: 'none' | 'verified' } => {
+  const [, servers = '', query = ''] = /^[a-z+]+:\/\/(?:[^@/?]*@)?([^?]+)(?:\?(.*))?$/.exec(url.trim()) ?? [];
+  const hosts = servers.replace(/\/.*$/, '').split(',').map((server) => server.trim().replace(/:\d+$/, ''));
+  return { hosts, tls: settingsOf(query).get('tls') === 'false' ? 'none' : 'verified' };
+};
+
 const settingsOf = (query: string): ReadonlyMap<string, string> => {
   const settings = new Map<string, string>();
   for (const pair of query === '' ? [] : query.split('&')) {

@@ -75,11 +75,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     identity: async () => (await readHead(readers)).identity,
     cut: async (stream, before) => {
       // The last event carries the stream's revision: without it the stream could be begun anew.
-      await readers.query(
-        `delete from event_log where stream = $1 and revision < least($2::bigint,
-          (select max(revision) from event_log where stream = $1))`,
-        [stream, before],
-      );
+      await readers.query('select event_log_cut($1, $2)', [stream, before]);
     },
     close: async () => {
       await commits.close();

@@ -27,6 +27,12 @@ export const readServers = (text: string): NatsServers => {
   };
 };
 
+/** One `tls://` demands TLS of all; without it a server may ask for TLS, and anybody between may take that away. */
+export const natsTransport = (text: string): { hosts: readonly string[]; tls: 'none' | 'verified' } => ({
+  hosts: text.split(',').map((server, index) => readServer(server, index).hostname),
+  tls: readServers(text).tls === undefined ? 'none' : 'verified',
+});
+
 const readServer = (text: string, index: number): URL => {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   if (url === undefined || url.hostname === '' || !(url.protocol === 'nats:' || url.protocol === 'tls:')) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import pg from 'pg';
 
 /** Thrown for a database address that cannot be used; says why, never what it holds. */
 export class DatabaseUrlInvalid extends Error {
@@ -44,4 +45,19 @@ const checkFile = (name: string, file: string | null): void => {
   } catch {
     throw new DatabaseUrlInvalid(`${name} names a file that cannot be read`);
   }
+};
+
+/** No host for a socket of this machine. `unverified`: encrypted, to anybody who answers. */
+export type DatabaseTransport = { hosts: readonly string[]; tls: 'none' | 'unverified' | 'verified' };
+
+/**
+ * What the driver makes of an address that `readDatabaseUrl` has read, its own variables (PGHOST, PGSSLMODE) included: asked of the
+ * driver, because its reading of `sslmode` is its own. It never falls back to plain text where TLS was asked for.
+ */
+export const databaseTransport = (url: string): DatabaseTransport => {
+  const { host, ssl }: { host: string; ssl: unknown } = new pg.Client({ connectionString: url });
+  const hosts = host.startsWith('/') ? [] : [host];
+  if (ssl === false || ssl === undefined) return { hosts, tls: 'none' };
+  const { rejectUnauthorized, checkServerIdentity } = ssl as { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };
+  return { hosts, tls: rejectUnauthorized === false || checkServerIdentity !== undefined ? 'unverified' : 'verified' };
 };

@@ -11,18 +11,25 @@ export class MigrationError extends Error {
 
 /**
  * Runs what the database lacks, under an advisory lock, so that several processes may start at once. Returns the ids
- * that ran. Throws `MigrationError`, or what PostgreSQL said of a step (which then left nothing behind).
+ * that ran. Throws `MigrationError`, or what PostgreSQL said of a step (which then left nothing behind). A user who may only read
+ * the history can call it: nothing is written when nothing is missing.
  */
-export const migrate = async (pool: pg.Pool, migrations: readonly Migration[]): Promise<readonly number[]> => {
+export const migrate = (pool: pg.Pool, migrations: readonly Migration[]): Promise<readonly number[]> =>
+  withSchemaLock(pool, async (client) => {
+    if (!(await hasHistory(client))) await client.query(HISTORY);
+    const missing = unapplied(migrations, await history(client));
+    for (const migration of missing) await apply(client, migration);
+    return missing.map(({ id }) => id);
+  });
+
+/** One at a time among all processes, however long it takes, on a connection of its own. */
+export const withSchemaLock = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
   const client = await pool.connect();
   try {
     // Others may be waiting for a long step of ours, and a long step must not be cut short.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    await client.query(HISTORY);
-    const missing = unapplied(migrations, await history(client));
-    for (const migration of missing) await apply(client, migration);
-    return missing.map(({ id }) => id);
+    return await work(client);
   } finally {
     // The session's lock and settings go with it.
     client.release(true);
@@ -36,13 +43,17 @@ export const pendingMigrations = async (
 ): Promise<readonly number[]> => {
   const client = await pool.connect();
   try {
-    const { rows } = await client.query<{ known: boolean }>(
-      `select to_regclass('schema_migrations') is not null as known`,
-    );
-    return unapplied(migrations, rows[0]?.known === true ? await history(client) : []).map(({ id }) => id);
+    return unapplied(migrations, (await hasHistory(client)) ? await history(client) : []).map(({ id }) => id);
   } finally {
     client.release();
   }
+};
+
+const hasHistory = async (client: pg.PoolClient): Promise<boolean> => {
+  const { rows } = await client.query<{ known: boolean }>(
+    `select to_regclass('schema_migrations') is not null as known`,
+  );
+  return rows[0]?.known === true;
 };
 
 type Applied = { id: number; name: string; checksum: string };

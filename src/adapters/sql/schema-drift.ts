@@ -6,7 +6,7 @@ export class SchemaDrift extends Error {
   override readonly name = 'SchemaDrift';
 }
 
-/** One line each, in the words of the catalogue: `table t`, `column t.c type`, `constraint t: …`, `index …`, `function …`. */
+/** One line each, in the words of the catalogue: `table t`, `column t.c type`, `constraint t: …`, `index …`, `function f [definer] …`. */
 export type SchemaLines = readonly string[];
 
 const SHOWN = 5;
@@ -58,7 +58,8 @@ select line from (
   from own o join pg_index i on i.indrelid = o.oid and i.indisvalid
   where not exists (select from pg_constraint k where k.conindid = i.indexrelid)
   union all
-  select 'function ' || p.proname || ' ' || left(encode(sha256(convert_to(p.prosrc, 'UTF8')), 'hex'), 16)
+  select 'function ' || p.proname || case when p.prosecdef then ' definer ' else ' ' end
+    || left(encode(sha256(convert_to(p.prosrc, 'UTF8')), 'hex'), 16)
   from pg_proc p where p.pronamespace = current_schema()::regnamespace and p.prokind = 'f'
 ) lines
 order by line collate "C"`;

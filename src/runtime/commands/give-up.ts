@@ -31,8 +31,9 @@ export const giveUpOf =
     try {
       const keys = await loadMasterKeys(file, { createIfMissing: false });
       const server = { config: settings, clock, logger, runner, patience: 'command' as const };
-      const connectionString = await openDatabaseServer(server);
-      await prepareDatabase(connectionString, database.limits);
+      const addresses = await openDatabaseServer(server);
+      await prepareDatabase(addresses, database.limits);
+      const connectionString = addresses.service;
       const db = openPool({ ...database.limits, connectionString, max: 1, applicationName: NAME });
       runner.onStop('database pool', () => db.end());
       const log = await openEventLog(

@@ -8,10 +8,16 @@ import type { Clock } from '../options.js';
 
 const TEN_YEARS = 3650;
 
+const AUTHORITY_NAME = 'AC SIMULADA';
+
+/** Whether a certificate is the authority of a simulator, of whatever folder. */
+export const isSimulatorAuthority = (pem: string): boolean =>
+  new X509Certificate(pem).subject.split('\n').includes(`CN=${AUTHORITY_NAME}`);
+
 /** The authority of this folder, made at the first call. */
 export const openAuthority = (folder: string, clock: Clock): Promise<KeyAndCertificate> =>
   readOrMake(join(folder, 'ca.json'), () =>
-    issueCertificate({ subjectName: 'AC SIMULADA', validDays: TEN_YEARS, now: clock.now() }),
+    issueCertificate({ subjectName: AUTHORITY_NAME, validDays: TEN_YEARS, now: clock.now() }),
   );
 
 /** The server's certificate, which signs NFS-e and evento too; a new one when the names or the validity do not fit. */

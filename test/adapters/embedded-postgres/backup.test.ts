@@ -26,11 +26,11 @@ describeWithPostgres('a backup of the embedded database', () => {
     folder = join(await mkdtemp(join(tmpdir(), 'nfse-backup-')), 'backup');
     [from, to] = await Promise.all([freshDatabase(), emptyDatabase()]);
     const values = Array.from({ length: 1_203 }, (_, n) => `(${n + 1}, 's', ${n}, gen_random_uuid(), 't', $1, 'h')`);
-    await from.pool.query(
+    await from.admin.query(
       `insert into event_log (position, stream, revision, id, type, record, hash) values ${values.join()}`,
       [STRANGE],
     );
-    await from.pool.query('update event_log_head set position = 1203');
+    await from.admin.query('update event_log_head set position = 1203');
     await from.pool.query(`insert into vault_day_keys values ('2026-11-21', 'sealed')`);
     await from.pool.query(`insert into duplicate_marks values ('nfseTest-1', 's', '2026', gen_random_uuid())`);
     await from.pool.query(`insert into relay_checkpoint values ('log', 1)`);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { readEmbeddedConnection } from '../../../src/adapters/embedded-postgres/connection-file.js';
+import { readEmbeddedAddresses } from '../../../src/adapters/embedded-postgres/connection-file.js';
 import { lockDataDir } from '../../../src/adapters/embedded-postgres/data-dir-lock.js';
 import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
 import { processIdentity } from '../../../src/adapters/embedded-postgres/process-identity.js';
@@ -42,9 +42,10 @@ describeWithPostgres('the embedded server', () => {
     await client.connect();
     return (await client.query(sql).finally(() => client.end())).rows;
   };
-  const writeNote = (server: { connectionString: string }) =>
-    ask(server.connectionString, `create table note (text text); insert into note values ('kept')`);
-  const readNote = (server: { connectionString: string }) => ask(server.connectionString, 'select text from note');
+  type Server = { superuserConnectionString: string };
+  const writeNote = (server: Server) =>
+    ask(server.superuserConnectionString, `create table note (text text); insert into note values ('kept')`);
+  const readNote = (server: Server) => ask(server.superuserConnectionString, 'select text from note');
   const kept = [{ text: 'kept' }];
 
   it('keeps the data through a restart, and ends cleanly', async () => {
@@ -71,7 +72,7 @@ describeWithPostgres('the embedded server', () => {
       'server_encoding=UTF8',
       'synchronous_commit=on',
     ]);
-    expect(await readEmbeddedConnection(dataDir)).toBe(connectionString);
+    expect(await readEmbeddedAddresses(dataDir)).toMatchObject({ service: connectionString });
     expect((await stat(join(dataDir, 'postgres-connection.json'))).mode & 0o777).toBe(0o600);
     const stranger = new URL(connectionString);
     stranger.password = 'guess';
@@ -95,7 +96,7 @@ describeWithPostgres('the embedded server', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [said] = await once(owner.stdout, 'data');
-    const orphan: { pid: number; connectionString: string } = JSON.parse(String(said));
+    const orphan: { pid: number } & Server = JSON.parse(String(said));
     await writeNote(orphan);
     await expect(start()).rejects.toThrow(`in use by process ${owner.pid}`);
     owner.kill('SIGKILL');

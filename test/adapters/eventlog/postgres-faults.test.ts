@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
-import { chained, freshStream } from '../../contracts/event-log-kit.js';
+import { chained, deletedTestInvoice, freshStream, freshTestInvoice } from '../../contracts/event-log-kit.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 import { silentProxy } from '../../support/silent-proxy.js';
 
@@ -25,7 +25,7 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
 
   /** Holds the append lock while `during` runs, then rolls back. */
   const whileLocked = async (during: () => Promise<void>): Promise<void> => {
-    const holder = await database.pool.connect();
+    const holder = await database.admin.connect();
     try {
       await holder.query('begin');
       await holder.query('select * from event_log_head for update');
@@ -66,7 +66,7 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
     await whileLocked(async () => {
       const outcome = log.append(freshStream(), NONE, [chained('any', 0)]).catch((error: unknown) => error);
       await waiting(1);
-      await database.pool.query(
+      await database.admin.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'`,
       );
@@ -115,9 +115,9 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
   });
 
   it('finds a rare stream behind many others', async () => {
-    await database.pool.query(`insert into event_log (position, stream, revision, id, type, record, hash)
+    await database.admin.query(`insert into event_log (position, stream, revision, id, type, record, hash)
       select n, 'bulk-' || n, 0, gen_random_uuid(), 'Bulk', '', '' from generate_series(1, 45000) n`);
-    await database.pool.query('update event_log_head set position = 45000');
+    await database.admin.query('update event_log_head set position = 45000');
     const stream = freshStream();
     await log.append(stream, NONE, [chained(stream, 0)]);
     const found = await log.readAll({ prefixes: [stream], after: null, limit: 10 });
@@ -126,10 +126,19 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
 
   describe('cut', () => {
     it('never takes the last event, which carries the revision of the stream', async () => {
-      const stream = freshStream();
-      await log.append(stream, NONE, [chained(stream, 0), chained(stream, 1)]);
+      const stream = await deletedTestInvoice(log, 2);
       await log.cut(stream, 99);
       expect((await log.read(stream)).map(({ revision }) => revision)).toEqual([1]);
+    });
+
+    it.each([
+      ['a test invoice that is not deleted', freshTestInvoice(), 'Happened'],
+      ['a live invoice, even under an event that says so', 'nfseLive-12345678000195_1', 'TestInvoiceDeleted'],
+      ['any other stream', freshStream(), 'TestInvoiceDeleted'],
+    ])('takes nothing of %s', async (_what, stream, type) => {
+      await log.append(stream, NONE, [chained(stream, 0), chained(stream, 1, { type })]);
+      await expect(log.cut(stream, 1)).rejects.toThrow('only the past of a deleted test invoice may be cut');
+      expect(await log.read(stream)).toHaveLength(2);
     });
   });
 });

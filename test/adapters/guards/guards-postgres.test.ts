@@ -49,7 +49,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
   });
 
   it('prunes keys and marks that have no say any more, and no others', async () => {
-    await database.pool.query('truncate idempotency_keys, duplicate_marks');
+    await database.admin.query('truncate idempotency_keys, duplicate_marks');
     const [old, young] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.001Z'];
     for (const at of [old, young]) {
       const claim = { leaseToken: at, commandId: at, acceptedAt: at };

@@ -64,7 +64,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       const session = await openSession();
       await session.look();
       await session.move({ guards: at(7), operatorRows: at(7) });
-      await database.pool.query(meddle);
+      await database.admin.query(meddle);
       await expect(session.move({ guards: at(9), operatorRows: at(9) })).rejects.toThrow('somebody else');
       await expect(session.look()).rejects.toThrow('over');
       expect((await lookAtGuards(database.pool, 'log')).guards).not.toBe(9n);
@@ -107,7 +107,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
   it('is over when its connection is, and says so at once', async () => {
     const session = await openSession();
     const lost = new Promise((resolve) => session.lost.addEventListener('abort', resolve));
-    await database.pool.query(
+    await database.admin.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'test-guards' and datname = current_database()`,
     );

@@ -16,8 +16,8 @@ describeWithPostgres('a start on a database by its address', () => {
 
   it('needs no superuser, only a database of its own', async () => {
     const name = `${nameOf(database)}_plain`;
-    await database.pool.query(`create role ${name} login password 'plain'`);
-    await database.pool.query(`create database ${name} owner ${name} template template0`);
+    await database.admin.query(`create role ${name} login password 'plain'`);
+    await database.admin.query(`create database ${name} owner ${name} template template0`);
     const url = new URL(database.connectionString);
     Object.assign(url, { username: name, password: 'plain', pathname: `/${name}` });
     expect(await openOn(url.href)).toBe('opened');
@@ -40,7 +40,7 @@ describeWithPostgres('a start on a database by its address', () => {
 
   it('is refused when the database does not hold UTF-8', async () => {
     const plain = `${nameOf(database)}_ascii`;
-    await database.pool.query(`create database ${plain} encoding 'SQL_ASCII' locale 'C' template template0`);
+    await database.admin.query(`create database ${plain} encoding 'SQL_ASCII' locale 'C' template template0`);
     const url = new URL(database.connectionString);
     url.pathname = `/${plain}`;
     expect(await openOn(url.href)).toEqual({ exit: 2, line: expect.stringMatching(/encoding is SQL_ASCII/) });
@@ -73,21 +73,21 @@ describeWithPostgres('a start on a database by its address', () => {
       `create or replace function event_log_append(streams text[], expected integer[], counts integer[],
          event_streams text[], event_revisions integer[], event_ids uuid[], event_types text[], event_records text[],
          event_hashes text[], out accepted boolean[], out revisions integer[]) language plpgsql as 'begin end'`,
-      /missing: function event_log_append \w+: make/,
+      /missing: function event_log_append definer \w+: make/,
     ],
   ])('is refused when somebody has changed %s by hand, and says which', async (_what, change, said) => {
     expect(await openOn(database.connectionString)).toBe('opened');
-    await database.pool.query(change);
+    await database.admin.query(change);
     expect(await openOn(database.connectionString)).toEqual({ exit: 2, line: expect.stringMatching(said) });
   });
 
   it('is no matter of what an operator adds', async () => {
-    await database.pool.query('create index of_mine on event_log (type); create table notes_of_mine (note text)');
+    await database.admin.query('create index of_mine on event_log (type); create table notes_of_mine (note text)');
     expect(await openOn(database.connectionString)).toBe('opened');
   });
 
   it('says that it takes no writes, exit 3', async () => {
-    await database.pool.query(`alter database ${nameOf(database)} set default_transaction_read_only = on`);
+    await database.admin.query(`alter database ${nameOf(database)} set default_transaction_read_only = on`);
     expect(await openOn(database.connectionString)).toEqual({
       exit: 3,
       line: expect.stringMatching(/takes no writes.*\(25006\)/),

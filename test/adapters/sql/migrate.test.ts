@@ -51,7 +51,7 @@ describeWithPostgres('migrate', () => {
 
   it('names a step whose row was lost from the history', async () => {
     await migrate(database.pool, [one, two]);
-    await database.pool.query('delete from schema_migrations where id = 1');
+    await database.admin.query('delete from schema_migrations where id = 1');
     await expect(migrate(database.pool, [one, two])).rejects.toThrow(/1-one .*below 2/);
   });
 
@@ -82,8 +82,8 @@ describeWithPostgres('freshDatabase', () => {
     expect(await pendingMigrations(database.pool, migrations)).toEqual([]);
     const head = async () => (await database.pool.query('select * from event_log_head')).rows;
     const before = await head();
-    await database.pool.query('update event_log_head set position = 7');
-    await database.pool.query(`insert into event_log values (7, 's', 0, gen_random_uuid(), 't', '', '')`);
+    await database.admin.query('update event_log_head set position = 7');
+    await database.admin.query(`insert into event_log values (7, 's', 0, gen_random_uuid(), 't', '', '')`);
     await database.reset();
     expect(await head()).toEqual(before);
     expect((await database.pool.query('select 1 from event_log')).rows).toEqual([]);

@@ -34,7 +34,7 @@ describeWithPostgres('connections of a pool', () => {
 
   const readOnly = async (isOn: boolean): Promise<void> => {
     const name = new URL(database.connectionString).pathname.slice(1);
-    await database.pool.query(`alter database ${name} set default_transaction_read_only = ${isOn ? 'on' : 'off'}`);
+    await database.admin.query(`alter database ${name} set default_transaction_read_only = ${isOn ? 'on' : 'off'}`);
   };
 
   it('stay as long as the server takes writes', async () => {

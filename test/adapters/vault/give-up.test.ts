@@ -28,7 +28,7 @@ describeWithPostgres('giving up a generation of the master key', () => {
   });
   beforeEach(async () => {
     recorded = [];
-    await database.pool.query('truncate vault_day_keys, vault_certificates, vault_signing_keys, vault_master_keys');
+    await database.admin.query('truncate vault_day_keys, vault_certificates, vault_signing_keys, vault_master_keys');
   });
   afterAll(() => database.close());
 

@@ -32,7 +32,7 @@ describeWithPostgres('rotation of the master key', () => {
   });
   beforeEach(async () => {
     now = today;
-    await database.pool.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
+    await database.admin.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
     file = [m1];
     keyring = await open();
   });
@@ -224,13 +224,13 @@ describeWithPostgres('rotation of the master key', () => {
     });
 
     it('over a lost database takes every generation of the file', async () => {
-      await database.pool.query('truncate vault_master_keys');
+      await database.admin.query('truncate vault_master_keys');
       expect((await open([m1, m2])).sealing().generation).toBe('m2');
       expect(await (await open([m2, m1])).ofGeneration('m1')).toMatchObject(m1);
     });
 
     it('of several processes over an empty database agrees on one key, and refuses the others', async () => {
-      await database.pool.query('truncate vault_master_keys');
+      await database.admin.query('truncate vault_master_keys');
       const starts = await Promise.allSettled(
         Array.from({ length: 8 }, (_, n) => open([{ generation: 'm1', key: Buffer.alloc(32, n % 2) }])),
       );

@@ -23,7 +23,7 @@ describeWithPostgres('vault', () => {
   });
   beforeEach(async () => {
     now = today;
-    await database.pool.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
+    await database.admin.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
   });
   afterAll(() => database.close());
 
@@ -32,7 +32,7 @@ describeWithPostgres('vault', () => {
     createSealingKeys({ keyring: await keyring(key), db: database.pool, clock });
 
   /** A database that does not know the keys any more takes any: only what was sealed tells them apart. */
-  const forgetMasterKeys = () => database.pool.query('truncate vault_master_keys');
+  const forgetMasterKeys = () => database.admin.query('truncate vault_master_keys');
 
   describe('live keys', () => {
     it('are derived from the master key and the stream alone', async () => {
@@ -109,7 +109,7 @@ describeWithPostgres('vault', () => {
 
     it('are undefined when they were lost with their table, also after the day has got another', async () => {
       const { generation } = await (await sealingKeys()).forSealing('test', stream, today);
-      await database.pool.query('truncate vault_day_keys');
+      await database.admin.query('truncate vault_day_keys');
       expect(await (await sealingKeys()).forOpening(generation, stream)).toBeUndefined();
       const another = await (await sealingKeys()).forSealing('test', stream, today);
       expect(await (await sealingKeys()).forOpening(generation, stream)).toBeUndefined();

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { excessRights } from '../../../src/adapters/sql/rights.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+import { OWNER } from '../../support/roles.js';
+
+describeWithPostgres("the service's role", () => {
+  let database: FreshDatabase;
+  beforeAll(async () => {
+    database = await freshDatabase();
+  });
+  afterAll(() => database.close());
+
+  const refusal = (statement: string): Promise<string> =>
+    database.pool.query(statement).then(
+      () => 'done',
+      (error: unknown) => (error instanceof pg.DatabaseError ? (error.code ?? '') : String(error)),
+    );
+
+  const INSUFFICIENT_PRIVILEGE = '42501';
+
+  it.each([
+    `copy (select 1) to program 'true'`,
+    `copy event_log from program 'true'`,
+    `copy event_log to '/tmp/log'`,
+    `select pg_read_file('/etc/passwd')`,
+    `select pg_ls_dir('/')`,
+    `select lo_import('/etc/passwd')`,
+    `update event_log set record = ''`,
+    'update event_log set position = position + 1 where false',
+    'delete from event_log',
+    'truncate event_log',
+    `insert into event_log values (1, 's', 0, gen_random_uuid(), 't', '', '')`,
+    'select * from event_log for update',
+    'do $$ begin lock table event_log in exclusive mode; end $$',
+    'update event_log_head set position = 0',
+    'delete from event_log_head',
+    'delete from schema_migrations',
+    'alter table event_log disable trigger all',
+    'alter table event_log add column x text',
+    'drop table event_log',
+    'create trigger x before insert on event_log for each row execute function suppress_redundant_updates_trigger()',
+    'create rule x as on insert to event_log do instead nothing',
+    'create index on event_log (type)',
+    'create table x ()',
+    'create temporary table x ()',
+    `create schema ${OWNER.name}`,
+    `create function x() returns int language c as 'x'`,
+    `create function x() returns int language internal as 'x'`,
+    'create function x() returns int language sql as $$select 1$$',
+    'create extension file_fdw',
+    `create or replace function event_log_cut(cut_stream text, before bigint) returns void language sql as $$$$`,
+    'alter function event_log_cut(text, bigint) security invoker',
+    'drop schema public cascade',
+    'drop schema read cascade',
+    `set role ${OWNER.name}`,
+    `grant ${OWNER.name} to current_user`,
+    'create role x',
+    'alter role current_user superuser',
+    'alter role current_user createrole',
+    `alter system set archive_command = 'true'`,
+    'select pg_reload_conf()',
+    'set session_replication_role = replica',
+  ])('may not: %s', async (statement) => {
+    expect(await refusal(statement)).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+
+  it('may not become its owner or a superuser by their names', async () => {
+    const { rows } = await database.admin.query<{ name: string }>(
+      'select quote_ident(rolname) as name from pg_roles where rolsuper',
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { name } of rows) expect(await refusal(`set role ${name}`)).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+
+  it.each(['public', 'read', 'p_x', 'p_x_v1_g1; drop schema public', 'p_"_v1_g1', 'pg_catalog'])(
+    'gets no schema made or dropped by the name of %s',
+    async (name) => {
+      for (const way of ['make', 'drop'])
+        await expect(database.pool.query(`select projection_schema_${way}($1)`, [name])).rejects.toThrow(
+          'this is no schema of a projection',
+        );
+    },
+  );
+
+  it('makes and drops the schema of a generation, and everything in it is its own', async () => {
+    const { pool } = database;
+    await pool.query(`select projection_schema_make('p_x_v1_g1')`);
+    await pool.query('create table p_x_v1_g1.rows (key text); create view read.x as select * from p_x_v1_g1.rows');
+    await pool.query(`insert into p_x_v1_g1.rows values ('kept')`);
+    expect((await pool.query('select key from read.x')).rows).toEqual([{ key: 'kept' }]);
+    await pool.query(`select projection_schema_drop('p_x_v1_g1')`);
+    expect(await refusal('select key from read.x')).toBe('42P01');
+  });
+
+  it('cannot put a table of its own before the one that a function of the owner means', async () => {
+    const stream = `nfseLive-12345678000195_${randomUUID()}`;
+    const client = await database.pool.connect();
+    try {
+      await client.query(`select projection_schema_make('p_y_v1_g1')`);
+      await client.query(`create table p_y_v1_g1.event_log (stream text, revision integer, type text)`);
+      await client.query(`insert into p_y_v1_g1.event_log values ($1, 9, 'TestInvoiceDeleted')`, [stream]);
+      await client.query('set search_path = p_y_v1_g1, public');
+      await client.query('select public.event_log_cut($1, 9)', [stream]);
+      expect((await client.query('select from p_y_v1_g1.event_log')).rowCount).toBe(1);
+    } finally {
+      client.release(true);
+    }
+  });
+
+  it('has nothing that the doctor would find; the owner and a superuser have', async () => {
+    expect(await excessRights(database.pool)).toEqual([]);
+    const owner = new pg.Pool({ connectionString: database.ownerConnectionString, max: 1 });
+    const ofOwner = await excessRights(owner).finally(() => owner.end());
+    expect(ofOwner).toContain('owner of event_log, event_log_head');
+    expect(ofOwner).toContain('owner of the database');
+    expect(ofOwner).not.toContain('superuser');
+    expect(await excessRights(database.admin)).toContain('superuser');
+  });
+
+  it.each<[string, string, string]>([
+    ['createdb', 'alter role x createdb', 'createdb'],
+    ['createrole', 'alter role x createrole', 'createrole'],
+    ['replication', 'alter role x replication', 'replication'],
+    ['bypassrls', 'alter role x bypassrls', 'bypassrls'],
+    ['programs of the server', 'grant pg_execute_server_program to x', 'member of pg_execute_server_program'],
+    [
+      'files of the server',
+      'grant pg_read_server_files, pg_write_server_files to x',
+      'member of pg_read_server_files, pg_write_server_files',
+    ],
+    ['membership of the owner', `grant ${OWNER.name} to x`, 'owner of event_log, event_log_head'],
+    ['delete', 'grant delete on event_log to x', 'delete on event_log'],
+    ['truncate', 'grant truncate on event_log to x', 'truncate on event_log'],
+    ['one column', 'grant update (record) on event_log to x', 'update on event_log'],
+    ['create in the schema', 'grant create on schema public to x', 'create in schema public'],
+  ])('is told from a role with %s', async (_what, grant, excess) => {
+    const role = `nfse_x_${randomUUID().replaceAll('-', '')}`;
+    await database.admin.query(`create role ${role} login password 'x'; ${grant.replace(/\bx\b/, role)}`);
+    const url = new URL(database.connectionString);
+    Object.assign(url, { username: role, password: 'x' });
+    const pool = new pg.Pool({ connectionString: url.href, max: 1 });
+    expect(await excessRights(pool).finally(() => pool.end())).toContain(excess);
+    await database.admin.query(`drop owned by ${role}; drop role ${role}`);
+  });
+});

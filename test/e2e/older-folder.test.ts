@@ -1,0 +1,107 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  OWNER,
+  readConnection,
+  SUPERUSER,
+  writeConnection,
+} from '../../src/adapters/embedded-postgres/connection-file.js';
+import { excessRights } from '../../src/adapters/sql/rights.js';
+import { type EmbeddedAt, type EmbeddedSite, openEmbeddedSite } from '../support/embedded-site.js';
+import { asSuperuserOf, makeOlder } from '../support/older-folder.js';
+import { eventually } from '../support/running-service.js';
+
+const bodyOf = (amount: number) => ({
+  ...{ amount_in_cents: amount, description: `Pedido ${amount}`, reference: `pedido-${amount}` },
+});
+
+const issue = async (at: EmbeddedAt, amount: number): Promise<string> => {
+  const { status, body } = await at.ask('/v1/nfse', bodyOf(amount));
+  expect(status, JSON.stringify(body)).toBe(202);
+  const id = String(body.id);
+  await eventually(
+    async () => (await at.ask(`/v1/nfse/${id}`)).body,
+    (invoice) => invoice.status === 'issued',
+  );
+  return id;
+};
+
+describe('a data folder of a version whose service was a superuser', () => {
+  let site: EmbeddedSite;
+  let known: string;
+  beforeEach(async () => {
+    site = await openEmbeddedSite();
+    const before = await site.start();
+    await site.register(before);
+    known = await issue(before, 1_001);
+    await before.stop();
+    await makeOlder(site.folder);
+  });
+  afterEach(() => site.close());
+
+  /** Nothing is lost, what there was goes on, and the service may do no more than it must. */
+  const isTakenOver = async (): Promise<void> => {
+    const after = await site.start();
+    expect((await after.ask(`/v1/nfse/${known}`)).body).toMatchObject({ id: known, status: 'issued' });
+    expect((await after.ask('/v1/nfse', bodyOf(1_001))).status).toBe(409);
+    await issue(after, 1_002);
+    expect(await after.ledger()).toHaveLength(2);
+    expect(await excessRights(after.service.engines.pool)).toEqual([]);
+    expect((await after.operate('doctor')).out).toMatch(/^ok +database rights/m);
+    await after.stop();
+  };
+
+  it('is taken over at the next start, and the passwords stay between the owner of the folder and it', async () => {
+    await isTakenOver();
+    const file = join(site.folder, 'postgres-connection.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const passwords = await readConnection(site.folder);
+    expect(new Set(Object.values(passwords ?? {})).size).toBe(4);
+    await isTakenOverAgain(await readFile(file, 'utf8'));
+  });
+
+  const isTakenOverAgain = async (before: string): Promise<void> => {
+    const again = await site.start();
+    expect((await again.ask(`/v1/nfse/${known}`)).body.status).toBe('issued');
+    await again.stop();
+    const portless = (text: string): string => text.replace(/"port":\d+/, '');
+    const after = await readFile(join(site.folder, 'postgres-connection.json'), 'utf8');
+    expect(portless(after)).toBe(portless(before));
+  };
+
+  it('is taken over after a start that was cut short when it had noted the passwords', async () => {
+    const connection = await readConnection(site.folder);
+    await writeConnection(site.folder, {
+      port: 0,
+      password: '',
+      ...connection,
+      ownerPassword: 'a',
+      servicePassword: 'b',
+    });
+    await isTakenOver();
+  });
+
+  it('is taken over after a start that was cut short when it had made a role, with another password', async () => {
+    await asSuperuserOf(site.folder, `create role ${OWNER} superuser login password 'forgotten'`);
+    await isTakenOver();
+  });
+
+  it('is taken over where a part belongs to the new owner already', async () => {
+    await asSuperuserOf(
+      site.folder,
+      `create role ${OWNER}; alter table event_log owner to ${OWNER}; alter schema read owner to ${OWNER}`,
+    );
+    await isTakenOver();
+  });
+
+  it('leaves alone what an operator has put elsewhere', async () => {
+    await asSuperuserOf(site.folder, 'create schema mine; create table mine.notes as select 1 as n');
+    await isTakenOver();
+    const [row] = await asSuperuserOf(
+      site.folder,
+      `select pg_get_userbyid(relowner) as owner from pg_class where oid = 'mine.notes'::regclass`,
+    );
+    expect(row).toEqual({ owner: SUPERUSER });
+  });
+});
