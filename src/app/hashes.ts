@@ -14,11 +14,11 @@ export const invoiceIdOfReference = (mode: Mode, companyId: CompanyId, reference
 export const invoiceIdOfKey = (mode: Mode, companyId: CompanyId, keyHash: string, generation: number): InvoiceId =>
   uuidV8([mode, companyId, 'key', keyHash, generation]);
 
-/** The key of the duplicate window (reading 16): the description as sent, before markers. */
+/** What the duplicate window compares: the description as sent, before markers. Guessable, so it is stored under a key only (ADR 32). */
 export const fingerprintOf = (mode: Mode, companyId: CompanyId, amountInCents: number, description: string): string =>
   sha256Hex(JSON.stringify([mode, companyId, amountInCents, description]));
 
-/** Equal for bodies that are equal after parsing: white space and order of keys do not count (reading 12). */
+/** Equal for bodies that are equal after parsing: white space and order of keys do not count. Stored under a key only (ADR 32). */
 export const bodyHashOf = (body: unknown): string => sha256Hex(JSON.stringify(sorted(body)));
 
 const sorted = (value: unknown): unknown => {

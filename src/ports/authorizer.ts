@@ -16,6 +16,8 @@ export type AuthorizedNote = {
   dpsId: string;
   /** DigestValue in the embedded DPS' signature; empty when it is unsigned or its content has another digest. */
   dpsDigest: string;
+  /** Of the embedded DPS' signature, where it has one and its content fits. */
+  signatureMark?: string;
   /** What tells a foreign note under our DPS id from our own one of before a restore. */
   content: { amount: string; description: string; customerDocument: string };
 };
@@ -45,6 +47,7 @@ export type RegisteredEvent = {
   /** Of the embedded request. */
   requestId: string;
   requestDigest: string;
+  signatureMark?: string;
 };
 
 /** Sefin Nacional or its simulator. No method retries; each ends by its own deadline and never throws for what the other side did. */

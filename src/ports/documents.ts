@@ -6,6 +6,8 @@ export type SignedDocument = {
   bytes: Buffer;
   /** DigestValue (base64) of the signed element. */
   digest: string;
+  /** Over digest and signature; see the ADR 32. */
+  signatureMark: string;
 };
 
 /** What a signer rejects with when a document that we built does not fit the official schema: our fault, never the caller's. */

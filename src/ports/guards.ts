@@ -11,15 +11,19 @@ export type Claim = { leaseToken: string; commandId: string; acceptedAt: Instant
 export type KeyState =
   | { kind: 'free' }
   | { kind: 'in_use' }
-  | { kind: 'reuse' }
+  /** `bodyHash`: of the request that holds the key. */
+  | { kind: 'reuse'; bodyHash: string }
   | { kind: 'done'; invoiceId: InvoiceId };
 
 export type ClaimResult = { kind: 'claimed'; claim: Claim } | Exclude<KeyState, { kind: 'free' }>;
 
 /** Time-boxed promises; losing them can refuse or delay, never allow a second fiscal document (design section 5). */
 export type IdempotencyKeys = {
-  /** `fresh` is used unless an expired lease of the same body is taken over. */
-  claim(owner: KeyOwner, bodyHash: string, fresh: Claim, now: Instant): Promise<ClaimResult>;
+  /**
+   * `fresh` is used unless an expired lease of the same body is taken over. `sameBody` is another stored hash that is known to
+   * be of this body; what is stored anew is always `bodyHash`.
+   */
+  claim(owner: KeyOwner, bodyHash: string, fresh: Claim, now: Instant, sameBody?: string): Promise<ClaimResult>;
   /** Only under the lease token that the process holds; false when it was lost. */
   markDone(owner: KeyOwner, leaseToken: string, invoiceId: InvoiceId): Promise<boolean>;
   release(owner: KeyOwner, leaseToken: string): Promise<void>;
@@ -27,13 +31,31 @@ export type IdempotencyKeys = {
 
 export type FingerprintMark = { stream: StreamName; at: Instant };
 
+/** What one request is known by in the window: the same content under each key that may be in use around now. */
+export type Fingerprints = {
+  /** Its mark stands under all of these. The first goes into the event. */
+  placed: readonly [string, ...string[]];
+  /** As marks of before the keyed hashes have it: compared, never placed. */
+  legacy: string;
+};
+
+/** Requests meet as soon as they have one fingerprint in common. */
 export type DuplicateWindow = {
   /** Places the mark unless one younger than `youngerThan` stands, which is then returned. Null places it in any case. */
-  place(fingerprint: string, mark: FingerprintMark, youngerThan: Instant | null): Promise<FingerprintMark | undefined>;
-  /** Takes over a mark whose request left nothing; false when it changed meanwhile. */
-  takeOver(fingerprint: string, from: FingerprintMark, to: FingerprintMark): Promise<boolean>;
+  place(
+    fingerprints: Fingerprints,
+    mark: FingerprintMark,
+    youngerThan: Instant | null,
+  ): Promise<FingerprintMark | undefined>;
+  /** Places `to`, as if the mark `from`, whose request left nothing, did not stand; false when another one does. */
+  takeOver(
+    fingerprints: Fingerprints,
+    from: FingerprintMark,
+    to: FingerprintMark,
+    youngerThan: Instant,
+  ): Promise<boolean>;
   /** A proven refusal leaves no trace; only its own mark is removed. */
-  remove(fingerprint: string, stream: StreamName): Promise<void>;
+  remove(fingerprints: Fingerprints, stream: StreamName): Promise<void>;
 };
 
 export type LookupMemo = { asked: number; lastAskedAt: Instant; firstAbsentAt?: Instant };

@@ -9,6 +9,7 @@ import { downloadPdf, downloadXml } from '../app/download/download.js';
 import { createDownloadTokens, type SecretsOfDay } from '../app/download/download-token.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
 import { acceptInvoice } from '../app/issue/accept-invoice.js';
+import { guardHashes } from '../app/issue/guard-hashes.js';
 import { lru } from '../app/lru.js';
 import { shortCache } from '../app/short-cache.js';
 import { issuableActivities } from '../domain/company/activities.js';
@@ -158,6 +159,7 @@ const acceptDeps = (
   store: engines.store,
   idempotency: engines.guards.idempotency,
   duplicates: engines.guards.duplicates,
+  hashes: guardHashes(engines.sealingKeys.guards),
   taxRegistry: openTaxRegistry(config, engines, clock),
   annexVIII,
   municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,

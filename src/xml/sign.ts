@@ -2,6 +2,7 @@ import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { sha256 } from '../hashing/sha256.js';
 import { DSIG_NAMESPACE, ENVELOPED } from './algorithms.js';
 import { canonicalChild } from './canonicalize.js';
+import { signatureMark } from './signature-mark.js';
 
 /**
  * `c14n` is what a taxpayer's document uses; its text must be canonical by construction (see `element.ts`).
@@ -23,7 +24,7 @@ export type SigningOptions = {
   encoding?: 'UTF-8' | 'utf-8';
 };
 
-export type Signed = { bytes: Buffer; digest: string };
+export type Signed = { bytes: Buffer; digest: string; signatureMark: string };
 
 /**
  * Enveloped XMLDSig, RSA-SHA256 over SHA-256: declaration, then the document with `Signature` as the root's last child
@@ -58,10 +59,11 @@ const prepare = (unsigned: string, options: SigningOptions): Prepared => {
   const rootEnd = unsigned.lastIndexOf('</');
   const declaration = `<?xml version="1.0" encoding="${options.encoding ?? 'UTF-8'}"?>`;
   const around = (signatureValue: Buffer): Signed => {
-    const value = `<SignatureValue>${signatureValue.toString('base64')}</SignatureValue>`;
+    const base64 = signatureValue.toString('base64');
+    const value = `<SignatureValue>${base64}</SignatureValue>`;
     const block = `<Signature xmlns="${DSIG_NAMESPACE}">${inner}${value}${keyInfo}</Signature>`;
     const signed = `${declaration}${unsigned.slice(0, rootEnd)}${block}${unsigned.slice(rootEnd)}`;
-    return { bytes: Buffer.from(signed, 'utf8'), digest };
+    return { bytes: Buffer.from(signed, 'utf8'), digest, signatureMark: signatureMark(digest, base64) };
   };
   return { signedInfo: Buffer.from(signedInfo), key: privateKey(options.privateKeyPem), around };
 };

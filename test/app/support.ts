@@ -3,9 +3,11 @@ import type { CommandContext } from '../../src/app/event-store/codec.js';
 import type { EventStore } from '../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { createSendGate, type SendGate } from '../../src/app/issuer/send-gate.js';
-import type { StreamName } from '../../src/domain/shared/ids.js';
+import type { Mode, StreamName } from '../../src/domain/shared/ids.js';
 import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
 import type { Clock } from '../../src/ports/clock.js';
+import type { GuardKey, GuardKeys } from '../../src/ports/guard-keys.js';
+import type { Fingerprints } from '../../src/ports/guards.js';
 import type { SealingKeys } from '../../src/ports/sealing-keys.js';
 
 /** A clock that only the test moves, forwards. */
@@ -33,6 +35,20 @@ export const fixedKeys = (): SealingKeys & { destroy(generation: string): void }
     destroy: (generation) => destroyed.add(generation),
   };
 };
+
+/** One guard key per mode, for ever. */
+export const fixedGuardKeys = (): GuardKeys => ({
+  inUse: async (mode) => [guardKeyOf(mode)],
+  ofTag: async (tag) => keyOf(`guard ${tag}`),
+});
+
+export const guardKeyOf = (mode: Mode): GuardKey => {
+  const tag = generationOf[mode];
+  return { tag, key: keyOf(`guard ${tag}`) };
+};
+
+/** Of a request that is known by one name in the duplicate window. */
+export const knownAs = (...placed: [string, ...string[]]): Fingerprints => ({ placed, legacy: `plain ${placed[0]}` });
 
 export const generationOf = { live: 'm1', test: 't2026-11-21' } as const;
 

@@ -229,7 +229,7 @@ describeWithPostgres('an auditor at the command line', () => {
     const flags = ['--company', CNPJ, '--from', life.at(1), '--to', life.at(10), '--reveal', '--actor', 'joana'];
     const { json } = await operator.runJson('events', 'export', '--out', file, ...flags);
     expect(json).toMatchObject({ events: 2, filter: { company: CNPJ, from: life.at(1), to: life.at(10) } });
-    expect(await readFile(file, 'utf8')).toContain('"revealed":{"signedDpsGzip":"H4sI"}');
+    expect(await readFile(file, 'utf8')).toContain('"revealed":{"digest":"digest","signedDpsGzip":"H4sI"}');
     expect((await stat(file)).mode & 0o077).toBe(0);
     expect(await verify('--file', file)).toMatchObject({ exit: 0 });
     const { out } = await operator.run('audit', 'verify', '--file', file);

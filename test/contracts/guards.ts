@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { addSeconds } from '../../src/domain/shared/time.js';
 import type { Claim, DuplicateWindow, FingerprintMark, IdempotencyKeys, KeyOwner } from '../../src/ports/guards.js';
+import { knownAs } from '../app/support.js';
 
 /** Both guards are opened with a time to live of 24 h and a lease of 15 s. */
 export type GuardsUnderTest = { idempotency: IdempotencyKeys; duplicates: DuplicateWindow };
@@ -56,7 +57,7 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
     it.each([
       ['the same body', 'body', 1, { kind: 'done', invoiceId: 'invoice' }],
       ['the same body in the last millisecond', 'body', 86_399.999, { kind: 'done', invoiceId: 'invoice' }],
-      ['another body', 'other', 1, { kind: 'reuse' }],
+      ['another body', 'other', 1, { kind: 'reuse', bodyHash: 'body' }],
       ['after 24 hours', 'other', 86_400, { kind: 'free' }],
     ])('a finished key, %s', async (_case, body, seconds, state) => {
       const key = owner();
@@ -123,49 +124,53 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
     const mark = (at = NOW): FingerprintMark => ({ stream: `nfseLive-${randomUUID()}`, at });
 
     it('places exactly one of 50 parallel marks and shows it to the others', async () => {
-      const fingerprint = randomUUID();
+      const fingerprints = knownAs(randomUUID());
       const shared = { stream: 'nfseLive-same', at: NOW };
       const results = await Promise.all(
-        Array.from({ length: 50 }, () => guards().duplicates.place(fingerprint, shared, later(-60))),
+        Array.from({ length: 50 }, () => guards().duplicates.place(fingerprints, shared, later(-60))),
       );
       expect(results.filter((standing) => standing === undefined)).toHaveLength(1);
       expect(results.filter((standing) => standing !== undefined)).toEqual(Array.from({ length: 49 }, () => shared));
     });
 
     it('lets a mark stand while it is younger, and replaces it from then on', async () => {
-      const fingerprint = randomUUID();
+      const fingerprints = knownAs(randomUUID());
       const [first, second] = [mark(), mark(later(59.999))];
-      expect(await guards().duplicates.place(fingerprint, first, later(-60))).toBeUndefined();
-      expect(await guards().duplicates.place(fingerprint, second, later(-0.001))).toEqual(first);
-      expect(await guards().duplicates.place(fingerprint, mark(later(60)), NOW)).toBeUndefined();
+      expect(await guards().duplicates.place(fingerprints, first, later(-60))).toBeUndefined();
+      expect(await guards().duplicates.place(fingerprints, second, later(-0.001))).toEqual(first);
+      expect(await guards().duplicates.place(fingerprints, mark(later(60)), NOW)).toBeUndefined();
     });
 
     it('places in any case when told so', async () => {
-      const fingerprint = randomUUID();
-      await guards().duplicates.place(fingerprint, mark(), null);
+      const fingerprints = knownAs(randomUUID());
+      await guards().duplicates.place(fingerprints, mark(), null);
       const keyed = mark(later(1));
-      expect(await guards().duplicates.place(fingerprint, keyed, null)).toBeUndefined();
-      expect(await guards().duplicates.place(fingerprint, mark(later(2)), later(-58))).toEqual(keyed);
+      expect(await guards().duplicates.place(fingerprints, keyed, null)).toBeUndefined();
+      expect(await guards().duplicates.place(fingerprints, mark(later(2)), later(-58))).toEqual(keyed);
     });
 
     it('is taken over once, and only as it was seen', async () => {
-      const fingerprint = randomUUID();
+      const fingerprints = knownAs(randomUUID());
       const seen = mark();
-      await guards().duplicates.place(fingerprint, seen, null);
+      await guards().duplicates.place(fingerprints, seen, null);
       const takers = Array.from({ length: 10 }, () => mark(later(6)));
-      const results = await Promise.all(takers.map((to) => guards().duplicates.takeOver(fingerprint, seen, to)));
+      const results = await Promise.all(
+        takers.map((to) => guards().duplicates.takeOver(fingerprints, seen, to, later(-54))),
+      );
       expect(results.filter((taken) => taken)).toHaveLength(1);
-      expect(await guards().duplicates.takeOver(fingerprint, { ...seen, at: later(1) }, mark())).toBe(false);
+      expect(await guards().duplicates.takeOver(fingerprints, { ...seen, at: later(1) }, mark(), later(-60))).toBe(
+        false,
+      );
     });
 
     it('removes only its own mark', async () => {
-      const fingerprint = randomUUID();
+      const fingerprints = knownAs(randomUUID());
       const own = mark();
-      await guards().duplicates.place(fingerprint, own, null);
-      await guards().duplicates.remove(fingerprint, 'nfseLive-other');
-      expect(await guards().duplicates.place(fingerprint, mark(), later(-60))).toEqual(own);
-      await guards().duplicates.remove(fingerprint, own.stream);
-      expect(await guards().duplicates.place(fingerprint, mark(), later(-60))).toBeUndefined();
+      await guards().duplicates.place(fingerprints, own, null);
+      await guards().duplicates.remove(fingerprints, 'nfseLive-other');
+      expect(await guards().duplicates.place(fingerprints, mark(), later(-60))).toEqual(own);
+      await guards().duplicates.remove(fingerprints, own.stream);
+      expect(await guards().duplicates.place(fingerprints, mark(), later(-60))).toBeUndefined();
     });
   });
 };

@@ -24,6 +24,13 @@ const versions = [...eventTypeDefinitions].flatMap(([type, { version }]) =>
   Array.from({ length: version }, (_, index) => `${type}.v${index + 1}.json`),
 );
 
+/** Sealed from the next version on: logs of before hold them as they are (ADR 32). */
+const plainAtFirst: ReadonlySet<string> = new Set([
+  'IssuanceAttempted.v1.digest',
+  'NumberConflictFound.v1.foundDigest',
+  'CancellationAttempted.v1.digest',
+]);
+
 describe('golden events', () => {
   it('hold every version of every event type that was ever written', () => {
     expect(names.filter((name) => !isVariant(name)).toSorted()).toEqual(versions.toSorted());
@@ -50,6 +57,7 @@ describe('golden events', () => {
   it.each(names)('%s shows no personal field without its key', (name) => {
     const { event } = goldenOf(name);
     for (const field of eventTypeDefinitions.get(event.type)?.personal ?? []) {
+      if (plainAtFirst.has(`${versionOf(name)}.${field}`)) continue;
       expect(event.data[field]).toMatch(/^sealed:1:golden:/);
     }
   });

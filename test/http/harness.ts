@@ -9,6 +9,7 @@ import { createDownloadTokens } from '../../src/app/download/download-token.js';
 import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
 import { sha256Hex } from '../../src/app/hashes.js';
 import { acceptInvoice } from '../../src/app/issue/accept-invoice.js';
+import { guardHashes } from '../../src/app/issue/guard-hashes.js';
 import { createInvoiceReader } from '../../src/app/read/invoice-reader.js';
 import { loadInvoice } from '../../src/app/read/read-invoice.js';
 import { issuableActivities } from '../../src/domain/company/activities.js';
@@ -24,6 +25,7 @@ import type { EventLog } from '../../src/ports/event-log.js';
 import type { IdempotencyKeys } from '../../src/ports/guards.js';
 import type { ReadModel } from '../../src/ports/read-model.js';
 import type { SealingKeys } from '../../src/ports/sealing-keys.js';
+import { fixedGuardKeys } from '../app/support.js';
 import { catalogue, DEMO_CNPJ, demoCompany, issueBodyOf, OTHER_CNPJ } from './demo.js';
 import { checkAnswer } from './openapi/check-answer.js';
 
@@ -114,6 +116,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
       acceptInvoice(command, requester, {
         store,
         ...guards,
+        hashes: guardHashes(fixedGuardKeys()),
         clock,
         taxRegistry: {
           lookup: async (cnpj) => (cnpj === OTHER_CNPJ ? { cnpj, legalName: 'CLIENTE REGISTRADO SA' } : undefined),

@@ -1,5 +1,8 @@
 import { bodyHashOf, sha256Hex } from '../../src/app/hashes.js';
+import { bodyHashUnder } from '../../src/app/issue/guard-hashes.js';
 import { epochMs } from '../../src/domain/shared/time.js';
+import { requester } from '../app/issue/world.js';
+import { guardKeyOf } from '../app/support.js';
 import type { Acceptance, Client, Try } from './accepting-world.js';
 
 export type Seen = {
@@ -102,8 +105,11 @@ export const untrueRefusal = (
 /** How a try remembers an append whose outcome nobody told. */
 export const LATE = 'append: AppendOutcomeUnknown';
 
-const isOf = ({ keyHash, bodyHash }: Acceptance, { key, request }: Client): boolean =>
-  key !== undefined && keyHash === sha256Hex(key) && bodyHash === bodyHashOf(requestOf(request));
+const isOf = ({ keyHash, bodyHash }: Acceptance, { key, request }: Client): boolean => {
+  if (key === undefined || keyHash !== sha256Hex(key)) return false;
+  const { mode, companyId } = requester;
+  return bodyHash === bodyHashUnder(guardKeyOf(mode), { mode, companyId, keyHash }, bodyHashOf(requestOf(request)));
+};
 
 export const requestOf = (request: Client['request']) => ({
   amountInCents: 10_000,

@@ -78,5 +78,7 @@ export const loseGuards = async (shared: Shared, now: string, isRebuilt: boolean
     await shared.guards.idempotency.claim(owner, bodyHash, { leaseToken, commandId, acceptedAt }, now);
     await shared.guards.idempotency.markDone(owner, leaseToken, invoiceId);
   }
-  for (const { fingerprint, ...mark } of marks) await shared.guards.duplicates.place(fingerprint, mark, null);
+  for (const { fingerprint, ...mark } of marks) {
+    await shared.guards.duplicates.place({ placed: [fingerprint], legacy: fingerprint }, mark, null);
+  }
 };

@@ -181,7 +181,8 @@ const begin = (world: World, { client, nth }: Pick<Try, 'client' | 'nth'>): void
   };
   const request = requestOf(client.request);
   const { key } = client;
-  const mark = key === undefined ? {} : { idempotency: { keyHash: sha256Hex(key), bodyHash: bodyHashOf(request) } };
+  const plainBodyHash = bodyHashOf(request);
+  const mark = key === undefined ? {} : { idempotency: { keyHash: sha256Hex(key), plainBodyHash } };
   const real = gated(world.shared, gate, hear);
   const ports = world.story.broken?.(real, world.shared) ?? real;
   void acceptInvoice({ request, ...mark }, requester, depsOf(world, ports)).then(

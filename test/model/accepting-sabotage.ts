@@ -74,15 +74,15 @@ export const takesAnybodysEventForItsOwn = withAppend((append, { log }) => async
 });
 
 export const grantsEveryClaim = withKeys((keys) => ({
-  claim: async (owner, bodyHash, fresh, now) => {
-    const claimed = await keys.claim(owner, bodyHash, fresh, now);
+  claim: async (owner, bodyHash, fresh, ...rest) => {
+    const claimed = await keys.claim(owner, bodyHash, fresh, ...rest);
     return claimed.kind === 'claimed' ? claimed : { kind: 'claimed', claim: fresh };
   },
 }));
 
 export const forgetsTheFirstCommand = withKeys((keys) => ({
-  claim: async (owner, bodyHash, fresh, now) => {
-    const claimed = await keys.claim(owner, bodyHash, fresh, now);
+  claim: async (owner, bodyHash, fresh, ...rest) => {
+    const claimed = await keys.claim(owner, bodyHash, fresh, ...rest);
     return claimed.kind === 'claimed' ? { kind: 'claimed', claim: fresh } : claimed;
   },
 }));
@@ -106,8 +106,8 @@ export const releasesWhatOthersHold: Sabotage = (ports, shared) => ({
 });
 
 export const letsKeyedRequestsLeaveNoMark = withWindow((window) => ({
-  place: async (fingerprint, mark, youngerThan) =>
-    youngerThan === null ? undefined : await window.place(fingerprint, mark, youngerThan),
+  place: async (fingerprints, mark, youngerThan) =>
+    youngerThan === null ? undefined : await window.place(fingerprints, mark, youngerThan),
 }));
 
 export const takesMarksOverAtOnce = withWindow((window) => ({
@@ -115,7 +115,7 @@ export const takesMarksOverAtOnce = withWindow((window) => ({
     const standing = await window.place(...asked);
     return standing === undefined ? undefined : { ...standing, at: '2000-01-01T00:00:00.000Z' };
   },
-  takeOver: async (fingerprint, _from, to) => (await window.place(fingerprint, to, null)) === undefined,
+  takeOver: async (fingerprints, _from, to) => (await window.place(fingerprints, to, null)) === undefined,
 }));
 
 export const neverRemovesMarks = withWindow(() => ({ remove: async () => undefined }));

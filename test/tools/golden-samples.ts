@@ -31,6 +31,7 @@ const ACCESS_KEY = '33045572212345678000195000000000014826082012345670';
 const DPS_ID = 'DPS330455721234567800019500001000000000000007';
 const XML = 'H4sIAAAAAAAAA7PxS/NLK7YDAEHDuG4GAAAA';
 const HASH = 'ab'.repeat(32);
+const KEYED = `hmac:1:m1.0123456789abcdef:${'Ab-_'.repeat(10)}ABC`;
 
 const address = {
   street: 'Hauptstraße',
@@ -122,11 +123,19 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
       municipalRegistration: '12345678',
     },
     acceptedAt: AT,
-    idempotency: { keyHash: HASH, bodyHash: HASH },
-    fingerprint: HASH,
+    idempotency: { keyHash: HASH, bodyHash: KEYED },
+    fingerprint: KEYED,
   },
   IssuanceAttempted: {
-    ...{ attempt: 1, series: '1', number: 7, dpsId: DPS_ID, digest: 'ZGlnZXN0', signedDpsGzip: XML },
+    ...{
+      attempt: 1,
+      series: '1',
+      number: 7,
+      dpsId: DPS_ID,
+      digest: 'ZGlnZXN0',
+      signatureMark: HASH,
+      signedDpsGzip: XML,
+    },
     ...send,
   },
   IssuanceNotSent: { attempt: 1, reason: 'ECONNREFUSED', codes: ['E1203'], at: AT },
@@ -152,7 +161,14 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
   },
   CancellationRequested: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: AT },
   CancellationAttempted: {
-    ...{ request: 1, attempt: 1, requestId: `PRE${ACCESS_KEY}101101`, digest: 'ZGlnZXN0', signedRequestGzip: XML },
+    ...{
+      request: 1,
+      attempt: 1,
+      requestId: `PRE${ACCESS_KEY}101101`,
+      digest: 'ZGlnZXN0',
+      signatureMark: HASH,
+      signedRequestGzip: XML,
+    },
     ...send,
   },
   CancellationNotSent: { request: 1, attempt: 1, reason: 'ECONNREFUSED', codes: [], at: AT },

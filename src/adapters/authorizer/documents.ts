@@ -3,6 +3,7 @@ import { type Instant, instant } from '../../domain/shared/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { embeddedDigestFits, isIntact } from '../../xml/intact.js';
 import { attributeAt, nodeAt, parseXml, textAt, type XmlValue } from '../../xml/parse.js';
+import { signatureMark } from '../../xml/signature-mark.js';
 import { gunzipBase64 } from '../../xml/transport.js';
 
 /** What ties an answer to our request: the Id of the signed element and the DigestValue of its signature. */
@@ -29,7 +30,8 @@ export const readNote = (packed: string | undefined): AuthorizedNote | undefined
   if (!isAccessKey(accessKey) || nfseNumber === undefined) return undefined;
   if (authorizedAt === undefined || dpsId === undefined) return undefined;
   const dpsDigest = digestAt(parsed.root, 'NFSe/infNFSe/DPS');
-  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, dpsDigest, content: contentOf(parsed.root) };
+  const mark = markAt(parsed.root, 'NFSe/infNFSe/DPS');
+  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, dpsDigest, ...mark, content: contentOf(parsed.root) };
 };
 
 /**
@@ -39,7 +41,9 @@ export const readNote = (packed: string | undefined): AuthorizedNote | undefined
 export const readNoteOfLookup = (packed: string | undefined): AuthorizedNote | undefined => {
   const note = readNote(packed);
   if (note === undefined) return undefined;
-  return embeddedDigestFits(note.xml, ['infNFSe', 'DPS'], 'infDPS') ? note : { ...note, dpsDigest: '' };
+  if (embeddedDigestFits(note.xml, ['infNFSe', 'DPS'], 'infDPS')) return note;
+  const { signatureMark: _mark, ...unfit } = note;
+  return { ...unfit, dpsDigest: '' };
 };
 
 /** The note that answers a send: undefined also when it is not what Sefin signed, and then looked up. */
@@ -71,7 +75,14 @@ export const readEventOfLookup = (packed: string | undefined): RegisteredEvent |
   const reason = textAt(parsed.root, `${request}/infPedReg/e${CANCELLATION_EVENT}/cMotivo`);
   if (registeredAt === undefined || requestId === undefined || reason === undefined) return undefined;
   const fits = embeddedDigestFits(xml, ['infEvento', 'pedRegEvento'], 'infPedReg');
-  return { xml, registeredAt, requestId, requestDigest: fits ? digestAt(parsed.root, request) : '' };
+  if (!fits) return { xml, registeredAt, requestId, requestDigest: '' };
+  return {
+    xml,
+    registeredAt,
+    requestId,
+    requestDigest: digestAt(parsed.root, request),
+    ...markAt(parsed.root, request),
+  };
 };
 
 /** The event that answers a send: undefined also when it is not what Sefin signed, and then looked up. */
@@ -95,6 +106,11 @@ const unpack = (packed: string | undefined): Buffer | undefined => {
 
 const digestAt = (root: XmlValue, document: string): string =>
   textAt(root, `${document}/Signature/SignedInfo/Reference/DigestValue`)?.replace(/\s/g, '') ?? '';
+
+const markAt = (root: XmlValue, document: string): { signatureMark?: string } => {
+  const value = textAt(root, `${document}/Signature/SignatureValue`)?.replace(/\s/g, '') ?? '';
+  return value === '' ? {} : { signatureMark: signatureMark(digestAt(root, document), value) };
+};
 
 const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?[-+]\d{2}:\d{2}$/;
 

@@ -4,6 +4,7 @@ import type {
   Claim,
   DuplicateWindow,
   FingerprintMark,
+  Fingerprints,
   IdempotencyKeys,
   KeyOwner,
   KeyState,
@@ -41,22 +42,23 @@ const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds:
     row.invoiceId === undefined && isBefore(now, row.leasedUntil);
   const isOver = (row: KeyRow, now: Instant): boolean => !isBefore(now, addSeconds(row.acceptedAt, ttlSeconds));
 
-  const stateOf = (row: KeyRow | undefined, bodyHash: string, now: Instant): KeyState => {
+  const stateOf = (row: KeyRow | undefined, sameBody: readonly unknown[], now: Instant): KeyState => {
     if (row === undefined) return { kind: 'free' };
     if (isOver(row, now)) return isLeased(row, now) ? { kind: 'in_use' } : { kind: 'free' };
-    if (row.bodyHash !== bodyHash) return { kind: 'reuse' };
+    if (!sameBody.includes(row.bodyHash)) return { kind: 'reuse', bodyHash: row.bodyHash };
     if (row.invoiceId !== undefined) return { kind: 'done', invoiceId: row.invoiceId };
     return isLeased(row, now) ? { kind: 'in_use' } : { kind: 'free' };
   };
 
   return {
-    claim: async (owner, bodyHash, fresh, now) => {
+    claim: async (owner, bodyHash, fresh, now, sameBody) => {
       const row = rows.get(keyOf(owner));
-      const state = stateOf(row, bodyHash, now);
+      const state = stateOf(row, [bodyHash, sameBody], now);
       if (state.kind !== 'free') return state;
       const resumed = row !== undefined && !isOver(row, now);
       const claim = resumed ? { ...fresh, commandId: row.commandId, acceptedAt: row.acceptedAt } : fresh;
-      rows.set(keyOf(owner), { ...claim, bodyHash, leasedUntil: addSeconds(now, leaseSeconds) });
+      const hash = resumed ? row.bodyHash : bodyHash;
+      rows.set(keyOf(owner), { ...claim, bodyHash: hash, leasedUntil: addSeconds(now, leaseSeconds) });
       return { kind: 'claimed', claim };
     },
     markDone: async (owner, leaseToken, invoiceId) => {
@@ -73,21 +75,25 @@ const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds:
 };
 
 const memoryWindow = (marks: Map<string, FingerprintMark>): DuplicateWindow => {
+  const place = (
+    { placed, legacy }: Fingerprints,
+    mark: FingerprintMark,
+    youngerThan: Instant | null,
+    unless?: FingerprintMark,
+  ): FingerprintMark | undefined => {
+    const [standing] = [...placed, legacy]
+      .flatMap((fingerprint) => marks.get(fingerprint) ?? [])
+      .filter(({ at }) => youngerThan !== null && isBefore(youngerThan, at))
+      .filter(({ stream, at }) => stream !== unless?.stream || at !== unless.at)
+      .sort((one, other) => (isBefore(one.at, other.at) ? 1 : -1));
+    if (standing === undefined) for (const fingerprint of placed) marks.set(fingerprint, mark);
+    return standing;
+  };
   return {
-    place: async (fingerprint, mark, youngerThan) => {
-      const standing = marks.get(fingerprint);
-      if (standing !== undefined && youngerThan !== null && isBefore(youngerThan, standing.at)) return standing;
-      marks.set(fingerprint, mark);
-      return undefined;
-    },
-    takeOver: async (fingerprint, from, to) => {
-      const standing = marks.get(fingerprint);
-      if (standing?.stream !== from.stream || standing.at !== from.at) return false;
-      marks.set(fingerprint, to);
-      return true;
-    },
-    remove: async (fingerprint, stream) => {
-      if (marks.get(fingerprint)?.stream === stream) marks.delete(fingerprint);
+    place: async (fingerprints, mark, youngerThan) => place(fingerprints, mark, youngerThan),
+    takeOver: async (fingerprints, from, to, youngerThan) => place(fingerprints, to, youngerThan, from) === undefined,
+    remove: async ({ placed }, stream) => {
+      for (const fingerprint of placed) if (marks.get(fingerprint)?.stream === stream) marks.delete(fingerprint);
     },
   };
 };

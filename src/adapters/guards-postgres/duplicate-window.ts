@@ -1,46 +1,77 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Instant } from '../../domain/shared/time.js';
-import type { DuplicateWindow, FingerprintMark } from '../../ports/guards.js';
+import type { DuplicateWindow, FingerprintMark, Fingerprints } from '../../ports/guards.js';
 import { batched } from '../sql/batched.js';
 
 type MarkRow = { place: number; stream: string; at: Instant; placed_by: string };
-type Wanted = { fingerprint: string; mark: FingerprintMark; placedBy: string; youngerThan: Instant | null };
 
-export const duplicateWindow = (db: pg.Pool): DuplicateWindow => ({
-  place: placing(db),
-  takeOver: async (fingerprint, from, to) => {
-    const values = [fingerprint, from.stream, from.at, to.stream, to.at, randomUUID()];
-    return (await db.query({ name: 'mark-take-over', text: TAKE_OVER, values })).rowCount === 1;
-  },
-  remove: async (fingerprint, stream) => {
-    await db.query({ name: 'mark-remove', text: REMOVE, values: [fingerprint, stream] });
-  },
-});
+type Wanted = {
+  fingerprints: Fingerprints;
+  mark: FingerprintMark;
+  placedBy: string;
+  youngerThan: Instant | null;
+  /** Counts as if it did not stand. */
+  unless?: FingerprintMark;
+};
 
-/** As with keys, a mark that stands is written back, so that the row which decided is always returned. */
-const placing = (db: pg.Pool): DuplicateWindow['place'] => {
+export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
   const placed = batched<Wanted, MarkRow>(async (wanted) => {
-    const values = [
-      wanted.map(({ fingerprint }) => fingerprint),
-      wanted.map(({ mark }) => mark.stream),
-      wanted.map(({ mark }) => mark.at),
-      wanted.map(({ placedBy }) => placedBy),
-      wanted.map(({ youngerThan }) => youngerThan),
-    ];
-    const { rows } = await db.query<MarkRow>({ name: 'mark-place', text: PLACE, values });
+    const isPlain = wanted.every(
+      ({ fingerprints, unless }) => fingerprints.placed.length === 1 && unless === undefined,
+    );
+    const { rows } = await db.query<MarkRow>(isPlain ? placeOne(wanted) : placeEach(wanted));
     return rows.sort((one, other) => one.place - other.place);
   });
-  return async (fingerprint, mark, youngerThan) => {
+  const place = async (wanted: Omit<Wanted, 'placedBy'>): Promise<FingerprintMark | undefined> => {
     const placedBy = randomUUID();
-    const row = await placed({ fingerprint, mark, placedBy, youngerThan });
+    const row = await placed({ ...wanted, placedBy });
     return row.placed_by === placedBy ? undefined : { stream: row.stream, at: row.at };
+  };
+  return {
+    place: (fingerprints, mark, youngerThan) => place({ fingerprints, mark, youngerThan }),
+    takeOver: async (fingerprints, from, to, youngerThan) =>
+      (await place({ fingerprints, mark: to, youngerThan, unless: from })) === undefined,
+    remove: async ({ placed: under }, stream) => {
+      await db.query({ name: 'mark-remove', text: REMOVE, values: [under, stream] });
+    },
   };
 };
 
-const PLACE = 'select place, stream, at, placed_by from duplicate_marks_place($1, $2, $3, $4, $5)';
+/** Nearly always: one key is in use, and nothing is taken over. */
+const placeOne = (wanted: readonly Wanted[]) => ({
+  name: 'mark-place',
+  text: PLACE_ONE,
+  values: [wanted.map(({ fingerprints }) => fingerprints.placed[0]), ...columns(wanted)],
+});
 
-const TAKE_OVER = `update duplicate_marks set stream = $4, at = $5, placed_by = $6
-  where fingerprint = $1 and stream = $2 and at = $3`;
+const placeEach = (wanted: readonly Wanted[]) => ({
+  name: 'mark-place-each',
+  text: PLACE_EACH,
+  values: [
+    wanted.flatMap(({ fingerprints }) => fingerprints.placed),
+    wanted.flatMap(({ fingerprints }, index) => fingerprints.placed.map(() => index + 1)),
+    ...columns(wanted),
+    wanted.map(({ unless }) => unless?.stream ?? null),
+    wanted.map(({ unless }) => unless?.at ?? null),
+  ],
+});
 
-const REMOVE = `delete from duplicate_marks where fingerprint = $1 and stream = $2`;
+const columns = (wanted: readonly Wanted[]): readonly (readonly (string | null)[])[] => [
+  wanted.map(({ fingerprints }) => fingerprints.legacy),
+  wanted.map(({ mark }) => mark.stream),
+  wanted.map(({ mark }) => mark.at),
+  wanted.map(({ placedBy }) => placedBy),
+  wanted.map(({ youngerThan }) => youngerThan),
+];
+
+/** As with keys, the row which decided is always returned. */
+const PLACE_ONE = 'select place, stream, at, placed_by from duplicate_marks_place_one($1, $2, $3, $4, $5, $6)';
+
+const PLACE_EACH = `select place, stream, at, placed_by
+  from duplicate_marks_place_each($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+
+/** Rows are locked in the order that everybody keeps. */
+const REMOVE = `delete from duplicate_marks where fingerprint in (
+    select fingerprint from duplicate_marks where fingerprint = any($1) and stream = $2 order by fingerprint for update
+  ) and stream = $2`;

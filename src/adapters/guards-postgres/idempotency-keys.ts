@@ -14,18 +14,18 @@ type KeyRow = {
   invoice_id: string | null;
 };
 
-type Asked = { owner: KeyOwner; bodyHash: string; fresh: Claim; now: Instant };
+type Asked = { owner: KeyOwner; bodyHash: string; sameBody: string | undefined; fresh: Claim; now: Instant };
 type Finished = { owner: KeyOwner; leaseToken: string; invoiceId: string };
 
 export const idempotencyKeys = (
   db: pg.Pool,
   { idempotencyTtlSeconds, leaseSeconds }: GuardOptions,
 ): IdempotencyKeys => {
-  const stateOf = (row: KeyRow, bodyHash: string, now: Instant): KeyState => {
+  const stateOf = (row: KeyRow, sameBody: readonly unknown[], now: Instant): KeyState => {
     const leased = row.invoice_id === null && isBefore(now, row.leased_until);
     const over = !isBefore(now, addSeconds(row.accepted_at, idempotencyTtlSeconds));
     if (over) return leased ? { kind: 'in_use' } : { kind: 'free' };
-    if (row.body_hash !== bodyHash) return { kind: 'reuse' };
+    if (!sameBody.includes(row.body_hash)) return { kind: 'reuse', bodyHash: row.body_hash };
     if (row.invoice_id !== null) return { kind: 'done', invoiceId: row.invoice_id };
     return leased ? { kind: 'in_use' } : { kind: 'free' };
   };
@@ -40,6 +40,7 @@ export const idempotencyKeys = (
       asked.map(({ fresh }) => fresh.acceptedAt),
       asked.map(({ now }) => now),
       asked.map(({ now }) => addSeconds(now, -idempotencyTtlSeconds)),
+      asked.map(({ bodyHash, sameBody }) => sameBody ?? bodyHash),
     ];
     const { rows } = await db.query<KeyRow>({ name: 'key-claim', text: CLAIM, values });
     return rows.sort((one, other) => one.place - other.place);
@@ -57,13 +58,13 @@ export const idempotencyKeys = (
   });
 
   return {
-    claim: async (owner, bodyHash, fresh, now) => {
-      const row = await claimed({ owner, bodyHash, fresh, now });
+    claim: async (owner, bodyHash, fresh, now, sameBody) => {
+      const row = await claimed({ owner, bodyHash, sameBody, fresh, now });
       if (row.lease_token === fresh.leaseToken) {
         const claim = { leaseToken: row.lease_token, commandId: row.command_id, acceptedAt: row.accepted_at };
         return { kind: 'claimed', claim };
       }
-      const state = stateOf(row, bodyHash, now);
+      const state = stateOf(row, [bodyHash, sameBody], now);
       if (state.kind === 'free') throw new Error('a free key was not claimed');
       return state;
     },
@@ -84,7 +85,7 @@ const ownerColumns = (of: readonly { owner: KeyOwner }[]): string[][] => [
 
 /** The one statement always returns the row that decided, also one that another transaction inserted meanwhile. Our lease token in it means that the claim is ours. */
 const CLAIM = `select place, body_hash, lease_token, leased_until, command_id, accepted_at, invoice_id
-  from idempotency_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+  from idempotency_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 const DONE = 'select idempotency_done($1, $2, $3, $4, $5) as held';
 

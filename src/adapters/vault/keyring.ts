@@ -21,6 +21,8 @@ export type Keyring = {
   ofId(keyId: string): Promise<MasterKey | undefined>;
   /** What a link of these last seconds, or of a process that is a moment ahead, may be signed with; the sealing one first. */
   recent(seconds: number): MasterKeys;
+  /** Those that sealed at some time within these last seconds, the sealing one first. */
+  sealedWith(seconds: number): MasterKeys;
   /** Newest first, those that wait for their activation included. */
   all(): readonly MasterKey[];
   /** Reads key file and database again; what cannot be read stays as it was. Answers what an operator must cure. */
@@ -84,6 +86,19 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
       const waiting = standing.usable.filter((one) => byGeneration(one, newest) < 0);
       const isFresh = before !== undefined && since !== undefined && isWithin(since, seconds, clock.now());
       return [newest, ...waiting, ...(isFresh ? [before] : [])];
+    },
+    sealedWith: (seconds) => {
+      const newest = sealing();
+      const now = clock.now();
+      const activatedAt = ({ generation }: KnownKey): Instant | undefined =>
+        registered.find((one) => one.generation === generation)?.activatedAt;
+      // Each sealed until the one after it was activated.
+      const before = standing.active.slice(1).filter((_one, index) => {
+        const successor = standing.active[index];
+        const until = successor === undefined ? undefined : activatedAt(successor);
+        return until !== undefined && isWithin(until, seconds, now);
+      });
+      return [newest, ...before];
     },
     all: () => [...keys].sort(byGeneration),
     refresh: async () => {

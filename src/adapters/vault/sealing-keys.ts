@@ -2,8 +2,10 @@ import type pg from 'pg';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, type Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
+import type { GuardKeys } from '../../ports/guard-keys.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { dayKeys, type UtcDay, utcDay } from './day-keys.js';
+import { createGuardKeys } from './guard-keys.js';
 import type { Keyring } from './keyring.js';
 import { deriveKey, type MasterKey, masterKeyId } from './master-key.js';
 
@@ -14,6 +16,8 @@ export type SealingKeysOptions = {
 };
 
 export type VaultSealingKeys = SealingKeys & {
+  /** Of the same keys; their memory of test days is one. */
+  guards: GuardKeys;
   /** Destroys the keys of the test days before this one: what they sealed is gone for good, in backups too. */
   destroyDayKeys(olderThanDay: UtcDay): Promise<number>;
 };
@@ -55,6 +59,7 @@ export const createSealingKeys = ({ keyring, db, clock }: SealingKeysOptions): V
       const master = await keyring.ofGeneration(generation);
       return master && liveKey(master, stream);
     },
+    guards: createGuardKeys(keyring, days),
     destroyDayKeys: (olderThanDay) => days.destroyBefore(olderThanDay),
   };
 };

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../../ports/event-log.js';
 import { type DecodedEvent, decodeSealed, eventIdOf } from '../event-store/codec.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
 import { isSealed, sealedWith } from '../event-store/sealing.js';
-import { invoiceSchemas } from './invoice-schemas.js';
+import { earlierInvoiceSchemas, invoiceSchemas } from './invoice-schemas.js';
 import { operatorSchemas } from './operator-schemas.js';
 import { hash, instant, maybe, mode, shape, text } from './schema-parts.js';
 
@@ -37,7 +37,8 @@ export const checkShape = (recorded: RecordedEvent): ShapeCheck => {
     return { fault: `type ${recorded.type.slice(0, 60)} of version ${version} is not known to this program` };
   }
   const event = decodeSealed(recorded);
-  const fault = faultOf(schema, event.data);
+  const earlier = (earlierInvoiceSchemas as Record<string, readonly v.GenericSchema[]>)[recorded.type];
+  const fault = faultOf(earlier?.[version - 1] ?? schema, event.data);
   return fault === undefined ? { event } : { fault };
 };
 

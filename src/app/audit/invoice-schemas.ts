@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import type { InvoiceEventType } from '../../domain/invoice/events.js';
 import {
+  base64,
   companyId,
   counted,
   date,
   flag,
   hash,
   instant,
+  keyedHash,
   maybe,
   mode,
   sealed,
@@ -27,33 +29,40 @@ const foreignAmount = maybe(shape({ currency: text, amountInCents: whole }));
 const note = { accessKey: text, nfseNumber: text, authorizedAt: instant, nfseXmlGzip: sealed, nfseSha256: hash };
 const cancelEvent = { eventXmlGzip: sealed, eventSha256: hash, canceledAt: instant };
 
-const accepted = shape({
-  mode,
-  companyId,
-  invoiceId: uuid,
-  amountInCents: whole,
-  description: sealed,
-  competence: date,
-  customer: maybe(sealed),
-  foreignAmount,
-  reference: maybe(text),
-  line: shape({
-    ...{ cnae: text, serviceCode: text, nbs: maybe(text), municipalCode: maybe(text) },
-    issqnDue: maybe(v.literal('where_performed')),
-    ibsCbs: maybe(shape({ cIndOp: text, cClassTrib: text })),
-  }),
-  issuer: shape({
-    municipality: text,
-    taxRegime: v.picklist(['mei', 'simples', 'normal']),
-    simplesAssessment: v.picklist(['all', 'federal_only', 'none']),
-    specialRegime: whole,
-    approximateTaxPercent: maybe(text),
-    municipalRegistration: maybe(text),
-  }),
-  acceptedAt: instant,
-  idempotency: maybe(shape({ keyHash: text, bodyHash: text })),
-  fingerprint: text,
-});
+/** What a version holds of a request and of a document: as hash under a key and sealed, or plain as version 1 did (ADR 32). */
+type Kept = { guardHash: typeof keyedHash | typeof hash; digest: typeof sealed | typeof base64 };
+
+const newest: Kept = { guardHash: keyedHash, digest: sealed };
+const plain: Kept = { guardHash: hash, digest: base64 };
+
+const acceptedWith = ({ guardHash }: Kept) =>
+  shape({
+    mode,
+    companyId,
+    invoiceId: uuid,
+    amountInCents: whole,
+    description: sealed,
+    competence: date,
+    customer: maybe(sealed),
+    foreignAmount,
+    reference: maybe(text),
+    line: shape({
+      ...{ cnae: text, serviceCode: text, nbs: maybe(text), municipalCode: maybe(text) },
+      issqnDue: maybe(v.literal('where_performed')),
+      ibsCbs: maybe(shape({ cIndOp: text, cClassTrib: text })),
+    }),
+    issuer: shape({
+      municipality: text,
+      taxRegime: v.picklist(['mei', 'simples', 'normal']),
+      simplesAssessment: v.picklist(['all', 'federal_only', 'none']),
+      specialRegime: whole,
+      approximateTaxPercent: maybe(text),
+      municipalRegistration: maybe(text),
+    }),
+    acceptedAt: instant,
+    idempotency: maybe(shape({ keyHash: text, bodyHash: guardHash })),
+    fingerprint: guardHash,
+  });
 
 const imported = shape({
   mode,
@@ -79,13 +88,36 @@ const imported = shape({
   importedAt: instant,
 });
 
+const attemptedWith = ({ digest }: Kept) =>
+  shape({
+    ...{ attempt: counted, series: text, number: counted, dpsId: text, digest, signatureMark: maybe(hash) },
+    ...{ signedDpsGzip: sealed, ...send },
+  });
+
+const conflictWith = ({ digest }: Kept) =>
+  shape({
+    ...{ attempt: counted, dpsId: text, accessKey: text, foundDigest: digest, sameContent: flag },
+    at: instant,
+  });
+
+const cancelAttemptedWith = ({ digest }: Kept) =>
+  shape({
+    ...{ ...ofRequest, requestId: text, digest, signatureMark: maybe(hash) },
+    ...{ signedRequestGzip: sealed, ...send },
+  });
+
+/** Of the versions before, from 1 on, for the types that have any; lifted, as the newest are. */
+export const earlierInvoiceSchemas: Partial<Record<InvoiceEventType, readonly v.GenericSchema[]>> = {
+  InvoiceAccepted: [acceptedWith(plain)],
+  IssuanceAttempted: [attemptedWith(plain)],
+  NumberConflictFound: [conflictWith(plain)],
+  CancellationAttempted: [cancelAttemptedWith(plain)],
+};
+
 /** `data` of every invoice event of the newest version, as it is stored: personal fields sealed. */
 export const invoiceSchemas = {
-  InvoiceAccepted: accepted,
-  IssuanceAttempted: shape({
-    ...{ attempt: counted, series: text, number: counted, dpsId: text, digest: text, signedDpsGzip: sealed },
-    ...send,
-  }),
+  InvoiceAccepted: acceptedWith(newest),
+  IssuanceAttempted: attemptedWith(newest),
   IssuanceNotSent: shape({ attempt: counted, reason: text, codes: texts, at: instant }),
   IssuanceOutcomeUnknown: shape({ attempt: counted, reason: text, ...answer, at: instant }),
   IssuanceProvenAbsent: shape({ attempt: counted, dpsId: text, ...absence }),
@@ -94,17 +126,14 @@ export const invoiceSchemas = {
   IssuanceFailed: shape({ failedAt: instant, reason: maybe(v.literal('customer_name_missing')), at: instant }),
   NotProcessed: verdict,
   IssuanceInterrupted: verdict,
-  NumberConflictFound: shape({
-    ...{ attempt: counted, dpsId: text, accessKey: text, foundDigest: text, sameContent: flag },
-    at: instant,
-  }),
+  NumberConflictFound: conflictWith(newest),
   CancellationRequested: shape({
     request: counted,
     reason: v.picklist(['issuance_error', 'service_not_provided', 'other']),
     description: sealed,
     requestedAt: instant,
   }),
-  CancellationAttempted: shape({ ...ofRequest, requestId: text, digest: text, signedRequestGzip: sealed, ...send }),
+  CancellationAttempted: cancelAttemptedWith(newest),
   CancellationNotSent: shape({ ...ofRequest, reason: text, codes: texts, at: instant }),
   CancellationOutcomeUnknown: shape({ ...ofRequest, reason: text, ...answer, at: instant }),
   CancellationProvenAbsent: shape({ ...ofRequest, ...absence }),

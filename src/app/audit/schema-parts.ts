@@ -10,6 +10,9 @@ export const counted = v.pipe(whole, v.minValue(1, 'must be at least 1'));
 export const instant = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'an instant in UTC');
 export const date = matching(/^\d{4}-\d\d-\d\d$/, 'a date');
 export const hash = matching(/^[0-9a-f]{64}$/, 'a SHA-256 in hex');
+/** `hmac:1:<tag of the key>:<base64url>`. */
+export const keyedHash = matching(/^hmac:1:[0-9A-Za-z.-]+:[\w-]{43}$/, 'a hash under a key');
+export const base64 = matching(/^[0-9A-Za-z+/]*={0,2}$/, 'base64');
 export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID');
 export const companyId = matching(/^[0-9A-Z]{14}$/, 'a CNPJ');
 export const mode = v.picklist(['live', 'test'], 'must be live or test');

@@ -12,7 +12,7 @@ export type StoredDocument = {
   signedElement: string;
   /** Of the exact bytes, hex. */
   sha256?: string;
-  /** DigestValue of the signature, base64. */
+  /** DigestValue of the signature, base64, of an event that tells it: opened by the caller. */
   digest?: string;
   /** `Id` of the signed element. */
   id?: string;
@@ -23,14 +23,10 @@ export type StoredDocument = {
 /** The document of an event whose personal fields may be sealed; undefined for one that has none. */
 export const storedDocumentOf = (event: InvoiceEvent): StoredDocument | undefined => {
   switch (event.type) {
-    case 'IssuanceAttempted': {
-      const { digest, dpsId: id } = event.data;
-      return { name: 'DPS', field: 'signedDpsGzip', signedElement: 'infDPS', digest, id };
-    }
-    case 'CancellationAttempted': {
-      const { digest, requestId: id } = event.data;
-      return { name: 'pedRegEvento', field: 'signedRequestGzip', signedElement: 'infPedReg', digest, id };
-    }
+    case 'IssuanceAttempted':
+      return { name: 'DPS', field: 'signedDpsGzip', signedElement: 'infDPS', id: event.data.dpsId };
+    case 'CancellationAttempted':
+      return { name: 'pedRegEvento', field: 'signedRequestGzip', signedElement: 'infPedReg', id: event.data.requestId };
     case 'Authorized':
       return noteOf(event.data);
     case 'IndeterminateResolved':

@@ -1,5 +1,5 @@
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
-import { invoicePrefix } from '../../domain/shared/ids.js';
+import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import type { SignatureOracle } from '../../ports/documents.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
@@ -30,15 +30,23 @@ export const verifyDocuments = async (
   const head = await log.head();
   const count = { checked: 0, sealed: 0 };
   let events = 0;
+  /** Of invoices without an outcome so far: what each sent last. */
+  const sent = new Map<StreamName, { dpsId: string; digest: string }>();
   for await (const page of walkLog(log, Object.values(invoicePrefix))) {
     for (const recorded of page) {
-      const document = storedDocumentOf(decodeSealed(recorded) as InvoiceEvent);
+      const event = decodeSealed(recorded) as InvoiceEvent;
+      if (SETTLED.has(event.type)) sent.delete(recorded.stream);
+      const document = storedDocumentOf(event);
       const opened = document && (await openedText(recorded, document.field, keys));
       if (document === undefined || opened === undefined) continue;
       count[opened === 'no key' ? 'sealed' : 'checked'] += 1;
       if (opened === 'no key') continue;
+      const digest = await openedText(recorded, 'digest', keys);
+      const told = typeof digest === 'object' ? { ...document, digest: digest.text } : document;
       const fault =
-        opened === 'changed' ? `the ${document.name} cannot be opened` : documentFault(document, opened.gzip, oracle);
+        opened === 'changed' || digest === 'changed'
+          ? `the ${document.name} cannot be opened`
+          : (documentFault(told, opened.text, oracle) ?? resendFault(recorded.stream, event, told.digest, sent));
       if (fault !== undefined) findings.add(findingOf(recorded, 'document', fault));
     }
     events += page.length;
@@ -47,20 +55,39 @@ export const verifyDocuments = async (
   return count;
 };
 
+/** Nothing is sent after these. */
+const SETTLED: ReadonlySet<InvoiceEvent['type']> = new Set([
+  ...(['Authorized', 'IssuanceRejected', 'IssuanceFailed', 'NotProcessed', 'IssuanceInterrupted'] as const),
+  'TestInvoiceDeleted',
+]);
+
+/** Under one DPS id one content is sent, however often. */
+const resendFault = (
+  stream: StreamName,
+  { type, data }: InvoiceEvent,
+  digest: string | undefined,
+  sent: Map<StreamName, { dpsId: string; digest: string }>,
+): string | undefined => {
+  if (type !== 'IssuanceAttempted') return undefined;
+  const before = sent.get(stream);
+  if (digest !== undefined) sent.set(stream, { dpsId: data.dpsId, digest });
+  return before?.dpsId === data.dpsId && before.digest !== digest ? 'a further attempt with another DPS' : undefined;
+};
+
 /** Undefined for an optional field that is not there. */
 const openedText = async (
   { data, stream, id: eventId }: RecordedEvent,
   field: string,
   keys: SealingKeys,
-): Promise<{ gzip: string } | 'no key' | 'changed' | undefined> => {
+): Promise<{ text: string } | 'no key' | 'changed' | undefined> => {
   const value = data[field];
   if (value === undefined) return undefined;
-  if (!isSealed(value)) return { gzip: String(value) };
+  if (!isSealed(value)) return { text: String(value) };
   const generation = sealedWith(value)?.generation;
   const key = generation === undefined ? undefined : await keys.forOpening(generation, stream);
   if (key === undefined) return 'no key';
   try {
-    return { gzip: String(openField(value, { stream, eventId, field }, key)) };
+    return { text: String(openField(value, { stream, eventId, field }, key)) };
   } catch {
     return 'changed';
   }

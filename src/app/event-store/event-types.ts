@@ -39,7 +39,15 @@ const personalFields: Record<DomainEvent['type'], readonly string[]> = {
   ...auditPersonalFields,
 };
 
-const upcasts: Partial<Record<DomainEvent['type'], EventTypeDefinition['upcasts']>> = {};
+/** The hashes and digests of version 1 can be guessed back; what reads them tells both kinds apart by their text (ADR 32). */
+const keyed: EventTypeDefinition['upcasts'] = [(data) => data];
+
+const upcasts: Partial<Record<DomainEvent['type'], EventTypeDefinition['upcasts']>> = {
+  InvoiceAccepted: keyed,
+  IssuanceAttempted: keyed,
+  NumberConflictFound: keyed,
+  CancellationAttempted: keyed,
+};
 
 export const eventTypeDefinitions: ReadonlyMap<string, EventTypeDefinition> = new Map(
   Object.entries(personalFields).map(([type, personal]) => {

@@ -1,18 +1,21 @@
 import type { Company } from '../../domain/company/company.js';
 import type { EligibilityFacts, IssueRequest } from '../../domain/company/eligibility.js';
-import type { IdempotencyMark } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import type { CompanyId, Mode } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DuplicateWindow, IdempotencyKeys } from '../../ports/guards.js';
 import type { EventStore } from '../event-store/event-store.js';
+import type { GuardHashes } from './guard-hashes.js';
 import type { FactSources } from './record-facts.js';
 
 /** Who asks, known from the API key. */
 export type Requester = { mode: Mode; companyId: CompanyId; keyId: string; requestId: string };
 
-export type IssueCommand = { request: IssueRequest; idempotency?: IdempotencyMark };
+/** `plainBodyHash`: SHA-256 of the body; it is compared and hashed under a key, and never stored. */
+export type RequestKey = { keyHash: string; plainBodyHash: string };
+
+export type IssueCommand = { request: IssueRequest; idempotency?: RequestKey };
 
 export type AcceptResult = { accepted: Invoice } | { refused: Refusal };
 
@@ -20,6 +23,7 @@ export type AcceptDeps = FactSources & {
   store: EventStore;
   idempotency: IdempotencyKeys;
   duplicates: DuplicateWindow;
+  hashes: GuardHashes;
   clock: Clock;
   company(companyId: CompanyId): Promise<Company | undefined>;
   /** Tables of the eligibility rules, and the municipality as the mode's environment has it. */

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { checkEligibility, type Eligible } from '../../domain/company/eligibility.js';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { checkEligibility, type Eligible, type IssueRequest } from '../../domain/company/eligibility.js';
+import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
 import { invoiceStream } from '../../domain/shared/ids.js';
 import { expandMarkers } from '../../domain/shared/markers.js';
-import { brasiliaDate } from '../../domain/shared/time.js';
+import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
-import type { Claim, ClaimResult, FingerprintMark } from '../../ports/guards.js';
+import type { Claim, ClaimResult, FingerprintMark, Fingerprints, KeyOwner } from '../../ports/guards.js';
 import { fingerprintOf } from '../hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
-import type { AcceptDeps, AcceptResult, IssueCommand, Requester } from './accept-deps.js';
+import type { AcceptDeps, AcceptResult, IssueCommand, Requester, RequestKey } from './accept-deps.js';
 import { withRecordedFacts } from './record-facts.js';
 import { type Candidate, findOwnInvoice, reserveAndAppend } from './reserve.js';
 
@@ -29,7 +29,7 @@ export const acceptInvoice = async (
 
   const { mode, companyId } = requester;
   const owner = { mode, companyId, keyHash: idempotency.keyHash };
-  const claimed = await deps.idempotency.claim(owner, idempotency.bodyHash, fresh, now);
+  const claimed = await claimKey(owner, idempotency, fresh, now, deps);
   if (claimed.kind !== 'claimed') return await answerKnownKey(claimed, requester, deps);
   const { claim } = claimed;
   const resumed = claim.commandId !== fresh.commandId;
@@ -54,6 +54,23 @@ export const acceptInvoice = async (
 };
 
 /**
+ * A key that is held under another hash may be held by this very body: another key hashed it, before midnight, a rotation or an
+ * upgrade. That is rare, so the usual claim takes one question.
+ */
+const claimKey = async (
+  owner: KeyOwner,
+  { plainBodyHash }: RequestKey,
+  fresh: Claim,
+  now: Instant,
+  { idempotency, hashes }: AcceptDeps,
+): Promise<ClaimResult> => {
+  const bodyHash = await hashes.bodyHash(owner, plainBodyHash, now);
+  const claimed = await idempotency.claim(owner, bodyHash, fresh, now);
+  if (claimed.kind !== 'reuse' || !(await hashes.isOfBody(claimed.bodyHash, owner, plainBodyHash))) return claimed;
+  return await idempotency.claim(owner, bodyHash, fresh, now, claimed.bodyHash);
+};
+
+/**
  * What was certainly not stored frees the key; after anything else it stays leased, and the retry goes on with the same command.
  * A retry that took a lease over speaks for itself only: what it took over from may still store, and then under this key.
  */
@@ -71,9 +88,17 @@ const leaveMark = async (
   mark: FingerprintMark,
   deps: AcceptDeps,
 ): Promise<void> => {
-  const fingerprint = fingerprintOf(mode, companyId, request.amountInCents, request.description);
-  await deps.duplicates.place(fingerprint, mark, null);
+  const fingerprints = await fingerprintsOf(request, { mode, companyId }, mark.at, deps);
+  await deps.duplicates.place(fingerprints, mark, null);
 };
+
+const fingerprintsOf = (
+  { amountInCents, description }: IssueRequest,
+  { mode, companyId }: Pick<Requester, 'mode' | 'companyId'>,
+  at: Instant,
+  { hashes, windows }: AcceptDeps,
+): Promise<Fingerprints> =>
+  hashes.fingerprints(mode, fingerprintOf(mode, companyId, amountInCents, description), at, windows.duplicateSeconds);
 
 const checkAndReserve = async (
   command: IssueCommand,
@@ -92,7 +117,8 @@ const checkAndReserve = async (
   const checked = checkEligibility(command.request, facts);
   if ('refused' in checked) return checked;
   const eligible = await withRecordedFacts(checked.eligible, deps);
-  return await reserveAndAppend(candidateOf(command, eligible, requester, claim), requester, command.idempotency, deps);
+  const candidate = await candidateOf(command, eligible, requester, claim, deps);
+  return await reserveAndAppend(candidate, requester, command.idempotency, deps);
 };
 
 const answerKnownKey = async (
@@ -118,12 +144,19 @@ const replay = async (invoiceId: string, { mode, companyId }: Requester, deps: A
   throw new Error('an idempotency key points at an invoice that the log does not have');
 };
 
-const candidateOf = (command: IssueCommand, eligible: Eligible, requester: Requester, claim: Claim): Candidate => {
+const candidateOf = async (
+  command: IssueCommand,
+  eligible: Eligible,
+  requester: Requester,
+  claim: Claim,
+  deps: AcceptDeps,
+): Promise<Candidate> => {
   const { request, idempotency } = command;
   const { mode, companyId } = requester;
   const { amountInCents, description, reference } = request;
   const { acceptedAt } = claim;
-  const fingerprint = fingerprintOf(mode, companyId, amountInCents, description);
+  const fingerprints = await fingerprintsOf(request, requester, acceptedAt, deps);
+  const mark = idempotency && (await idempotencyMark(idempotency, requester, acceptedAt, deps));
   const eventFor = (invoiceId: string): InvoiceEvent => ({
     type: 'InvoiceAccepted',
     data: {
@@ -136,9 +169,19 @@ const candidateOf = (command: IssueCommand, eligible: Eligible, requester: Reque
       ...eligible,
       ...(reference === undefined ? {} : { reference }),
       acceptedAt,
-      ...(idempotency === undefined ? {} : { idempotency }),
-      fingerprint,
+      ...(mark === undefined ? {} : { idempotency: mark }),
+      fingerprint: fingerprints.placed[0],
     },
   });
-  return { ...(reference === undefined ? {} : { reference }), fingerprint, claim, eventFor };
+  return { ...(reference === undefined ? {} : { reference }), fingerprints, claim, eventFor };
 };
+
+const idempotencyMark = async (
+  { keyHash, plainBodyHash }: RequestKey,
+  { mode, companyId }: Requester,
+  at: Instant,
+  { hashes }: AcceptDeps,
+): Promise<IdempotencyMark> => ({
+  keyHash,
+  bodyHash: await hashes.bodyHash({ mode, companyId, keyHash }, plainBodyHash, at),
+});

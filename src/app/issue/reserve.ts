@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
+import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
-import type { Claim, FingerprintMark } from '../../ports/guards.js';
+import type { Claim, FingerprintMark, Fingerprints } from '../../ports/guards.js';
 import type { CommandContext } from '../event-store/codec.js';
 import { NO_STREAM } from '../event-store/event-store.js';
 import { invoiceIdOfKey, invoiceIdOfReference } from '../hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
-import type { AcceptDeps, AcceptResult, Requester } from './accept-deps.js';
+import type { AcceptDeps, AcceptResult, Requester, RequestKey } from './accept-deps.js';
 
 /** An invoice about to be accepted; which id it gets depends on what it is reserved by. */
 export type Candidate = {
   reference?: string;
-  fingerprint: string;
+  fingerprints: Fingerprints;
   claim: Claim;
   eventFor(invoiceId: InvoiceId): InvoiceEvent;
 };
@@ -30,25 +30,25 @@ const ORPHANED_MARK_SECONDS = 20;
 export const reserveAndAppend = async (
   candidate: Candidate,
   requester: Requester,
-  idempotency: IdempotencyMark | undefined,
+  idempotency: RequestKey | undefined,
   deps: AcceptDeps,
 ): Promise<AcceptResult> => {
   const { mode, companyId } = requester;
-  const { reference, claim, fingerprint } = candidate;
+  const { reference, claim, fingerprints } = candidate;
   for (let generation = 0; ; generation++) {
     const invoiceId = reservedId({ mode, companyId }, reference, idempotency, generation) ?? randomUUID();
     const stream = invoiceStream(mode, companyId, invoiceId);
     const mark = { stream, at: claim.acceptedAt };
-    const placed = idempotency === undefined ? await placeMark(mark, fingerprint, deps) : 'not_mine';
+    const placed = idempotency === undefined ? await placeMark(mark, fingerprints, deps) : 'not_mine';
     if (placed === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
     const unmark = async (): Promise<void> => {
-      if (placed === 'placed') await deps.duplicates.remove(fingerprint, stream);
+      if (placed === 'placed') await deps.duplicates.remove(fingerprints, stream);
     };
     const event = candidate.eventFor(invoiceId);
     const append = deps.store.append(stream, NO_STREAM, [event], contextOf(claim, requester));
     if ((await unlessUnavailable(append, unmark)).ok) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
-    const standing = standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
+    const standing = await standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
     if (standing === 'next_generation') continue;
     await unmark();
     return standing;
@@ -59,7 +59,7 @@ export const reserveAndAppend = async (
 export const findOwnInvoice = async (
   reference: string | undefined,
   { mode, companyId }: Requester,
-  idempotency: IdempotencyMark,
+  idempotency: RequestKey,
   claim: Claim,
   deps: AcceptDeps,
 ): Promise<Invoice | undefined> => {
@@ -67,7 +67,7 @@ export const findOwnInvoice = async (
     const invoiceId = reservedId({ mode, companyId }, reference, idempotency, generation) ?? '';
     const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
     if (state.kind === 'none') return undefined;
-    const standing = standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
+    const standing = await standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
     if (standing !== 'next_generation') return 'accepted' in standing ? standing.accepted : undefined;
   }
 };
@@ -76,7 +76,7 @@ export const findOwnInvoice = async (
 const reservedId = (
   { mode, companyId }: Pick<Requester, 'mode' | 'companyId'>,
   reference: string | undefined,
-  idempotency: IdempotencyMark | undefined,
+  idempotency: RequestKey | undefined,
   generation: number,
 ): InvoiceId | undefined => {
   if (reference !== undefined) return invoiceIdOfReference(mode, companyId, reference);
@@ -99,32 +99,36 @@ const unlessUnavailable = async <T>(append: Promise<T>, unmark: () => Promise<vo
  */
 const placeMark = async (
   mark: FingerprintMark,
-  fingerprint: string,
+  fingerprints: Fingerprints,
   deps: AcceptDeps,
 ): Promise<'placed' | 'not_mine' | 'duplicate'> => {
-  const standing = await deps.duplicates.place(fingerprint, mark, addSeconds(mark.at, -deps.windows.duplicateSeconds));
+  const youngerThan = addSeconds(mark.at, -deps.windows.duplicateSeconds);
+  const standing = await deps.duplicates.place(fingerprints, mark, youngerThan);
   if (standing === undefined) return 'placed';
   const { state } = await loadInvoice(standing.stream, deps.store);
   if (state.kind !== 'none') return 'duplicate';
   if (standing.stream === mark.stream) return 'not_mine';
   const orphaned = isBefore(addSeconds(standing.at, ORPHANED_MARK_SECONDS), mark.at);
-  return orphaned && (await deps.duplicates.takeOver(fingerprint, standing, mark)) ? 'placed' : 'duplicate';
+  const takeOver = () => deps.duplicates.takeOver(fingerprints, standing, mark, youngerThan);
+  return orphaned && (await takeOver()) ? 'placed' : 'duplicate';
 };
 
 /** The stream was there first: ours from an earlier try, a replay, another body, an expired key, or simply taken. */
-const standingAnswer = (
+const standingAnswer = async (
   state: InvoiceState,
   invoiceId: InvoiceId,
-  idempotency: IdempotencyMark | undefined,
+  idempotency: RequestKey | undefined,
   claim: Claim,
   reference: string | undefined,
   deps: AcceptDeps,
-): AcceptResult | 'next_generation' => {
+): Promise<AcceptResult | 'next_generation'> => {
   const standing = state.kind === 'invoice' ? state : undefined;
   const sameKey = idempotency !== undefined && standing?.facts.idempotency?.keyHash === idempotency.keyHash;
   const keyAlive = standing !== undefined && isKeyAlive(standing, claim, deps);
   if (sameKey && keyAlive) {
-    return standing.facts.idempotency?.bodyHash === idempotency.bodyHash
+    const { mode, companyId, idempotency: held } = standing.facts;
+    const { keyHash, plainBodyHash } = idempotency;
+    return (await deps.hashes.isOfBody(held?.bodyHash ?? '', { mode, companyId, keyHash }, plainBodyHash))
       ? { accepted: standing }
       : { refused: { code: 'idempotency_key_reuse' } };
   }

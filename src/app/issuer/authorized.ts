@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Evidence, InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
+import { compareSent } from '../../domain/invoice/sent-document.js';
+import type { Invoice } from '../../domain/invoice/state.js';
 import { decimalFromCents } from '../../domain/shared/money.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
@@ -20,6 +22,16 @@ export const authorizedFrom = (
   evidence,
   at,
 });
+
+/** Whether the note embeds a DPS that the invoice has sent. */
+export const compareNote = (
+  { attempts }: Pick<Invoice, 'attempts'>,
+  { dpsId, dpsDigest: digest, signatureMark }: AuthorizedNote,
+): ReturnType<typeof compareSent> =>
+  compareSent(
+    attempts.filter((attempt) => attempt.dpsId === dpsId),
+    { digest, ...(signatureMark === undefined ? {} : { signatureMark }) },
+  );
 
 /** A note with our customer, amount and description may be our own of before a restore: then no new number is tried. */
 export const sameContent = ({ content }: AuthorizedNote, events: readonly InvoiceEvent[]): boolean => {

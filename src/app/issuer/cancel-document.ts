@@ -1,12 +1,14 @@
-import { gzipSync } from 'node:zlib';
 import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
 import type { Cancellation, Invoice } from '../../domain/invoice/state.js';
 import { buildCancellation } from '../../domain/ped-reg-evento/build-cancellation.js';
 import type { IssuerDeps } from './deps.js';
-import { signedForToday } from './renewed-signature.js';
+import { signedForToday, storedOf } from './renewed-signature.js';
 
 /** The signed request for the cancellation event, as an attempt records it. */
-export type Document = Pick<InvoiceEventData<'CancellationAttempted'>, 'requestId' | 'digest' | 'signedRequestGzip'>;
+export type Document = Pick<
+  InvoiceEventData<'CancellationAttempted'>,
+  'requestId' | 'digest' | 'signatureMark' | 'signedRequestGzip'
+>;
 
 /** The same content as before, under the same event id; undefined when the key that sealed it is gone. */
 export const storedRequest = async (
@@ -21,10 +23,14 @@ export const storedRequest = async (
   );
   if (sent?.type !== 'CancellationAttempted')
     throw new Error('a cancellation attempt is known of whose event is not in the stream');
-  const { requestId, digest, signedRequestGzip } = sent.data;
-  if ((signedRequestGzip as string | undefined) === undefined) return undefined;
-  const renewed = await signedForToday({ signedGzip: signedRequestGzip, digest }, owner, deps);
-  return { requestId, digest, signedRequestGzip: renewed };
+  const { requestId, digest, signatureMark, signedRequestGzip } = sent.data;
+  if ([signedRequestGzip, digest].some((field: string | undefined) => field === undefined)) return undefined;
+  const { signedGzip, ...about } = await signedForToday(
+    { signedGzip: signedRequestGzip, digest, ...(signatureMark === undefined ? {} : { signatureMark }) },
+    owner,
+    deps,
+  );
+  return { requestId, ...about, signedRequestGzip: signedGzip };
 };
 
 /** Undefined without a certificate to sign with, or when the key that sealed the request is gone. */
@@ -48,6 +54,6 @@ export const newRequest = async (
     description,
     requestedAt,
   });
-  const signed = await deps.signer.signPedRegEvento(built.xml, identity);
-  return { requestId: built.id, digest: signed.digest, signedRequestGzip: gzipSync(signed.bytes).toString('base64') };
+  const { signedGzip, ...about } = storedOf(await deps.signer.signPedRegEvento(built.xml, identity));
+  return { requestId: built.id, ...about, signedRequestGzip: signedGzip };
 };

@@ -16,7 +16,7 @@ import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import { newRequest, storedRequest } from './cancel-document.js';
 import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
-import { confirmationFrom, isOurs, recordCancelAnswer } from './record-cancel-answer.js';
+import { confirmationFrom, isOurs, recordCancelAnswer, type SentRequest } from './record-cancel-answer.js';
 import { APPEND_GRACE_SECONDS } from './send-attempt.js';
 import type { Pass } from './send-gate.js';
 
@@ -64,7 +64,7 @@ type Pending = {
   cancellation: Cancellation;
   accessKey: string;
   /** Whatever this invoice ever sent, earlier requests included: a late commit of one of them is our event too. */
-  sent: readonly { requestId: string; digest: string }[];
+  sent: readonly SentRequest[];
 };
 
 const pendingOf = ({ state, events }: LoadedInvoice): Pending | undefined => {

@@ -12,7 +12,7 @@ import { isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import { blockDpsSeries } from './allocate-number.js';
-import { authorizedFrom, sameContent } from './authorized.js';
+import { authorizedFrom, compareNote, sameContent } from './authorized.js';
 import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision } from './record.js';
 import { sendAttempt } from './send-attempt.js';
@@ -82,12 +82,13 @@ const lookUp = async (
   if (state.kind !== 'invoice') return 'not found';
   const askedAt = deps.clock.now();
   const result = await deps.authorizer.findByDps(state.facts, attempt.dpsId);
-  if (result.kind === 'found' && result.found.dpsDigest === attempt.digest) {
+  const verdict = result.kind === 'found' ? compareNote(state, result.found) : undefined;
+  if (result.kind === 'found' && verdict === 'ours') {
     const data = authorizedFrom(result.found, attempt.attempt, 'lookup', deps.clock.now());
     await recordDecision(stream, 'record_issue_lookup', deps, (current) => recordAuthorized(current, data));
     return 'found';
   }
-  if (result.kind === 'found') {
+  if (result.kind === 'found' && verdict === 'other') {
     const { accessKey, dpsDigest: foundDigest } = result.found;
     const conflict = {
       ...{ attempt: attempt.attempt, dpsId: attempt.dpsId, accessKey, foundDigest },
@@ -99,10 +100,14 @@ const lookUp = async (
     deps.notify({ notice: 'number_conflict', stream });
     return 'found';
   }
+  if (verdict === 'unknown') deps.notify({ notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
   if (result.kind === 'inconclusive') deps.notify({ notice: 'lookup_inconclusive', stream, detail: result.reason });
   await noteAnswer(stream, state, attempt, { askedAt, absent: result.kind === 'absent' }, deps);
   return 'not found';
 };
+
+/** It may be ours, and nobody can tell: it is neither recorded nor sent again, and time ends the invoice. */
+const NOT_COMPARABLE = 'a note stands under its DPS id, and the key of what was sent is gone';
 
 /** Two absences prove; the first is kept in R until the second comes. */
 const noteAnswer = async (

@@ -6,6 +6,7 @@ import {
   recordCancelUnknown,
   recordConfirmation,
 } from '../../domain/invoice/record-cancellation.js';
+import { compareSent, type FoundDocument, sentOf } from '../../domain/invoice/sent-document.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { RegisteredEvent, SendResult } from '../../ports/authorizer.js';
@@ -17,7 +18,7 @@ import { recordDecision } from './record.js';
 export const recordCancelAnswer = async (
   stream: StreamName,
   sent: { request: number; attempt: number },
-  document: { requestId: string; digest: string },
+  document: SentRequest,
   result: SendResult<RegisteredEvent>,
   deps: IssuerDeps,
 ): Promise<void> => {
@@ -47,8 +48,15 @@ export const recordCancelAnswer = async (
 };
 
 /** Another party may have canceled the note under the same event id: only our own request confirms ours. */
-export const isOurs = (event: RegisteredEvent, send: { requestId: string; digest: string }): boolean =>
-  event.requestId === send.requestId && event.requestDigest === send.digest;
+export const isOurs = (event: RegisteredEvent, send: SentRequest): boolean =>
+  event.requestId === send.requestId && compareSent([sentOf(send)], foundRequest(event)) === 'ours';
+
+export type SentRequest = { requestId: string; digest: string; signatureMark?: string };
+
+const foundRequest = ({ requestDigest: digest, signatureMark }: RegisteredEvent): FoundDocument => ({
+  digest,
+  ...(signatureMark === undefined ? {} : { signatureMark }),
+});
 
 export const confirmationFrom = (
   event: RegisteredEvent,

@@ -1,4 +1,4 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/toma.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
@@ -21,11 +21,14 @@ import { allocateDpsNumber } from './allocate-number.js';
 import { authorizedFrom } from './authorized.js';
 import { done, type IssuerDeps, type Next } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
-import { signedForToday } from './renewed-signature.js';
+import { signedForToday, storedOf } from './renewed-signature.js';
 import type { Pass } from './send-gate.js';
 
 type SendStep = Extract<IssueStep, { do: 'send' | 'resend' }>;
-type Document = Pick<InvoiceEventData<'IssuanceAttempted'>, 'series' | 'number' | 'dpsId' | 'digest' | 'signedDpsGzip'>;
+type Document = Pick<
+  InvoiceEventData<'IssuanceAttempted'>,
+  'series' | 'number' | 'dpsId' | 'digest' | 'signatureMark' | 'signedDpsGzip'
+>;
 
 /** The append may take this long; a slower one gives the attempt up before a byte leaves. */
 export const APPEND_GRACE_SECONDS = 5;
@@ -132,10 +135,14 @@ const storedDocument = async (
 ): Promise<Document | 'content lost'> => {
   const sent = events.find((event) => event.type === 'IssuanceAttempted' && event.data.attempt === attempt);
   if (sent?.type !== 'IssuanceAttempted') throw new Error('an attempt is known of whose event is not in the stream');
-  const { series, number, dpsId, digest, signedDpsGzip } = sent.data;
-  if (isLost(signedDpsGzip)) return 'content lost';
-  const renewed = await signedForToday({ signedGzip: signedDpsGzip, digest }, owner, deps);
-  return { series, number, dpsId, digest, signedDpsGzip: renewed };
+  const { series, number, dpsId, signedDpsGzip, digest, signatureMark } = sent.data;
+  if (isLost(signedDpsGzip) || isLost(digest)) return 'content lost';
+  const { signedGzip, ...about } = await signedForToday(
+    { signedGzip: signedDpsGzip, digest, ...(signatureMark === undefined ? {} : { signatureMark }) },
+    owner,
+    deps,
+  );
+  return { series, number, dpsId, ...about, signedDpsGzip: signedGzip };
 };
 
 /** A personal field is left out when its key is gone, whatever its type says; sending without it would say something else. */
@@ -168,13 +175,13 @@ const newDocument = async (
     const { number } = allocated;
     const { series } = start;
     const dps = buildDps({ mode, series, number, accepted: accepted.data, currencyCode: deps.currencyCode });
-    const signed = await deps.signer.signDps(dps.xml, identity);
+    const { signedGzip, ...about } = storedOf(await deps.signer.signDps(dps.xml, identity));
     return {
       series,
       number,
       dpsId: dps.id,
-      digest: signed.digest,
-      signedDpsGzip: gzipSync(signed.bytes).toString('base64'),
+      ...about,
+      signedDpsGzip: signedGzip,
     };
   } catch (error) {
     if (!(error instanceof SchemaViolation)) throw error;

@@ -4,7 +4,7 @@ import { recordAuthorized } from '../../domain/invoice/record-issuance.js';
 import { type InvoiceState, lastOf } from '../../domain/invoice/state.js';
 import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import { SchemaViolation } from '../../ports/documents.js';
-import { authorizedFrom, sameContent } from '../issuer/authorized.js';
+import { authorizedFrom, compareNote, sameContent } from '../issuer/authorized.js';
 import { workerContext } from '../issuer/record.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import type { ReconcileDeps, Walk } from './reconcile-deps.js';
@@ -37,8 +37,7 @@ export const invoiceOfNote = async (
 ): Promise<{ stream: StreamName; isKnown: boolean } | undefined> => {
   for (const { stream, state, events } of candidates) {
     if (state.kind !== 'invoice') continue;
-    if (state.attempts.some(({ dpsId, digest }) => dpsId === note.dpsId && digest === note.dpsDigest))
-      return { stream, isKnown: true };
+    if (compareNote(state, note) === 'ours') return { stream, isKnown: true };
     const accepted = events.find((event) => event.type === 'InvoiceAccepted');
     if (accepted?.type !== 'InvoiceAccepted' || !sameContent(note, events)) continue;
     // Left out when its key is gone: nothing can be built of it, and it cannot be sent either.

@@ -83,6 +83,6 @@ const ask = async (
   const answer = await authorizer.findByDps(facts, question.dpsId);
   if (answer.kind === 'inconclusive') return answer;
   if (answer.kind === 'absent') return { ...question, held: 'absent' };
-  const { accessKey, dpsDigest: digest } = answer.found;
-  return { ...question, held: { accessKey, digest } };
+  const { accessKey, dpsDigest: digest, signatureMark } = answer.found;
+  return { ...question, held: { accessKey, digest, ...(signatureMark === undefined ? {} : { signatureMark }) } };
 };

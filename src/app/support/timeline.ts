@@ -30,7 +30,7 @@ const evidenceOf = (event: InvoiceEvent): string => {
     case 'InvoiceImported':
       return `from ${event.data.origin}, ${event.data.state}`;
     case 'IssuanceAttempted':
-      return `attempt ${event.data.attempt}, ${event.data.dpsId}, digest ${event.data.digest}`;
+      return `attempt ${event.data.attempt}, ${event.data.dpsId}`;
     case 'CancellationAttempted':
       return `attempt ${event.data.attempt}, ${event.data.requestId}`;
     case 'IssuanceNotSent':

@@ -85,11 +85,11 @@ const attempts = ({ attempts: sends, cancellation }: Invoice): Html => {
   ];
   return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>${table(
     'What was sent to the authorizer',
-    ['Attempt', 'Outcome', 'Codes', 'Sent', 'Answered', 'DPS or request id', 'Digest'],
-    rows.map(({ what, resolution, codes, attemptedAt, answeredAt, id, digest }) => [
+    ['Attempt', 'Outcome', 'Codes', 'Sent', 'Answered', 'DPS or request id'],
+    rows.map(({ what, resolution, codes, attemptedAt, answeredAt, id }) => [
       ...[what, resolution.replaceAll('_', ' '), codes.length === 0 ? '–' : codes.join(' ')],
       ...[timeOf(attemptedAt), timeOf(answeredAt)],
-      ...[html`<span class="mono">${id}</span>`, html`<span class="mono">${digest}</span>`],
+      html`<span class="mono">${id}</span>`,
     ]),
     'Nothing was sent.',
   )}</section>`;

@@ -3,7 +3,10 @@ import type { Cents } from '../shared/money.js';
 import type { FiscalDate, Instant } from '../shared/time.js';
 import type { Customer, ForeignAmount, IssuerFacts, ServiceLine } from './facts.js';
 
-/** Both hashes are SHA-256 in hex; a replay is rendered only from an acceptance that carries them (design section 5). */
+/**
+ * `keyHash`: SHA-256 in hex. `bodyHash`: HMAC under a key that its text names; in version 1 of the acceptance SHA-256 in hex. A
+ * replay is rendered only from an acceptance that carries them.
+ */
 export type IdempotencyMark = { keyHash: string; bodyHash: string };
 
 /** What the authorizer said, by its codes; `texts` is its raw wording and never leaves support (spec "Invoice error object"). */
@@ -36,7 +39,7 @@ export type InvoiceEvent =
         issuer: IssuerFacts;
         acceptedAt: Instant;
         idempotency?: IdempotencyMark;
-        /** Key of the duplicate window: hash over company, mode, amount and the description as sent. */
+        /** Key of the duplicate window: HMAC over company, mode, amount and the description as sent; in version 1 SHA-256 in hex. */
         fingerprint: string;
       };
     }
@@ -47,8 +50,10 @@ export type InvoiceEvent =
         series: string;
         number: number;
         dpsId: string;
-        /** DigestValue of the signature: proves that a note found later embeds this DPS. */
+        /** DigestValue of the signature: proves that a note found later embeds this DPS. Not sealed in version 1. */
         digest: string;
+        /** Over digest and signature: proves the same where the digest cannot be opened any more. Absent in version 1. */
+        signatureMark?: string;
         signedDpsGzip: string;
         attemptedAt: Instant;
         /** From here on nobody is sending this attempt any more. */
@@ -91,6 +96,7 @@ export type InvoiceEvent =
         attempt: number;
         dpsId: string;
         accessKey: string;
+        /** Not sealed in version 1. */
         foundDigest: string;
         /** Customer, amount and description equal ours: it may be our own note from before a restore. */
         sameContent: boolean;
@@ -108,7 +114,9 @@ export type InvoiceEvent =
         attempt: number;
         /** `PRE` + access key + 101101: the same for every try. */
         requestId: string;
+        /** Not sealed in version 1. */
         digest: string;
+        signatureMark?: string;
         signedRequestGzip: string;
         attemptedAt: Instant;
         deadlineAt: Instant;

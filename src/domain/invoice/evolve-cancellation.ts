@@ -1,6 +1,7 @@
 import { unreachable } from '../shared/unreachable.js';
 import type { InvoiceEvent } from './events.js';
 import { answered, resolved } from './evolve-send.js';
+import { sentOf } from './sent-document.js';
 import { type Cancellation, lastOf, type Send } from './state.js';
 
 export type CancellationEvent = Extract<InvoiceEvent, { type: `Cancellation${string}` }>;
@@ -14,8 +15,9 @@ export const evolveCancellation = (current: Cancellation | undefined, event: Can
   if (current === undefined) throw new Error(`${event.type} before CancellationRequested`);
   switch (event.type) {
     case 'CancellationAttempted': {
-      const { attempt, requestId, digest, attemptedAt, deadlineAt } = event.data;
-      const send = { attempt, requestId, digest, attemptedAt, deadlineAt, resolution: 'open' as const, codes: [] };
+      const { attempt, requestId, attemptedAt, deadlineAt } = event.data;
+      const about = { attempt, requestId, ...sentOf(event.data), attemptedAt, deadlineAt };
+      const send = { ...about, resolution: 'open' as const, codes: [] };
       return { ...current, sends: [...current.sends, send] };
     }
     case 'CancellationNotSent':

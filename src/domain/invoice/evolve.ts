@@ -2,6 +2,7 @@ import { unreachable } from '../shared/unreachable.js';
 import type { InvoiceEvent, InvoiceEventData } from './events.js';
 import { evolveCancellation } from './evolve-cancellation.js';
 import { answered, resolved } from './evolve-send.js';
+import { sentOf } from './sent-document.js';
 import type { Invoice, InvoiceState, IssueAttempt } from './state.js';
 
 /** Folds one event. It never looks inside a personal field (see `invoicePersonalFields`). */
@@ -28,9 +29,10 @@ type LifeEvent = Exclude<
 const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
   switch (event.type) {
     case 'IssuanceAttempted': {
-      const { attempt, series, number, dpsId, digest, attemptedAt, deadlineAt } = event.data;
+      const { attempt, series, number, dpsId, attemptedAt, deadlineAt } = event.data;
       const sent: IssueAttempt = {
-        ...{ attempt, series, number, dpsId, digest, attemptedAt, deadlineAt },
+        ...{ attempt, series, number, dpsId, attemptedAt, deadlineAt },
+        ...sentOf(event.data),
         resolution: 'open',
         codes: [],
       };

@@ -1,12 +1,12 @@
 import type { InvoiceEventType } from './events.js';
 
 /**
- * The fields that hold personal data, sealed in storage one by one (design section 4). `evolve` carries such values
- * and never looks inside them, so that the read model can fold events that are still sealed.
+ * The fields that hold personal data, sealed in storage one by one. `evolve` carries such values and never looks inside them,
+ * so that the read model can fold events that are still sealed. A digest is one, for its content can be guessed (ADR 32).
  */
 export const invoicePersonalFields = {
   InvoiceAccepted: ['customer', 'description'],
-  IssuanceAttempted: ['signedDpsGzip'],
+  IssuanceAttempted: ['digest', 'signedDpsGzip'],
   IssuanceNotSent: [],
   IssuanceOutcomeUnknown: ['texts'],
   IssuanceProvenAbsent: [],
@@ -15,9 +15,9 @@ export const invoicePersonalFields = {
   IssuanceFailed: [],
   NotProcessed: [],
   IssuanceInterrupted: [],
-  NumberConflictFound: [],
+  NumberConflictFound: ['foundDigest'],
   CancellationRequested: ['description'],
-  CancellationAttempted: ['signedRequestGzip'],
+  CancellationAttempted: ['digest', 'signedRequestGzip'],
   CancellationNotSent: [],
   CancellationOutcomeUnknown: ['texts'],
   CancellationProvenAbsent: [],

@@ -1,4 +1,5 @@
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import { compareSent, type FoundDocument } from './sent-document.js';
 import { type Invoice, type InvoiceState, lastOf } from './state.js';
 
 /** How our outcome and what the authorizer holds may differ; the `kind` of `ReconciliationDifferenceFound`. */
@@ -36,7 +37,7 @@ export type ReconciliationQuestion = { about: 'note'; dpsId: string } | { about:
 
 /** What it answered; `absent` is proven: heard twice, apart, as the protocol demands. */
 export type Held =
-  | { about: 'note'; dpsId: string; held: 'absent' | { accessKey: string; digest: string } }
+  | { about: 'note'; dpsId: string; held: 'absent' | ({ accessKey: string } & FoundDocument) }
   | { about: 'cancellation'; accessKey: string; held: 'absent' | 'event' };
 
 /**
@@ -66,17 +67,18 @@ export const differenceOf = (invoice: Invoice, held: Held): Difference | undefin
 
 const noteDifference = (invoice: Invoice, { dpsId, held }: Held & { about: 'note' }): Difference | undefined => {
   const { outcome, attempts } = invoice;
-  const sent = lastOf(attempts.filter((attempt) => attempt.dpsId === dpsId));
-  if (sent === undefined) return undefined;
+  const sent = attempts.filter((attempt) => attempt.dpsId === dpsId);
+  if (sent.length === 0) return undefined;
   if (outcome.status === 'issued') {
     const isIts = dpsId === issuedDpsId(invoice);
     if (held === 'absent') return isIts ? { kind: 'issued_but_absent', ...keyOf(outcome.accessKey) } : undefined;
     if (!isIts) return { kind: 'second_note', accessKey: held.accessKey };
     if (held.accessKey !== outcome.accessKey) return { kind: 'access_key_differs', accessKey: held.accessKey };
-    return held.digest === sent.digest ? undefined : { kind: 'digest_differs', accessKey: held.accessKey };
+    return compareSent(sent, held) === 'other' ? { kind: 'digest_differs', accessKey: held.accessKey } : undefined;
   }
   if (held === 'absent') return undefined;
-  if (held.digest !== sent.digest) return { kind: 'foreign_note', accessKey: held.accessKey };
+  // One that cannot be compared any more stands under an id that only we give out: it counts as found.
+  if (compareSent(sent, held) === 'other') return { kind: 'foreign_note', accessKey: held.accessKey };
   const kind = outcome.status === 'failed' ? 'failed_but_found' : 'indeterminate_but_found';
   return { kind, accessKey: held.accessKey };
 };

@@ -2,6 +2,7 @@ import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import type { InvoiceEvent, InvoiceEventData } from './events.js';
 import { absenceGapSeconds, type Limits } from './limits.js';
 import { saidToExist } from './record-issuance.js';
+import { compareSent } from './sent-document.js';
 import { type Invoice, type InvoiceState, lastOf } from './state.js';
 
 /** `refused` is one line for the operator; no events means "already so". */
@@ -18,7 +19,7 @@ type Issued = Omit<Extract<InvoiceEventData<'IndeterminateResolved'>, { as: 'iss
 /** Only a note that embeds the very DPS that one of the attempts signed: same id, same digest. */
 export const settleAsIssued = (
   state: InvoiceState,
-  note: { dpsId: string; dpsDigest: string },
+  note: { dpsId: string; dpsDigest: string; signatureMark?: string },
   data: Issued,
 ): Settlement => {
   const invoice = invoiceOf(state);
@@ -26,10 +27,15 @@ export const settleAsIssued = (
   const { outcome } = invoice;
   if (outcome.status === 'issued' && outcome.accessKey === data.accessKey) return alreadySo;
   if (outcome.status !== 'indeterminate') return notIndeterminate(invoice);
-  const ours = invoice.attempts.some(({ dpsId, digest }) => dpsId === note.dpsId && digest === note.dpsDigest);
-  if (!ours) return { refused: FOREIGN_NOTE };
+  const { dpsId, dpsDigest: digest, signatureMark } = note;
+  const sent = invoice.attempts.filter((attempt) => attempt.dpsId === dpsId);
+  const verdict = compareSent(sent, { digest, ...(signatureMark === undefined ? {} : { signatureMark }) });
+  if (verdict !== 'ours') return { refused: verdict === 'other' ? FOREIGN_NOTE : NOT_COMPARABLE };
   return { events: [{ type: 'IndeterminateResolved', data: { as: 'issued', ...data } }] };
 };
+
+const NOT_COMPARABLE =
+  'the key of what this invoice sent is gone, so nobody can tell whether the document found is its own';
 
 export const FOREIGN_NOTE =
   'the document found does not hold what this invoice sent (its DPS id or digest differs): it is another invoice';

@@ -10,7 +10,9 @@ export type Resolution = 'open' | 'not_sent' | 'unknown' | 'absent' | 'rejected'
 
 export type Send = {
   attempt: number;
-  digest: string;
+  /** Left out when its key is gone; see `compareSent`. */
+  digest?: string;
+  signatureMark?: string;
   attemptedAt: Instant;
   deadlineAt: Instant;
   resolution: Resolution;

@@ -91,12 +91,13 @@ const issuanceBreach = (life: InvoiceLife, event: InvoiceEvent): string | undefi
 
 const attemptBreach = (
   life: InvoiceLife,
-  data: { attempt: number; dpsId: string; digest: string; attemptedAt: Instant; deadlineAt: Instant },
+  data: { attempt: number; dpsId: string; attemptedAt: Instant; deadlineAt: Instant },
 ): string | undefined => {
   if (life.outcome !== OUTCOME.open) return 'an attempt after the outcome';
   if (data.attempt !== life.attempt + 1) return `attempt ${data.attempt} follows attempt ${life.attempt}`;
   if (life.send === SEND.open || life.send === SEND.unknown) return 'an attempt while the one before was not settled';
-  const mark = markOf(`${data.dpsId} ${data.digest}`);
+  // The digest is sealed; that a resend has the same one is checked where documents are opened.
+  const mark = markOf(data.dpsId);
   const again = life.send === SEND.notSent || life.send === SEND.absent;
   if (again && mark !== life.mark) return 'a further attempt with another DPS';
   if (life.send === SEND.foreign && mark === life.mark) return 'the DPS of a number conflict was sent again';

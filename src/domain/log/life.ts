@@ -11,7 +11,7 @@ export const CANCEL = { none: 0, pending: 1, succeeded: 2, failed: 3 } as const;
 export type InvoiceLife = {
   born: number;
   outcome: number;
-  /** The last attempt: number, what became of it, a mark of DPS id and digest, and its instants in ms. */
+  /** The last attempt: number, what became of it, a mark of its DPS id, and its instants in ms. */
   attempt: number;
   send: number;
   mark: number;

@@ -26,7 +26,7 @@ const commandOf = async (c: Context, deps: HttpDeps): Promise<IssueCommand | { r
   if ('refused' in read) return read;
   const checked = issueRequestOf(read.body, deps.clock.now());
   if ('refused' in checked || key === undefined) return checked;
-  return { ...checked, idempotency: { keyHash: sha256Hex(key), bodyHash: bodyHashOf(read.body) } };
+  return { ...checked, idempotency: { keyHash: sha256Hex(key), plainBodyHash: bodyHashOf(read.body) } };
 };
 
 /** Visible ASCII (reading 13). */

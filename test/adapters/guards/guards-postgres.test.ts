@@ -4,6 +4,7 @@ import {
   type PostgresGuards,
   pruneGuards,
 } from '../../../src/adapters/guards-postgres/guards.js';
+import { knownAs } from '../../app/support.js';
 import { guardsContract } from '../../contracts/guards.js';
 import { lookupMemosContract } from '../../contracts/lookup-memos.js';
 import { pendingCutsContract } from '../../contracts/pending-cuts.js';
@@ -38,9 +39,13 @@ describeWithPostgres('guards in PostgreSQL', () => {
         Promise.all(
           keys.toReversed().map(({ owner }) => other.idempotency.claim(owner, 'body', keys[0]?.claim ?? never(), at)),
         ),
-        Promise.all(keys.map(({ owner }) => guards.duplicates.place(owner.keyHash, { stream: 's', at }, null))),
         Promise.all(
-          keys.toReversed().map(({ owner }) => other.duplicates.place(owner.keyHash, { stream: 't', at }, null)),
+          keys.map(({ owner }) => guards.duplicates.place(knownAs(owner.keyHash), { stream: 's', at }, null)),
+        ),
+        Promise.all(
+          keys
+            .toReversed()
+            .map(({ owner }) => other.duplicates.place(knownAs(owner.keyHash), { stream: 't', at }, null)),
         ),
       ]);
       expect(done).not.toContain(false);
@@ -54,7 +59,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
     for (const at of [old, young]) {
       const claim = { leaseToken: at, commandId: at, acceptedAt: at };
       await guards.idempotency.claim({ mode: 'live', companyId: 'C', keyHash: at }, 'body', claim, at);
-      await guards.duplicates.place(at, { stream: 's', at }, null);
+      await guards.duplicates.place(knownAs(at), { stream: 's', at }, null);
     }
     expect(await pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, '2026-11-21T12:00:00.000Z')).toBe(2);
     expect((await database.pool.query('select key_hash from idempotency_keys')).rows).toEqual([{ key_hash: young }]);

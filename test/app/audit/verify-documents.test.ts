@@ -7,8 +7,9 @@ import { issueCertificate } from '../../../src/certificates/issue-certificate.js
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
 import { secondOpinion } from '../../../src/xml/second-opinion.js';
+import { signDocument } from '../../../src/xml/sign.js';
 import * as life from '../../domain/invoice/fixtures.js';
-import { accessKey, dpsId, signedDocuments } from '../../xml/documents.js';
+import { accessKey, dpsId, signedDocuments, unsignedDps } from '../../xml/documents.js';
 import { appendTo, fixedKeys, generationOf } from '../support.js';
 import { type AuditWorld, emptyWorld } from './world.js';
 
@@ -115,6 +116,21 @@ describe('the documents of a log', () => {
     expect(checked).toBe(4);
     expect(findings).toMatchObject([{ kind: 'document', stream: world.streamOf(1), revision }]);
     expect(findings[0]?.detail).toContain(detail);
+  });
+
+  it('are found when a further attempt under the same DPS id says something else', async () => {
+    const otherDps = signDocument(unsignedDps.replace('1500.00', '0.01'), {
+      ...{ ...identity, signedElementName: 'infDPS', id: dpsId, algorithm: 'c14n' },
+    }).bytes;
+    const attempt = (number: number, dps: Buffer): InvoiceEvent =>
+      changed(life.attempted(number, number), {
+        ...{ dpsId, digest: digestOf(dps, 'infDPS'), signedDpsGzip: packed(dps) },
+      });
+    await record([life.accepted(), attempt(1, documents.DPS), life.notSent(1, 1), attempt(2, documents.DPS)]);
+    expect(await verified()).toEqual({ checked: 2, sealed: 0, findings: [] });
+    await record([life.notSent(2, 2), attempt(3, otherDps)]);
+    const { findings } = await verified();
+    expect(findings).toMatchObject([{ kind: 'document', revision: 5, detail: expect.stringContaining('another DPS') }]);
   });
 
   it('are found when their sealed text was changed', async () => {

@@ -4,6 +4,7 @@ import { findAnchor } from '../../../src/app/anchors/anchor-log.js';
 import { compareAnchors } from '../../../src/app/anchors/compare-anchors.js';
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
 import { eventIdOf } from '../../../src/app/event-store/codec.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { JsonObject, LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
 import * as life from '../../domain/invoice/fixtures.js';
 import { type AuditWorld, auditWorld, emptyWorld, logOf, rehashed, relinked } from './world.js';
@@ -162,6 +163,9 @@ describe('verifying a log', () => {
   });
 });
 
+const ofAnotherDps = (event: InvoiceEvent): InvoiceEvent =>
+  ({ ...event, data: { ...event.data, dpsId: 'DPS330455721234567800019500001000000000000099' } }) as InvoiceEvent;
+
 describe('the invariants that a log can show', () => {
   const absent = (attempt: number, seconds: number) => life.provenAbsent(attempt, seconds);
   const lives: readonly (readonly [string, Parameters<AuditWorld['record']>[1], string])[] = [
@@ -179,7 +183,7 @@ describe('the invariants that a log can show', () => {
     ['an attempt while one is open', [life.attempted(1, 1), life.attempted(2, 2)], 'not settled'],
     [
       'a further attempt with another DPS',
-      [life.attempted(1, 1), life.notSent(1, 2), life.attempted(2, 3, 'other')],
+      [life.attempted(1, 1), life.notSent(1, 2), ofAnotherDps(life.attempted(2, 3))],
       'another DPS',
     ],
     ['a skipped attempt', [life.attempted(2, 1)], 'attempt 2 follows attempt 0'],

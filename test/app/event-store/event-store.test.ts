@@ -85,7 +85,7 @@ describe('the event store', () => {
   });
 
   it.each([
-    ['a newer version', 'InvoiceAccepted', '2'],
+    ['a newer version', 'InvoiceAccepted', '3'],
     ['a type never heard of', 'InvoiceTeleported', '1'],
     ['no version at all', 'InvoiceAccepted', undefined],
   ])('halts on %s', async (_what, type, schemaVersion) => {
@@ -113,7 +113,7 @@ describe('the event store', () => {
     const context = contextAt(T0, { actor: 'apiKey:key_1', mode: 'live', companyId: '12345678000195' });
     await store.append(stream, NO_STREAM, [accepted()], context);
     const { site: _site, now, ...rest } = context;
-    expect((await only(log)).metadata).toMatchObject({ ...rest, recordedAt: now, schemaVersion: '1', prevHash: '' });
+    expect((await only(log)).metadata).toMatchObject({ ...rest, recordedAt: now, schemaVersion: '2', prevHash: '' });
   });
 
   it('answers a repeated command with the first result and stores nothing more', async () => {

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { bodyHashOf, fingerprintOf, invoiceIdOfReference } from '../../../src/app/hashes.js';
+import { guardHashes } from '../../../src/app/issue/guard-hashes.js';
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/shared/ids.js';
 import { at, T0 } from '../../domain/invoice/fixtures.js';
 import { DEMO_CNPJ } from '../../http/demo.js';
-import { appendTo } from '../support.js';
+import { appendTo, fixedGuardKeys } from '../support.js';
 import { type AcceptWorld, acceptWorld, codeOf, idOf } from './world.js';
 
 const ONE_MINUTE = 60;
 const orphan = { stream: invoiceStream('live', DEMO_CNPJ, '99999999-9999-4999-8999-999999999999'), at: T0 };
-const fingerprint = fingerprintOf('live', DEMO_CNPJ, 10_000, 'Serviço');
+const plain = fingerprintOf('live', DEMO_CNPJ, 10_000, 'Serviço');
+const keyed = () => guardHashes(fixedGuardKeys()).fingerprints('live', plain, T0, ONE_MINUTE);
 
 describe('a reference', () => {
   it('is taken for ever, and its holder is named', async () => {
@@ -114,7 +116,7 @@ describe('duplicate_suspected', () => {
 
   it('gives up a mark whose invoice never came, once its request cannot be on the way any more', async () => {
     const world = acceptWorld();
-    await world.guards.duplicates.place(fingerprint, orphan, null);
+    await world.guards.duplicates.place(await keyed(), orphan, null);
     world.clock.moveTo(at(20));
     expect(codeOf(await world.post())).toBe('duplicate_suspected');
     world.clock.moveTo(at(21));
@@ -124,7 +126,7 @@ describe('duplicate_suspected', () => {
 
   it('lets one of many take over an abandoned mark', async () => {
     const world = acceptWorld();
-    await world.guards.duplicates.place(fingerprint, orphan, null);
+    await world.guards.duplicates.place(await keyed(), orphan, null);
     world.clock.moveTo(at(21));
     const results = await Promise.all(Array.from({ length: 20 }, () => world.post()));
     expect(results.filter((result) => codeOf(result) === 'accepted')).toHaveLength(1);

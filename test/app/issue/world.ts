@@ -4,6 +4,7 @@ import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { bodyHashOf, sha256Hex } from '../../../src/app/hashes.js';
 import type { AcceptDeps, AcceptResult, Requester } from '../../../src/app/issue/accept-deps.js';
 import { acceptInvoice } from '../../../src/app/issue/accept-invoice.js';
+import { guardHashes } from '../../../src/app/issue/guard-hashes.js';
 import type { Company } from '../../../src/domain/company/company.js';
 import type { IssueRequest } from '../../../src/domain/company/eligibility.js';
 import type { Invoice } from '../../../src/domain/invoice/state.js';
@@ -12,7 +13,7 @@ import { annexVIII } from '../../../src/tables/annex-viii.js';
 import { municipalityByName } from '../../../src/tables/municipalities.js';
 import { T0 } from '../../domain/invoice/fixtures.js';
 import { catalogue, DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../http/demo.js';
-import { fixedKeys, type MovableClock, movableClock } from '../support.js';
+import { fixedGuardKeys, fixedKeys, type MovableClock, movableClock } from '../support.js';
 
 export type AcceptWorld = {
   log: EventLog;
@@ -42,6 +43,7 @@ export const acceptWorld = (): AcceptWorld => {
     store: createEventStore(log, fixedKeys()),
     idempotency: guards.idempotency,
     duplicates: guards.duplicates,
+    hashes: guardHashes(fixedGuardKeys()),
     taxRegistry: {
       lookup: async (cnpj) => {
         asked.push(cnpj);
@@ -65,7 +67,8 @@ export const acceptWorld = (): AcceptWorld => {
     ...{ log, guards, clock, deps, company, asked },
     post: (changes = {}, key, by = {}) => {
       const request: IssueRequest = { amountInCents: 10_000, description: 'Serviço', ...changes };
-      const mark = key === undefined ? {} : { idempotency: { keyHash: sha256Hex(key), bodyHash: bodyHashOf(request) } };
+      const plainBodyHash = bodyHashOf(request);
+      const mark = key === undefined ? {} : { idempotency: { keyHash: sha256Hex(key), plainBodyHash } };
       return acceptInvoice({ request, ...mark }, { ...requester, ...by }, deps);
     },
     acceptances: async () =>

@@ -39,6 +39,9 @@ const NOTE_AT: Instant = '2026-11-21T12:00:01.000Z';
 
 export const digestOf = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('base64');
 
+/** Of bytes that the fake signer has signed. */
+export const markOf = (bytes: Buffer): string => digestOf(Buffer.concat([Buffer.from('mark'), bytes]));
+
 export const fakeAuthorizer = (): FakeAuthorizer => {
   let late: (() => void)[] = [];
 
@@ -141,6 +144,7 @@ export const noteFor = (signedDps: Buffer, number: number): AuthorizedNote => ({
   xml: Buffer.from(`<NFSe>${number}</NFSe>`),
   dpsId: idIn(signedDps),
   dpsDigest: digestIn(signedDps),
+  signatureMark: markOf(signedDps),
   content: { amount: '1.00', description: 'outra nota', customerDocument: '' },
 });
 
@@ -149,4 +153,5 @@ const eventFor = (signed: Buffer): RegisteredEvent => ({
   registeredAt: NOTE_AT,
   requestId: idIn(signed),
   requestDigest: digestIn(signed),
+  signatureMark: markOf(signed),
 });

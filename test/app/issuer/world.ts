@@ -15,7 +15,7 @@ import type { EventLog } from '../../../src/ports/event-log.js';
 import { accepted, limits, T0 } from '../../domain/invoice/fixtures.js';
 import { DEMO_CNPJ, demoCompany } from '../../http/demo.js';
 import { appendTo, fixedKeys, type MovableClock, movableClock, openGate } from '../support.js';
-import { digestOf, type FakeAuthorizer, fakeAuthorizer } from './fake-authorizer.js';
+import { digestOf, type FakeAuthorizer, fakeAuthorizer, markOf } from './fake-authorizer.js';
 
 export type IssuerWorld = {
   log: EventLog;
@@ -41,7 +41,7 @@ export type IssuerWorld = {
 /** Bytes and digest depend on the document alone, as they do with the real signature of one certificate. */
 export const signFakely = (unsigned: string): SignedDocument => {
   const bytes = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${unsigned}`, 'utf8');
-  return { bytes, digest: digestOf(bytes) };
+  return { bytes, digest: digestOf(bytes), signatureMark: markOf(bytes) };
 };
 
 const signDocument = async (unsigned: string): Promise<SignedDocument> => signFakely(unsigned);

@@ -60,7 +60,7 @@ describe('what is said of a person', () => {
       ...{ id: publicInvoiceId(idOf(1)), company: DEMO_CNPJ, mode: 'live', stream: streamOf(1), foundIn: ['customer'] },
       events: [
         { revision: 0, type: 'InvoiceAccepted', at: T0, sealed: ['customer', 'description'] },
-        { revision: 1, type: 'IssuanceAttempted', at: T0, sealed: ['signedDpsGzip'] },
+        { revision: 1, type: 'IssuanceAttempted', at: T0, sealed: ['digest', 'signedDpsGzip'] },
       ],
       inReadModel: false,
     });

@@ -5,6 +5,7 @@ import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.j
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import type { AcceptDeps } from '../../../src/app/issue/accept-deps.js';
 import { acceptInvoice } from '../../../src/app/issue/accept-invoice.js';
+import { guardHashes } from '../../../src/app/issue/guard-hashes.js';
 import { overlaidCatalogue } from '../../../src/domain/catalog/catalog.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -15,7 +16,7 @@ import { centralBankCode, currencyCodes, isCurrency, isCustomerCountry } from '.
 import { municipalityByName } from '../../../src/tables/municipalities.js';
 import { openSchemas } from '../../../src/xml/schema.js';
 import { requester } from '../../app/issue/world.js';
-import { fixedKeys, movableClock } from '../../app/support.js';
+import { fixedGuardKeys, fixedKeys, movableClock } from '../../app/support.js';
 import { brokenCodes } from './broken-codes.js';
 import { type Attempt, attempts } from './eligible-requests.js';
 import type { Accepted } from './facts.js';
@@ -41,6 +42,7 @@ const depsOf = (attempt: Attempt, appended: InvoiceEvent[]): AcceptDeps => {
     },
     idempotency: guards.idempotency,
     duplicates: guards.duplicates,
+    hashes: guardHashes(fixedGuardKeys()),
     annexVIII,
     municipalityCode,
     taxRegistry: {

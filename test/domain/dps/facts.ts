@@ -23,7 +23,7 @@ export const acceptedFacts = (changes: Partial<Accepted> = {}): Accepted => ({
     municipalRegistration: '1234567',
   },
   acceptedAt: '2026-09-15T13:31:00.000Z',
-  fingerprint: 'f'.repeat(64),
+  fingerprint: `hmac:1:m1.0123456789abcdef:${'f'.repeat(43)}`,
   ...changes,
 });
 

@@ -35,7 +35,7 @@ export const accepted = (overrides: Partial<InvoiceEventData<'InvoiceAccepted'>>
     line: { cnae: '6201501', serviceCode: '010101', nbs: '115021000' },
     issuer: { municipality: '3304557', taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 0 },
     acceptedAt: T0,
-    fingerprint: 'f'.repeat(64),
+    fingerprint: `hmac:1:m1.0123456789abcdef:${'f'.repeat(43)}`,
     ...overrides,
   },
 });

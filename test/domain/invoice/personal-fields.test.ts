@@ -6,12 +6,13 @@ describe('personal fields', () => {
     const personal = Object.entries(invoicePersonalFields).filter(([, fields]) => fields.length > 0);
     expect(Object.fromEntries(personal)).toEqual({
       InvoiceAccepted: ['customer', 'description'],
-      IssuanceAttempted: ['signedDpsGzip'],
+      IssuanceAttempted: ['digest', 'signedDpsGzip'],
       IssuanceOutcomeUnknown: ['texts'],
       Authorized: ['nfseXmlGzip'],
       IssuanceRejected: ['texts'],
+      NumberConflictFound: ['foundDigest'],
       CancellationRequested: ['description'],
-      CancellationAttempted: ['signedRequestGzip'],
+      CancellationAttempted: ['digest', 'signedRequestGzip'],
       CancellationOutcomeUnknown: ['texts'],
       CancellationConfirmed: ['eventXmlGzip'],
       CancellationNotConfirmed: ['texts'],

@@ -15,6 +15,7 @@ import { parkedTapsMigration } from './0022-parked-taps.js';
 import { keyUsesMigration } from './0023-key-uses.js';
 import { batchedGuardsMigration } from './0024-batched-guards.js';
 import { givenUpGenerationsMigration } from './0027-given-up-generations.js';
+import { keyedGuardsMigration } from './0030-keyed-guards.js';
 import { leastRightsMigration } from './0035-least-rights.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
@@ -35,5 +36,6 @@ export const migrations: readonly Migration[] = [
   keyUsesMigration,
   batchedGuardsMigration,
   givenUpGenerationsMigration,
+  keyedGuardsMigration,
   leastRightsMigration,
 ];

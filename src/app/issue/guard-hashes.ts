@@ -1,0 +1,49 @@
+import { createHmac } from 'node:crypto';
+import type { Mode } from '../../domain/shared/ids.js';
+import type { Instant } from '../../domain/shared/time.js';
+import type { GuardKey, GuardKeys } from '../../ports/guard-keys.js';
+import type { Fingerprints, KeyOwner } from '../../ports/guards.js';
+
+/**
+ * What the guards and the acceptance keep of a request, as `hmac:1:<key tag>:<base64url>`: HMAC-SHA-256 over the plain hash.
+ * The plain hash itself is never stored, for whoever reads it beside amount and company guesses the rest (ADR 32).
+ */
+export type GuardHashes = {
+  /** Of the body of a request with an Idempotency-Key, for the event and the key's row. */
+  bodyHash(owner: KeyOwner, plain: string, at: Instant): Promise<string>;
+  /** Whether a stored hash is of this body, under whatever key. False when that key is gone: nobody can say that it is. */
+  isOfBody(stored: string, owner: KeyOwner, plain: string): Promise<boolean>;
+  /** `seconds`: how long the duplicate window is. */
+  fingerprints(mode: Mode, plain: string, at: Instant, seconds: number): Promise<Fingerprints>;
+};
+
+export const guardHashes = (keys: GuardKeys): GuardHashes => ({
+  bodyHash: async (owner, plain, at) => {
+    const [key] = await keys.inUse(owner.mode, at, 0);
+    return bodyHashUnder(key, owner, plain);
+  },
+  isOfBody: async (stored, owner, plain) => {
+    const tag = tagOf(stored);
+    // Rows and events of before version 2 of the acceptance hold the plain hash.
+    if (tag === undefined) return stored === plain;
+    const key = await keys.ofTag(tag);
+    return key !== undefined && stored === bodyHashUnder({ tag, key }, owner, plain);
+  },
+  fingerprints: async (mode, plain, at, seconds) => {
+    const [newest, ...others] = await keys.inUse(mode, at, seconds);
+    const under = (key: GuardKey): string => hashed(key, `window|${plain}`);
+    return { placed: [under(newest), ...others.map(under)], legacy: plain };
+  },
+});
+
+/** Bound to its owner, so that equal bodies of two requests do not show. */
+export const bodyHashUnder = (key: GuardKey, { mode, companyId, keyHash }: KeyOwner, plain: string): string =>
+  hashed(key, ['body', mode, companyId, keyHash, plain].join('|'));
+
+const PREFIX = 'hmac:1:';
+
+const hashed = ({ tag, key }: GuardKey, text: string): string =>
+  `${PREFIX}${tag}:${createHmac('sha256', key).update(text).digest('base64url')}`;
+
+const tagOf = (stored: string): string | undefined =>
+  stored.startsWith(PREFIX) ? stored.slice(PREFIX.length).split(':', 1)[0] : undefined;
