@@ -8,6 +8,7 @@ export const json = (call: Call, status: number, body: unknown, extra?: HeaderRe
   const headers = commonHeaders(call);
   headers['Content-Type'] = 'application/json';
   headers['Cache-Control'] = 'no-store';
+  headers['X-Content-Type-Options'] = 'nosniff';
   if (extra !== undefined) Object.assign(headers, extra);
   return new Response(JSON.stringify(body), { status, headers });
 };
@@ -31,6 +32,7 @@ export const refuse = (call: Call, refusal: Refusal): Response => {
     refusal.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(refusal.retryAfterSeconds) };
   const body = envelope(call, refusal);
   if (status === 401 || status === 403) {
+    // Nothing else of the common headers (contract HDR-401-403), hence no `nosniff` either.
     const headers = { 'Request-Id': call.requestId, 'Content-Type': 'application/json' };
     return new Response(JSON.stringify(body), { status, headers });
   }

@@ -76,6 +76,7 @@ const contentOf = async ({ refusal }: BareRefusal): Promise<{ headers: Record<st
     'Request-Id': requestId,
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
+    'X-Content-Type-Options': 'nosniff',
     Connection: 'close',
   };
   return { headers, body };

@@ -33,7 +33,18 @@ export const refusalOfRequest = ({
 }: IncomingMessage): BareRefusal | undefined => {
   if (rawHeaders.length > 2 * MAX_HEADERS) return TOO_MUCH_HEADER;
   if (httpVersion !== '1.0' && headers.host === undefined) return BAD_REQUEST;
+  if (hasSecondHost(rawHeaders)) return BAD_REQUEST;
   return url === '*' ? ROUTE_NOT_FOUND : undefined;
+};
+
+/** Node takes the first, a proxy before it may have taken the second. */
+const hasSecondHost = (rawHeaders: readonly string[]): boolean => {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 };
 
 /** A well-formed request whose method Node does not know is an unknown route (reading 18); anything else is no HTTP. */

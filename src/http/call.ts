@@ -13,6 +13,8 @@ export type Call = {
   rate?: RateState;
   invoiceId?: InvoiceId;
   code?: ErrorCode;
+  /** Of a key on record, also when it is refused. */
+  keyId?: string;
 };
 
 /** For servers without a generator of their own. */

@@ -29,6 +29,10 @@ export type RequestSummary = {
   durationMs: number;
   requestId: string;
   invoiceId?: InvoiceId;
+  /** The id of the key, under which operators know it. */
+  keyId?: string;
+  /** Address of the connection: a proxy's, where one stands before the service. */
+  peer?: string;
 };
 
 /** Requests per 60 seconds and key; the spec's numbers are floors. */

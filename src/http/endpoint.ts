@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { refuse } from './answer.js';
 import type { Call } from './call.js';
@@ -42,7 +43,8 @@ const UNMATCHED = 'unmatched';
 /** A log line that cannot be written is no reason to deny what was done. */
 const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: number, startedAt: number): void => {
   if (deps.onRequest === undefined) return;
-  const { requestId, code, invoiceId } = call;
+  const { requestId, code, invoiceId, keyId } = call;
+  const peer = peerOf(c);
   try {
     deps.onRequest({
       route,
@@ -52,8 +54,14 @@ const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: n
       durationMs: performance.now() - startedAt,
       requestId,
       ...(invoiceId === undefined ? {} : { invoiceId }),
+      ...(keyId === undefined ? {} : { keyId }),
+      ...(peer === undefined ? {} : { peer }),
     });
   } catch (error) {
     deps.onFault?.(error, requestId);
   }
 };
+
+/** Undefined without a connection, as in tests, and once the client is gone. */
+const peerOf = ({ env }: Context): string | undefined =>
+  (env as Partial<HttpBindings> | undefined)?.incoming?.socket.remoteAddress;

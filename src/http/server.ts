@@ -36,7 +36,12 @@ export type ServerLimits = {
   connectionsCheckingInterval: number;
   keepAliveTimeout: number;
   maxHeaderSize: number;
+  /** Connections at once; one more is closed before it is read. Undefined: no limit. */
+  maxConnections?: number;
 };
+
+/** `onDrop` is told of each connection beyond the limit. */
+export type ServerOptions = Partial<ServerLimits> & { onDrop?: () => void };
 
 const LIMITS: ServerLimits = {
   headersTimeout: 15_000,
@@ -52,11 +57,13 @@ const LIMITS: ServerLimits = {
 export const listen = async (
   app: Hono,
   { host, port }: { host: string; port: number },
-  limits: Partial<ServerLimits> = {},
+  { onDrop, maxConnections, ...limits }: ServerOptions = {},
 ): Promise<RunningServer> => {
   // A missing Host header is refused below: Node's own refusal has no envelope.
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
   server.maxHeadersCount = MAX_HEADERS + 1;
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  server.on('drop', () => onDrop?.());
   const lastAnswers = createLastAnswers();
   answerWith(server, app, lastAnswers);
   await new Promise<void>((resolve, reject) => {

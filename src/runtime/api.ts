@@ -26,6 +26,7 @@ import { pause } from '../waiting/pause.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
 import { companyCatalogue } from './company-catalogue.js';
 import type { Config } from './config.js';
+import { connectionLimits, openFilesLimit, warnOfDrops } from './connection-limits.js';
 import { eligibilityFacts } from './eligibility-facts.js';
 import { companyOf } from './issuing.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
@@ -43,11 +44,15 @@ const PROJECTION_POLL_MS = 10;
 
 /** Binds the use cases to their engines and serves them; answers the origin that it listens on. */
 export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> => {
-  const { config, runner } = parts;
+  const { config, logger, runner } = parts;
   const address = { baseUrl: config.api.baseUrl ?? '' };
   const company = companyOf(parts.engines, parts.clock);
   const authorizer = await openApiAuthorizer(parts, company);
-  const server = await listen(createApp(httpDeps(parts, { pdf, authorizer, company, address })), config.api);
+  const app = createApp(httpDeps(parts, { pdf, authorizer, company, address }));
+  const server = await listen(app, config.api, {
+    maxConnections: connectionLimits(openFilesLimit(), config.database.poolSize, config.maxConnections).api,
+    onDrop: warnOfDrops(logger, 'public api'),
+  });
   address.baseUrl ||= server.url;
   runner.onStop('public api', () => server.close(DRAIN_MS));
   return server.url;

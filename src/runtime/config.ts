@@ -44,6 +44,10 @@ export type Config = {
   masterKeyFile: string;
   masterKeyMayBeMade: boolean;
   logLevel: (typeof LOG_LEVELS)[number];
+  /** Whether the public API serves its reference and its error pages. */
+  docs: boolean;
+  /** Clients of the public API at once; undefined: as many as the process has descriptors for. */
+  maxConnections: number | undefined;
   rates: { write: number; read: number };
   limits: Limits;
   idempotencySeconds: number;
@@ -151,6 +155,8 @@ const toConfig = (e: v.InferOutput<typeof environment>, operatorToken: string | 
     masterKeyFile: e.MASTER_KEY_FILE ?? resolve(dataDir, 'master.key'),
     masterKeyMayBeMade: e.MASTER_KEY_FILE === undefined,
     logLevel: e.LOG_LEVEL,
+    docs: e.DOCS === 'on',
+    maxConnections: e.MAX_CONNECTIONS,
     rates: { write: e.RATE_WRITE_PER_MINUTE, read: e.RATE_READ_PER_MINUTE },
     limits: {
       queuedSeconds: e.QUEUED_TIMEOUT_S,

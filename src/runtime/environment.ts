@@ -85,6 +85,8 @@ export const environment = v.object({
   TAX_REGISTRY_URL: v.optional(httpAddress),
   MASTER_KEY_FILE: v.optional(text),
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`), 'info'),
+  DOCS: v.optional(v.picklist(['on', 'off'], 'must be on or off'), 'on'),
+  MAX_CONNECTIONS: v.optional(whole(16, 10_000)),
   RATE_WRITE_PER_MINUTE: v.optional(whole(60, 1_000_000), '60'),
   RATE_READ_PER_MINUTE: v.optional(whole(300, 1_000_000), '300'),
   QUEUED_TIMEOUT_S: seconds(SPEC_WINDOWS.QUEUED_TIMEOUT_S),

@@ -31,10 +31,11 @@ export const faultFields = (error: unknown): { error: string; code?: string; at?
 };
 
 /** One line per request; the invoice by the id that clients and support know. */
-export const requestFields = ({ requestId, invoiceId, durationMs, ...summary }: RequestSummary) => ({
+export const requestFields = ({ requestId, invoiceId, keyId, durationMs, ...summary }: RequestSummary) => ({
   request_id: requestId,
   ...summary,
   duration_ms: Math.round(durationMs * 1000) / 1000,
+  ...(keyId === undefined ? {} : { key_id: keyId }),
   ...invoiceField(invoiceId),
 });
 

@@ -5,6 +5,7 @@ import { openPool } from '../adapters/sql/pool.js';
 import { checkVault } from '../adapters/vault/vault-check.js';
 import { createLag } from '../app/read/lag.js';
 import { projectionStatus, rowsOfOtherVersions } from '../workers/projection-status.js';
+import { connectionLimits, openFilesLimit, warnOfDrops } from './connection-limits.js';
 import { openConsole } from './console.js';
 import { faultFields } from './logger.js';
 import { startOpsServer } from './ops-server.js';
@@ -41,13 +42,18 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     parameters: createParametersCache(db),
     ...{ queue, watch, clock },
   });
-  const server = await startOpsServer(config.ops, {
-    readiness,
-    isStarted: () => state.phase !== 'starting',
-    scrape: metrics.scrape,
-    console: openConsole(parts, { state, watch, readiness, statuses }),
-    onFault: (error) => logger.error({ msg: 'a question to the operations port failed', ...faultFields(error) }),
-  });
+  const maxConnections = connectionLimits(openFilesLimit(), config.database.poolSize).ops;
+  const server = await startOpsServer(
+    { ...config.ops, maxConnections },
+    {
+      readiness,
+      isStarted: () => state.phase !== 'starting',
+      scrape: metrics.scrape,
+      console: openConsole(parts, { state, watch, readiness, statuses }),
+      onFault: (error) => logger.error({ msg: 'a question to the operations port failed', ...faultFields(error) }),
+      onDrop: warnOfDrops(logger, 'operations'),
+    },
+  );
   runner.onStop('operations server', () => server.close());
   return server.port;
 };

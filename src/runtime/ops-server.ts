@@ -13,6 +13,8 @@ export type OpsSources = {
   /** Answers everything below `/console`, whatever the method. */
   console?: (request: IncomingMessage, response: ServerResponse) => unknown;
   onFault(error: unknown): void;
+  /** A connection beyond `maxConnections` was closed at once. */
+  onDrop?(): void;
 };
 
 type Answer = { status: number; contentType: string; text: string; headers?: Record<string, string> };
@@ -22,7 +24,7 @@ type Answer = { status: number; contentType: string; text: string; headers?: Rec
  * "Environment"). The first four stay open to probes and scrapes on whatever address; the console guards itself.
  */
 export const startOpsServer = async (
-  { host, port }: { host: string; port: number },
+  { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
   sources: OpsSources,
 ): Promise<OpsServer> => {
   const server = createServer(async (request, response) => {
@@ -34,6 +36,8 @@ export const startOpsServer = async (
     });
     send(response, answer);
   });
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  server.on('drop', () => sources.onDrop?.());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

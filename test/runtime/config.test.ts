@@ -79,6 +79,15 @@ describe('the environment', () => {
     expect(problemsOf(env)).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
   });
 
+  it('serves the docs and as many connections as there is room for, unless told otherwise', () => {
+    expect(configOf({})).toMatchObject({ docs: true, maxConnections: undefined });
+    expect(configOf({ DOCS: 'off', MAX_CONNECTIONS: '500' })).toMatchObject({ docs: false, maxConnections: 500 });
+    expect(problemsOf({ DOCS: 'no', MAX_CONNECTIONS: '0' })).toEqual([
+      expect.stringMatching(/^DOCS must be on or off/),
+      expect.stringMatching(/^MAX_CONNECTIONS must/),
+    ]);
+  });
+
   it('refuses a pool that the embedded database has no room for', () => {
     expect(problemsOf({ DATABASE_POOL_SIZE: '31' })).toEqual([
       'DATABASE_POOL_SIZE must be at most 30 without DATABASE_URL',

@@ -10,26 +10,34 @@ import type { Authenticated, HttpDeps } from '../deps.js';
 import type { Handler } from '../endpoint.js';
 import type { Bucket, RateLimiter } from './rate-limiter.js';
 
-export type Caller = Pick<Authenticated, 'keyId' | 'companyId' | 'mode'>;
+export type Caller = Pick<Authenticated, 'keyId' | 'companyId' | 'mode' | 'scopes'>;
 
 export type Access = { scope: Scope; bucket: Bucket };
 
 export const READ: Access = { scope: 'nfse:read', bucket: 'read' };
 export const WRITE: Access = { scope: 'nfse:write', bucket: 'write' };
 
+/** Links open the documents without a key, so only a caller who may read them is given any. */
+export const mayRead = ({ scopes }: Caller): boolean => scopes.includes(READ.scope);
+
 export type KeyGate = {
-  /** Credential, company, scope (401, 403): spends nothing and writes nothing into the call. */
-  admit(authorization: string | undefined, access: Access): Promise<{ caller: Caller } | { refused: Refusal }>;
-  /** From here on the key is known: mode and rate state stand in the call, whatever the answer. */
+  /** Credential, company, scope (401, 403): spends nothing, and writes nothing into the call but which key of ours it is. */
+  admit(
+    authorization: string | undefined,
+    access: Access,
+    call: Call,
+  ): Promise<{ caller: Caller } | { refused: Refusal }>;
+  /** From here on mode and rate state stand in the call, whatever the answer. */
   spend(caller: Caller, access: Access, call: Call): Refusal | undefined;
 };
 
 export const createKeyGate = (deps: Pick<HttpDeps, 'authenticate' | 'clock'>, limiter: RateLimiter): KeyGate => ({
   /** What is no key by its form is never asked for; the mode that the prefix shows must be the one on record. */
-  admit: async (authorization, { scope }) => {
+  admit: async (authorization, { scope }, call) => {
     const key = BEARER.exec(authorization ?? '')?.[1] ?? '';
     const shownMode = modeOfApiKey(key);
     const known = shownMode === undefined ? undefined : await deps.authenticate(sha256Hex(key));
+    if (known !== undefined) call.keyId = known.keyId;
     if (known === undefined || known.revoked || known.mode !== shownMode) return { refused: { code: 'unauthorized' } };
     if (!known.companyEnabled) return { refused: { code: 'feature_not_enabled' } };
     if (!known.scopes.includes(scope)) return { refused: { code: 'insufficient_scope' } };
@@ -51,7 +59,7 @@ export type KeyedHandler = (c: Context, call: Call, caller: Caller) => Response 
 export const withKey =
   (gate: KeyGate, access: Access, handler: KeyedHandler): Handler =>
   async (c, call) => {
-    const admitted = await gate.admit(c.req.header('authorization'), access);
+    const admitted = await gate.admit(c.req.header('authorization'), access, call);
     if ('refused' in admitted) return refuse(call, admitted.refused);
     const over = gate.spend(admitted.caller, access, call);
     return over === undefined ? handler(c, call, admitted.caller) : refuse(call, over);

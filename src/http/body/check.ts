@@ -20,8 +20,8 @@ export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Ch
   return causes.length === 0 ? { value: body as v.InferOutput<S> } : { causes };
 };
 
-/** A body of a million unknown keys would block the process for seconds; the last cause then says that there are more. */
-const MOST_CAUSES = 10_000;
+/** As many as a body has that keeps within its bounds (`MAX_STRUCTURE`); the last cause says that there are more. */
+const MOST_CAUSES = 1_000;
 const MORE: Cause = { param: '', message: `Há mais de ${MOST_CAUSES} causas; as seguintes não foram listadas.` };
 
 function* causesOf(schema: ObjectSchema, value: JsonBody, prefix: string): Generator<Cause> {

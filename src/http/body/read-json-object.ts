@@ -1,16 +1,16 @@
 import type { Context } from 'hono';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import { unreachable } from '../../domain/shared/unreachable.js';
 import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
 import { type BodyShare, createBodyBudget, FREE_BYTES } from './body-budget.js';
-import { nestingOf } from './depth.js';
+import { MAX_DEPTH, MAX_DIGITS, MAX_STRUCTURE, MAX_TEXT_BYTES } from './json-bounds.js';
+import type { Scanned } from './json-scanner.js';
+import { type BodyScan, createBodyScan } from './scan-body.js';
 
 export type JsonBody = { [key: string]: unknown };
 
 /** 10 MiB; the spec's 10 MB pass (reading 44). */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
-
-/** No valid body nests deeper than 3; parsing millions of levels would block the process for seconds. */
-const MAX_DEPTH = 64;
 
 /** Six of the largest bodies. Of the process, not of a key: memory has one limit, however many ask. */
 const budget = createBodyBudget(64 * 1024 * 1024);
@@ -21,15 +21,11 @@ export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | {
   if (isEncoded(c)) return { refused: encoded };
   const share = budget.share();
   try {
-    const bytes = await readBytes(c, share);
-    if (bytes === 'too_large') return { refused: { code: 'payload_too_large' } };
-    if (bytes === 'no_room') return { refused: noRoom };
-    const text = bytes === 'aborted' ? undefined : decoded(bytes);
-    const nesting = text === undefined ? 'unclosed' : nestingOf(MAX_DEPTH, text);
-    if (nesting === 'too_deep') return { refused: invalid(TOO_DEEP) };
-    const body = text === undefined || nesting === 'unclosed' ? undefined : parse(text);
-    if (body === undefined) return { refused: { code: 'malformed_json' } };
-    return isObject(body.value) ? { body: body.value } : { refused: invalid(NOT_AN_OBJECT) };
+    const scan = createBodyScan();
+    const unread = await readInto(scan, c, share);
+    if (unread === 'too_large') return { refused: { code: 'payload_too_large' } };
+    if (unread === 'no_room') return { refused: noRoom };
+    return unread === 'aborted' ? { refused: malformed } : bodyOf(scan.end());
   } finally {
     share.release();
   }
@@ -49,65 +45,81 @@ const isEncoded = (c: Context): boolean =>
 type Unread = 'too_large' | 'no_room' | 'aborted';
 
 /** A declared length is trusted only to refuse early or where the server's parser enforces it; without one, bytes are counted. */
-const readBytes = async (c: Context, share: BodyShare): Promise<Uint8Array | Unread> => {
+const readInto = async (scan: BodyScan, c: Context, share: BodyShare): Promise<Unread | undefined> => {
   const declared = c.req.header('content-length');
   const length = declared === undefined ? 0 : Number(declared);
   const refused = coverOf(length, share);
   if (refused !== undefined) return refused;
-  try {
-    const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
-    // The server keeps what it reads at once until the answer is out, longer than the share is held.
-    if (isFramed && length <= FREE_BYTES) return new Uint8Array(await c.req.raw.arrayBuffer());
-    return await readCounting(c.req.raw.body, share);
-  } catch {
-    // The client went away: whatever is answered, nobody reads it, and it is no fault of ours.
-    return 'aborted';
-  }
+  const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
+  // The server keeps what it reads at once until the answer is out, longer than the share is held.
+  if (!isFramed || length > FREE_BYTES) return await readCounting(scan, c.req.raw.body, share);
+  const bytes = await c.req.raw.arrayBuffer().catch(clientGone);
+  if (bytes === 'aborted') return bytes;
+  await scan.take(new Uint8Array(bytes));
+  return undefined;
 };
+
+/** Whatever is answered, nobody reads it, and it is no fault of ours. */
+const clientGone = (): 'aborted' => 'aborted';
 
 const coverOf = (size: number, share: BodyShare): Unread | undefined => {
   if (size > MAX_BODY_BYTES) return 'too_large';
   return share.cover(size) ? undefined : 'no_room';
 };
 
+/** Bytes are read to the end or to the limit, whatever they hold: a body that is too large is told so before anything else. */
 const readCounting = async (
+  scan: BodyScan,
   stream: ReadableStream<Uint8Array> | null,
   share: BodyShare,
-): Promise<Uint8Array | Unread> => {
-  if (stream === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
+): Promise<Unread | undefined> => {
+  if (stream === null) return undefined;
   let size = 0;
   const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+  for (;;) {
+    const next = await reader.read().catch(clientGone);
+    if (next === 'aborted') return next;
+    if (next.done) return undefined;
     size += next.value.byteLength;
     const refused = coverOf(size, share);
     if (refused !== undefined) {
       await reader.cancel();
       return refused;
     }
-    chunks.push(next.value);
+    await scan.take(next.value);
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 };
 
-/** Skips a leading byte order mark (reading 7). */
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const bodyOf = (scanned: Scanned): { body: JsonBody } | { refused: Refusal } => {
+  switch (scanned.kind) {
+    case 'malformed':
+      return { refused: malformed };
+    case 'too_deep':
+      return { refused: invalid(TOO_DEEP) };
+    case 'too_much_structure':
+      return { refused: invalid(TOO_MUCH_STRUCTURE) };
+    case 'too_many_digits':
+      return { refused: invalid(TOO_MANY_DIGITS) };
+    case 'too_long':
+      return { refused: invalid(TOO_LONG) };
+    case 'text':
+      return parsed(scanned.text);
+    default:
+      return unreachable(scanned);
+  }
+};
 
-const decoded = (bytes: Uint8Array): string | undefined => {
+const parsed = (text: string): { body: JsonBody } | { refused: Refusal } => {
+  let value: unknown;
   try {
-    return utf8.decode(bytes);
+    value = JSON.parse(text);
   } catch {
-    return undefined;
+    return { refused: malformed };
   }
+  return isObject(value) ? { body: value } : { refused: invalid(NOT_AN_OBJECT) };
 };
 
-const parse = (text: string): { value: unknown } | undefined => {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-};
+const malformed: Refusal = { code: 'malformed_json' };
 
 const encoded: Refusal = {
   code: 'unsupported_media_type',
@@ -116,6 +128,9 @@ const encoded: Refusal = {
 
 const NOT_AN_OBJECT = 'O corpo deve ser um objeto JSON.';
 const TOO_DEEP = `O corpo tem mais de ${MAX_DEPTH} níveis de objetos e listas.`;
+const TOO_MUCH_STRUCTURE = `O corpo tem mais de ${MAX_STRUCTURE} vírgulas, dois-pontos, chaves e colchetes. Envie só os campos da API.`;
+const TOO_MANY_DIGITS = `O corpo tem um número com mais de ${MAX_DIGITS} algarismos seguidos. Envie os valores em centavos.`;
+const TOO_LONG = `O corpo tem mais de ${MAX_TEXT_BYTES / 1024} KiB de conteúdo. Envie só os campos da API.`;
 
 /** A cause that is no field's: its `param` is absent from the answer. */
 const invalid = (message: string): Refusal => ({

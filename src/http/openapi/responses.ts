@@ -84,7 +84,12 @@ export const invoiceResponse = v.strictObject({
   cancellation: v.optional(cancellation),
   failed_at: v.optional(instant('Quando a falha foi constatada.')),
   error: v.optional(invoiceError),
-  links: v.optional(v.strictObject({ pdf: link('PDF'), xml: link('XML autorizado') })),
+  links: v.optional(
+    v.pipe(
+      v.strictObject({ pdf: link('PDF'), xml: link('XML autorizado') }),
+      v.description('Ausente para uma chave sem o escopo nfse:read.'),
+    ),
+  ),
 });
 
 /** Spec "List envelope"; `livemode` by reading 52. */

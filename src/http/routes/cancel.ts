@@ -12,7 +12,7 @@ import { accepted } from '../invoice-body.js';
 /** POST /v1/nfse/{id}/cancel (spec "cancel"): 202, or 400, 404, 409, 413, 415, 422. */
 export const cancelRoute =
   (deps: HttpDeps): KeyedHandler =>
-  async (c, call, { keyId, companyId, mode }) => {
+  async (c, call, caller) => {
     const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
     if (invoiceId === undefined) return refuse(call, { code: 'invalid_id' });
     call.invoiceId = invoiceId;
@@ -22,6 +22,7 @@ export const cancelRoute =
     if ('causes' in checked) return refuse(call, bodyRefusal('invalid_request', checked.causes));
     const { reason, description } = checked.value;
     const command = { invoiceId, ...present({ reason, description }) };
+    const { keyId, companyId, mode } = caller;
     const result = await deps.cancel(command, { mode, companyId, keyId, requestId: call.requestId });
-    return 'refused' in result ? refuse(call, result.refused) : accepted(call, result.accepted, deps);
+    return 'refused' in result ? refuse(call, result.refused) : accepted(call, result.accepted, caller, deps);
   };

@@ -39,7 +39,7 @@ const enter = async (c: Context, call: Call, deps: HttpDeps, gate: KeyGate): Pro
     token === undefined || invoiceId === undefined
       ? undefined
       : deps.downloadTokens.check(token, invoiceId, deps.clock.now());
-  const admitted = await gate.admit(c.req.header('authorization'), READ);
+  const admitted = await gate.admit(c.req.header('authorization'), READ, call);
   if (opened === undefined)
     return 'refused' in admitted ? admitted : enterByKey(admitted.caller, call, gate, invoiceId);
   if ('refused' in admitted || !isOwner(admitted.caller, opened)) return await enterByToken(opened, call, deps);

@@ -9,12 +9,13 @@ import { invoiceBody } from '../invoice-body.js';
 /** GET /v1/nfse?reference= (spec "find by reference"): 200 with at most one invoice, or 400. */
 export const findRoute =
   (deps: HttpDeps): KeyedHandler =>
-  async (c, call, { companyId, mode }) => {
+  async (c, call, caller) => {
+    const { companyId, mode } = caller;
     const reference = c.req.query('reference');
     if (reference === undefined || reference === '' || isLongerThan(MAX_REFERENCE, reference))
       return refuse(call, badReference);
     const invoice = await deps.byReference({ mode, companyId }, reference);
-    const data = invoice === undefined ? [] : [invoiceBody(invoice, deps)];
+    const data = invoice === undefined ? [] : [invoiceBody(invoice, caller, deps)];
     return json(call, 200, { object: 'list', livemode: mode === 'live', has_more: false, data });
   };
 

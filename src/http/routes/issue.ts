@@ -12,11 +12,12 @@ import { accepted } from '../invoice-body.js';
 /** POST /v1/nfse (spec "issue"): 202, also for a replay, or 400, 409, 413, 415, 422. */
 export const issueRoute =
   (deps: HttpDeps): KeyedHandler =>
-  async (c, call, { keyId, companyId, mode }) => {
+  async (c, call, caller) => {
     const command = await commandOf(c, deps);
     if ('refused' in command) return refuse(call, command.refused);
+    const { keyId, companyId, mode } = caller;
     const result = await deps.accept(command, { mode, companyId, keyId, requestId: call.requestId });
-    return 'refused' in result ? refuse(call, result.refused) : accepted(call, result.accepted, deps);
+    return 'refused' in result ? refuse(call, result.refused) : accepted(call, result.accepted, caller, deps);
   };
 
 const commandOf = async (c: Context, deps: HttpDeps): Promise<IssueCommand | { refused: Refusal }> => {

@@ -7,10 +7,13 @@ import { invoiceBody } from '../invoice-body.js';
 /** GET /v1/nfse/{id} (spec "query"): 200, 400 `invalid_id`, or the same 404 for whatever may not be seen. */
 export const readRoute =
   (deps: HttpDeps): KeyedHandler =>
-  async (c, call, { companyId, mode }) => {
+  async (c, call, caller) => {
     const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
     if (invoiceId === undefined) return refuse(call, { code: 'invalid_id' });
     call.invoiceId = invoiceId;
+    const { companyId, mode } = caller;
     const invoice = await deps.find({ mode, companyId, invoiceId });
-    return invoice === undefined ? refuse(call, { code: 'not_found' }) : json(call, 200, invoiceBody(invoice, deps));
+    return invoice === undefined
+      ? refuse(call, { code: 'not_found' })
+      : json(call, 200, invoiceBody(invoice, caller, deps));
   };

@@ -30,6 +30,23 @@ describe('download tokens', () => {
     expect(tokens.check(token, OTHER_ID, NOON)).toBeUndefined();
   });
 
+  it('have a single spelling', () => {
+    const tokens = tokensOf();
+    const token = tokens.issue(INVOICE, NOON);
+    const [claims = '', mac = ''] = token.split('.');
+    // 32 bytes leave two bits of the last letter unused: its neighbours mean the same bytes.
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const others = [...alphabet].map((letter) => `${mac.slice(0, -1)}${letter}`).filter((other) => other !== mac);
+    const sameBytes = others.filter((other) => Buffer.from(other, 'base64url').equals(Buffer.from(mac, 'base64url')));
+    expect(sameBytes).toHaveLength(3);
+    const base64 = Buffer.from(mac, 'base64url').toString('base64');
+    for (const other of [...sameBytes, `${mac}=`, `${mac}==`, base64, ` ${mac}`, `${mac}\n`, `${mac}*`])
+      expect(tokens.check(`${claims}.${other}`, INVOICE.invoiceId, NOON)).toBeUndefined();
+    for (const other of [`${token}.`, `.${token}`, `${claims.replace('l', 'L')}.${mac}`, `${claims}..${mac}`])
+      expect(tokens.check(other, INVOICE.invoiceId, NOON)).toBeUndefined();
+    expect(tokens.check(token, INVOICE.invoiceId, NOON)).toEqual(INVOICE);
+  });
+
   it('of another process open the invoice too, when it has the same secrets', () => {
     const token = tokensOf().issue(INVOICE, NOON);
     expect(tokensOf().check(token, INVOICE.invoiceId, NOON)).toEqual(INVOICE);

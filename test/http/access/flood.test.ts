@@ -27,7 +27,9 @@ describe('a flood of requests that no key stands behind', () => {
     const limiter = createRateLimiter({ write: 60, read: 300 });
     const gate = createKeyGate({ clock, authenticate: async () => undefined }, limiter);
     for (let n = 0; n < FLOOD; n += 1)
-      expect(await gate.admit(`Bearer ${badKey(n)}`, n % 2 === 0 ? READ : WRITE)).toHaveProperty('refused');
+      expect(await gate.admit(`Bearer ${badKey(n)}`, n % 2 === 0 ? READ : WRITE, { requestId: 'r' })).toHaveProperty(
+        'refused',
+      );
     expect(limiter.kept()).toBe(0);
   });
 
@@ -36,7 +38,7 @@ describe('a flood of requests that no key stands behind', () => {
     const refusals: readonly Partial<Authenticated>[] = [{ revoked: true }, { companyEnabled: false }, { scopes: [] }];
     for (const changes of refusals) {
       const gate = createKeyGate({ clock, authenticate: async () => ({ ...known, ...changes }) }, limiter);
-      expect(await gate.admit(`Bearer ${badKey(0)}`, READ)).toHaveProperty('refused');
+      expect(await gate.admit(`Bearer ${badKey(0)}`, READ, { requestId: 'r' })).toHaveProperty('refused');
     }
     expect(limiter.kept()).toBe(0);
   });

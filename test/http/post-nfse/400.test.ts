@@ -10,6 +10,8 @@ const post = async (raw: string | Uint8Array, headers: Record<string, string> = 
 const refusalOf = async (json: unknown) =>
   await expectRefusal(await post(JSON.stringify(json)), 400, 'invalid_request');
 
+const unknown = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1]));
+
 describe('POST /v1/nfse 400 malformed_json', () => {
   it.each([
     ['an empty body', ''],
@@ -75,14 +77,19 @@ describe('POST /v1/nfse 400 invalid_request', () => {
     expect(error.param?.length).toBeLessThan(200);
   });
 
-  it('lists every cause, up to ten thousand, and then says that there are more', async () => {
-    const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1]));
-    const { errors: all = [] } = await refusalOf(unknown(9_998));
-    expect(all).toHaveLength(10_000);
+  it('lists every cause, up to a thousand, and then says that there are more', async () => {
+    const { errors: all = [] } = await refusalOf(unknown(998));
+    expect(all).toHaveLength(1_000);
     expect(all.at(-1)?.message).toContain('description');
-    const { errors: cut = [] } = await refusalOf(unknown(20_000));
-    expect(cut).toHaveLength(10_001);
-    expect(cut.at(-1)?.message).toContain('mais de 10000 causas');
+    const { errors: cut = [] } = await refusalOf(unknown(999));
+    expect(cut).toHaveLength(1_001);
+    expect(cut.at(-1)?.message).toContain('mais de 1000 causas');
+  });
+
+  it('refuses more fields than that as a whole, before it looks at any', async () => {
+    const { errors, message, param } = await refusalOf(unknown(1_000));
+    expect(message).toContain('mais de 2000 vírgulas, dois-pontos, chaves e colchetes');
+    expect({ errors, param }).toEqual({ errors: [{ code: 'invalid_request', message }] });
   });
 
   it('a bad document beside another cause is one of them', async () => {

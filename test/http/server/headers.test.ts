@@ -59,6 +59,16 @@ describe('400 for a header that is none', () => {
 });
 
 describe('duplicate headers', () => {
+  it.each(['Host: x\r\n', 'Host: y\r\n', 'hOST:\r\n'])(
+    'two Host headers: 400, whatever the second is: %j',
+    async (line) => {
+      const harness = createHarness();
+      const answer = await exchange(await start(harness), headOf(harness, GET, line));
+      await expectEnvelope(answer, 400, 'invalid_request');
+      expect(harness.summaries).toEqual([]);
+    },
+  );
+
   it('two credentials are none, also when they are the same or the first alone is good', async () => {
     const harness = createHarness();
     const server = await start(harness);

@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { checkBody } from '../../../src/http/body/check.js';
+import { issueBody } from '../../../src/http/body/issue-schema.js';
+import { MAX_STRUCTURE, MAX_TEXT_BYTES } from '../../../src/http/body/json-bounds.js';
+import type { JsonScanner } from '../../../src/http/body/json-scanner.js';
+import { createBodyScan, SLICE_BYTES } from '../../../src/http/body/scan-body.js';
+import { createScanTurns } from '../../../src/http/body/scan-turns.js';
+import { expectRefusal } from '../expect.js';
+import { createHarness } from '../harness.js';
+import { hostileBodies, LARGEST } from './hostile.js';
+
+const BYTES_PER_TURN = 256 * 1024;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('the work that a body of 10 MiB makes', () => {
+  it.each(Object.entries(hostileBodies))('%s: a small text for the parser, and a small answer', async (_what, body) => {
+    const harness = createHarness();
+    const raw = body.make();
+    const parse = vi.spyOn(JSON, 'parse');
+    const response = await harness.app.request('/v1/nfse', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${harness.keys.test}`, 'content-type': 'application/json' },
+      body: raw as BodyInit,
+    });
+    const longest = Math.max(0, ...parse.mock.calls.map(([text]) => Buffer.byteLength(text)));
+    parse.mockRestore();
+    expect(longest).toBeLessThanOrEqual(MAX_TEXT_BYTES);
+    expect(Buffer.byteLength(await response.clone().text())).toBeLessThan(2 * MAX_TEXT_BYTES);
+    await expectRefusal(response, 400, body.code);
+  });
+
+  it('is no more than a look or two at each field, however many causes there are', () => {
+    const keys = Array.from({ length: MAX_STRUCTURE / 2 }, (_, n) => `k${n}`);
+    let looks = 0;
+    const counted = new Proxy(Object.fromEntries(keys.map((key) => [key, 1])), {
+      get: (target, key, receiver) => {
+        looks += 1;
+        return Reflect.get(target, key, receiver);
+      },
+      getOwnPropertyDescriptor: (target, key) => {
+        looks += 1;
+        return Reflect.getOwnPropertyDescriptor(target, key);
+      },
+    });
+    expect(checkBody(issueBody, counted)).toHaveProperty('causes.length', 1_001);
+    expect(looks).toBeLessThanOrEqual(2 * keys.length + 10);
+  });
+});
+
+/** A scanner that only counts, and turns of the loop that the test ends. */
+const counting = () => {
+  let ended: (() => void)[] = [];
+  const turns = createScanTurns(BYTES_PER_TURN, () => new Promise<void>((resolve) => ended.push(resolve)));
+  let scanned = 0;
+  let largest = 0;
+  const scanner: JsonScanner = {
+    feed: ({ length }) => {
+      scanned += length;
+      largest = Math.max(largest, length);
+    },
+    end: () => ({ kind: 'malformed' }),
+  };
+  const endTurn = async (): Promise<void> => {
+    const waiting = ended;
+    ended = [];
+    for (const resolve of waiting) {
+      resolve();
+      // As the loop does between two immediates.
+      for (let n = 0; n < 10; n += 1) await Promise.resolve();
+    }
+  };
+  return { turns, scanner, endTurn, scanned: () => scanned, largest: () => largest };
+};
+
+describe('a turn of the event loop', () => {
+  it('scans 256 KiB and no more, in slices, of however many bodies, and all of them in the end', async () => {
+    const { turns, scanner, endTurn, scanned, largest } = counting();
+    const bodies = Array.from({ length: 7 }, () => createBodyScan(turns, scanner).take(new Uint8Array(LARGEST)));
+    let done = false;
+    void Promise.all(bodies).then(() => {
+      done = true;
+    });
+    let turnsTaken = 0;
+    for (let before = 0; !done; before = scanned(), turnsTaken += 1) {
+      await endTurn();
+      expect(scanned() - before).toBeLessThanOrEqual(2 * BYTES_PER_TURN);
+      if (turnsTaken > 1_000) throw new Error('the bodies are never done');
+    }
+    expect(scanned()).toBe(7 * LARGEST);
+    expect(largest()).toBe(SLICE_BYTES);
+    expect(turnsTaken).toBeGreaterThanOrEqual((7 * LARGEST) / (2 * BYTES_PER_TURN));
+  });
+
+  it('is not waited for by a small body that it has room for', () => {
+    const { turns, scanner, scanned } = counting();
+    expect(createBodyScan(turns, scanner).take(new Uint8Array(300))).toBeUndefined();
+    expect(scanned()).toBe(300);
+  });
+});
