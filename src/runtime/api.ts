@@ -7,6 +7,7 @@ import { createCertificateOpener } from '../app/certificates/open-certificate.js
 import { completingNotes } from '../app/download/complete-notes.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
 import { createDownloadTokens, type SecretsOfDay } from '../app/download/download-token.js';
+import { fairReads } from '../app/download/fair-reads.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
 import { acceptInvoice } from '../app/issue/accept-invoice.js';
 import { lru } from '../app/lru.js';
@@ -32,6 +33,7 @@ import { faultFields, requestFields } from './logger.js';
 import { OPERATOR_CACHE_MS } from './operator-cache.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
+import { requestFaults } from './request-faults.js';
 import { isUnavailable } from './unavailable.js';
 
 /** A flood of unknown keys leaves the other connections to known ones. */
@@ -66,7 +68,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
   const downloads = {
-    store: completingNotes(store, authorizer),
+    store: completingNotes(fairReads(store), authorizer),
     clock,
     pdf,
     testRetentionSeconds,
@@ -110,8 +112,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
       metrics.request(summary);
       logger.info({ msg: 'request', ...requestFields(summary) });
     },
-    onFault: (error, requestId) =>
-      logger.error({ msg: 'request failed', request_id: requestId, ...faultFields(error) }),
+    onFault: requestFaults(logger),
   };
 };
 
