@@ -16,20 +16,30 @@ export type FairGateOptions = {
   atOnce: number;
   /** Those of one owner among them. */
   atOnceOfOne: number;
+  /** The same of an owner that was alone for the last seconds; default: no difference. */
+  atOnceAlone?: number;
   /** Tasks of one owner that may wait; one more is refused. */
   waitingOfOne: number;
+  /** Monotonic milliseconds; tests move it. */
+  nowMs?: () => number;
 };
 
 export type FairGate = <T>(owner: string, task: () => Promise<T>) => Promise<T>;
 
+/** An owner with a pause between two tasks is not gone. */
+const STILL_HERE_MS = 2_000;
+
 /** Lets few tasks run at once; the others wait in turns by owner. Rejects with `TooMuchWaits`, before the task began, or as the task does. */
-export const createFairGate = ({ what, atOnce, atOnceOfOne, waitingOfOne }: FairGateOptions): FairGate => {
+export const createFairGate = (options: FairGateOptions): FairGate => {
+  const { what, atOnce, atOnceOfOne, atOnceAlone = atOnceOfOne, waitingOfOne } = options;
   const line = createFairLine<() => void>();
   const running = new Map<string, number>();
+  const presence = createPresence(options.nowMs ?? (() => performance.now()));
   let inAll = 0;
 
   const runningOf = (owner: string): number => running.get(owner) ?? 0;
-  const mayGo = (owner: string): boolean => inAll < atOnce && runningOf(owner) < atOnceOfOne;
+  const mayGo = (owner: string): boolean =>
+    inAll < atOnce && runningOf(owner) < (presence.isAlone() ? atOnceAlone : atOnceOfOne);
   const begin = (owner: string): void => {
     inAll += 1;
     running.set(owner, runningOf(owner) + 1);
@@ -46,6 +56,7 @@ export const createFairGate = ({ what, atOnce, atOnceOfOne, waitingOfOne }: Fair
   };
 
   return async (owner, task) => {
+    presence.note(owner);
     if (mayGo(owner)) begin(owner);
     else {
       if (line.waitingOf(owner) >= waitingOfOne) throw new TooMuchWaits(what);
@@ -57,5 +68,24 @@ export const createFairGate = ({ what, atOnce, atOnceOfOne, waitingOfOne }: Fair
     } finally {
       end(owner);
     }
+  };
+};
+
+/** Which owners came in the last seconds. */
+const createPresence = (nowMs: () => number) => {
+  const lastAt = new Map<string, number>();
+  return {
+    note: (owner: string): void => {
+      // In the order of their last coming, so that those who are gone are the first ones.
+      lastAt.delete(owner);
+      lastAt.set(owner, nowMs());
+    },
+    isAlone: (): boolean => {
+      for (const [owner, at] of lastAt) {
+        if (nowMs() - at < STILL_HERE_MS) break;
+        lastAt.delete(owner);
+      }
+      return lastAt.size <= 1;
+    },
   };
 };

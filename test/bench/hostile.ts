@@ -1,10 +1,12 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, startChild } from './child.js';
 import type { Flood, FloodResult } from './hostile-flood.js';
-import type { HostileAnswer, HostileReady } from './hostile-service.js';
 import { linksOf, postUntilShown } from './hostile-invoices.js';
+import type { HostileAnswer, HostileReady } from './hostile-service.js';
 import { openClient, type PlainClient, postOf } from './plain-client.js';
 import { atMost, type Row } from './report.js';
 
@@ -12,6 +14,8 @@ import { atMost, type Row } from './report.js';
 const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000' };
 
 const FLOODS_FOR_MS = 8_000;
+/** What the other server answers with. */
+const BARE_BYTES = 10_000;
 /** The first moments of a flood, while its connections are opened and threads are started, count too. */
 const SEEN_FOR_MS = FLOODS_FOR_MS - 500;
 const FLOODING_INVOICES = 500;
@@ -24,7 +28,8 @@ type Times = Record<Route, number[]>;
 
 /**
  * What another company's requests take while one floods the service, against what they take in quiet: p50 and p99 of each route,
- * whose aim is "at most doubled", and the longest block of the event loop and the memory of the service meanwhile.
+ * whose aim is "at most doubled", and the longest block of the event loop and the memory of the service meanwhile. A flood of a
+ * server in this process, which has nothing to do with the service, says what the machine's cores alone make of it.
  */
 export const benchHostile = async (): Promise<readonly Row[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-hostile-'));
@@ -46,6 +51,13 @@ export const benchHostile = async (): Promise<readonly Row[]> => {
 
 const play = async (service: Service, flooder: Child<true, Flood, FloodResult>): Promise<readonly Row[]> => {
   const { origin, keys } = service.ready;
+  const bare = createServer((_request, response) => response.end(Buffer.alloc(BARE_BYTES)));
+  await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve));
+  const bareOrigin = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`;
+  const elsewhere: readonly [string, FloodOf] = [
+    'flood of another server',
+    () => ({ origin: bareOrigin, what: { kind: 'get', paths: ['/'] }, inFlight: 32 }),
+  ];
   const flooding = openClient(origin, keys.flooding, 16);
   const other = openClient(origin, keys.other, 16);
   try {
@@ -57,20 +69,27 @@ const play = async (service: Service, flooder: Child<true, Flood, FloodResult>):
     await service.ask('since then');
     const quiet = await watch(other, ours, pdfs, SEEN_FOR_MS);
     const rows: Row[] = [...quietRows(quiet), machineRow('quiet', await service.ask('since then'))];
-    for (const [name, flood] of floodsOf(theirs, links)) {
+    let beside: Times | undefined;
+    for (const [name, flood] of [elsewhere, ...floodsOf(theirs, links)]) {
       const underWay = flooder.ask({ origin, milliseconds: FLOODS_FOR_MS, ...flood(keys.flooding) });
       const seen = await watch(other, ours, pdfs, SEEN_FOR_MS);
       const result = await underWay;
-      rows.push(...floodedRows(name, quiet, seen), machineRow(name, await service.ask('since then'), result));
+      beside ??= seen;
+      rows.push(
+        ...floodedRows(name, { quiet, beside }, seen),
+        machineRow(name, await service.ask('since then'), result),
+      );
     }
     return rows;
   } finally {
     flooding.close();
     other.close();
+    bare.close();
+    bare.closeAllConnections();
   }
 };
 
-type FloodOf = (key: string) => Pick<Flood, 'key' | 'what' | 'inFlight'>;
+type FloodOf = (key: string) => Pick<Flood, 'key' | 'what' | 'inFlight'> & { origin?: string };
 
 /** POSTs come last: what they ask for goes on being issued afterwards. */
 const floodsOf = (ids: readonly string[], links: readonly string[]): readonly (readonly [string, FloodOf])[] => {
@@ -133,16 +152,19 @@ const quietRows = (quiet: Times): readonly Row[] =>
 
 const AIM = 2;
 
-const floodedRows = (name: string, quiet: Times, seen: Times): readonly Row[] =>
+/** `beside`: while the same cores were flooded with work that is not the service's. */
+const floodedRows = (name: string, { quiet, beside }: { quiet: Times; beside: Times }, seen: Times): readonly Row[] =>
   routesOf(seen).map(([route, times]) => {
     const ratio = quantile(times, 0.99) / quantile(quiet[route], 0.99);
-    const median = quantile(times, 0.5) / quantile(quiet[route], 0.5);
+    const ofMedian = (before: Times): string => (quantile(times, 0.5) / quantile(before[route], 0.5)).toFixed(2);
     return {
       name: `${name}: the other's ${route}`,
       figure: `${quantile(times, 0.99).toFixed(1)} ms p99`,
       ratio,
       aim: atMost(AIM, ratio),
-      detail: `p50 ${quantile(times, 0.5).toFixed(1)} ms, ${median.toFixed(2)} of quiet; ${times.length} requests`,
+      detail:
+        `p50 ${quantile(times, 0.5).toFixed(1)} ms: ${ofMedian(quiet)} of quiet, ${ofMedian(beside)} of that beside another server; ` +
+        `${times.length} requests`,
     };
   });
 

@@ -57,4 +57,27 @@ describe('a fair gate', () => {
     await endOne();
     expect(await behind).toBe('b1');
   });
+
+  it('leaves an owner that is alone more room, and takes it back from the first moment of another', async () => {
+    let now = 0;
+    const { run, begun, endOne } = stage({ atOnce: 4, atOnceOfOne: 1, atOnceAlone: 3, nowMs: () => now });
+    const first = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
+    expect(begun).toEqual(['a1', 'a2', 'a3']);
+    const other = run('b', 'b1');
+    expect(begun).toEqual(['a1', 'a2', 'a3', 'b1']);
+    await endOne();
+    await endOne();
+    // One of a is still under way, and b was here a moment ago.
+    expect(begun).toHaveLength(4);
+    await endOne();
+    expect(begun).toEqual(['a1', 'a2', 'a3', 'b1', 'a4']);
+    await endOne();
+    await endOne();
+    await Promise.all([...first, other]);
+    now = 10_000;
+    const later = ['a5', 'a6', 'a7'].map((name) => run('a', name));
+    expect(begun).toHaveLength(8);
+    for (const _task of later) await endOne();
+    await Promise.all(later);
+  });
 });

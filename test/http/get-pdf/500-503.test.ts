@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PdfFailed } from '../../../src/adapters/pdf/errors.js';
 import { isUnavailable } from '../../../src/runtime/unavailable.js';
 import { TooMuchWaits } from '../../../src/waiting/fair-gate.js';
@@ -25,6 +25,30 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     const response = await refusing(error).call(path);
     expect(await expectRefusal(response, 503, 'service_unavailable')).toMatchObject({ retryable: true });
     expect(commonHeadersOf(response)).toEqual({ 'retry-after': expect.stringMatching(/^[1-9]\d*$/) });
+  });
+
+  it('is held back where too much waits, so that refusals cannot keep the service busy', async () => {
+    const held: unknown[] = [];
+    let release = (): void => {};
+    const harness = createHarness({
+      downloadPdf: () => Promise.reject(new TooMuchWaits('documents to be drawn')),
+      isUnavailable,
+      holdBack: (error) => {
+        held.push(error);
+        return new Promise((resolve) => {
+          release = resolve;
+        });
+      },
+    });
+    let isAnswered = false;
+    const answer = harness.call(path).then((response) => {
+      isAnswered = true;
+      return response;
+    });
+    await vi.waitFor(() => expect(held).toEqual([expect.any(TooMuchWaits)]));
+    expect(isAnswered).toBe(false);
+    release();
+    expect((await answer).status).toBe(503);
   });
 
   it('for the call that finds no place in the queue, while the others get their document', async () => {
