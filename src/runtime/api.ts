@@ -32,9 +32,9 @@ import { companyOf } from './issuing.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import { faultFields, requestFields } from './logger.js';
 import { OPERATOR_CACHE_MS } from './operator-cache.js';
+import { requestFaults } from './request-faults.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
-import { requestFaults } from './request-faults.js';
 import { isTooBusy, isUnavailable } from './unavailable.js';
 
 /** A flood of unknown keys leaves the other connections to known ones. */
