@@ -13,7 +13,8 @@ import { messagePage, signInPage } from './pages/sign-in.js';
  * `no-referrer`: under that a browser sends `Origin: null` with our own forms, and the origin could not be checked (ADR 24).
  */
 const HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy': "default-src 'none'; style-src 'self'; form-action 'self'",
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',

@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import { createKeyGate, READ, WRITE, withKey } from './access/gate.js';
-import { createRateLimiter } from './access/rate-limiter.js';
+import { createRateLimiter, createSlidingLimit } from './access/rate-limiter.js';
 import { refuse } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { addDocs } from './docs/routes.js';
 import { endpoint, type Handler, routeNotFound } from './endpoint.js';
 import { activitiesRoute } from './routes/activities.js';
 import { cancelRoute } from './routes/cancel.js';
-import { downloadRoute } from './routes/download.js';
+import { downloadRoute, LINK_OPENINGS_PER_MINUTE } from './routes/download.js';
 import { findRoute } from './routes/find.js';
 import { issueRoute } from './routes/issue.js';
 import { readRoute } from './routes/read.js';
@@ -28,8 +28,9 @@ export const createApp = (deps: HttpDeps): Hono => {
   post('/v1/nfse/:id/cancel', withKey(gate, WRITE, cancelRoute(deps)));
   const pdf = { extension: 'pdf', contentType: 'application/pdf', load: deps.downloadPdf } as const;
   const xml = { extension: 'xml', contentType: 'application/xml', load: deps.downloadXml } as const;
-  get('/v1/nfse/:id/pdf', downloadRoute(deps, gate, pdf));
-  get('/v1/nfse/:id/xml', downloadRoute(deps, gate, xml));
+  const entrance = { gate, openings: createSlidingLimit(LINK_OPENINGS_PER_MINUTE) };
+  get('/v1/nfse/:id/pdf', downloadRoute(deps, entrance, pdf));
+  get('/v1/nfse/:id/xml', downloadRoute(deps, entrance, xml));
   get('/v1/activities', withKey(gate, READ, activitiesRoute(deps)));
   addDocs(app, deps);
   app.notFound(routeNotFound(deps));

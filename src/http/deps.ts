@@ -63,6 +63,8 @@ export type HttpDeps = {
   rateLimits: RateLimits;
   /** An engine cannot be used now: the answer is 503, not 500. */
   isUnavailable(error: unknown): boolean;
+  /** Waited for before a fault is answered: whoever asks again at once shall not keep the service busy with refusals. */
+  holdBack?(error: unknown): Promise<void>;
   onRequest?(summary: RequestSummary): void;
   onFault?(error: unknown, requestId: string): void;
 };

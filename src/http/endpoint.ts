@@ -17,6 +17,7 @@ export const endpoint =
     try {
       response = (await deps.apiSwitchedOff()) ? refuse(call, switchedOff) : await handler(c, call);
     } catch (error) {
+      await deps.holdBack?.(error);
       response = refuse(call, faultRefusal(error, call.requestId, deps));
     }
     report(deps, route, c, call, response.status, startedAt);

@@ -7,6 +7,7 @@ import { createCertificateOpener } from '../app/certificates/open-certificate.js
 import { completingNotes } from '../app/download/complete-notes.js';
 import { downloadPdf, downloadXml } from '../app/download/download.js';
 import { createDownloadTokens, type SecretsOfDay } from '../app/download/download-token.js';
+import { fairReads } from '../app/download/fair-reads.js';
 import type { AcceptDeps } from '../app/issue/accept-deps.js';
 import { acceptInvoice } from '../app/issue/accept-invoice.js';
 import { guardHashes } from '../app/issue/guard-hashes.js';
@@ -22,6 +23,7 @@ import type { Authorizer } from '../ports/authorizer.js';
 import type { PdfRenderer } from '../ports/pdf.js';
 import { annexVIII } from '../tables/annex-viii.js';
 import { municipalityByName } from '../tables/municipalities.js';
+import { createFairGate } from '../waiting/fair-gate.js';
 import { pause } from '../waiting/pause.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
 import { companyCatalogue } from './company-catalogue.js';
@@ -32,13 +34,19 @@ import { companyOf } from './issuing.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import { faultFields, requestFields } from './logger.js';
 import { OPERATOR_CACHE_MS } from './operator-cache.js';
+import { requestFaults } from './request-faults.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
-import { isUnavailable } from './unavailable.js';
+import { isTooBusy, isUnavailable } from './unavailable.js';
 
 /** A flood of unknown keys leaves the other connections to known ones. */
 const UNKNOWN_KEYS_AT_ONCE = 4;
 const DRAIN_MS = 20_000;
+/** A client that does not wait for `Retry-After` gets its next refusal no sooner than after this. */
+const REFUSED_AFTER_MS = 1_000;
+/** Beside others a company has so many under way; the rest of what it asks for waits, up to what is refused. */
+const COMMANDS = { what: 'commands', atOnce: 1_024, atOnceOfOne: 12, atOnceAlone: 1_024, waitingOfOne: 512 };
+const READS = { what: 'reads', atOnce: 256, atOnceOfOne: 8, atOnceAlone: 256, waitingOfOne: 512 };
 const PROJECTION_WAIT_MS = 300;
 const PROJECTION_POLL_MS = 10;
 
@@ -72,7 +80,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
   const downloads = {
-    store: completingNotes(store, authorizer),
+    store: completingNotes(fairReads(store), authorizer),
     clock,
     pdf,
     testRetentionSeconds,
@@ -83,6 +91,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
   const credential = shortCache(OPERATOR_CACHE_MS, clock, readModel.credential, UNKNOWN_KEYS_AT_ONCE);
   const uses = openUseRecorder(parts);
+  const turns = { commands: createFairGate(COMMANDS), reads: createFairGate(READS) };
   const switchedOff = shortCache(OPERATOR_CACHE_MS, clock, () => readModel.apiSwitchedOff());
   const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
   return {
@@ -96,10 +105,12 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
       return found === undefined ? undefined : { ...found, companyEnabled: await companyEnabled(found.companyId) };
     },
     companyEnabled,
-    accept: (command, requester) => acceptInvoice(command, requester, accepting),
-    cancel: (command, requester) => cancelInvoice(command, requester, cancelling),
-    find: (invoice) => reader.byId(invoice),
-    byReference: (owner, reference) => reader.byReference(owner, reference),
+    accept: (command, requester) =>
+      turns.commands(requester.companyId, () => acceptInvoice(command, requester, accepting)),
+    cancel: (command, requester) =>
+      turns.commands(requester.companyId, () => cancelInvoice(command, requester, cancelling)),
+    find: (invoice) => turns.reads(invoice.companyId, () => reader.byId(invoice)),
+    byReference: (owner, reference) => turns.reads(owner.companyId, () => reader.byReference(owner, reference)),
     activities: async ({ mode, companyId }) => {
       const found = await company(companyId);
       return found === undefined ? [] : issuableActivities(found.registration, mode, await catalogueOf(found));
@@ -112,12 +123,14 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     },
     rateLimits: config.rates,
     isUnavailable,
+    holdBack: async (error) => {
+      if (isTooBusy(error)) await pause(REFUSED_AFTER_MS);
+    },
     onRequest: (summary) => {
       metrics.request(summary);
       logger.info({ msg: 'request', ...requestFields(summary) });
     },
-    onFault: (error, requestId) =>
-      logger.error({ msg: 'request failed', request_id: requestId, ...faultFields(error) }),
+    onFault: requestFaults(logger),
   };
 };
 

@@ -9,6 +9,7 @@ import type { Mode } from '../domain/shared/ids.js';
 import { plaintextProblems } from './engine-transport.js';
 import { environment, FROM_FILE, type LOG_LEVELS } from './environment.js';
 import { combinationProblems } from './environment-combinations.js';
+import { readToken } from './operator-secrets.js';
 
 export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
 export type Role = (typeof roles)[number];
@@ -19,6 +20,8 @@ export type Config = {
   ops: { host: string; port: number };
   /** Undefined: whoever reaches the operations port, which is of this machine only, may use the console. */
   operatorToken: string | undefined;
+  /** Undefined: `/metrics` asks for no token. */
+  metricsToken: string | undefined;
   /** Names, lower case, under which operators reach the console besides those of loopback. */
   consoleHosts: readonly string[];
   dataDir: string;
@@ -72,12 +75,15 @@ export type ConfigResult = { config: Config } | { problems: readonly string[] };
 /** Reads the environment; every wrong variable is named, nothing is started (exit 2). */
 export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   const { values, problems } = withFiles(env);
-  const operatorToken = readOperatorToken(values.OPERATOR_TOKEN_FILE, problems);
+  const tokens = {
+    operatorToken: readToken('OPERATOR_TOKEN_FILE', values.OPERATOR_TOKEN_FILE, problems),
+    metricsToken: readToken('METRICS_TOKEN_FILE', values.METRICS_TOKEN_FILE, problems),
+  };
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
   if (!parsed.success || problems.length > 0) return { problems };
-  const config = toConfig(parsed.output, operatorToken);
+  const config = toConfig(parsed.output, tokens);
   const plaintext = parsed.output.ALLOW_PLAINTEXT_ENGINES === '1' ? [] : plaintextProblems(config);
   return plaintext.length === 0 ? { config } : { problems: plaintext };
 };
@@ -105,27 +111,15 @@ const withFiles = (env: NodeJS.ProcessEnv): { values: Record<string, string>; pr
   return { values, problems };
 };
 
-/** As many characters as nobody tries out. */
-const LEAST_TOKEN = 16;
-
-const readOperatorToken = (file: string | undefined, problems: string[]): string | undefined => {
-  if (file === undefined) return undefined;
-  try {
-    const token = readFileSync(file, 'utf8').trim();
-    if (token.length < LEAST_TOKEN) problems.push(`OPERATOR_TOKEN_FILE must hold at least ${LEAST_TOKEN} characters`);
-    return token;
-  } catch {
-    problems.push('OPERATOR_TOKEN_FILE cannot be read');
-    return undefined;
-  }
-};
-
-const toConfig = (e: v.InferOutput<typeof environment>, operatorToken: string | undefined): Config => {
+const toConfig = (
+  e: v.InferOutput<typeof environment>,
+  tokens: Pick<Config, 'operatorToken' | 'metricsToken'>,
+): Config => {
   const dataDir = resolve(e.DATA_DIR);
   return {
     api: { host: e.HOST, port: e.PORT, baseUrl: e.BASE_URL },
     ops: { host: e.OPS_HOST, port: e.OPS_PORT },
-    operatorToken,
+    ...tokens,
     consoleHosts: [...(ANY_ADDRESS.has(e.OPS_HOST) ? [] : [asInHostHeader(e.OPS_HOST)]), ...e.CONSOLE_HOSTS],
     dataDir,
     databaseUrl: e.DATABASE_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_URL),

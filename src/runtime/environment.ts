@@ -130,4 +130,5 @@ export const variableNames: readonly string[] = [
   ...Object.keys(environment.entries),
   ...FROM_FILE.map((name) => `${name}_FILE`),
   'OPERATOR_TOKEN_FILE',
+  'METRICS_TOKEN_FILE',
 ];

@@ -49,16 +49,16 @@ export const isFirstStart = async ({ log, store }: Pick<Engines, 'log' | 'store'
   return last?.stream === first.stream;
 };
 
-/** Registered, certified by the simulator's authority, enabled, with a key per mode. */
+/** `registration` registered, certified by the simulator's authority, enabled, with a key per mode. */
 export const makeDemoCompany = async (
   service: Service,
   config: Config,
   clock: Clock,
   modes: readonly Mode[],
+  registration = demoCompany(),
 ): Promise<readonly NewApiKey[]> => {
   const session = sessionOver(service.engines, config, clock);
   const deps = session.companyDeps('first-start');
-  const registration = demoCompany();
   const { cnpj } = registration;
   must(await putCompanyFile(registration, deps));
   const certificate = {

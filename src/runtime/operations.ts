@@ -49,6 +49,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
       readiness,
       isStarted: () => state.phase !== 'starting',
       scrape: metrics.scrape,
+      metrics: { hosts: config.consoleHosts, token: config.metricsToken },
       console: openConsole(parts, { state, watch, readiness, statuses }),
       onFault: (error) => logger.error({ msg: 'a question to the operations port failed', ...faultFields(error) }),
       onDrop: warnOfDrops(logger, 'operations'),

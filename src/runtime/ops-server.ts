@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isOurHost } from '../console/access/origin.js';
+import { sameSecret } from '../console/access/session.js';
 import type { Scrape } from './metrics/metrics.js';
 import type { Readiness } from './readiness.js';
 
@@ -12,6 +14,8 @@ export type OpsSources = {
   scrape(): Promise<Scrape>;
   /** Answers everything below `/console`, whatever the method. */
   console?: (request: IncomingMessage, response: ServerResponse) => unknown;
+  /** Who may read the metrics: under one of these names besides those of loopback, or anywhere with the token. */
+  metrics: { hosts: readonly string[]; token: string | undefined };
   onFault(error: unknown): void;
   /** A connection beyond `maxConnections` was closed at once. */
   onDrop?(): void;
@@ -21,7 +25,7 @@ type Answer = { status: number; contentType: string; text: string; headers?: Rec
 
 /**
  * `/health/live`, `/health/ready`, `/health/startup`, `/metrics` and the support console on the operations port (interface.md
- * "Environment"). The first four stay open to probes and scrapes on whatever address; the console guards itself.
+ * "Environment"). The health pages stay open to probes on whatever address; the console guards itself.
  */
 export const startOpsServer = async (
   { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
@@ -30,7 +34,7 @@ export const startOpsServer = async (
   const server = createServer(async (request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
     if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);
-    const answer = await answerTo(request.method ?? '', path, sources).catch((error: unknown) => {
+    const answer = await answerTo(request, path, sources).catch((error: unknown) => {
       sources.onFault(error);
       return json(500, { error: 'failed' });
     });
@@ -55,14 +59,28 @@ export const startOpsServer = async (
 
 const isOfConsole = (path: string): boolean => path === '/console' || path.startsWith('/console/');
 
-const answerTo = async (method: string, path: string, sources: OpsSources): Promise<Answer> => {
+const answerTo = async (request: IncomingMessage, path: string, sources: OpsSources): Promise<Answer> => {
   const answer = routes.get(path);
   if (answer === undefined) return json(404, { error: 'not found' });
+  const { method } = request;
   if (method !== 'GET' && method !== 'HEAD') {
     return { ...json(405, { error: 'only GET and HEAD' }), headers: { allow: 'GET, HEAD' } };
   }
-  return await answer(sources);
+  return (path === '/metrics' ? refusalOfScrape(request, sources.metrics) : undefined) ?? (await answer(sources));
 };
+
+/** A page whose name was made to point here (DNS rebinding) sends its own name, and knows no token. */
+const refusalOfScrape = ({ headers }: IncomingMessage, { hosts, token }: OpsSources['metrics']): Answer | undefined => {
+  if (token === undefined) return isOurHost(headers.host, hosts) ? undefined : json(421, { error: OTHER_NAME });
+  const sent = /^Bearer +(?<token>\S+)$/i.exec(headers.authorization ?? '')?.groups?.token ?? '';
+  if (sameSecret(sent, token)) return undefined;
+  return {
+    ...json(401, { error: 'the token of METRICS_TOKEN_FILE is needed' }),
+    headers: { 'www-authenticate': 'Bearer' },
+  };
+};
+
+const OTHER_NAME = 'this name is not one of the service: use 127.0.0.1, localhost, or a name of CONSOLE_HOSTS';
 
 const ready = async ({ readiness }: OpsSources): Promise<Answer> => {
   const seen = await readiness();

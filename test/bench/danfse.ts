@@ -2,7 +2,7 @@ import { loadavg } from 'node:os';
 import { danfseDocument } from '../../src/adapters/pdf/document.js';
 import { drawDanfse } from '../../src/adapters/pdf/draw.js';
 import { readNote } from '../../src/adapters/pdf/read-note.js';
-import { createPdfRenderer } from '../../src/adapters/pdf/renderer.js';
+import { openRenderer } from '../adapters/pdf/support/drawing.js';
 import { alteredXml, marks, noteOf } from '../adapters/pdf/support/notes.js';
 import { type LoopBlocks, loopBesideBusyThreads, watchLoop } from './loop.js';
 import { atLeast, below, type Row } from './report.js';
@@ -24,7 +24,7 @@ export const benchDanfse = async (): Promise<readonly Row[]> => [
 ];
 
 const pagesWith = async (workers: number): Promise<readonly Row[]> => {
-  const renderer = createPdfRenderer({ workers, cacheBytes: 0 });
+  const renderer = openRenderer({ workers, cacheBytes: 0 });
   try {
     await drawAll(renderer.render, workers, WARM_UP * workers);
     const seen = watchLoop();
@@ -64,7 +64,7 @@ const loopRow = (workers: number, { longestMs, collectorMs }: LoopBlocks, bare: 
 
 /** Milliseconds of each page; as many callers as threads, so that none waits for another. */
 const drawAll = async (
-  render: ReturnType<typeof createPdfRenderer>['render'],
+  render: ReturnType<typeof openRenderer>['render'],
   callers: number,
   pages: number,
 ): Promise<readonly number[]> => {

@@ -9,6 +9,8 @@ export const atLeast = (least: number, got: number, unit = ''): Aim => ({
   met: got >= least,
 });
 
+export const atMost = (most: number, got: number, unit = ''): Aim => ({ text: `<= ${most}${unit}`, met: got <= most });
+
 export const below = (most: number, got: number, unit = ''): Aim => ({ text: `< ${most}${unit}`, met: got < most });
 
 export const perSecond = (rate: number, what: string): string => `${Math.round(rate).toLocaleString('en')} ${what}/s`;

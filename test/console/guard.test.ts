@@ -18,7 +18,9 @@ it('forbids scripts, frames, other addresses and keeping, on every answer', asyn
   ];
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 421, 405, 403]);
   for (const { headers } of answers) {
-    expect(headers.get('content-security-policy')).toBe("default-src 'none'; style-src 'self'; form-action 'self'");
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('referrer-policy')).toBe('same-origin');

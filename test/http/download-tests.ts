@@ -180,6 +180,31 @@ export const downloadTests = (format: Format): void => {
       },
     );
 
+    it('429 by token alone once the links of the invoice were opened 60 times in a minute, and for it only', async () => {
+      const harness = createHarness();
+      const another = await issuedInvoice(harness);
+      harness.pass(61);
+      const id = await issuedInvoice(harness);
+      const link = await linkOf(harness, id, format);
+      const otherFormat = link.replace(`/${extension}?`, extension === 'pdf' ? '/xml?' : '/pdf?');
+      for (let opened = 0; opened < 30; opened += 1) {
+        await expectFile(await harness.call(link, { key: 'none' }), id);
+        expect((await harness.call(otherFormat, { key: 'otherCompany' })).status).toBe(200);
+        harness.pass(1);
+      }
+      const response = await harness.call(link, { key: 'none' });
+      expect(await expectRefusal(response, 429, 'rate_limit_exceeded')).toMatchObject({
+        retryable: true,
+        livemode: false,
+        message: expect.stringContaining('links de download desta nota'),
+      });
+      expect(commonHeadersOf(response)).toEqual({ 'retry-after': '30' });
+      await expectFile(await harness.call(`/v1/nfse/${id}/${extension}`), id);
+      await expectFile(await harness.call(await linkOf(harness, another, format), { key: 'none' }), another);
+      harness.pass(30);
+      await expectFile(await harness.call(link, { key: 'none' }), id);
+    });
+
     it('403 insufficient_scope', async () => {
       await expectRefusal(
         await createHarness().call(`/v1/nfse/${randomUUID()}/${extension}`, { key: 'writeOnly' }),

@@ -97,7 +97,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   });
   const summaries: RequestSummary[] = [];
   const faults: unknown[] = [];
-  const pdf = { render: async () => PDF, close: async () => {} };
+  const pdf = { enter: () => ({ render: async () => PDF, leave: () => {} }), close: async () => {} };
   const downloadDeps = { store, clock, pdf, testRetentionSeconds: 604_800, isSimulated: () => false };
   const use =
     <A extends readonly unknown[], R>(useCase: (...args: A) => R) =>

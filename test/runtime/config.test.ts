@@ -149,8 +149,13 @@ describe('the environment', () => {
     expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE cannot be read']);
     writeFileSync(file, 'fifteen letters\n');
     expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE must hold at least 16 characters']);
+    writeFileSync(file, 'abababababababab\n');
+    expect(problemsOf({ METRICS_TOKEN_FILE: file })).toEqual([
+      'METRICS_TOKEN_FILE must hold at least 8 different characters',
+    ]);
     writeFileSync(file, 'sixteen letters!\n');
     expect(configOf(env).operatorToken).toBe('sixteen letters!');
+    expect(configOf({ METRICS_TOKEN_FILE: file }).metricsToken).toBe('sixteen letters!');
     expect(configOf({}).operatorToken).toBeUndefined();
   });
 

@@ -45,8 +45,12 @@ describe('the alerting rules', () => {
   });
 
   it.each([30, 15, 7, 1])('warn when a certificate has less than %i days left', (days) => {
-    const limit = days === 1 ? '< 86400' : `< ${days} * 86400`;
-    expect(rules.filter(({ expr }) => expr.includes(`(nfse_certificate_remaining_seconds) ${limit}`))).toHaveLength(1);
+    const asked = rules.flatMap(({ expr }) => readPromql(expr).matchers);
+    const bands = asked
+      .filter(({ metric }) => metric === 'nfse_certificates_ending')
+      .map(({ value }) => value.split('|'));
+    expect(bands.filter((band) => band.includes(`${days}d`))).toHaveLength(1);
+    expect(bands.flat()).toContain('over');
   });
 
   itWith('promtool', 'are what Prometheus takes', () => {

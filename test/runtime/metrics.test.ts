@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoCompany } from '../../src/runtime/demo-company.js';
 import { readDashboard, readRules } from '../support/alert-rules.js';
 import { type ShownMetrics, scrape } from '../support/metrics-text.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -130,8 +129,21 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
       expect(shown.value('nfse_projection_halted', { projection })).toBe(0);
     }
     const certificates = shown.samples.filter(({ name }) => name === 'nfse_certificate_remaining_seconds');
-    expect(certificates.map(({ labels }) => labels)).toEqual([{ cnpj: demoCompany().cnpj }]);
+    expect(certificates.map(({ labels }) => labels)).toEqual([{}]);
+    expect(
+      shown.samples
+        .filter(({ name }) => name === 'nfse_certificates_ending')
+        .map(({ labels, value }) => [labels.within, value]),
+    ).toEqual([
+      ['over', 0],
+      ['30d', 0],
+      ['15d', 0],
+      ['7d', 0],
+      ['1d', 0],
+    ]);
     expect(certificates[0]?.value).toBeGreaterThan(86_400);
+    // No company stands in a label, nor anything else with as many digits as a CNPJ or a CPF.
+    expect(shown.samples.flatMap(({ labels }) => Object.values(labels)).filter((value) => /\d{11}/.test(value))).toEqual([]);
     expect(shown.value('nfse_mode_simulated', { mode: 'live' })).toBe(1);
     expect(shown.value('nfse_ready')).toBe(1);
     for (const source of ['readiness', 'projections', 'queue', 'open_work', 'certificates']) {

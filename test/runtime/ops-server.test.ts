@@ -24,6 +24,7 @@ describe('the operations port', () => {
           if (world.broken) throw new Error('broken');
           return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'nfse_ready 1\n' };
         },
+        metrics: { hosts: ['metrics.example'], token: undefined },
         onFault: (error) => faults.push(error),
       },
     );

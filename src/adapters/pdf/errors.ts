@@ -1,12 +1,3 @@
-/** Too many notes wait to be drawn; nothing was done, and the same call may be made again a little later. */
-export class PdfBusy extends Error {
-  override readonly name = 'PdfBusy';
-
-  constructor() {
-    super('too many documents wait to be drawn');
-  }
-}
-
 /**
  * `timeout`: drawing took too long. `worker_lost`: the thread died. `closed`: the renderer was closed.
  * `not_a_note`: the XML is not an NFS-e with the parts every NFS-e has. `drawing`: the layout failed.

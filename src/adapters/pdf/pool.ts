@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import { PdfBusy, PdfFailed } from './errors.js';
+import { TooMuchWaits } from '../../waiting/fair-gate.js';
+import { createFairLine } from '../../waiting/fair-line.js';
+import { PdfFailed } from './errors.js';
 
 export type PoolOptions = {
   /** Module that answers every message with exactly one message. Flags of the process are not passed on. */
   file: URL;
   workers: number;
-  /** Jobs that may wait for a thread; one more is refused with `PdfBusy`. */
-  waiting: number;
-  /** How long a job may wait for a thread; then it is refused with `PdfBusy`. */
+  /** How long a job may wait for a thread; then it is refused with `TooMuchWaits`. */
   waitMs: number;
   /** From the moment a thread gets the job; starting the thread counts. */
   timeoutMs: number;
@@ -16,12 +16,13 @@ export type PoolOptions = {
 };
 
 export type Pool<Request, Answer> = {
-  /** Rejects with `PdfBusy`, or with `PdfFailed` on `timeout`, `worker_lost` and `closed`. */
-  run(request: Request): Promise<Answer>;
+  /** Rejects with `TooMuchWaits`, or with `PdfFailed` on `timeout`, `worker_lost` and `closed`. */
+  run(owner: string, request: Request): Promise<Answer>;
   close(): Promise<void>;
 };
 
 type Job<Request, Answer> = {
+  owner: string;
   request: Request;
   /** Threads that died over it. */
   losses: number;
@@ -35,11 +36,11 @@ type Job<Request, Answer> = {
 const LOSSES_ALLOWED = 1;
 
 /**
- * Threads with one job each. They start when first needed, are replaced when they die or hang, and hold the process
- * open only while they work.
+ * Threads with one job each, given out in turns by owner. They start when first needed, are replaced when they die or hang, and
+ * hold the process open only while they work.
  */
 export const createPool = <Request, Answer>(options: PoolOptions): Pool<Request, Answer> => {
-  const waiting: Job<Request, Answer>[] = [];
+  const waiting = createFairLine<Job<Request, Answer>>();
   const idle: Worker[] = [];
   const busy = new Map<Worker, (error: PdfFailed) => void>();
   let closed = false;
@@ -83,7 +84,7 @@ export const createPool = <Request, Answer>(options: PoolOptions): Pool<Request,
       // A thread that hangs or is dying is worth nothing any more; the next job gets a new one.
       void worker.terminate();
       if (error.reason === 'worker_lost' && job.losses < LOSSES_ALLOWED)
-        waiting.unshift({ ...job, losses: job.losses + 1 });
+        waiting.pushFirst(job.owner, { ...job, losses: job.losses + 1 });
       else job.reject(error);
       next();
     });
@@ -92,31 +93,30 @@ export const createPool = <Request, Answer>(options: PoolOptions): Pool<Request,
 
   const next = () => {
     if (closed || busy.size >= options.workers) return;
-    const job = waiting.shift();
-    if (job !== undefined) give(idle.pop() ?? start(), job);
+    const turn = waiting.next();
+    if (turn !== undefined) give(idle.pop() ?? start(), turn.item);
   };
 
   /** A job in line, which leaves it by itself when its time is over. */
   const enqueue = (job: Job<Request, Answer>) => {
-    waiting.push(job);
+    waiting.push(job.owner, job);
     job.patience = setTimeout(() => {
-      waiting.splice(waiting.indexOf(job), 1);
-      job.reject(new PdfBusy());
+      waiting.remove(job.owner, job);
+      job.reject(new TooMuchWaits('documents to be drawn'));
     }, options.waitMs);
     next();
   };
 
   return {
-    run: (request) =>
+    run: (owner, request) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new PdfFailed('closed'));
-        if (busy.size >= options.workers && waiting.length >= options.waiting) return reject(new PdfBusy());
-        enqueue({ request, losses: 0, resolve, reject });
+        enqueue({ owner, request, losses: 0, resolve, reject });
       }),
     close: async () => {
       closed = true;
       const workers = [...idle, ...busy.keys()];
-      for (const job of waiting.splice(0)) {
+      for (const job of waiting.takeAll()) {
         clearTimeout(job.patience);
         job.reject(new PdfFailed('closed'));
       }

@@ -4,6 +4,7 @@ import { evolve } from '../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { isDownloadable } from '../../domain/invoice/view.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
+import { createFairGate } from '../../waiting/fair-gate.js';
 import type { DecodedEvent } from '../event-store/codec.js';
 import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 import type { DomainEvent } from '../event-store/event-types.js';
@@ -14,6 +15,9 @@ import { lru } from '../lru.js';
 /** Live notes kept in memory, so that a client's retries do not all reach the authorizer; test notes are to vanish. */
 const KEPT = 200;
 
+/** An answer may take as long as the authorizer lets us wait: no company may keep the others from asking. */
+const QUESTIONS = { what: 'notes to be fetched from the authorizer', atOnce: 16, atOnceOfOne: 2, waitingOfOne: 32 };
+
 /**
  * The store as downloads read it: where the log has no bytes of the note, or none that open any more (ADR 26), those that the
  * authorizer has under its access key (reading 57). Not found, not reachable, not the company's own, or not the very bytes whose
@@ -21,18 +25,25 @@ const KEPT = 200;
  */
 export const completingNotes = (store: EventStore, authorizer: Pick<Authorizer, 'findByAccessKey'>): EventStore => {
   const kept = lru<string, Buffer>(KEPT);
+  const questions = createFairGate(QUESTIONS);
+  const asking = new Map<string, Promise<Buffer | undefined>>();
 
   const fetchXml = async ({ caller, accessKey, sha256 }: Missing): Promise<Buffer | undefined> => {
     const place = `${caller.mode} ${accessKey}`;
-    const xml = kept.get(place) ?? (await askFor(caller, accessKey));
+    const xml = kept.get(place) ?? (await (asking.get(place) ?? askFor(place, caller, accessKey)));
     if (xml === undefined || (sha256 !== undefined && sha256Hex(xml) !== sha256)) return undefined;
     if (caller.mode === 'live') kept.set(place, xml);
     return xml;
   };
 
-  const askFor = async (caller: Caller, accessKey: string): Promise<Buffer | undefined> => {
-    const answer = await authorizer.findByAccessKey(caller, accessKey);
-    return answer.kind === 'found' ? answer.found.xml : undefined;
+  /** All who want the same note wait for one answer. */
+  const askFor = (place: string, caller: Caller, accessKey: string): Promise<Buffer | undefined> => {
+    const asked = questions(caller.companyId, async () => {
+      const answer = await authorizer.findByAccessKey(caller, accessKey);
+      return answer.kind === 'found' ? answer.found.xml : undefined;
+    }).finally(() => asking.delete(place));
+    asking.set(place, asked);
+    return asked;
   };
 
   const completed = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {

@@ -28,16 +28,22 @@ export const downloadXml = async (address: InvoiceAddress, deps: DownloadDeps): 
   return 'refused' in found ? found : { bytes: found.xml };
 };
 
+/** The place comes before the reading: who finds none costs nothing. */
 export const downloadPdf = async (address: InvoiceAddress, deps: DownloadDeps): Promise<Download> => {
-  const found = await authorizedXml(address, deps);
-  if ('refused' in found) return found;
-  const { invoice, xml } = found;
-  const marks = {
-    canceled: invoiceStatus(invoice) === 'canceled',
-    replaced: invoice.origin.kind === 'imported' && invoice.origin.replaced,
-    simulated: invoice.facts.mode === 'live' && deps.isSimulated('live'),
-  };
-  return { bytes: await deps.pdf.render(xml, marks) };
+  const place = deps.pdf.enter(address.companyId);
+  try {
+    const found = await authorizedXml(address, deps);
+    if ('refused' in found) return found;
+    const { invoice, xml } = found;
+    const marks = {
+      canceled: invoiceStatus(invoice) === 'canceled',
+      replaced: invoice.origin.kind === 'imported' && invoice.origin.replaced,
+      simulated: invoice.facts.mode === 'live' && deps.isSimulated('live'),
+    };
+    return { bytes: await place.render(xml, marks) };
+  } finally {
+    place.leave();
+  }
 };
 
 const authorizedXml = async (

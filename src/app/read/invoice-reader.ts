@@ -1,20 +1,21 @@
 import type { Customer } from '../../domain/invoice/facts.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type Visible, visible } from '../../domain/invoice/view.js';
-import { type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
+import { type CompanyId, type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import type { EventLog, Revision } from '../../ports/event-log.js';
 import type { ReadModel } from '../../ports/read-model.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
+import { createFairGate } from '../../waiting/fair-gate.js';
 import { openCarried } from '../event-store/codec.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { invoiceIdOfReference } from '../hashes.js';
 import { lru } from '../lru.js';
-import { createGate } from './gate.js';
 import { loadInvoice } from './read-invoice.js';
 
 const REMEMBERED_STATES = 5_000;
-const FOLDS_AT_ONCE = 32;
+/** Companies take turns; nobody is refused, because what a client may ask for is bounded by its quota. */
+const FOLDS = { what: 'invoices to be read', atOnce: 32, atOnceOfOne: 8, waitingOfOne: Number.POSITIVE_INFINITY };
 
 export type InvoiceReader = {
   /** Undefined for every invoice that this company and mode may not see, whatever the reason. */
@@ -40,7 +41,7 @@ type Standing = { revision: Revision; state: InvoiceState };
  * any process has recorded is seen by all from then on, also with the projector stopped, and a 404 after a 202 is impossible.
  */
 export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
-  const folds = createGate(FOLDS_AT_ONCE);
+  const folds = createFairGate(FOLDS);
   const remembered = lru<StreamName, Standing>(REMEMBERED_STATES);
 
   const rowAt = async (stream: StreamName, least: Revision): Promise<Standing | undefined> => {
@@ -49,25 +50,25 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
     return { revision: row.revision, state: await opened(row.state, stream, deps.keys) };
   };
 
-  const folded = async (stream: StreamName): Promise<Standing> => {
-    const { state, version } = await folds(() => loadInvoice(stream, deps.store));
+  const folded = async (stream: StreamName, companyId: CompanyId): Promise<Standing> => {
+    const { state, version } = await folds(companyId, () => loadInvoice(stream, deps.store));
     if (version.kind === 'none') throw new Error('a stream that has a last revision has no events');
     return { revision: version.revision, state };
   };
 
-  const stateOf = async (stream: StreamName): Promise<InvoiceState> => {
+  const stateOf = async (stream: StreamName, companyId: CompanyId): Promise<InvoiceState> => {
     const last = await deps.log.lastRevision(stream);
     if (last === null) return initialInvoice;
     const known = remembered.get(stream);
     if (known !== undefined && known.revision >= last) return known.state;
-    const standing = (await rowAt(stream, last)) ?? (await folded(stream));
+    const standing = (await rowAt(stream, last)) ?? (await folded(stream, companyId));
     remembered.set(stream, standing);
     return standing.state;
   };
 
   const see = async (address: InvoiceAddress): Promise<Visible> => {
     const { mode, companyId, invoiceId } = address;
-    const state = await stateOf(invoiceStream(mode, companyId, invoiceId));
+    const state = await stateOf(invoiceStream(mode, companyId, invoiceId), companyId);
     return visible(state, deps.clock.now(), deps.testRetentionSeconds);
   };
 

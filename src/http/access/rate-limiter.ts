@@ -15,19 +15,34 @@ export type RateLimiter = {
 
 const WINDOW_MS = 60_000;
 
-/** Sliding log of 60 seconds per key and bucket: `Reset` = the newest hit leaves, `Retry-After` = the oldest leaves (reading 20). */
+/** A sliding log of 60 seconds for each key and bucket. */
 export const createRateLimiter = (limits: RateLimits): RateLimiter => {
-  const logs = { write: new Map<string, number[]>(), read: new Map<string, number[]>() };
+  const buckets = { write: createSlidingLimit(limits.write), read: createSlidingLimit(limits.read) };
   return {
-    take: (keyId, bucket, nowMs) => {
-      const limit = limits[bucket];
-      const hits = logs[bucket].get(keyId) ?? [];
+    take: (keyId, bucket, nowMs) => buckets[bucket].take(keyId, nowMs),
+    kept: () => buckets.write.kept() + buckets.read.kept(),
+  };
+};
+
+export type SlidingLimit = {
+  /** Takes a slot of `place` at `nowMs`. */
+  take(place: string, nowMs: number): RateVerdict;
+  /** Logs in memory: those of the places that took a slot in the last 60 seconds. */
+  kept(): number;
+};
+
+/** At most `limit` in any 60 seconds for each place: `Reset` = the newest hit leaves, `Retry-After` = the oldest leaves. */
+export const createSlidingLimit = (limit: number): SlidingLimit => {
+  const logs = new Map<string, number[]>();
+  return {
+    take: (place, nowMs) => {
+      const hits = logs.get(place) ?? [];
       dropOld(hits, nowMs);
       const free = hits.length < limit;
       if (free) {
         hits.push(nowMs);
-        keepLast(logs[bucket], keyId, hits);
-        forgetIdle(logs[bucket], nowMs);
+        keepLast(logs, place, hits);
+        forgetIdle(logs, nowMs);
       }
       const newest = hits[hits.length - 1] ?? nowMs;
       const state = { limit, remaining: limit - hits.length, resetSeconds: secondsUntilLeft(newest, nowMs) };
@@ -35,7 +50,7 @@ export const createRateLimiter = (limits: RateLimits): RateLimiter => {
         ? { state }
         : { state, retryAfterSeconds: Math.min(secondsUntilLeft(hits[0] ?? nowMs, nowMs), state.resetSeconds) };
     },
-    kept: () => logs.write.size + logs.read.size,
+    kept: () => logs.size,
   };
 };
 
@@ -48,16 +63,16 @@ const dropOld = (hits: number[], nowMs: number): void => {
 };
 
 /** Keeps the map in the order of the newest hits. */
-const keepLast = (logs: Map<string, number[]>, keyId: string, hits: number[]): void => {
-  logs.delete(keyId);
-  logs.set(keyId, hits);
+const keepLast = (logs: Map<string, number[]>, place: string, hits: number[]): void => {
+  logs.delete(place);
+  logs.set(place, hits);
 };
 
 /** The order makes this cost one look per request. */
 const forgetIdle = (logs: Map<string, number[]>, nowMs: number): void => {
-  for (const [keyId, hits] of logs) {
+  for (const [place, hits] of logs) {
     if (nowMs - (hits[hits.length - 1] ?? nowMs) < WINDOW_MS) return;
-    logs.delete(keyId);
+    logs.delete(place);
   }
 };
 

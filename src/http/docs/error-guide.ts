@@ -162,7 +162,8 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
     action: 'Envie o cabeçalho em todo pedido com corpo.',
   },
   rate_limit_exceeded: {
-    cause: 'A chave passou do limite por minuto: 60 escritas ou 300 leituras.',
+    cause:
+      'A chave passou do limite por minuto (60 escritas ou 300 leituras), ou os links de download de uma nota foram abertos mais de 60 vezes em um minuto.',
     action: 'Espere os segundos de Retry-After. Consulte cada nota a cada 3 segundos, no máximo.',
   },
   internal_error: {

@@ -2,7 +2,9 @@ import type { Context } from 'hono';
 import type { Download } from '../../app/download/download.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { type InvoiceAddress, type InvoiceId, parseInvoiceId, publicInvoiceId } from '../../domain/shared/ids.js';
+import { epochMs } from '../../domain/shared/time.js';
 import { type Caller, type KeyGate, READ } from '../access/gate.js';
+import type { SlidingLimit } from '../access/rate-limiter.js';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
@@ -14,11 +16,17 @@ export type DownloadFormat = {
   load(address: InvoiceAddress): Promise<Download>;
 };
 
+/** Of one invoice, by its links, PDF and XML together: far more than people and their browsers open. */
+export const LINK_OPENINGS_PER_MINUTE = 60;
+
+/** The two ways in: a key with its quota, and the links of an invoice, which whoever has them may open so often only. */
+export type Entrance = { gate: KeyGate; openings: SlidingLimit };
+
 /** GET /v1/nfse/{id}/pdf and /xml (spec "PDF", "authorized XML"): 200 with the bytes, or 400, 404, 409. Never a range. */
 export const downloadRoute =
-  (deps: HttpDeps, gate: KeyGate, format: DownloadFormat): Handler =>
+  (deps: HttpDeps, entrance: Entrance, format: DownloadFormat): Handler =>
   async (c, call) => {
-    const entry = await enter(c, call, deps, gate);
+    const entry = await enter(c, call, deps, entrance);
     if ('refused' in entry) return refuse(call, entry.refused);
     call.invoiceId = entry.address.invoiceId;
     const download = await format.load(entry.address);
@@ -32,7 +40,7 @@ type Entry = { address: InvoiceAddress } | { refused: Refusal };
  * when the key alone would have opened the door; a token's door shows no quota (reading 55). Beside the token of another
  * company or mode a key counts for nothing.
  */
-const enter = async (c: Context, call: Call, deps: HttpDeps, gate: KeyGate): Promise<Entry> => {
+const enter = async (c: Context, call: Call, deps: HttpDeps, { gate, openings }: Entrance): Promise<Entry> => {
   const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
   const token = c.req.query('t');
   const opened =
@@ -42,9 +50,10 @@ const enter = async (c: Context, call: Call, deps: HttpDeps, gate: KeyGate): Pro
   const admitted = await gate.admit(c.req.header('authorization'), READ, call);
   if (opened === undefined)
     return 'refused' in admitted ? admitted : enterByKey(admitted.caller, call, gate, invoiceId);
-  if ('refused' in admitted || !isOwner(admitted.caller, opened)) return await enterByToken(opened, call, deps);
+  if ('refused' in admitted || !isOwner(admitted.caller, opened))
+    return await enterByToken(opened, call, deps, openings);
   const byKey = enterByKey(admitted.caller, call, gate, invoiceId);
-  return 'refused' in byKey ? await enterByToken(opened, call, deps) : byKey;
+  return 'refused' in byKey ? await enterByToken(opened, call, deps, openings) : byKey;
 };
 
 const isOwner = ({ mode, companyId }: Caller, address: InvoiceAddress): boolean =>
@@ -58,11 +67,22 @@ const enterByKey = (caller: Caller, call: Call, gate: KeyGate, invoiceId: Invoic
   return { address: { mode, companyId, invoiceId } };
 };
 
-const enterByToken = async (address: InvoiceAddress, call: Call, deps: HttpDeps): Promise<Entry> => {
+const enterByToken = async (
+  address: InvoiceAddress,
+  call: Call,
+  deps: HttpDeps,
+  openings: SlidingLimit,
+): Promise<Entry> => {
   delete call.rate;
   call.mode = address.mode;
-  return (await deps.companyEnabled(address.companyId)) ? { address } : { refused: { code: 'feature_not_enabled' } };
+  if (!(await deps.companyEnabled(address.companyId))) return { refused: { code: 'feature_not_enabled' } };
+  const { retryAfterSeconds } = openings.take(address.invoiceId, epochMs(deps.clock.now()));
+  if (retryAfterSeconds === undefined) return { address };
+  return { refused: { code: 'rate_limit_exceeded', message: OPENED_TOO_OFTEN, retryAfterSeconds } };
 };
+
+const OPENED_TOO_OFTEN =
+  'Os links de download desta nota foram abertos vezes demais em um minuto. Aguarde os segundos de Retry-After e abra o link de novo.';
 
 const file = (
   call: Call,

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Watch } from '../../adapters/read-model-postgres/watch.js';
+import { expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { ageSeconds } from '../../domain/municipality/parameters.js';
 import { epochMs } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
@@ -30,7 +31,7 @@ const PARAMETERS_KEPT_MS = 60_000;
 /** Readiness has limits of its own and always answers: it must not be cut off just when it has something to say. */
 const READINESS_LIMIT_MS = 4_000;
 
-/** One series each; whoever serves more companies is told of those that expire first. */
+/** Those that expire first; more than these do not end soon all at once. */
 const MOST_CERTIFICATES = 1_000;
 
 /** Answers what is to be called before each scrape; never rejects, and ends within the limit of its slowest source. */
@@ -122,21 +123,33 @@ const addOpenWork = (sources: Sources, gauge: MakeGauge, { watch, clock }: Watch
   });
 };
 
+/** Counts and the nearest end, no company: a CNPJ may be a person's, and a scrape is kept by whoever scrapes. */
 const addCertificates = (sources: Sources, gauge: MakeGauge, { watch, clock }: Watched): void => {
   const remaining = gauge(
     'nfse_certificate_remaining_seconds',
-    'Time left of the certificate of each enabled company that has one, negative once expired. Days: divide by 86400.',
-    ['cnpj'],
+    'Time left of the certificate that ends first, negative once expired; of enabled companies. `nfse doctor` names them.',
+    [],
+  );
+  const ending = gauge(
+    'nfse_certificates_ending',
+    'Certificates of enabled companies by the days that they have left: over, or fewer than 1, 7, 15, 30; each is in one only.',
+    ['within'],
   );
   sources.add({
     name: 'certificates',
-    gauges: [remaining],
+    gauges: [remaining, ending],
     keptMs: CERTIFICATES_KEPT_MS,
     ask: () => watch.certificateExpiries(MOST_CERTIFICATES),
     show: (expiries) => {
-      const now = epochMs(clock.now());
-      for (const { companyId, notAfter } of expiries)
-        remaining.set({ cnpj: companyId }, (epochMs(notAfter) - now) / 1000);
+      const now = clock.now();
+      const [first] = expiries.map(({ notAfter }) => epochMs(notAfter)).toSorted((one, other) => one - other);
+      if (first !== undefined) remaining.set((first - epochMs(now)) / 1000);
+      for (const within of ['over', ...WARNING_DAYS.map((days) => `${days}d`)]) ending.set({ within }, 0);
+      for (const { notAfter } of expiries) {
+        const warning = expiryWarning(notAfter, now);
+        if (warning !== undefined)
+          ending.inc({ within: warning.kind === 'expired' ? 'over' : `${warning.withinDays}d` });
+      }
     },
   });
 };

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
 import { parseXml } from '../../../src/xml/parse.js';
+import { openRenderer } from './support/drawing.js';
 import { alteredXml, customerNames, marks, noteOfCustomer, noteXml } from './support/notes.js';
 import { objectsOf, objectsWith, pageContentOf } from './support/objects.js';
 import { embeddedWidths, statedWidths } from './support/widths.js';
 
-const renderer = createPdfRenderer({ workers: 1, timeoutMs: 240_000 });
+const renderer = openRenderer({ workers: 1, timeoutMs: 240_000 });
 
 afterAll(() => renderer.close());
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
+import { openRenderer } from './support/drawing.js';
 import { customerNames, marks, noteOfCustomer, noteXml } from './support/notes.js';
 
 const script = fileURLToPath(new URL('./support/print-digests.ts', import.meta.url));
@@ -34,7 +34,7 @@ it('draws the same bytes in every time zone and language, whatever was drawn bef
 it('draws the same bytes on two threads', async () => {
   const drawn = await Promise.all(
     [1, 2].map(async () => {
-      const renderer = createPdfRenderer({ workers: 1, timeoutMs: 240_000 });
+      const renderer = openRenderer({ workers: 1, timeoutMs: 240_000 });
       const pdf = await renderer.render(noteXml('reform'), marks());
       await renderer.close();
       return pdf;
@@ -44,7 +44,7 @@ it('draws the same bytes on two threads', async () => {
 });
 
 it('knows no date but that of the note', async () => {
-  const renderer = createPdfRenderer({ workers: 1, timeoutMs: 240_000 });
+  const renderer = openRenderer({ workers: 1, timeoutMs: 240_000 });
   const pdf = (await renderer.render(noteOfCustomer('plain'), marks())).toString('latin1');
   await renderer.close();
   expect(pdf.match(/D:\d{14}Z?/g)).toEqual(['D:20260828173708Z']);
@@ -53,7 +53,7 @@ it('knows no date but that of the note', async () => {
 });
 
 it('draws bytes that neither the machine nor the version of Node changes: only whoever changes the drawing writes another digest', async () => {
-  const renderer = createPdfRenderer({ workers: 1, timeoutMs: 240_000 });
+  const renderer = openRenderer({ workers: 1, timeoutMs: 240_000 });
   const pdf = await renderer.render(noteOfCustomer('plain'), marks({ canceled: true, simulated: true }));
   await renderer.close();
   expect(createHash('sha256').update(pdf).digest('hex')).toBe(

@@ -1,17 +1,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { PdfBusy, PdfFailed } from '../../../src/adapters/pdf/errors.js';
+import { PdfFailed } from '../../../src/adapters/pdf/errors.js';
 import { createPool, type Pool, type PoolOptions } from '../../../src/adapters/pdf/pool.js';
+import { TooMuchWaits } from '../../../src/waiting/fair-gate.js';
 
 type Answer = { mood: string; threadId: number };
 
 type Request = string | { mood: string; deaths: Int32Array };
+
+const OWNER = 'one';
 
 let pool: Pool<Request, Answer>;
 
 const usual: PoolOptions = {
   file: new URL('./support/moody-thread.mjs', import.meta.url),
   workers: 1,
-  waiting: 8,
   waitMs: 60_000,
   timeoutMs: 60_000,
   heapMb: 64,
@@ -29,7 +31,7 @@ const failedFor = (reason: string) => expect.objectContaining({ name: 'PdfFailed
 describe('the threads that draw', () => {
   it('answer each job with its own answer, on one thread', async () => {
     open();
-    const answers = await Promise.all(['a', 'b', 'c'].map((mood) => pool.run(mood)));
+    const answers = await Promise.all(['a', 'b', 'c'].map((mood) => pool.run(OWNER, mood)));
     expect(answers.map(({ mood }) => mood)).toEqual(['a', 'b', 'c']);
     expect(new Set(answers.map(({ threadId }) => threadId)).size).toBe(1);
   });
@@ -38,9 +40,9 @@ describe('the threads that draw', () => {
     'fail the job that kills two of them (%s) and go on with a new one',
     async (end) => {
       open();
-      const before = await pool.run('before');
-      await expect(pool.run(end)).rejects.toEqual(failedFor('worker_lost'));
-      const after = await pool.run('after');
+      const before = await pool.run(OWNER, 'before');
+      await expect(pool.run(OWNER, end)).rejects.toEqual(failedFor('worker_lost'));
+      const after = await pool.run(OWNER, 'after');
       expect(after.threadId).not.toBe(before.threadId);
     },
   );
@@ -48,15 +50,15 @@ describe('the threads that draw', () => {
   it('do the job of a thread that died again, once', async () => {
     open();
     const deaths = new Int32Array(new SharedArrayBuffer(4));
-    const answer = await pool.run({ mood: 'die once', deaths });
+    const answer = await pool.run(OWNER, { mood: 'die once', deaths });
     expect(answer.mood).toBe('die once');
     expect(deaths[0]).toBe(2);
   });
 
   it('go on beside one that hangs', async () => {
     open({ workers: 2 });
-    const hanging = pool.run('hang').catch((error: Error) => error);
-    const answers = await Promise.all(['a', 'b', 'c'].map((mood) => pool.run(mood)));
+    const hanging = pool.run(OWNER, 'hang').catch((error: Error) => error);
+    const answers = await Promise.all(['a', 'b', 'c'].map((mood) => pool.run(OWNER, mood)));
     expect(new Set(answers.map(({ threadId }) => threadId)).size).toBe(1);
     await pool.close();
     expect(await hanging).toEqual(failedFor('closed'));
@@ -65,26 +67,44 @@ describe('the threads that draw', () => {
   it('fail a job that hangs, and do the one that waited behind it', async () => {
     // The one behind begins with a new thread, and has no more time for both.
     open({ timeoutMs: 5_000 });
-    const hanging = pool.run('hang');
-    const behind = pool.run('behind');
+    const hanging = pool.run(OWNER, 'hang');
+    const behind = pool.run(OWNER, 'behind');
     await expect(hanging).rejects.toEqual(failedFor('timeout'));
     expect((await behind).mood).toBe('behind');
   });
 
-  it('refuse a job when too many wait, and take it once there is room', async () => {
-    open({ waiting: 1 });
-    const first = pool.run('first');
-    const second = pool.run('second');
-    await expect(pool.run('third')).rejects.toBeInstanceOf(PdfBusy);
-    await Promise.all([first, second]);
-    expect((await pool.run('third')).mood).toBe('third');
+  it('take turns by owner: a job is next or second, however many of another wait', async () => {
+    open();
+    const done: string[] = [];
+    const run = (owner: string, mood: string) => pool.run(owner, mood).then(() => done.push(owner));
+    const flood = Array.from({ length: 200 }, (_, index) => run('flooding', `f${index}`));
+    await flood[0];
+    const before = done.length;
+    const others = [run('other', 'o1'), run('other', 'o2'), run('third', 't1')];
+    await Promise.all(others);
+    const since = done.slice(before);
+    // The one under way, and at most one of the flooding owner between two of the others.
+    expect(since.indexOf('other')).toBeLessThanOrEqual(2);
+    expect(since.indexOf('third')).toBeLessThanOrEqual(3);
+    expect(since.lastIndexOf('other')).toBeLessThanOrEqual(6);
+    await Promise.all(flood);
+    expect(done).toHaveLength(203);
+  });
+
+  it('do a job again that lost its thread before the others of its owner', async () => {
+    open();
+    const deaths = new Int32Array(new SharedArrayBuffer(4));
+    const done: string[] = [];
+    const run = (owner: string, request: Request) => pool.run(owner, request).then(({ mood }) => done.push(mood));
+    await Promise.all([run('one', { mood: 'die once', deaths }), run('one', 'behind'), run('two', 'another')]);
+    expect(done[0]).toBe('die once');
   });
 
   it('refuse a job that waited too long, and do not do it later', async () => {
     open({ waitMs: 20 });
-    const hanging = pool.run('hang').catch((error: Error) => error);
+    const hanging = pool.run(OWNER, 'hang').catch((error: Error) => error);
     const deaths = new Int32Array(new SharedArrayBuffer(4));
-    await expect(pool.run({ mood: 'die once', deaths })).rejects.toBeInstanceOf(PdfBusy);
+    await expect(pool.run(OWNER, { mood: 'die once', deaths })).rejects.toBeInstanceOf(TooMuchWaits);
     await pool.close();
     await hanging;
     expect(deaths[0]).toBe(0);
@@ -92,18 +112,21 @@ describe('the threads that draw', () => {
 
   it('fail what runs, what waits and what comes later once closed', async () => {
     open();
-    const running = pool.run('hang');
-    const waiting = pool.run('waits');
+    const running = pool.run(OWNER, 'hang');
+    const waiting = pool.run(OWNER, 'waits');
     const both = Promise.allSettled([running, waiting]);
     await pool.close();
     for (const settled of await both) {
       expect(settled).toEqual({ status: 'rejected', reason: failedFor('closed') });
     }
-    await expect(pool.run('late')).rejects.toBeInstanceOf(PdfFailed);
+    await expect(pool.run(OWNER, 'late')).rejects.toBeInstanceOf(PdfFailed);
   });
 
   it('say which file is missing when a thread cannot start', async () => {
     open({ file: new URL('./support/no-such-thread.mjs', import.meta.url) });
-    await expect(pool.run('anything')).rejects.toMatchObject({ reason: 'worker_lost', cause: expect.any(Error) });
+    await expect(pool.run(OWNER, 'anything')).rejects.toMatchObject({
+      reason: 'worker_lost',
+      cause: expect.any(Error),
+    });
   });
 });

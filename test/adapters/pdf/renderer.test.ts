@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants, getPriority } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
 import { describeWith, itWith } from '../../support/needs.js';
+import { openRenderer } from './support/drawing.js';
 import { alteredXml, marks, noteXml } from './support/notes.js';
 import { infoOf, lettersOf, textOf } from './support/poppler.js';
 import { sampleNames, sampleXml } from './support/samples.js';
 
-const renderer = createPdfRenderer({ workers: 1, timeoutMs: 240_000 });
+const renderer = openRenderer({ workers: 1, timeoutMs: 240_000 });
 
 afterAll(() => renderer.close());
 
@@ -20,7 +20,7 @@ describe('the renderer', () => {
   });
 
   it('draws the same bytes again after another note', async () => {
-    const forgetful = createPdfRenderer({ workers: 1, timeoutMs: 240_000, cacheBytes: 0 });
+    const forgetful = openRenderer({ workers: 1, timeoutMs: 240_000, cacheBytes: 0 });
     const first = await forgetful.render(noteXml('production'), marks());
     await forgetful.render(noteXml('exported'), marks());
     const again = await forgetful.render(noteXml('production'), marks());

@@ -73,3 +73,65 @@ describe('the note of an issued invoice whose key was lost', () => {
     expect(await seen({ mode: 'test' })).toEqual({ asked: [], xml: [undefined, undefined] });
   });
 });
+
+describe('the questions for notes that the log lacks', () => {
+  /** An authorizer that answers when it is told to. */
+  const stage = async () => {
+    const { log, store } = emptyWorld();
+    const keys = fixedKeys();
+    const asked: string[] = [];
+    const waiting: (() => void)[] = [];
+    const findByAccessKey = async (_caller: unknown, key: string) => {
+      asked.push(key);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return { kind: 'absent' as const };
+    };
+    const completing = completingNotes(createEventStore(log, keys), { findByAccessKey });
+    const noteOf = async (companyId: string, index: number) => {
+      const invoiceId = `${String(index).padStart(8, '0')}-1111-4111-8111-111111111111`;
+      const stream = invoiceStream('live', companyId, invoiceId);
+      const accessKey = `330455722${companyId}${String(index).padStart(27, '0')}`;
+      const accepted = life.accepted({ mode: 'live', companyId, invoiceId });
+      await appendTo(store, stream, [accepted, life.attempted(1, 1), noted(accessKey, XML)], life.T0);
+      return { stream, accessKey };
+    };
+    const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
+    const answerAll = async (): Promise<void> => {
+      for (await settle(); waiting.length > 0; await settle()) for (const answer of waiting.splice(0)) answer();
+    };
+    return { completing, noteOf, asked, answerAll, settle, keys };
+  };
+
+  it('are few of one company at a time, so that another`s is asked at once; one too many is refused', async () => {
+    const { completing, noteOf, asked, answerAll, settle, keys } = await stage();
+    const OTHER = '98765432000198';
+    const flood = await Promise.all(Array.from({ length: 40 }, (_, index) => noteOf(COMPANY, index)));
+    const other = await noteOf(OTHER, 50);
+    keys.destroy(generationOf.live);
+    const loading = flood.map(({ stream }) =>
+      completing.load(stream).then(
+        () => 'answered',
+        () => 'refused',
+      ),
+    );
+    await settle();
+    const answered = completing.load(other.stream);
+    await settle();
+    expect(asked).toHaveLength(3);
+    expect(asked).toContain(other.accessKey);
+    await answerAll();
+    await answered;
+    const ends = await Promise.all(loading);
+    expect(ends.filter((end) => end === 'refused')).toHaveLength(6);
+  });
+
+  it('are one for all who want the same note', async () => {
+    const { completing, noteOf, asked, answerAll, keys } = await stage();
+    const { stream, accessKey } = await noteOf(COMPANY, 1);
+    keys.destroy(generationOf.live);
+    const loading = Promise.all([1, 2, 3].map(() => completing.load(stream)));
+    await answerAll();
+    await loading;
+    expect(asked).toEqual([accessKey]);
+  });
+});

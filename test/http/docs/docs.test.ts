@@ -15,6 +15,8 @@ describe('GET /docs', () => {
     const policy = response.headers.get('content-security-policy');
     expect(policy).toContain("default-src 'self'");
     expect(policy).not.toContain('unsafe');
+    expect(policy).toContain("base-uri 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
     const html = await response.text();
     expect(html).not.toMatch(OUTSIDE);
     const targets = [...html.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, target = '']) => target);

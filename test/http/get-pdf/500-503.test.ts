@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { PdfBusy, PdfFailed } from '../../../src/adapters/pdf/errors.js';
-import { createPdfRenderer } from '../../../src/adapters/pdf/renderer.js';
+import { describe, expect, it, vi } from 'vitest';
+import { PdfFailed } from '../../../src/adapters/pdf/errors.js';
 import { isUnavailable } from '../../../src/runtime/unavailable.js';
+import { TooMuchWaits } from '../../../src/waiting/fair-gate.js';
+import { openRenderer } from '../../adapters/pdf/support/drawing.js';
 import { marks, noteXml } from '../../adapters/pdf/support/notes.js';
 import { commonHeadersOf, expectRefusal } from '../expect.js';
 import { createHarness } from '../harness.js';
@@ -16,7 +17,7 @@ const refusing = (error: Error) => harnessWith(() => Promise.reject(error));
 
 describe('GET /v1/nfse/{id}/pdf 503', () => {
   it.each([
-    ['too many wait', new PdfBusy()],
+    ['too many wait', new TooMuchWaits('documents to be drawn')],
     ['drawing takes too long', new PdfFailed('timeout')],
     ['two threads died of it', new PdfFailed('worker_lost')],
     ['the process stops', new PdfFailed('closed')],
@@ -26,8 +27,32 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     expect(commonHeadersOf(response)).toEqual({ 'retry-after': expect.stringMatching(/^[1-9]\d*$/) });
   });
 
+  it('is held back where too much waits, so that refusals cannot keep the service busy', async () => {
+    const held: unknown[] = [];
+    let release = (): void => {};
+    const harness = createHarness({
+      downloadPdf: () => Promise.reject(new TooMuchWaits('documents to be drawn')),
+      isUnavailable,
+      holdBack: (error) => {
+        held.push(error);
+        return new Promise((resolve) => {
+          release = resolve;
+        });
+      },
+    });
+    let isAnswered = false;
+    const answer = harness.call(path).then((response) => {
+      isAnswered = true;
+      return response;
+    });
+    await vi.waitFor(() => expect(held).toEqual([expect.any(TooMuchWaits)]));
+    expect(isAnswered).toBe(false);
+    release();
+    expect((await answer).status).toBe(503);
+  });
+
   it('for the call that finds no place in the queue, while the others get their document', async () => {
-    const renderer = createPdfRenderer({ workers: 1, waiting: 1, waitMs: 240_000, timeoutMs: 240_000 });
+    const renderer = openRenderer({ workers: 1, places: { ofOne: 2, inAll: 2 }, waitMs: 240_000, timeoutMs: 240_000 });
     // Another document for each call: the same one would be drawn once for all of them.
     const marked = [marks(), marks({ canceled: true }), marks({ replaced: true })];
     const harness = harnessWith(() => renderer.render(noteXml('production'), marked.pop() ?? marks()));

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createPdfRenderer } from '../../../../src/adapters/pdf/renderer.js';
+import { openRenderer } from './drawing.js';
 import { type CustomerName, marks, noteOfCustomer } from './notes.js';
 
 /** Draws notes in the order of the arguments, on one thread, and exits without closing: an idle thread must not hold it open. */
-const renderer = createPdfRenderer({ workers: 1, timeoutMs: 240_000 });
+const renderer = openRenderer({ workers: 1, timeoutMs: 240_000 });
 const digests: Record<string, string> = {};
 for (const name of process.argv.slice(2) as CustomerName[]) {
   const pdf = await renderer.render(noteOfCustomer(name), marks({ canceled: true, simulated: true }));

@@ -1,0 +1,91 @@
+import { createFairLine } from './fair-line.js';
+
+/** Refused because too much waits already: nothing was done, and the same call may be made again a little later. */
+export class TooMuchWaits extends Error {
+  override readonly name = 'TooMuchWaits';
+
+  constructor(what: string) {
+    super(`too much waits: ${what}`);
+  }
+}
+
+export type FairGateOptions = {
+  /** What is refused when too much of it waits. */
+  what: string;
+  /** Tasks that run at the same time. */
+  atOnce: number;
+  /** Those of one owner among them. */
+  atOnceOfOne: number;
+  /** The same of an owner that was alone for the last seconds; default: no difference. */
+  atOnceAlone?: number;
+  /** Tasks of one owner that may wait; one more is refused. */
+  waitingOfOne: number;
+  /** Monotonic milliseconds; tests move it. */
+  nowMs?: () => number;
+};
+
+export type FairGate = <T>(owner: string, task: () => Promise<T>) => Promise<T>;
+
+/** An owner with a pause between two tasks is not gone. */
+const STILL_HERE_MS = 2_000;
+
+/** Lets few tasks run at once; the others wait in turns by owner. Rejects with `TooMuchWaits`, before the task began, or as the task does. */
+export const createFairGate = (options: FairGateOptions): FairGate => {
+  const { what, atOnce, atOnceOfOne, atOnceAlone = atOnceOfOne, waitingOfOne } = options;
+  const line = createFairLine<() => void>();
+  const running = new Map<string, number>();
+  const presence = createPresence(options.nowMs ?? (() => performance.now()));
+  let inAll = 0;
+
+  const runningOf = (owner: string): number => running.get(owner) ?? 0;
+  const mayGo = (owner: string): boolean =>
+    inAll < atOnce && runningOf(owner) < (presence.isAlone() ? atOnceAlone : atOnceOfOne);
+  const begin = (owner: string): void => {
+    inAll += 1;
+    running.set(owner, runningOf(owner) + 1);
+  };
+  const end = (owner: string): void => {
+    inAll -= 1;
+    const left = runningOf(owner) - 1;
+    if (left === 0) running.delete(owner);
+    else running.set(owner, left);
+    const next = line.next(mayGo);
+    if (next === undefined) return;
+    begin(next.owner);
+    next.item();
+  };
+
+  return async (owner, task) => {
+    presence.note(owner);
+    if (mayGo(owner)) begin(owner);
+    else {
+      if (line.waitingOf(owner) >= waitingOfOne) throw new TooMuchWaits(what);
+      // Whoever ends begins for the one in line, so that nobody who comes between takes the place.
+      await new Promise<void>((resolve) => line.push(owner, resolve));
+    }
+    try {
+      return await task();
+    } finally {
+      end(owner);
+    }
+  };
+};
+
+/** Which owners came in the last seconds. */
+const createPresence = (nowMs: () => number) => {
+  const lastAt = new Map<string, number>();
+  return {
+    note: (owner: string): void => {
+      // In the order of their last coming, so that those who are gone are the first ones.
+      lastAt.delete(owner);
+      lastAt.set(owner, nowMs());
+    },
+    isAlone: (): boolean => {
+      for (const [owner, at] of lastAt) {
+        if (nowMs() - at < STILL_HERE_MS) break;
+        lastAt.delete(owner);
+      }
+      return lastAt.size <= 1;
+    },
+  };
+};
