@@ -69,7 +69,9 @@ const search = async (reader: Reader, { prefixes, after, limit }: Wanted, signal
   const { inbox, preface, lookedTo } = await follow(reader, prefixes, after);
   const events = [...eventsOf(preface, prefixes)];
   const place = (): LogPosition | null =>
-    events.length >= limit ? (events[limit - 1]?.position ?? after) : laterOf(events.at(-1)?.position ?? after, lookedTo());
+    events.length >= limit
+      ? (events[limit - 1]?.position ?? after)
+      : laterOf(events.at(-1)?.position ?? after, lookedTo());
   try {
     while (events.length < limit) {
       const taken = inbox.take(limit - events.length);
