@@ -3,10 +3,12 @@ import { operatorProjections } from '../../projections/registry.js';
 import { guardsRecord } from '../adapters/guards-postgres/guards-record.js';
 import { isPaused } from '../adapters/guards-postgres/set-back.js';
 import { openPool } from '../adapters/sql/pool.js';
+import { placeBefore } from '../app/anchors/place-before.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
 import { pause as pauseFor } from '../waiting/pause.js';
 import { type GuardsStanding, runGuardsKeeper } from '../workers/guards-keeper.js';
 import { readCheckpoint } from '../workers/projection-checkpoint.js';
+import { shareOf } from '../workers/projection-status.js';
 import type { Engines } from './engines.js';
 import { createGuardsStanding, type GuardsKeeping } from './guards-standing.js';
 import { faultFields } from './logger.js';
@@ -66,15 +68,18 @@ export const startGuardsKeeping = async (parts: KeepingParts): Promise<GuardsKee
     answered = resolve;
   });
   const stopping = new AbortController();
+  const progress = sometimes(PROGRESS_MS, (standing: Rebuilding) => sayProgress(standing, logger));
   const running = runGuardsKeeper({
     log: engines.log,
     record: guardsRecord(pool, { idempotencyTtlSeconds: config.idempotencySeconds }),
     clock,
     windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
     operatorRowsHold: operatorRowsHold(engines),
+    placeBefore: (since) => placeBefore(since, engines.store),
     signal: stopping.signal,
     onStanding: (standing) => {
       if (state.set(standing)) say(standing, logger);
+      else if (standing.kind === 'rebuilding') progress(standing);
       if (standing.kind !== 'unknown') answered();
     },
     onFilled: (rows) => logger.warn({ msg: 'guards were missing in the database and were put back', rows }),
@@ -106,24 +111,50 @@ const openSessionPool = ({ config, engines, logger, runner }: KeepingParts) => {
 /** Without them a revoked key would be let in and a good one turned away; the projector makes them anew from the log. */
 const operatorRowsHold = ({ log, pool }: Pick<Engines, 'log' | 'pool'>) => {
   const all = [...new Set(operatorProjections.flatMap(({ prefixes }) => prefixes))];
+  const isDone = doneUpTo(log);
   return async (after: LogPosition | null, upTo: LogPosition): Promise<boolean> => {
-    if (await isDone(log, all, after, upTo)) return true;
+    if (await isDone(all, after, upTo)) return true;
     for (const projection of operatorProjections) {
       const checkpoint = await readCheckpoint(pool, projection);
-      if (!(await isDone(log, projection.prefixes, checkpoint, upTo))) return false;
+      if (!(await isDone(projection.prefixes, checkpoint, upTo))) return false;
     }
     return true;
   };
 };
 
-const isDone = async (
-  log: Pick<EventLog, 'readAll'>,
-  prefixes: readonly string[],
-  after: LogPosition | null,
-  upTo: LogPosition,
-): Promise<boolean> => {
-  const [next] = await log.readAll({ prefixes, after, limit: 1 });
-  return next === undefined || isEarlier(upTo, next.position);
+/** Whether nothing of these streams stands between two places. Asked again and again with a later end: a stretch is looked at once. */
+const doneUpTo = (log: Pick<EventLog, 'readAll'>) => {
+  const known = new Map<string, { from: LogPosition | null; to: LogPosition }>();
+  return async (prefixes: readonly string[], after: LogPosition | null, upTo: LogPosition): Promise<boolean> => {
+    const name = prefixes.join(' ');
+    const empty = known.get(name);
+    const start = empty?.from === after && isEarlier(after, empty.to) ? empty.to : after;
+    if (!isEarlier(start, upTo)) return true;
+    const [next] = await log.readAll({ prefixes, after: start, limit: 1 });
+    if (next !== undefined && !isEarlier(upTo, next.position)) return false;
+    known.set(name, { from: after, to: upTo });
+    return true;
+  };
+};
+
+type Rebuilding = Extract<GuardsStanding, { kind: 'rebuilding' }>;
+
+const PROGRESS_MS = 10_000;
+
+/** Drops what comes too soon after the last. */
+const sometimes = <T>(everyMs: number, act: (item: T) => void): ((item: T) => void) => {
+  let last = performance.now();
+  return (item) => {
+    if (performance.now() - last < everyMs) return;
+    last = performance.now();
+    act(item);
+  };
+};
+
+const sayProgress = ({ position, upTo, waitsFor }: Rebuilding, logger: KeepingParts['logger']): void => {
+  const percent = Math.floor(shareOf(position, upTo) * 100);
+  const places = { position: String(position ?? ''), up_to: String(upTo), percent };
+  logger.info({ msg: 'the database comes up with the log', waits_for: waitsFor, ...places });
 };
 
 const say = (standing: GuardsStanding, logger: KeepingParts['logger']): void => {

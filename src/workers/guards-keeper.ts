@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GuardWindows } from '../app/guards-rebuild/accepted-guards.js';
+import { type GuardWindows, neededSince } from '../app/guards-rebuild/accepted-guards.js';
 import { replayGuards } from '../app/guards-rebuild/replay.js';
-import { epochMs } from '../domain/shared/time.js';
+import { epochMs, type Instant } from '../domain/shared/time.js';
 import type { Clock } from '../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
 import type { GuardsLook, GuardsRecord, GuardsSession } from '../ports/guards-record.js';
@@ -20,6 +20,11 @@ export type GuardsKeeper = {
   record: GuardsRecord;
   clock: Clock;
   windows: GuardWindows;
+  /**
+   * A place in the log before which no event was recorded at the instant or later; null when none is known. An empty database is
+   * filled from there.
+   */
+  placeBefore(since: Instant): Promise<LogPosition | null>;
   /** Whether the rows that api processes decide by hold the log's events behind `after`, up to `upTo`. */
   operatorRowsHold(after: LogPosition | null, upTo: LogPosition): Promise<boolean>;
   signal: AbortSignal;
@@ -29,6 +34,7 @@ export type GuardsKeeper = {
   onFault(error: unknown): void;
   /** Between two looks, in milliseconds; tests make it short. */
   pauseMs?: { complete: number; waiting: number };
+  beatMs?: number;
 };
 
 const PAUSE_MS = { complete: 1_000, waiting: 250 };
@@ -38,6 +44,9 @@ const PAUSE_MS = { complete: 1_000, waiting: 250 };
  * No request takes longer than this, so until then the log is read again and nothing is taken for granted.
  */
 const GRACE_SECONDS = 60;
+
+/** R ends a session that says nothing for a minute; reading a long stretch of the log without an event of ours may take longer. */
+const BEAT_MS = 15_000;
 
 /** A node that lags behind its leader shows an older head for moments; that alone is not written down. */
 const SET_BACK_LOOKS = 5;
@@ -86,6 +95,9 @@ const keepDuring = async (
   const beganAt = epochMs(clock.now());
   let begin: { head: LogPosition | null } | undefined;
   let isComplete = false;
+  /** The log was read up to a head of after the grace: nothing that began before this session can come any more. */
+  let mayVouch = false;
+  let isFirstRead = true;
   let setBackLooks = 0;
   let seen: LogPosition | null = null;
   const ended = AbortSignal.any([signal, session.lost]);
@@ -112,10 +124,27 @@ const keepDuring = async (
       continue;
     }
     begin ??= { head };
-    const age = epochMs(clock.now()) - beganAt;
-    const mayVouch = isComplete && age >= GRACE_SECONDS * 1_000;
+    const isPastGrace = epochMs(clock.now()) - beganAt >= GRACE_SECONDS * 1_000;
     const told = isComplete ? { ...keeper, onStanding: ignore, onFilled: ignore } : keeper;
-    const held = look.leads && head !== null ? await advance(look, head, mayVouch, session, told) : look;
+    const held = await whileAlive(session, look.guards, keeper, async () => {
+      if (!look.leads || head === null) return look;
+      if (mayVouch && isComplete) return await vouch(look, head, session);
+      const from = isFirstRead ? await firstNeeded(look, keeper) : look.guards;
+      return await readOn(look, from, head, session, told);
+    }).catch((error: unknown) => {
+      // The log could not be read. While the session lives, what was complete is complete, and what was read is read.
+      if (session.lost.aborted || error instanceof GuardsWentBack) throw error;
+      onFault(error);
+      return undefined;
+    });
+    if (held === undefined) {
+      await pause(isComplete ? pauseMs.complete : pauseMs.waiting, [ended]);
+      continue;
+    }
+    if (look.leads) {
+      isFirstRead = false;
+      mayVouch ||= isPastGrace && !isEarlier(held.guards, head);
+    }
     seen = held.guards;
     const waitsFor = missing(held, begin.head);
     if (waitsFor === undefined) {
@@ -134,33 +163,47 @@ const ignore = (): void => undefined;
 type Held = Pick<GuardsLook, 'guards' | 'operatorRows'>;
 
 /** Guards are set before their invoice is appended, so a session that has lived long enough vouches for all up to the head. */
-const advance = async (
+const vouch = async (look: Held, head: LogPosition, session: GuardsSession): Promise<Held> => {
+  if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
+  await session.move({ guards: head, operatorRows: head });
+  return { guards: head, operatorRows: head };
+};
+
+/** Where an empty database may begin: guards of before count no more. */
+const firstNeeded = async (
+  { guards }: Held,
+  { placeBefore, windows, clock, onFault }: GuardsKeeper,
+): Promise<LogPosition | null> => {
+  if (guards !== null) return guards;
+  return await placeBefore(neededSince(windows, clock.now())).catch((error: unknown) => {
+    onFault(error);
+    return null;
+  });
+};
+
+const readOn = async (
   look: Held,
+  from: LogPosition | null,
   head: LogPosition,
-  mayVouch: boolean,
   session: GuardsSession,
   keeper: GuardsKeeper,
 ): Promise<Held> => {
   if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
-  if (mayVouch) {
-    await session.move({ guards: head, operatorRows: head });
-    return { guards: head, operatorRows: head };
-  }
-  const guards = await catchUp(look, head, session, keeper);
+  const guards = isEarlier(look.guards, head) ? await catchUp(from, head, session, keeper) : look.guards;
   if (isEarlier(guards, head) || !(await keeper.operatorRowsHold(look.operatorRows, head))) return { ...look, guards };
   await session.move({ guards, operatorRows: head });
   return { guards, operatorRows: head };
 };
 
 const catchUp = async (
-  { guards }: Held,
+  from: LogPosition | null,
   upTo: LogPosition,
   session: GuardsSession,
   { onStanding, onFilled, signal, ...keeper }: GuardsKeeper,
 ): Promise<LogPosition | null> => {
-  let position = guards;
+  let position = from;
   let filled = 0;
-  for await (const step of replayGuards(guards, upTo, { ...keeper, session })) {
+  for await (const step of replayGuards(from, upTo, { ...keeper, session })) {
     position = step.position;
     filled += step.filled;
     if (signal.aborted) break;
@@ -168,6 +211,32 @@ const catchUp = async (
   }
   if (filled > 0) onFilled(filled);
   return position;
+};
+
+/** Looks at R now and then while the work goes on, so that R takes the session for alive and a change of its rows is found. */
+const whileAlive = async <T>(
+  session: GuardsSession,
+  seen: LogPosition | null,
+  { beatMs = BEAT_MS }: GuardsKeeper,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const over = new AbortController();
+  const beating = (async (): Promise<void> => {
+    for (;;) {
+      await pause(beatMs, [over.signal, session.lost]);
+      if (over.signal.aborted || session.lost.aborted) return;
+      const { guards } = await session.look();
+      if (isEarlier(guards, seen)) throw new GuardsWentBack('the guards were set back while they were made');
+    }
+  })();
+  // Told below, once the work has ended.
+  beating.catch(() => undefined);
+  try {
+    return await work();
+  } finally {
+    over.abort();
+    await beating;
+  }
 };
 
 const missing = (held: Held, upTo: LogPosition | null): 'guards' | 'operator rows' | undefined => {

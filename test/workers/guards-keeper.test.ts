@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { addSeconds } from '../../src/domain/shared/time.js';
 import { EventLogUnavailable, type LogPosition } from '../../src/ports/event-log.js';
 import { type GuardsKeeper, type GuardsStanding, runGuardsKeeper } from '../../src/workers/guards-keeper.js';
 import { acceptances, recordedGuards } from '../app/guards-rebuild/world.js';
@@ -26,6 +27,7 @@ describe('the keeper of the guards', () => {
     const start = (): Promise<void> => {
       ended = runGuardsKeeper({
         ...{ log: world.log, record, clock: world.clock, operatorRowsHold: async () => true },
+        placeBefore: async () => null,
         windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
         signal: stop.signal,
         onStanding: (standing) => standings.push(standing),
@@ -95,7 +97,10 @@ describe('the keeper of the guards', () => {
     world.clock.pass(60);
     await world.accept();
     await soon(() => expect(record.standing).toMatchObject({ guards: 1_201n, operatorRows: 1_201n }));
-    expect(record.keys).toHaveLength(1_200);
+    expect(record.keys).toHaveLength(1_201);
+    await world.accept();
+    await soon(() => expect(record.standing).toMatchObject({ guards: 1_202n, operatorRows: 1_202n }));
+    expect(record.keys).toHaveLength(1_201);
     expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
     expect(told).toEqual([]);
   });
@@ -225,5 +230,120 @@ describe('the keeper of the guards', () => {
     const before = faults.length;
     await soon(() => expect(faults.length).toBeGreaterThan(before + 2));
     expect(last()?.kind).toBe('complete');
+  });
+
+  it('stays complete while its readings of the log fail, and lets nobody wait who came after', async () => {
+    const world = acceptances();
+    await world.accept();
+    let fails = false;
+    const readAll: GuardsKeeper['log']['readAll'] = async (wanted) => {
+      if (fails) throw new EventLogUnavailable('dropped');
+      return await world.log.readAll(wanted);
+    };
+    const { record, standings, faults, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    void start();
+    await becomes('complete');
+    fails = true;
+    await world.accept();
+    await soon(() => expect(faults.length).toBeGreaterThan(3));
+    expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
+    expect(record.identities).toHaveLength(1);
+    fails = false;
+    await soon(() => expect(record.keys).toHaveLength(2));
+  });
+
+  it('goes on with what it has read when a reading fails before the guards are complete', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    let reads = 0;
+    const readAll: GuardsKeeper['log']['readAll'] = async (wanted) => {
+      reads += 1;
+      if (reads % 2 === 0) throw new EventLogUnavailable('dropped');
+      return await world.log.readAll(wanted);
+    };
+    const { record, standings, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    void start();
+    await becomes('complete');
+    expect(record.fills).toEqual([1_000, 1_000, 400]);
+    expect(record.identities).toHaveLength(1);
+    expect(standings.map(({ kind }) => kind)).not.toContain('unknown');
+  });
+
+  it('vouches for nothing that it could not read in its first minute', async () => {
+    const world = acceptances();
+    let fails = false;
+    const readAll: GuardsKeeper['log']['readAll'] = async (wanted) => {
+      if (fails) throw new EventLogUnavailable('dropped');
+      return await world.log.readAll(wanted);
+    };
+    const { record, faults, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    void start();
+    await becomes('complete');
+    fails = true;
+    // Its guard was lost before the session began.
+    await world.accept();
+    world.clock.pass(61);
+    const before = faults.length;
+    await soon(() => expect(faults.length).toBeGreaterThan(before + 3));
+    expect(record.standing.guards).toBeNull();
+    fails = false;
+    await soon(() => expect(record.standing.guards).toBe(1n));
+    expect(record.keys).toHaveLength(1);
+  });
+
+  it('fills an empty database only from where guards still count', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 30; n++) await world.accept();
+    const asked: string[] = [];
+    const { record, start, becomes } = keep(world, {
+      placeBefore: async (since) => {
+        asked.push(since);
+        return at(25);
+      },
+    });
+    void start();
+    await becomes('complete');
+    expect(asked).toEqual([addSeconds(world.clock.now(), -86_400 - 600)]);
+    expect(record.keys.map(({ keyHash }) => keyHash)).toEqual([26, 27, 28, 29, 30].map((n) => `key-${n}`));
+    expect(record.standing.guards).toBe(30n);
+  });
+
+  it('begins at the beginning when no such place can be found, and reads nothing when the place is the end', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 3; n++) await world.accept();
+    const lost = async (): Promise<LogPosition> => {
+      throw new EventLogUnavailable('away');
+    };
+    const whole = keep(world, { placeBefore: lost });
+    void whole.start();
+    await whole.becomes('complete');
+    expect(whole.record.keys).toHaveLength(3);
+    const nothing = keep(world, { placeBefore: async () => at(3) });
+    void nothing.start();
+    await nothing.becomes('complete');
+    expect([nothing.record.keys, nothing.record.standing.guards]).toEqual([[], 3n]);
+  });
+
+  it('lets R hear from it while a reading lasts, and notices rows that are set back meanwhile', async () => {
+    const world = acceptances();
+    await world.accept();
+    let goOn = (): void => undefined;
+    let holds = 0;
+    const operatorRowsHold = (): Promise<boolean> => {
+      holds += 1;
+      if (holds > 1) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        goOn = () => resolve(true);
+      });
+    };
+    const { record, faults, start, becomes } = keep(world, { operatorRowsHold, beatMs: 1 });
+    record.standing.guards = at(1);
+    void start();
+    await soon(() => expect(record.looks).toBeGreaterThan(5));
+    record.standing.guards = null;
+    await soon(() => expect(record.looks).toBeGreaterThan(7));
+    goOn();
+    await soon(() => expect(faults.map((fault) => (fault as Error).name)).toContain('GuardsWentBack'));
+    await becomes('complete');
   });
 });

@@ -1,14 +1,15 @@
 import type { StreamName } from '../../domain/shared/ids.js';
-import { type EventBatch, type EventLog, EventLogUnavailable, type Revision } from '../../ports/event-log.js';
+import { type EventLog, EventLogUnavailable, type Revision } from '../../ports/event-log.js';
 import { type AppendDeps, appendTo } from './append.js';
+import { createHeadFinder, readLastEvents } from './backwards.js';
 import { createBeginnings } from './beginnings.js';
 import { openConnection } from './client.js';
 import { cutBefore } from './cut.js';
 import { faultCode } from './faults.js';
+import { readBehind, type Stretch } from './forwards.js';
 import { logIdentity } from './identity.js';
 import { type Reader, readLastRevision, readStream } from './read.js';
 import { supervised } from './subscription.js';
-import { createHeadFinder, readBehind, readLastEvents } from './whole-log.js';
 
 export type EventStoreEventLogOptions = {
   /** `esdb://user:password@host:2113?tls=true`, of several nodes with commas, or `esdb+discover://`. */
@@ -62,11 +63,11 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
   const readAll: EventLog['readAll'] = async ({ prefixes, after, limit }) => {
     let cursor = after;
     for (;;) {
-      const found: EventBatch = await readBehind(reader, { prefixes, after: cursor, limit }, closing.signal);
-      const shown = await pages(found);
+      const stretch: Stretch = await readBehind(reader, { prefixes, after: cursor, limit }, closing.signal);
+      const shown = await pages(stretch.events);
       refuseWhenClosed();
-      if (shown.length > 0 || found.length === 0) return shown;
-      cursor = found[found.length - 1]?.position ?? cursor;
+      if (shown.length > 0 || stretch.events.length === 0) return shown;
+      cursor = stretch.lookedTo;
     }
   };
   const head = createHeadFinder(reader);

@@ -11,6 +11,11 @@ export class EventLogStreamDeleted extends EventLogUnavailable {
   readonly code = 'stream_deleted';
 }
 
+/** Thrown when a call of the server ended in the middle without an error; what came before it stands. */
+export class StreamLost extends EventLogUnavailable {
+  readonly code = 'stream_lost';
+}
+
 /** A call that ended before a byte of it left. */
 export class NothingSent extends Error {
   override readonly name = 'NothingSent';
@@ -37,6 +42,28 @@ export const isNotLeader = (error: unknown): boolean => typeOf(error) === ErrorT
 /** Nothing left this process, and the next call makes a new connection. */
 export const isChannelClosed = (error: unknown): boolean =>
   error instanceof NothingSent || /Channel closed before call started/.test(textOf(error));
+
+/** A read that another node answers, or another connection to the same one. */
+export const isMisdirected = (error: unknown): boolean => isNotLeader(error) || isChannelClosed(error);
+
+/**
+ * A reader may begin again behind the last event that came: the connection or the call ended, or the server gave up a subscription
+ * whose events it could not get rid of. A silent server is not lost; whoever waited for it has waited long enough.
+ */
+export const isLost = (error: unknown): boolean => {
+  if (error instanceof StreamLost) return true;
+  const cause = error instanceof EventLogUnavailable ? error.cause : error;
+  const type = typeOf(cause);
+  return isMisdirected(cause) || (type !== undefined && LOST.includes(type));
+};
+
+const LOST: readonly FaultType[] = [ErrorType.TIMEOUT, ErrorType.UNAVAILABLE, ErrorType.CANCELLED];
+
+/** The server could not get rid of the events of a subscription. Its own text, as in EventStoreDB 23.10.6. */
+export const isTooSlow = (error: unknown): boolean => {
+  const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
+  return typeOf(cause) === ErrorType.TIMEOUT && /Consumer too slow/.test(textOf(cause));
+};
 
 /** What a failed append means: `AppendOutcomeUnknown` unless it is certain that nothing was stored. */
 export const meaningOfAppendFault = (error: unknown): Error => {

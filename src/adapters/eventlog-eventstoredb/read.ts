@@ -5,7 +5,7 @@ import { createBackoff } from '../../waiting/backoff.js';
 import { pause } from '../../waiting/pause.js';
 import { type Connection, callOptions } from './client.js';
 import { fromServerEvent } from './events.js';
-import { isChannelClosed, isNotLeader, isStreamNotFound, unavailable } from './faults.js';
+import { isMisdirected, isStreamNotFound, StreamLost, unavailable } from './faults.js';
 
 export type Reader = Pick<Connection, 'client' | 'credentials'> & {
   /** Longest wait for the next event of an answer; the client itself would wait for ever. */
@@ -35,22 +35,26 @@ export const readLastRevision = async (reader: Reader, stream: StreamName): Prom
   return last?.revision ?? null;
 };
 
-/** Tries at a read that met a node that does not lead, or a connection that was just given up: the next goes elsewhere. */
+/** Tries at a read, with growing pauses between them. */
 const TRIES = 5;
+const RETRY_MS = { first: 20, longest: 400 };
 
-/** All that a read gives; a stream that is not there gives nothing. Throws `EventLogUnavailable`. */
+/**
+ * All that a read gives; a stream that is not there gives nothing. Tried again as `mayTryAgain` says: what was sent to the wrong
+ * node, or, for readers of the whole log, what was lost on the way. Throws `EventLogUnavailable`.
+ */
 export const answered = async <E extends ResolvedEvent>(
   { timeoutMs }: Pick<Reader, 'timeoutMs'>,
   begin: () => StreamingRead<E>,
+  mayTryAgain: (error: unknown) => boolean = isMisdirected,
 ): Promise<readonly E[]> => {
-  const waits = createBackoff(20, 200);
+  const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
   for (let tries = 1; ; tries += 1) {
     try {
       return await drained(begin(), timeoutMs);
     } catch (error) {
       if (isStreamNotFound(error)) return [];
-      const again = isNotLeader(error) || isChannelClosed(error);
-      if (!again || tries === TRIES) throw unavailable('the event log cannot be read', error);
+      if (!mayTryAgain(error) || tries === TRIES) throw unavailable('the event log cannot be read', error);
       await pause(waits.next());
     }
   }
@@ -76,7 +80,7 @@ const drained = <E>(stream: StreamingRead<E>, timeoutMs: number): Promise<E[]> =
       clearTimeout(timer);
       resolve(events);
     });
-    stream.on('close', () => fail(new EventLogUnavailable('the event log ended a read')));
+    stream.on('close', () => fail(new StreamLost('the event log ended a read')));
   });
 
 /** Does not wait: a call that has not even begun can be cancelled only when it does. */

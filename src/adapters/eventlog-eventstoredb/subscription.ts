@@ -5,14 +5,19 @@ import {
   SUBSCRIPTION_BATCH,
   type Subscription,
 } from '../../ports/event-log.js';
-import { createBackoff } from '../../waiting/backoff.js';
+import { createBackoff, jittered } from '../../waiting/backoff.js';
 import { pause } from '../../waiting/pause.js';
 import type { Beginnings } from './beginnings.js';
+import { isTooSlow } from './faults.js';
+import { eventsOf, type Following, follow, laterOf } from './following.js';
+import { readBehind } from './forwards.js';
 import type { Reader } from './read.js';
-import { eventsOf, type Following, follow, readBehind } from './whole-log.js';
 
 /** Between two tries at a lost server; doubles, with jitter. */
 const RETRY_MS = { first: 50, longest: 2_000 };
+
+/** Before a subscription that the server gave up, alive as it is, is begun again; pages go on at once. */
+const TOO_SLOW_MS = 100;
 
 export type Supervision = {
   reader: Reader;
@@ -24,8 +29,10 @@ export type Supervision = {
 };
 
 /**
- * Catch-up, then live. The client's subscription ends for good when its connection does, and may fall silent on one that
- * lives: whatever happens to it, a new one goes on behind the last event that was handed out. Ends when the signal aborts.
+ * Catch-up, then live. What is there is read by pages, and only where they end does a subscription begin: the server gives
+ * one up that has more to catch up with than it keeps for a slow taker. A subscription also ends for good when its connection does,
+ * when it falls silent, or when its events find no room here: whatever happens to it, pages go on behind the last event, and another
+ * subscription behind them. Ends when the signal aborts.
  */
 export async function* supervised(
   { reader, beginnings, checkMs, closing }: Supervision,
@@ -33,22 +40,30 @@ export async function* supervised(
 ): AsyncGenerator<EventBatch, void> {
   const signal = AbortSignal.any([own, closing]);
   const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
-  let cursor = after;
+  let place = after;
   while (!signal.aborted) {
     let following: Following | undefined;
     try {
-      following = await follow(reader, prefixes, cursor);
-      for await (const batch of batchesOf(following, { reader, prefixes, after: cursor, checkMs, signal })) {
+      for (let atEnd = false; !atEnd; ) {
+        const stretch = await readBehind(reader, { prefixes, after: place, limit: SUBSCRIPTION_BATCH }, signal);
+        const shown = await beginnings(stretch.events);
+        if (signal.aborted) return;
+        if (shown.length > 0) yield shown;
+        place = stretch.lookedTo;
+        atEnd = stretch.atEnd;
+      }
+      following = await follow(reader, prefixes, place);
+      for await (const batch of batchesOf(following, { reader, prefixes, after: place, checkMs, signal })) {
         waits.reset();
         const shown = await beginnings(batch);
         if (signal.aborted) return;
         if (shown.length > 0) yield shown;
-        cursor = batch[batch.length - 1]?.position ?? cursor;
+        place = batch[batch.length - 1]?.position ?? place;
       }
     } catch (error) {
       if (signal.aborted) return;
       onInterrupted?.(error);
-      await pause(waits.next(), signal);
+      await pause(isTooSlow(error) ? jittered(TOO_SLOW_MS) : waits.next(), signal);
     } finally {
       following?.inbox.close();
     }
@@ -63,7 +78,7 @@ type Watch = {
   signal: AbortSignal;
 };
 
-/** Of one subscription, until it is lost, which throws, or until the signal aborts. */
+/** Of one subscription, until there is no room for its events, until it is lost, which throws, or until the signal aborts. */
 async function* batchesOf(
   { inbox, preface, lookedTo }: Following,
   { reader, prefixes, after, checkMs, signal }: Watch,
@@ -78,6 +93,7 @@ async function* batchesOf(
       missed = undefined;
       yield batch;
     } else {
+      if (inbox.isFull() && inbox.isEmpty()) return;
       const before = performance.now();
       await inbox.wait(checkMs, signal);
       if (!signal.aborted && performance.now() - before >= checkMs) {
@@ -100,7 +116,5 @@ const nextOf = async (
   prefixes: readonly string[],
   after: LogPosition | null,
   signal: AbortSignal,
-): Promise<LogPosition | undefined> => (await readBehind(reader, { prefixes, after, limit: 1 }, signal))[0]?.position;
-
-const laterOf = (a: LogPosition | null, b: LogPosition | null): LogPosition | null =>
-  a === null || (b !== null && b > a) ? b : a;
+): Promise<LogPosition | undefined> =>
+  (await readBehind(reader, { prefixes, after, limit: 1 }, signal)).events[0]?.position;

@@ -10,6 +10,10 @@ export type AcceptedGuards = { keys: readonly AcceptedKey[]; marks: readonly Acc
 /** Clocks of several processes differ; a guard that is a little too old does no harm, one that is missing may. */
 const MARGIN_SECONDS = 600;
 
+/** Acceptances of before have no guard that still counts. */
+export const neededSince = ({ idempotencySeconds, duplicateSeconds }: GuardWindows, now: Instant): Instant =>
+  addSeconds(now, -Math.max(idempotencySeconds, duplicateSeconds) - MARGIN_SECONDS);
+
 /**
  * The guards that the acceptances among these events had set and that still count. All of it stands in the log unsealed, so
  * no key is needed. Throws `UnknownEventVersion` for an acceptance that a newer program wrote.

@@ -23,7 +23,8 @@ const PAGE = 500;
 
 /**
  * Puts the guards of the log's events behind `after`, at least up to `upTo`, back into R, page by page; the position moves
- * with each, so that whoever comes next goes on there. Ends early when the consumer stops.
+ * with each, so that whoever comes next goes on there. A beginning that is not before `upTo` says that nothing is left to put back.
+ * Ends early when the consumer stops.
  */
 export async function* replayGuards(
   after: LogPosition | null,
@@ -31,6 +32,10 @@ export async function* replayGuards(
   { log, session, clock, windows }: ReplayDeps,
 ): AsyncGenerator<ReplayStep, void> {
   let position = after;
+  if (!isEarlier(position, upTo)) {
+    await session.move({ guards: upTo, operatorRows: null });
+    yield { position: upTo, filled: 0 };
+  }
   while (isEarlier(position, upTo)) {
     const page = await log.readAll({ prefixes: Object.values(invoicePrefix), after: position, limit: PAGE });
     const now = clock.now();

@@ -4,7 +4,7 @@ import { SUBSCRIPTION_BATCH } from '../../../src/ports/event-log.js';
 import { at, chained, retried, streamOf } from '../../contracts/event-log-kit.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
 import { tooSlow } from '../../support/eventstore-double/faults.js';
-import { openStage, type Stage } from './stage.js';
+import { fillWith, openStage, type Stage } from './stage.js';
 
 describe('a subscription to the event log in EventStoreDB', () => {
   let stage: Stage;
@@ -52,7 +52,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
   it('begins anew when the server does not begin it, or drops it', async () => {
     const log = stage.open(double.url, { subscriptionCheckMs: 50, readTimeoutMs: 500 });
     await streamOf(log, 1, 's-1');
-    for (const fault of [{ kind: 'silent' }, { kind: 'refuse', error: tooSlow() }] as const) {
+    for (const fault of [{ kind: 'silent' }, { kind: 'refuse', error: tooSlow('live') }] as const) {
       double.faults.subscriptions = fault;
       const follower = stage.follow(log, 's-');
       await expect.poll(() => follower.errors.length).toBeGreaterThan(0);
@@ -112,11 +112,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     const log = stage.open(double.url, { subscriptionCheckMs: 30 });
     const follower = stage.follow(log, 's-');
     await streamOf(log, 1, 's-1');
-    for (let n = 0; n < 1_100; n += 1) {
-      double.log.append(`other-${n}`, 'any', [
-        { id: crypto.randomUUID(), type: 'T', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() },
-      ]);
-    }
+    fillWith(double, 1_100);
     await streamOf(log, 1, 's-2');
     await expect.poll(follower.names).toEqual(['s-1@0', 's-2@0']);
     const own = double.log.all().filter(({ stream }) => stream.startsWith('s-'));
@@ -125,6 +121,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
 
   it('waits for a server that looks through a long stretch without a match, as long as it says how far it is', async () => {
     const log = stage.open(double.url, { readTimeoutMs: 4_000 });
+    fillWith(double, 600);
     await streamOf(log, 1, 's-1');
     const read = () => log.readAll({ prefixes: ['s-'], after: null, limit: 1 });
     double.faults.subscriptions = { kind: 'searching', checkpoints: 7, everyMs: 700 };

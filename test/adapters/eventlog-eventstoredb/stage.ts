@@ -20,6 +20,15 @@ export type Stage = {
 
 export type Follower = { events: RecordedEvent[]; names(): readonly string[]; errors: unknown[] };
 
+/** Events of nobody's, all in this turn: too many for the buffer of a subscription that is not yet live. */
+export const fillWith = (double: EventStoreDouble, events: number, stream = 'other'): void => {
+  for (let n = 0; n < events; n += 1) {
+    double.log.append(`${stream}-${n}`, 'any', [
+      { id: crypto.randomUUID(), type: 'T', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() },
+    ]);
+  }
+};
+
 export const openStage = (): Stage => {
   const doubles: EventStoreDouble[] = [];
   const logs: EventStoreEventLog[] = [];

@@ -42,6 +42,8 @@ export type EventStoreDouble = {
   start(): Promise<void>;
   /** How often a gossip was asked for. */
   gossipReads(): number;
+  /** That nobody has ended yet. */
+  openSubscriptions(): number;
   close(): Promise<void>;
 };
 
@@ -93,6 +95,7 @@ export const startEventStoreDouble = async (options: DoubleOptions = {}): Promis
     stop: () => server.forceShutdown(),
     start,
     gossipReads: () => gossiped,
+    openSubscriptions: () => faults.openSubscriptions ?? 0,
     close: async () => server.forceShutdown(),
   };
 };

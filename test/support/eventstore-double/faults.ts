@@ -21,6 +21,16 @@ export type Faults = {
   subscriptions?: Fault | undefined;
   /** Subscriptions stand and bring nothing that is new. */
   muted?: boolean;
+  /** Live messages that may wait for their taker; the server's own number unless a test changes it. */
+  liveBuffer?: number;
+  /** Every so-many-th read of the whole log is lost. */
+  dropEvery?: number;
+  /** Reads of the whole log since `dropEvery` was set. */
+  wholeLogReads?: number;
+  /** Told by the double: that nobody has ended yet. */
+  openSubscriptions?: number;
+  /** Called when a subscription has sent what there was and begins to go live. */
+  onGoingLive?: (() => void) | undefined;
 };
 
 export const refusal = (code: status, details: string, entries: Record<string, string> = {}): ServiceError => {
@@ -40,8 +50,11 @@ export const notReady = (): ServiceError => refusal(status.UNAVAILABLE, 'Server 
 
 export const timedOut = (): ServiceError => refusal(status.ABORTED, 'Operation timed out: a commit took too long');
 
-export const tooSlow = (): ServiceError =>
-  refusal(status.ABORTED, 'Operation timed out: Consumer too slow to handle event while live.');
+export const tooSlow = (state: 'live' | 'transitioning to live'): ServiceError =>
+  refusal(
+    status.ABORTED,
+    `Operation timed out: Consumer too slow to handle event while ${state}. Client resubscription required.`,
+  );
 
 export const accessDenied = (): ServiceError =>
   refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });

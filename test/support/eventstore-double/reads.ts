@@ -4,7 +4,9 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { type Faults, refusal, streamDeleted } from './faults.js';
 import type { DoubleLog, StoredEvent } from './log.js';
-import { caughtUp, checkpoint, confirmation, eventMessage, streamNameOf, streamNotFound } from './messages.js';
+import { checkpoint, confirmation, eventMessage, streamNameOf, streamNotFound } from './messages.js';
+import { matcherOf, noSuchPlace, startOf } from './places.js';
+import { subscribe } from './subscriptions.js';
 
 type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
@@ -23,7 +25,7 @@ export const answerRead = (call: ReadCall, log: DoubleLog, faults: Faults): void
   const begin = (): void => {
     if (isSubscription) subscribe(call, options, log, faults);
     else if (options.hasStream()) readStream(call, options, log, fault?.kind === 'drop' ? fault.after : undefined);
-    else readAll(call, options, log);
+    else readAll(call, options, log, isDropped(faults) ? 0 : fault?.kind === 'drop' ? fault.after : undefined);
   };
   switch (fault?.kind) {
     case 'silent':
@@ -35,19 +37,24 @@ export const answerRead = (call: ReadCall, log: DoubleLog, faults: Faults): void
       setTimeout(begin, fault.ms);
       return;
     case 'searching':
-      search(call, fault.checkpoints, fault.everyMs, begin);
+      search(call, options.getAll()?.getPosition()?.getCommitPosition() ?? '0', fault, begin);
       return;
     default:
       begin();
   }
 };
 
-const search = (call: ReadCall, checkpoints: number, everyMs: number, then: () => void): void => {
+const search = (
+  call: ReadCall,
+  from: string,
+  { checkpoints, everyMs }: { checkpoints: number; everyMs: number },
+  then: () => void,
+): void => {
   let said = 0;
   call.write(confirmation(randomUUID()));
   const timer = setInterval(() => {
     said += 1;
-    call.write(checkpoint(BigInt(said)));
+    call.write(checkpoint(BigInt(from) + BigInt(said)));
     if (said < checkpoints) return;
     clearInterval(timer);
     then();
@@ -81,7 +88,14 @@ const readStream = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, dr
   send(call, ordered.filter(fits), options.getCount(), dropAfter);
 };
 
-const readAll = (call: ReadCall, options: ReadReq.Options, log: DoubleLog): void => {
+/** Every so-many-th read of the whole log, as a test wants it. */
+const isDropped = (faults: Faults): boolean => {
+  if (faults.dropEvery === undefined) return false;
+  faults.wholeLogReads = (faults.wholeLogReads ?? 0) + 1;
+  return faults.wholeLogReads % faults.dropEvery === 0;
+};
+
+const readAll = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, dropAfter: number | undefined): void => {
   const place = startOf(options, log);
   if (place === 'invalid') {
     refuse(call, noSuchPlace());
@@ -99,6 +113,7 @@ const readAll = (call: ReadCall, options: ReadReq.Options, log: DoubleLog): void
     call,
     ordered.filter((event) => inside(event) && fits(event)),
     options.getCount(),
+    dropAfter,
   );
 };
 
@@ -110,54 +125,4 @@ const send = (call: ReadCall, events: readonly StoredEvent[], count: string, dro
   for (const event of sent) call.write(eventMessage(event));
   if (dropAfter === undefined) call.end();
   else refuse(call, refusal(status.UNAVAILABLE, 'Connection dropped'));
-};
-
-const subscribe = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, faults: Faults): void => {
-  const place = startOf(options, log);
-  if (place === 'invalid') {
-    refuse(call, noSuchPlace());
-    return;
-  }
-  const fits = matcherOf(options);
-  const interval = windowOf(options);
-  // The first event at or behind the place counts as the one that was handled, even if that one has been scavenged.
-  const handled = typeof place === 'bigint' ? log.all().find(({ position }) => position >= place)?.position : undefined;
-  let considered = 0;
-  const look = (event: StoredEvent): void => {
-    if (fits(event)) call.write(eventMessage(event));
-    considered += 1;
-    if (considered % interval === 0) call.write(checkpoint(event.position));
-  };
-  call.write(confirmation(randomUUID()));
-  for (const event of log.all()) {
-    if (place !== 'end' && (handled === undefined || event.position > handled)) look(event);
-  }
-  call.write(caughtUp());
-  const leave = log.onAppend((event) => {
-    if (faults.muted !== true) look(event);
-  });
-  call.on('cancelled', leave);
-  call.on('close', leave);
-};
-
-const noSuchPlace = (): Error => refusal(status.UNKNOWN, 'Unexpected ReadAllResult: Error');
-
-const startOf = (options: ReadReq.Options, log: DoubleLog): 'start' | 'end' | 'invalid' | bigint => {
-  const all = options.getAll();
-  if (all === undefined || all.hasStart()) return 'start';
-  if (all.hasEnd()) return 'end';
-  const position = BigInt(all.getPosition()?.getCommitPosition() ?? '0');
-  return log.isPosition(position) ? position : 'invalid';
-};
-
-const matcherOf = (options: ReadReq.Options): ((event: StoredEvent) => boolean) => {
-  const expression = options.getFilter()?.getStreamIdentifier();
-  if (expression === undefined) return () => true;
-  const prefixes = expression.getPrefixList();
-  return ({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix));
-};
-
-const windowOf = (options: ReadReq.Options): number => {
-  const filter = options.getFilter();
-  return (filter?.hasMax() ? filter.getMax() : 32) * (filter?.getCheckpointintervalmultiplier() ?? 1);
 };

@@ -1,0 +1,21 @@
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { status } from '@grpc/grpc-js';
+import { refusal } from './faults.js';
+import type { DoubleLog, StoredEvent } from './log.js';
+
+export const noSuchPlace = (): Error => refusal(status.UNKNOWN, 'Unexpected ReadAllResult: Error');
+
+export const startOf = (options: ReadReq.Options, log: DoubleLog): 'start' | 'end' | 'invalid' | bigint => {
+  const all = options.getAll();
+  if (all === undefined || all.hasStart()) return 'start';
+  if (all.hasEnd()) return 'end';
+  const position = BigInt(all.getPosition()?.getCommitPosition() ?? '0');
+  return log.isPosition(position) ? position : 'invalid';
+};
+
+export const matcherOf = (options: ReadReq.Options): ((event: StoredEvent) => boolean) => {
+  const expression = options.getFilter()?.getStreamIdentifier();
+  if (expression === undefined) return () => true;
+  const prefixes = expression.getPrefixList();
+  return ({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix));
+};
