@@ -110,6 +110,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
       return address.baseUrl;
     },
     rateLimits: config.rates,
+    docs: config.docs,
     isUnavailable,
     onRequest: (summary) => {
       metrics.request(summary);

@@ -2,6 +2,7 @@ import { benchAccept } from './accept.js';
 import { benchAudit } from './audit.js';
 import { benchDanfse } from './danfse.js';
 import { benchEventLog } from './event-log.js';
+import { benchHostileBodies } from './hostile-bodies.js';
 import { benchRead } from './read.js';
 import { benchRebuild } from './rebuild.js';
 import { atLeast, type Row, renderTable } from './report.js';
@@ -20,6 +21,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   rebuild: benchRebuild,
   audit: benchAudit,
   start: benchStart,
+  'hostile-bodies': benchHostileBodies,
 };
 
 const compared =
