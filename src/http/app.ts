@@ -32,7 +32,7 @@ export const createApp = (deps: HttpDeps): Hono => {
   get('/v1/nfse/:id/pdf', downloadRoute(deps, entrance, pdf));
   get('/v1/nfse/:id/xml', downloadRoute(deps, entrance, xml));
   get('/v1/activities', withKey(gate, READ, activitiesRoute(deps)));
-  addDocs(app, deps);
+  if (deps.docs) addDocs(app, deps);
   app.notFound(routeNotFound(deps));
   // Only a failing hook of ours comes here; the envelope holds all the same.
   app.onError(() => refuse({ requestId: deps.newRequestId() }, { code: 'internal_error' }));

@@ -61,6 +61,8 @@ export type HttpDeps = {
   /** Origin of `links`, without a trailing slash (reading 37). */
   baseUrl: string;
   rateLimits: RateLimits;
+  /** Whether `/docs` and `/openapi.json` are there. */
+  docs: boolean;
   /** An engine cannot be used now: the answer is 503, not 500. */
   isUnavailable(error: unknown): boolean;
   /** Waited for before a fault is answered: whoever asks again at once shall not keep the service busy with refusals. */

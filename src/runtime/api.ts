@@ -122,6 +122,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
       return address.baseUrl;
     },
     rateLimits: config.rates,
+    docs: config.docs,
     isUnavailable,
     holdBack: async (error) => {
       if (isTooBusy(error)) await pause(REFUSED_AFTER_MS);

@@ -3,6 +3,7 @@ import { benchAudit } from './audit.js';
 import { benchDanfse } from './danfse.js';
 import { benchEventLog } from './event-log.js';
 import { benchHostile } from './hostile.js';
+import { benchHostileBodies } from './hostile-bodies.js';
 import { benchRead } from './read.js';
 import { benchRebuild } from './rebuild.js';
 import { atLeast, type Row, renderTable } from './report.js';
@@ -21,8 +22,8 @@ const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   rebuild: benchRebuild,
   audit: benchAudit,
   start: benchStart,
-  // Further groups of hostile input stand beside it, each a function that gives rows of its own.
-  hostile: async () => [...(await benchHostile())],
+  hostile: async () => [...(await benchHostile()), ...(await benchHostileBodies())],
+  'hostile-bodies': benchHostileBodies,
 };
 
 const compared =

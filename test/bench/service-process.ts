@@ -5,13 +5,18 @@ import { makeDemoCompany } from '../../src/runtime/first-start.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import { startService } from '../../src/runtime/service.js';
 import { processorSeconds, serveParent } from './child.js';
+import { watchLoop } from './loop.js';
 
 /** `certificatesFrom`: the data folder of the simulator whose authority issues the company's certificate. */
 export type ServiceArgument = { env: Record<string, string>; roles: readonly Role[]; certificatesFrom?: string };
-export type ServiceReady = { origin: string; key: string; connectionString: string };
+/** `liveKey`: of the same company, with a quota of its own. */
+export type ServiceReady = { origin: string; key: string; liveKey: string; connectionString: string };
+
+/** `longest block`: of the event loop since the last such question, in ms. */
+export type ServiceQuestion = 'processor seconds' | 'longest block';
 
 /** The service as `serve` starts it, with a company and a test key. */
-await serveParent<ServiceArgument, 'processor seconds'>(async ({ env, roles, certificatesFrom }) => {
+await serveParent<ServiceArgument, ServiceQuestion>(async ({ env, roles, certificatesFrom }) => {
   const parsed = readConfig(env);
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const { config } = parsed;
@@ -22,9 +27,18 @@ await serveParent<ServiceArgument, 'processor seconds'>(async ({ env, roles, cer
     logger: createLogger(config.logLevel, 'stdout'),
   });
   const authority = { ...config, dataDir: certificatesFrom ?? config.dataDir };
-  const [key] = await makeDemoCompany(service, authority, systemClock, ['test']);
+  const [key, liveKey] = await makeDemoCompany(service, authority, systemClock, ['test', 'live']);
   const connection = await readConnection(config.dataDir);
-  if (key === undefined || connection === undefined) throw new Error('the service has no key or no database');
-  const ready: ServiceReady = { origin: service.url, key: key.key, connectionString: superuserAddress(connection) };
-  return { ready, answer: processorSeconds, close: () => service.stop() };
+  if (key === undefined || liveKey === undefined || connection === undefined)
+    throw new Error('the service has no keys or no database');
+  const connectionString = superuserAddress(connection);
+  const ready: ServiceReady = { origin: service.url, key: key.key, liveKey: liveKey.key, connectionString };
+  let stopWatching = watchLoop();
+  const longestBlock = async (): Promise<number> => {
+    const { longestMs } = stopWatching();
+    stopWatching = watchLoop();
+    return longestMs;
+  };
+  const answer = (question: ServiceQuestion) => (question === 'longest block' ? longestBlock() : processorSeconds());
+  return { ready, answer, close: () => service.stop() };
 });

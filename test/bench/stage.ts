@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Role } from '../../src/runtime/config.js';
 import { type Child, startChild } from './child.js';
 import type { Load, LoadResult } from './load-process.js';
-import type { ServiceArgument, ServiceReady } from './service-process.js';
+import type { ServiceArgument, ServiceQuestion, ServiceReady } from './service-process.js';
 
 /** Far above anything that a run reaches: the limiter works, and refuses nobody. */
 const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000' };
@@ -17,7 +17,7 @@ export type Stage = {
   alsoStop(stop: () => Promise<unknown>): void;
 };
 
-type Service = Child<ServiceReady, 'processor seconds', number>;
+type Service = Child<ServiceReady, ServiceQuestion, number>;
 
 export type Surroundings = Pick<ServiceArgument, 'certificatesFrom'> & { env?: Record<string, string> };
 

@@ -150,6 +150,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     downloadTokens: createDownloadTokens((day) => [Buffer.from(sha256Hex(`${tokenSecret}${day}`))], 900),
     baseUrl: BASE_URL,
     rateLimits: { write: 60, read: 300 },
+    docs: true,
     isUnavailable: (error) => error instanceof EngineDown,
     onRequest: (summary) => summaries.push(summary),
     onFault: (error) => faults.push(error),

@@ -1,5 +1,6 @@
 import { type CatalogueEntry, type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
 import { errorExample } from '../openapi/examples.js';
+import type { AssetPath } from './assets.js';
 import { errorGuide } from './error-guide.js';
 import { escaped, page } from './html.js';
 
@@ -8,7 +9,7 @@ const codes = Object.keys(errorCatalogue) as ErrorCode[];
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCatalogue, code);
 
 /** Every code with its status and cause. */
-export const errorIndexPage = (): string => {
+export const errorIndexPage = (assetPath: AssetPath): string => {
   const rows = codes.map(
     (code) =>
       `<tr><td><a href="/docs/errors/${code}"><code>${code}</code></a></td>` +
@@ -16,6 +17,7 @@ export const errorIndexPage = (): string => {
   );
   return page({
     title: 'Códigos de erro',
+    assetPath,
     body: `<nav><a href="/docs">Referência da API</a></nav>
 <h1>Códigos de erro</h1>
 <p>Decida sempre por <code>error.code</code> e por <code>error.retryable</code>, nunca pelo texto da mensagem.</p>
@@ -26,11 +28,12 @@ ${rows.join('\n')}
 };
 
 /** One code: cause, what to do, whether repeating helps, an example. */
-export const errorPage = (code: ErrorCode): string => {
+export const errorPage = (code: ErrorCode, assetPath: AssetPath): string => {
   const { status, type, param, retryable }: CatalogueEntry = errorCatalogue[code];
   const { cause, action } = errorGuide[code];
   return page({
     title: `Erro ${code}`,
+    assetPath,
     body: `<nav><a href="/docs">Referência da API</a> · <a href="/docs/errors">Códigos de erro</a></nav>
 <h1><code>${code}</code></h1>
 <table><tbody>

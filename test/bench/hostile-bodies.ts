@@ -1,0 +1,67 @@
+import { roles } from '../../src/runtime/config.js';
+import type { Attack, AttackResult } from './attack-process.js';
+import { startChild } from './child.js';
+import type { LoadResult } from './load-process.js';
+import { below, type Row } from './report.js';
+import { onStage, type Stage } from './stage.js';
+
+const WATCHED_MS = 4_000;
+const ATTACKERS = 2;
+const OTHERS = 4;
+const LONGEST_BLOCK_MS = 20;
+
+/**
+ * How long one request can hold the event loop, and what another tenant's GET sees meanwhile: each attack for four seconds over
+ * two connections, beside the same seconds without any. A block that stands in the quiet line too is the machine's.
+ */
+export const benchHostileBodies = (): Promise<readonly Row[]> =>
+  onStage(roles, async (stage) => {
+    const attacker = await startChild<readonly string[], Attack, AttackResult>('attack-process.ts', null);
+    stage.alsoStop(attacker.stop);
+    const id = await issuedId(stage);
+    await watched(stage, id);
+    const quiet = await watched(stage, id);
+    const rows = [rowOf('quiet', quiet, quiet, 'no attack')];
+    for (const what of attacker.ready) {
+      const { origin, liveKey: key } = stage.service.ready;
+      const attack = { origin, key, what, connections: ATTACKERS, milliseconds: WATCHED_MS };
+      const [seen, { answers }] = await Promise.all([watched(stage, id), attacker.ask(attack)]);
+      const told = Object.entries(answers).map(([status, count]) => `${count} x ${status}`);
+      rows.push(rowOf(what, seen, quiet, told.join(', ')));
+    }
+    return rows;
+  });
+
+type Seen = LoadResult & { blockMs: number };
+
+/** The other tenant reads; the blocks are those of these seconds. */
+const watched = async ({ service, load }: Stage, id: string): Promise<Seen> => {
+  await service.ask('longest block');
+  const seen = await load({
+    target: service.ready,
+    what: { kind: 'get', ids: [id] },
+    inFlight: OTHERS,
+    until: { milliseconds: WATCHED_MS },
+  });
+  return { ...seen, blockMs: await service.ask('longest block') };
+};
+
+const issuedId = async ({ service }: Stage): Promise<string> => {
+  const { origin, key } = service.ready;
+  const answer = await fetch(`${origin}/v1/nfse`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ amount_in_cents: 150_000, description: 'Desenvolvimento de sistema' }),
+  });
+  const { id } = (await answer.json()) as { id?: string };
+  if (id === undefined) throw new Error(`no invoice: ${answer.status}`);
+  return id;
+};
+
+const rowOf = (name: string, { blockMs, p50Ms, p99Ms }: Seen, quiet: Seen, told: string): Row => ({
+  name: `hostile: ${name}`,
+  figure: `${blockMs.toFixed(1)} ms block`,
+  ratio: p99Ms / quiet.p99Ms,
+  aim: below(LONGEST_BLOCK_MS, blockMs, ' ms'),
+  detail: `GET p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms, quiet ${quiet.p50Ms.toFixed(1)} and ${quiet.p99Ms.toFixed(1)}; ${told}`,
+});
