@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { refuse } from './answer.js';
-import type { BareRefusal } from './bare-refusal.js';
+import { type BareRefusal, MAX_WAITING } from './bare-refusal.js';
 import { randomRequestId } from './call.js';
 
 /** Time for a client that still sends to read the answer: data that comes after a close would cost it the answer. */
@@ -14,8 +14,10 @@ export const answerBare = async (response: ServerResponse, bare: BareRefusal): P
 };
 
 export type SocketAnswers = {
-  /** To be told of every request, in the order in which they come. */
+  /** To be told of every request, in the order in which they come, but of those beyond `isFull`. */
   note(request: IncomingMessage, response: ServerResponse): void;
+  /** Whether this connection may ask for no more: too many of its requests wait for their answers, or it was refused. */
+  isFull(socket: Duplex): boolean;
   /**
    * Answers what Node has no response for, after the answers to the requests before it, and ends the connection. Nothing
    * is written where the answer to the broken request itself has begun. Once per socket; `atOnce` when nothing is on its way.
@@ -23,15 +25,21 @@ export type SocketAnswers = {
   refuse(socket: Duplex, bare: BareRefusal, atOnce: boolean): Promise<void>;
 };
 
-type Latest = { response: ServerResponse; before: ServerResponse | undefined };
+type Latest = { response: ServerResponse; before: ServerResponse | undefined; waiting: number };
 
 export const createSocketAnswers = (): SocketAnswers => {
   const latest = new WeakMap<Duplex, Latest>();
   const refused = new WeakSet<Duplex>();
   return {
     note: ({ socket }, response) => {
-      latest.set(socket, { response, before: latest.get(socket)?.response });
+      const last = latest.get(socket);
+      latest.set(socket, { response, before: last?.response, waiting: (last?.waiting ?? 0) + 1 });
+      response.once('close', () => {
+        const now = latest.get(socket);
+        if (now !== undefined) now.waiting -= 1;
+      });
     },
+    isFull: (socket) => refused.has(socket) || (latest.get(socket)?.waiting ?? 0) >= MAX_WAITING,
     refuse: async (socket, bare, atOnce) => {
       if (refused.has(socket)) return;
       refused.add(socket);

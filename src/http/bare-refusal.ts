@@ -10,12 +10,19 @@ export type ParseFault = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesPars
 /** Node's own limit. It drops what is more in silence, a credential too: hence one more is let in, to be refused. */
 export const MAX_HEADERS = 2000;
 
+/** Requests of one connection that are not answered yet: a packet holds two thousand, each of which takes its time. */
+export const MAX_WAITING = 100;
+
 const invalid = (status: number, message: string): BareRefusal => ({
   status,
   refusal: { code: 'invalid_request', message },
 });
 
 export const BAD_REQUEST = invalid(400, 'O pedido HTTP não é válido: confira a linha do pedido e os cabeçalhos.');
+export const TOO_MANY_WAITING = invalid(
+  400,
+  `A conexão tem mais de ${MAX_WAITING} pedidos sem resposta. Espere as respostas antes de enviar outros.`,
+);
 export const EXPECTATION_FAILED = invalid(417, 'O cabeçalho Expect só pode ser 100-continue. Retire-o ou corrija-o.');
 export const ROUTE_NOT_FOUND: BareRefusal = { status: 404, refusal: { code: 'route_not_found' } };
 const TIMED_OUT = invalid(408, 'O pedido não chegou inteiro no prazo e não foi executado. Confira a conexão.');

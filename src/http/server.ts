@@ -11,6 +11,7 @@ import {
   MAX_HEADERS,
   type ParseFault,
   ROUTE_NOT_FOUND,
+  TOO_MANY_WAITING,
   refusalOfFault,
   refusalOfRequest,
 } from './bare-refusal.js';
@@ -92,6 +93,7 @@ const answerWith = (server: Server, app: Hono, lastAnswers: LastAnswers): void =
     errorHandler: () => refuse({ requestId: randomRequestId() }, BAD_REQUEST.refusal),
   });
   server.on('request', (request, response) => {
+    if (answers.isFull(request.socket)) return answers.refuse(request.socket, TOO_MANY_WAITING, false);
     answers.note(request, response);
     lastAnswers.note(request, response);
     const refusal = refusalOfRequest(request);

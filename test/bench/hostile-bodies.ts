@@ -8,7 +8,7 @@ import { onStage, type Stage } from './stage.js';
 const WATCHED_MS = 4_000;
 const ATTACKERS = 2;
 const OTHERS = 4;
-const LONGEST_BLOCK_MS = 20;
+const LONGEST_TURN_MS = 20;
 
 /**
  * How long one request can hold the event loop, and what another tenant's GET sees meanwhile: each attack for four seconds over
@@ -32,18 +32,19 @@ export const benchHostileBodies = (): Promise<readonly Row[]> =>
     return rows;
   });
 
-type Seen = LoadResult & { blockMs: number };
+type Seen = LoadResult & { turnMs: number; blockMs: number };
 
 /** The other tenant reads; the blocks are those of these seconds. */
 const watched = async ({ service, load }: Stage, id: string): Promise<Seen> => {
   await service.ask('longest block');
+  await service.ask('busiest turn');
   const seen = await load({
     target: service.ready,
     what: { kind: 'get', ids: [id] },
     inFlight: OTHERS,
     until: { milliseconds: WATCHED_MS },
   });
-  return { ...seen, blockMs: await service.ask('longest block') };
+  return { ...seen, turnMs: await service.ask('busiest turn'), blockMs: await service.ask('longest block') };
 };
 
 const issuedId = async ({ service }: Stage): Promise<string> => {
@@ -58,10 +59,12 @@ const issuedId = async ({ service }: Stage): Promise<string> => {
   return id;
 };
 
-const rowOf = (name: string, { blockMs, p50Ms, p99Ms }: Seen, quiet: Seen, told: string): Row => ({
+const rowOf = (name: string, seen: Seen, quiet: Seen, told: string): Row => ({
   name: `hostile: ${name}`,
-  figure: `${blockMs.toFixed(1)} ms block`,
-  ratio: p99Ms / quiet.p99Ms,
-  aim: below(LONGEST_BLOCK_MS, blockMs, ' ms'),
-  detail: `GET p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms, quiet ${quiet.p50Ms.toFixed(1)} and ${quiet.p99Ms.toFixed(1)}; ${told}`,
+  figure: `${seen.turnMs.toFixed(1)} ms of processor in a turn`,
+  ratio: seen.p99Ms / quiet.p99Ms,
+  aim: below(LONGEST_TURN_MS, seen.turnMs, ' ms'),
+  detail: `still for ${seen.blockMs.toFixed(0)} ms by the clock, quiet ${quiet.blockMs.toFixed(0)}; GET ${times(seen)}, quiet ${times(quiet)}; ${told}`,
 });
+
+const times = ({ p50Ms, p99Ms }: Seen): string => `p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms`;

@@ -26,6 +26,24 @@ export const watchLoop = (): (() => LoopBlocks) => {
   };
 };
 
+/**
+ * The most processor time, in ms, that this process used between two moments at which its event loop was free. It counts all
+ * threads, so that a collector at work makes it more than a block, and a machine at other work makes it no less of one.
+ */
+export const watchTurns = (): (() => number) => {
+  let busiest = 0;
+  let last = process.cpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(last);
+    busiest = Math.max(busiest, (user + system) / 1_000);
+    last = process.cpuUsage();
+  }, 1);
+  return () => {
+    clearInterval(timer);
+    return busiest;
+  };
+};
+
 /** Makes and drops small objects in turns of 25 ms, as a thread that draws does, and gives back a number. */
 const BUSY_THREAD = `
   const { parentPort } = require('node:worker_threads');

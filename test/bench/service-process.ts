@@ -1,19 +1,44 @@
 import { readConnection, superuserAddress } from '../../src/adapters/embedded-postgres/connection-file.js';
+import { unreachable } from '../../src/domain/shared/unreachable.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { type Role, readConfig } from '../../src/runtime/config.js';
 import { makeDemoCompany } from '../../src/runtime/first-start.js';
 import { createLogger } from '../../src/runtime/logger.js';
 import { startService } from '../../src/runtime/service.js';
 import { processorSeconds, serveParent } from './child.js';
-import { watchLoop } from './loop.js';
+import { watchLoop, watchTurns } from './loop.js';
 
 /** `certificatesFrom`: the data folder of the simulator whose authority issues the company's certificate. */
 export type ServiceArgument = { env: Record<string, string>; roles: readonly Role[]; certificatesFrom?: string };
 /** `liveKey`: of the same company, with a quota of its own. */
 export type ServiceReady = { origin: string; key: string; liveKey: string; connectionString: string };
 
-/** `longest block`: of the event loop since the last such question, in ms. */
-export type ServiceQuestion = 'processor seconds' | 'longest block';
+/** Since the last such question, in ms: how long the event loop stood still, and the most processor time of one of its turns. */
+export type ServiceQuestion = 'processor seconds' | 'longest block' | 'busiest turn';
+
+/** Watches nothing until it is first asked, which then answers of no time at all: other groups shall not pay for it. */
+const watching = (): ((question: ServiceQuestion) => Promise<number>) => {
+  let blocks: ReturnType<typeof watchLoop> | undefined;
+  let turns: ReturnType<typeof watchTurns> | undefined;
+  return async (question) => {
+    switch (question) {
+      case 'processor seconds':
+        return await processorSeconds();
+      case 'longest block': {
+        const seen = blocks?.();
+        blocks = watchLoop();
+        return seen?.longestMs ?? 0;
+      }
+      case 'busiest turn': {
+        const busiest = turns?.() ?? 0;
+        turns = watchTurns();
+        return busiest;
+      }
+      default:
+        return unreachable(question);
+    }
+  };
+};
 
 /** The service as `serve` starts it, with a company and a test key. */
 await serveParent<ServiceArgument, ServiceQuestion>(async ({ env, roles, certificatesFrom }) => {
@@ -33,12 +58,5 @@ await serveParent<ServiceArgument, ServiceQuestion>(async ({ env, roles, certifi
     throw new Error('the service has no keys or no database');
   const connectionString = superuserAddress(connection);
   const ready: ServiceReady = { origin: service.url, key: key.key, liveKey: liveKey.key, connectionString };
-  let stopWatching = watchLoop();
-  const longestBlock = async (): Promise<number> => {
-    const { longestMs } = stopWatching();
-    stopWatching = watchLoop();
-    return longestMs;
-  };
-  const answer = (question: ServiceQuestion) => (question === 'longest block' ? longestBlock() : processorSeconds());
-  return { ready, answer, close: () => service.stop() };
+  return { ready, answer: watching(), close: () => service.stop() };
 });
