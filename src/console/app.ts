@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
+import { createEndedSessions } from '../app/audit/console-access.js';
+import { SESSION_SECONDS } from './access/session.js';
 import type { ConsoleDeps } from './deps.js';
 import type { ConsoleEnv } from './env.js';
 import { guard } from './guard.js';
@@ -17,9 +19,10 @@ import { workRoutes } from './routes/work.js';
 export const createConsole = (deps: ConsoleDeps): Hono<ConsoleEnv> => {
   const style = readFileSync(new URL('./assets/style.css', import.meta.url), 'utf8');
   const app = new Hono<ConsoleEnv>({ strict: false });
-  app.use(guard(deps));
+  const ended = createEndedSessions(deps, SESSION_SECONDS);
+  app.use(guard(deps, ended));
   app.get(`${ROOT}/style.css`, (c) => c.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
-  signInRoutes(app, deps);
+  signInRoutes(app, deps, ended);
   workRoutes(app, deps);
   searchRoutes(app, deps);
   invoiceRoutes(app, deps);

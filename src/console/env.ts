@@ -8,12 +8,17 @@ export type ConsoleEnv = {
   Bindings: { incoming?: { socket: { remoteAddress?: string | undefined } } };
   Variables: {
     page: PageContext;
+    /** Of whoever has signed in, as it stands on record. */
+    session: string | undefined;
     /** Of a form; a field that was not sent is empty. */
     field: (name: string) => string;
   };
 };
 
 export type ConsoleContext = Context<ConsoleEnv>;
+
+/** IP address of the other end of the connection; of a proxy, where one stands between. */
+export const peerOf = (c: ConsoleContext): string => c.env.incoming?.socket.remoteAddress ?? '';
 
 /** Who acts: whoever has signed in, else the name that was typed. Undefined when that is none. */
 export const actingOperator = (c: ConsoleContext): string | undefined => {

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
+import type { EndedSessions } from '../app/audit/console-access.js';
 import { formToken, isFormToken } from './access/form-token.js';
 import { isOurHost, isOurOrigin } from './access/origin.js';
 import { COOKIE, readSession } from './access/session.js';
@@ -27,7 +28,7 @@ const MAX_BODY_BYTES = 16 * 1024;
 
 /** Before every page: headers, Host, and for a form where it comes from, its size and its token; then who is asking. */
 export const guard =
-  (deps: ConsoleDeps): MiddlewareHandler<ConsoleEnv> =>
+  (deps: ConsoleDeps, ended: EndedSessions): MiddlewareHandler<ConsoleEnv> =>
   async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     if (!isOurHost(c.req.header('host'), deps.access.hosts)) {
@@ -37,8 +38,9 @@ export const guard =
       );
     }
     if (c.req.path === `${ROOT}/style.css`) return await next();
-    const { session, page } = pageContext(c, deps);
+    const { session, page, signedInAs } = await pageContext(c, deps, ended);
     c.set('page', page);
+    c.set('session', signedInAs);
     c.set('field', () => '');
     if (c.req.method === 'POST') {
       const refusal = await readForm(c, session, deps);
@@ -54,19 +56,23 @@ export const guard =
     return await next();
   };
 
-const pageContext = (
+const pageContext = async (
   c: ConsoleContext,
   { access, clock, version, simulatedModes }: ConsoleDeps,
-): { session: string; page: PageContext } => {
+  ended: EndedSessions,
+): Promise<{ session: string; page: PageContext; signedInAs: string | undefined }> => {
   const now = clock.now();
   const cookie = access.token === undefined ? undefined : getCookie(c, COOKIE);
-  const found = cookie === undefined ? undefined : readSession(cookie, now, access);
+  const read = cookie === undefined ? undefined : readSession(cookie, now, access);
+  const found = read === undefined || (await ended.isEnded(read.session)) ? undefined : read;
   const session = access.token === undefined ? 'open' : found === undefined ? 'nobody' : (cookie ?? '');
   const operator =
-    found === undefined ? { name: access.defaultOperator, signedIn: false } : { ...found, signedIn: true };
+    found === undefined
+      ? { name: access.defaultOperator, signedIn: false }
+      : { name: found.name, until: found.until, signedIn: true };
   const isClosed = session === 'nobody';
   const page = { operator, isClosed, formToken: formToken(session, now, access), path: c.req.path };
-  return { session, page: { ...page, version, simulatedModes } };
+  return { session, page: { ...page, version, simulatedModes }, signedInAs: found?.session };
 };
 
 const readForm = async (

@@ -77,10 +77,12 @@ it('asks again after 12 hours, and when the token or the secret is another', asy
   const open = async (cookie: string) => (await world.visit('/console', { headers: { cookie } })).status;
   const cookie = await cookieOf();
   expect(await open(cookie)).toBe(200);
-  expect(await open(`nfse_console=${sessionCookie('eve', T0, { ...rules, token: 'another' })}`)).toBe(303);
-  expect(await open(`nfse_console=${sessionCookie('eve', T0, { ...rules, secret: () => Buffer.alloc(32, 8) })}`)).toBe(
-    303,
-  );
+  expect(await open(`nfse_console=${sessionCookie('eve', 'a-session', T0, { ...rules, token: 'another' })}`)).toBe(303);
+  expect(
+    await open(
+      `nfse_console=${sessionCookie('eve', 'a-session', T0, { ...rules, secret: () => Buffer.alloc(32, 8) })}`,
+    ),
+  ).toBe(303);
   expect(await open(cookie.replace(/=\w/, '=X'))).toBe(303);
   expect(await open(`${cookie}.x`)).toBe(303);
   world.clock.pass(43_199);
@@ -99,10 +101,57 @@ it('takes no form of another session', async () => {
   expect(sent.status).toBe(403);
 });
 
-it('forgets the cookie at the sign-out', async () => {
-  const cookie = await cookieOf();
+it('ends the session at the sign-out: a copied cookie opens nothing any more, in no process and after a start', async () => {
+  const [cookie, another] = [await cookieOf(), await cookieOf()];
+  expect([
+    await world.elsewhere('/console', { cookie }),
+    await world.elsewhere('/console', { cookie: another }),
+  ]).toEqual([200, 200]);
   const { headers } = await world.send('/console/sign-out', {}, { headers: { cookie } });
   expect(headers.get('set-cookie')).toContain('nfse_console=; Max-Age=0');
+  expect((await world.visit('/console', { headers: { cookie } })).status).toBe(303);
+  const sent = await world.send(
+    '/console/parked/retry',
+    { stream: 'all' },
+    { headers: { cookie }, page: '/console/sign-in' },
+  );
+  expect([sent.status, world.parked.length]).toEqual([401, 1]);
+  expect(await world.elsewhere('/console', { cookie })).toBe(303);
+  expect(await world.elsewhere('/console', { cookie: another })).toBe(200);
+});
+
+it('puts on record who came in, who was refused and who left, from where, and never a token', async () => {
+  const cookie = await cookieOf();
+  await signIn('this-is-not-the-token', '10.0.0.9', 'eve');
+  world.clock.pass(60);
+  await world.send('/console/sign-out', {}, { headers: { cookie } });
+  const accesses = await world.accesses();
+  expect(accesses).toMatchObject([
+    { type: 'ConsoleSignedIn', actor: 'support:maria', data: { peer: '10.0.0.1', at: T0 } },
+    { type: 'ConsoleSignInRefused', actor: 'support:console', data: { operator: 'eve', peer: '10.0.0.9' } },
+    { type: 'ConsoleSignedOut', actor: 'support:maria', data: { peer: '10.0.0.1' } },
+  ]);
+  const [first, , last] = accesses.map(({ data }) => (data as { session?: string }).session);
+  expect([first, cookie.includes(first ?? '-')]).toEqual([last, true]);
+  for (const secret of [TOKEN, 'this-is-not-the-token', cookie.split('.').at(-1) ?? '-'])
+    expect(JSON.stringify(accesses)).not.toContain(secret);
+});
+
+it('takes no token for a name, and lets nobody in whom the log cannot record', async () => {
+  expect((await signIn(TOKEN, undefined, TOKEN)).status).toBe(400);
+  expect(await world.accesses()).toEqual([]);
+  world.store.append = () => Promise.reject(new Error('the log is down'));
+  const { status, headers } = await signIn(TOKEN);
+  expect([status, headers.get('set-cookie')]).toEqual([503, null]);
+});
+
+it('takes twenty wrong tokens a minute from all addresses together, and neither compares nor records more', async () => {
+  for (let n = 0; n < 20; n += 1) expect((await signIn('wrong', `10.0.1.${n}`)).status).toBe(401);
+  const { status, headers } = await signIn(TOKEN, '10.0.2.1');
+  expect([status, headers.get('retry-after')]).toEqual([429, '60']);
+  expect(await world.accesses()).toHaveLength(20);
+  world.clock.pass(60);
+  expect((await signIn(TOKEN, '10.0.2.1')).status).toBe(303);
 });
 
 it('has no sign-in and sets no cookie where no token is demanded', async () => {

@@ -10,7 +10,7 @@ import type { ConsoleEnv } from '../../src/console/env.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
-import { revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
+import { consoleStream, revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
 import { invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
 import type { ReadModel } from '../../src/ports/read-model.js';
 import type { SupportRow } from '../../src/ports/support-reads.js';
@@ -48,6 +48,10 @@ export type ConsoleWorld = {
   send(path: string, fields?: Record<string, string>, options?: Visit & { page?: string }): Promise<Answer>;
   /** Data and actors of what stands on record about support. */
   onRecord(): Promise<readonly { type: string; data: unknown; actor: string | undefined }[]>;
+  /** The same of who came in and out. */
+  accesses(): Promise<readonly { type: string; data: unknown; actor: string | undefined }[]>;
+  /** Another process of the same service, over the same log. */
+  elsewhere(path: string, headers: Record<string, string>): Promise<number>;
 };
 
 /** The console over a memory log with one indeterminate invoice, at a clock that only the test moves. */
@@ -104,7 +108,13 @@ export const consoleWorld = async (access: Partial<ConsoleDeps['access']> = {}):
     rebuilds: { begin: (name) => world.begun.push(name) > 0, of: () => world.answers.run },
     onFault: (error) => world.faults.push(error),
   };
-  const app = createConsole(deps);
+  const [app, other] = [createConsole(deps), createConsole(deps)];
+  const recorded = async (names: readonly StreamName[]) => {
+    const streams = await Promise.all(names.map((name) => store.load(name)));
+    return streams.flatMap(({ events }) =>
+      events.map(({ type, data, metadata }) => ({ type, data, actor: metadata.actor })),
+    );
+  };
   const call = async (path: string, init: RequestInit, from = '10.0.0.1'): Promise<Answer> => {
     const bindings = { incoming: { socket: { remoteAddress: from } } };
     const response = await app.request(path, init, bindings);
@@ -122,12 +132,10 @@ export const consoleWorld = async (access: Partial<ConsoleDeps['access']> = {}):
       const type = { 'content-type': 'application/x-www-form-urlencoded' };
       return await call(path, { method: 'POST', body, headers: { ...sent, ...type, ...headers } }, from);
     },
-    onRecord: async () => {
-      const streams = await Promise.all([revealsStream, supportStream].map((name) => store.load(name)));
-      return streams.flatMap(({ events }) =>
-        events.map(({ type, data, metadata }) => ({ type, data, actor: metadata.actor })),
-      );
-    },
+    onRecord: () => recorded([revealsStream, supportStream]),
+    accesses: () => recorded([consoleStream]),
+    elsewhere: async (path: string, headers: Record<string, string>) =>
+      (await other.request(path, { headers: { host: HOST, ...headers } })).status,
   });
 };
 

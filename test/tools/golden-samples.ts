@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { catalogStream } from '../../src/domain/catalog/events.js';
 import type { Registration } from '../../src/domain/company/events.js';
-import { anchorStream, revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
+import { anchorStream, consoleStream, revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
 import { municipalityStream } from '../../src/domain/municipality/demands.js';
 import { registryStream } from '../../src/domain/registry/entry.js';
 import {
@@ -27,6 +27,7 @@ const AT = '2026-11-21T12:00:00.000Z';
 const LATER = '2026-11-21T12:00:35.000Z';
 const COMPANY = '12345678000195';
 const INVOICE = '11111111-1111-4111-8111-111111111111';
+const SESSION = '22222222-2222-4222-8222-222222222222';
 const ACCESS_KEY = '33045572212345678000195000000000014826082012345670';
 const DPS_ID = 'DPS330455721234567800019500001000000000000007';
 const XML = 'H4sIAAAAAAAAA7PxS/NLK7YDAEHDuG4GAAAA';
@@ -250,6 +251,9 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
   ParkedWorkRetried: { subject: invoiceStream('live', COMPANY, INVOICE), at: AT },
   ProjectionRebuildOrdered: { projection: 'invoices', at: AT },
   MasterKeyGivenUp: { generation: 'm1', reason: 'the machine with the key and its copy burnt', at: AT },
+  ConsoleSignedIn: { session: SESSION, peer: '10.0.0.7', at: AT },
+  ConsoleSignInRefused: { operator: 'eve', peer: '10.0.0.8', at: AT },
+  ConsoleSignedOut: { session: SESSION, peer: '10.0.0.7', at: AT },
   MunicipalityDemandsSet: { ibge: '3304557', requiresCustomer: true, requiresRegistration: false, at: AT },
   RegistryEntryPut: {
     cnpj: '11222333000181',
@@ -269,6 +273,7 @@ export const goldenStream = (type: string): StreamName => {
   if (type === 'LogAnchored') return anchorStream('2026-11-21');
   if (type === 'PersonalDataRevealed') return revealsStream;
   if (['ParkedWorkRetried', 'ProjectionRebuildOrdered', 'MasterKeyGivenUp'].includes(type)) return supportStream;
+  if (type.startsWith('Console')) return consoleStream;
   if (type.startsWith('Catalog')) return catalogStream('6201501');
   if (type.startsWith('Municipality')) return municipalityStream('3304557');
   if (type.startsWith('Registry')) return registryStream('11222333000181');

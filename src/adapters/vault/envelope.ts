@@ -96,7 +96,7 @@ const unwrap = (wrapped: string, place: SecretPlace, masterKey: Buffer): Buffer 
 
 const encrypt = (plain: Buffer, key: Buffer, bound: Buffer): string => {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(bound);
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(bound);
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString('base64url');
 };
 

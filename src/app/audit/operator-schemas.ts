@@ -87,4 +87,7 @@ export const operatorSchemas = {
   ParkedWorkRetried: shape({ subject: text, at: instant }),
   ProjectionRebuildOrdered: shape({ projection: text, at: instant }),
   MasterKeyGivenUp: shape({ generation: text, reason: text, at: instant }),
+  ConsoleSignedIn: shape({ session: text, peer: text, at: instant }),
+  ConsoleSignInRefused: shape({ operator: text, peer: text, at: instant }),
+  ConsoleSignedOut: shape({ session: text, peer: text, at: instant }),
 } as const satisfies Record<Exclude<DomainEvent['type'], keyof typeof invoiceSchemas>, v.GenericSchema>;

@@ -14,7 +14,7 @@ export const isSealed = (value: unknown): value is string => typeof value === 's
 /** `sealed:1:<key generation>:<event id>:<iv>:<ciphertext and tag>`, AES-256-GCM over the field's JSON. */
 export const sealField = (value: Json, place: FieldPlace, { generation, key }: SealingKey): string => {
   const iv = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(aad(place));
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(aad(place));
   const sealed = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final(), cipher.getAuthTag()]);
   return `${PREFIX}${generation}:${place.eventId}:${iv.toString('base64url')}:${sealed.toString('base64url')}`;
 };
@@ -31,7 +31,7 @@ export const openField = (text: string, place: FieldPlace, key: Buffer): Json =>
   if (eventId !== place.eventId || iv === undefined || sealed === undefined)
     throw new Error('a sealed field is not of this event');
   const bytes = Buffer.from(sealed, 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'))
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'), { authTagLength: TAG_BYTES })
     .setAAD(aad(place))
     .setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
   const plain = Buffer.concat([decipher.update(bytes.subarray(0, bytes.length - TAG_BYTES)), decipher.final()]);

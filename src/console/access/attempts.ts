@@ -4,6 +4,9 @@ import type { Clock } from '../../ports/clock.js';
 const WINDOW_MS = 60_000;
 const ADDRESSES_KEPT = 1_000;
 
+/** The place of the wrong tokens of all addresses, which no address is. */
+const ALL = '*';
+
 /** Wrong tokens of the last minute, by address. */
 export type Attempts = {
   /** Seconds to wait; 0 when a token may be tried now. */
@@ -11,22 +14,32 @@ export type Attempts = {
   wrong(address: string): void;
 };
 
-/** At most `limit` wrong ones a minute and address; who is over it is not even compared. */
-export const createAttempts = (clock: Clock, limit = 5): Attempts => {
+/**
+ * At most `limit` wrong ones a minute and address, and `limitOfAll` of all addresses together: who is over it is not even compared,
+ * so that many addresses try no more tokens than a few.
+ */
+export const createAttempts = (clock: Clock, limit = 5, limitOfAll = 20): Attempts => {
   const wrongs = new Map<string, readonly number[]>();
-  const recent = (address: string, nowMs: number): readonly number[] =>
-    (wrongs.get(address) ?? []).filter((at) => Math.abs(nowMs - at) < WINDOW_MS);
+  const recent = (place: string, nowMs: number): readonly number[] =>
+    (wrongs.get(place) ?? []).filter((at) => Math.abs(nowMs - at) < WINDOW_MS);
+  const waitAt = (place: string, most: number): number => {
+    const nowMs = epochMs(clock.now());
+    const hits = recent(place, nowMs);
+    // There is room again once only `most - 1` of them are of the last minute.
+    const leaving = hits[hits.length - most];
+    return leaving === undefined ? 0 : Math.ceil((leaving + WINDOW_MS - nowMs) / 1000);
+  };
+  const note = (place: string, nowMs: number): void => {
+    const hits = [...recent(place, nowMs), nowMs];
+    wrongs.delete(place);
+    wrongs.set(place, hits);
+  };
   return {
-    waitSeconds: (address) => {
-      const nowMs = epochMs(clock.now());
-      const [oldest, ...more] = recent(address, nowMs);
-      return oldest === undefined || more.length + 1 < limit ? 0 : Math.ceil((oldest + WINDOW_MS - nowMs) / 1000);
-    },
+    waitSeconds: (address) => Math.max(waitAt(address, limit), waitAt(ALL, limitOfAll)),
     wrong: (address) => {
       const nowMs = epochMs(clock.now());
-      const hits = [...recent(address, nowMs), nowMs];
-      wrongs.delete(address);
-      wrongs.set(address, hits);
+      note(address, nowMs);
+      note(ALL, nowMs);
       const [first] = wrongs.keys();
       if (wrongs.size > ADDRESSES_KEPT && first !== undefined) wrongs.delete(first);
     },

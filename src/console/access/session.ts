@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { addSeconds, epochMs, type Instant, instant } from '../../domain/shared/time.js';
 import type { AccessRules } from '../deps.js';
 
@@ -28,24 +28,27 @@ const macOf = (claims: string, { secret, token = '' }: AccessRules): string =>
     .update(JSON.stringify(['session', token, claims]))
     .digest('base64url');
 
-/** `<name>.<expiry>.<mac>`, good for 12 hours. */
-export const sessionCookie = (operator: string, now: Instant, rules: AccessRules): string => {
+/** Names a session on record; without the MAC of the cookie it opens nothing. */
+export const newSessionId = (): string => randomUUID();
+
+/** `<name>.<session>.<expiry>.<mac>`, good for 12 hours. */
+export const sessionCookie = (operator: string, session: string, now: Instant, rules: AccessRules): string => {
   const expires = epochMs(addSeconds(now, SESSION_SECONDS)).toString(36);
-  const claims = `${Buffer.from(operator).toString('base64url')}.${expires}`;
+  const claims = `${Buffer.from(operator).toString('base64url')}.${session}.${expires}`;
   return `${claims}.${macOf(claims, rules)}`;
 };
 
-/** Who signed in with this cookie; undefined when it is bad or over. */
+/** Who signed in with this cookie; undefined when it is bad or its time is over. Whether the session was ended is on record. */
 export const readSession = (
   cookie: string,
   now: Instant,
   rules: AccessRules,
-): { name: string; until: Instant } | undefined => {
-  const [name = '', expires = '', mac = '', ...rest] = cookie.split('.');
+): { name: string; session: string; until: Instant } | undefined => {
+  const [name = '', session = '', expires = '', mac = '', ...rest] = cookie.split('.');
   if (rest.length > 0 || !/^[0-9a-z]{1,9}$/.test(expires)) return undefined;
-  if (!sameSecret(mac, macOf(`${name}.${expires}`, rules))) return undefined;
+  if (!sameSecret(mac, macOf(`${name}.${session}.${expires}`, rules))) return undefined;
   const expiresMs = Number.parseInt(expires, 36);
   const leftMs = expiresMs - epochMs(now);
   if (leftMs <= 0 || leftMs > SESSION_SECONDS * 1000) return undefined;
-  return { name: Buffer.from(name, 'base64url').toString('utf8'), until: instant(expiresMs) };
+  return { name: Buffer.from(name, 'base64url').toString('utf8'), session, until: instant(expiresMs) };
 };

@@ -1,39 +1,52 @@
 import type { Hono } from 'hono';
 import { deleteCookie, setCookie } from 'hono/cookie';
+import { type EndedSessions, recordConsoleAccess } from '../../app/audit/console-access.js';
 import { createAttempts } from '../access/attempts.js';
-import { COOKIE, readOperator, SESSION_SECONDS, sameSecret, sessionCookie } from '../access/session.js';
+import { COOKIE, newSessionId, readOperator, SESSION_SECONDS, sameSecret, sessionCookie } from '../access/session.js';
 import type { ConsoleDeps } from '../deps.js';
-import { type ConsoleEnv, NAME_NEEDED } from '../env.js';
+import { type ConsoleEnv, NAME_NEEDED, peerOf } from '../env.js';
 import { ROOT } from '../pages/layout.js';
 import { signInPage } from '../pages/sign-in.js';
 
-/** Only where a token is demanded; elsewhere there is nothing to sign in to. */
-export const signInRoutes = (app: Hono<ConsoleEnv>, { access, clock }: ConsoleDeps): void => {
+/** Only where a token is demanded; elsewhere there is nothing to sign in to. Each way in and out goes on record. */
+export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: EndedSessions): void => {
+  const { access, clock, store } = deps;
   const { token } = access;
   if (token === undefined) return;
   const attempts = createAttempts(clock);
   app.get(`${ROOT}/sign-in`, (c) =>
     c.get('page').isClosed ? c.html(signInPage(c.get('page'))) : c.redirect(ROOT, 303),
   );
-  app.post(`${ROOT}/sign-in`, (c) => {
+  app.post(`${ROOT}/sign-in`, async (c) => {
     const page = c.get('page');
-    const address = c.env.incoming?.socket.remoteAddress ?? '';
-    const wait = attempts.waitSeconds(address);
+    const peer = peerOf(c);
+    const wait = attempts.waitSeconds(peer);
     if (wait > 0) {
       c.header('retry-after', String(wait));
       return c.html(signInPage(page, { tone: 'bad', text: `Too many wrong tokens: wait ${wait} s.` }), 429);
     }
     const operator = readOperator(c.get('field')('operator'));
-    if (operator === undefined) return c.html(signInPage(page, { tone: 'bad', text: NAME_NEEDED }), 400);
+    // The token in the field of the name would stand on record for ever.
+    if (operator === undefined || operator.includes(token))
+      return c.html(signInPage(page, { tone: 'bad', text: NAME_NEEDED }), 400);
     if (!sameSecret(c.get('field')('token').trim(), token)) {
-      attempts.wrong(address);
+      attempts.wrong(peer);
+      await recordConsoleAccess({ refused: { operator, peer } }, { store, clock, actor: 'support:console' });
       return c.html(signInPage(page, { tone: 'bad', text: 'This is not the operator token.' }), 401);
     }
+    const session = newSessionId();
+    await recordConsoleAccess({ signedIn: { session, peer } }, { store, clock, actor: `support:${operator}` });
     const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS } as const;
-    setCookie(c, COOKIE, sessionCookie(operator, clock.now(), access), options);
+    setCookie(c, COOKIE, sessionCookie(operator, session, clock.now(), access), options);
     return c.redirect(ROOT, 303);
   });
-  app.post(`${ROOT}/sign-out`, (c) => {
+  app.post(`${ROOT}/sign-out`, async (c) => {
+    const session = c.get('session');
+    if (session !== undefined) {
+      ended.end(session);
+      const actor = `support:${c.get('page').operator.name}` as const;
+      await recordConsoleAccess({ signedOut: { session, peer: peerOf(c) } }, { store, clock, actor });
+    }
     deleteCookie(c, COOKIE, { path: ROOT });
     return c.redirect(`${ROOT}/sign-in`, 303);
   });
