@@ -29,6 +29,8 @@ export type Config = {
   databaseUrl: string | undefined;
   /** Of the role that owns the schema of `databaseUrl` and makes its steps; undefined: the user of `databaseUrl` makes them. */
   databaseOwnerUrl: string | undefined;
+  /** Engines beyond this machine may be reached without TLS. */
+  allowsPlaintext: boolean;
   /** `poolSize`: connections of the pool that everything shares which has none of its own. */
   database: { poolSize: number; limits: Required<SessionLimits> };
   /** Undefined: the log is a table of the database. Checked; may hold a password. */
@@ -84,7 +86,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
   problems.push(...combinationProblems(values));
   if (!parsed.success || problems.length > 0) return { problems };
   const config = toConfig(parsed.output, tokens);
-  const plaintext = parsed.output.ALLOW_PLAINTEXT_ENGINES === '1' ? [] : plaintextProblems(config);
+  const plaintext = config.allowsPlaintext ? [] : plaintextProblems(config);
   return plaintext.length === 0 ? { config } : { problems: plaintext };
 };
 
@@ -124,6 +126,7 @@ const toConfig = (
     dataDir,
     databaseUrl: e.DATABASE_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_URL),
     databaseOwnerUrl: e.DATABASE_OWNER_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_OWNER_URL),
+    allowsPlaintext: e.ALLOW_PLAINTEXT_ENGINES === '1',
     database: {
       poolSize: e.DATABASE_POOL_SIZE,
       limits: {

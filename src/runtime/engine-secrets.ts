@@ -14,50 +14,51 @@ export class SecretsIncomplete extends Error {
 type Group = { files: readonly string[]; make(clock: Clock): Readonly<Record<string, string>> };
 
 const MASTER_KEY = 'nfse/master.key';
-const SIMULATOR_CA = 'nfse/simulator-ca.pem';
+const SIMULATOR_CA = 'engines/simulator-ca.pem';
+const POSTGRES_PASSWORD = 'postgres/password';
+const ADMIN_URL = 'owner/admin-url';
 
-/** Where compose.yaml mounts the folder `nfse` in the service. */
-const MOUNTED = '/run/secrets/nfse';
+/** Where compose.yaml mounts the folder `engines` in the service. */
+const MOUNTED = '/run/secrets/engines';
 const TEN_YEARS = 3650;
 
 const password = (): string => randomBytes(24).toString('hex');
 const line = (text: string): string => `${text}\n`;
 
+const databaseUrl = (user: string, secret: string): string => line(`postgres://${user}:${secret}@postgres:5432/nfse`);
+
 const groups: readonly Group[] = [
   // The first one: without it the others are not made.
   { files: [MASTER_KEY], make: () => ({ [MASTER_KEY]: line(randomBytes(32).toString('base64')) }) },
   { files: ['nfse/operator-token'], make: () => ({ 'nfse/operator-token': line(password()) }) },
+  { files: [POSTGRES_PASSWORD], make: () => ({ [POSTGRES_PASSWORD]: line(password()) }) },
+  // `nfse setup database` gives the roles these passwords.
   {
-    files: ['postgres/password', 'nfse/database-url'],
-    make: () => {
-      const secret = password();
-      return {
-        'postgres/password': line(secret),
-        'nfse/database-url': line(`postgres://nfse:${secret}@postgres:5432/nfse`),
-      };
-    },
+    files: ['engines/database-url'],
+    make: () => ({ 'engines/database-url': databaseUrl('nfse_service', password()) }),
   },
+  { files: ['owner/owner-url'], make: () => ({ 'owner/owner-url': databaseUrl('nfse_owner', password()) }) },
   {
-    files: ['nats/nats.conf', 'nfse/nats-url'],
+    files: ['nats/nats.conf', 'engines/nats-url'],
     make: () => {
       const secret = password();
       return {
         'nats/nats.conf': line(`authorization { user: nfse, password: "${secret}" }`),
-        'nfse/nats-url': line(`nats://nfse:${secret}@nats:4222`),
+        'engines/nats-url': line(`nats://nfse:${secret}@nats:4222`),
       };
     },
   },
   { files: ['eventstore/admin-password'], make: () => ({ 'eventstore/admin-password': line(password()) }) },
   { files: ['eventstore/ops-password'], make: () => ({ 'eventstore/ops-password': line(password()) }) },
   {
-    files: ['nfse/eventstore-url'],
+    files: ['engines/eventstore-url'],
     make: () => {
       const settings = `tls=true&tlsCAFile=${MOUNTED}/eventstore-ca.pem`;
-      return { 'nfse/eventstore-url': line(`esdb://nfse:${password()}@eventstore:2113?${settings}`) };
+      return { 'engines/eventstore-url': line(`esdb://nfse:${password()}@eventstore:2113?${settings}`) };
     },
   },
   {
-    files: ['eventstore/node.key', 'eventstore/node.crt', 'eventstore/ca/ca.crt', 'nfse/eventstore-ca.pem'],
+    files: ['eventstore/node.key', 'eventstore/node.crt', 'eventstore/ca/ca.crt', 'engines/eventstore-ca.pem'],
     make: (clock) => {
       const request = { organization: 'NFS-e', validDays: TEN_YEARS, now: clock.now() };
       // Its key is kept nowhere: nobody can make another server that the service trusts.
@@ -68,7 +69,7 @@ const groups: readonly Group[] = [
         'eventstore/node.key': node.privateKeyPem,
         'eventstore/node.crt': node.certificatePem,
         'eventstore/ca/ca.crt': authority.certificatePem,
-        'nfse/eventstore-ca.pem': authority.certificatePem,
+        'engines/eventstore-ca.pem': authority.certificatePem,
       };
     },
   },
@@ -80,16 +81,16 @@ const modesOf = (file: string): { file: number; folder: number } =>
 
 /**
  * Makes the passwords, addresses, keys and certificates of compose.yaml that are missing, one folder for each of their readers,
- * and the simulator's authority, for which the service gets the trust root. Nothing that is there is changed. Returns the files
- * made. Throws `SecretsIncomplete`.
+ * and the simulator's authority, for which the service gets the trust root. Nothing that is there is changed; what an older version
+ * put elsewhere is moved. Returns the files made. Throws `SecretsIncomplete`.
  */
 export const makeEngineSecrets = async (
   folder: string,
   simulatorFolder: string | undefined,
   clock: Clock,
 ): Promise<readonly string[]> => {
+  const made = [...(await moveOlder(folder))];
   const missing = await missingOf(folder);
-  const made: string[] = [];
   for (const { files, make } of groups) {
     if (!files.some((file) => missing.has(file))) continue;
     for (const [file, text] of Object.entries(make(clock))) {
@@ -97,11 +98,38 @@ export const makeEngineSecrets = async (
       made.push(file);
     }
   }
+  // The administrator is the user of the server's image, whose password is there from the server's first start on.
+  const admin = databaseUrl('nfse', (await readText(join(folder, POSTGRES_PASSWORD)))?.trim() ?? '');
+  if ((await readText(join(folder, ADMIN_URL))) !== admin) {
+    await writeSecret(folder, ADMIN_URL, admin);
+    made.push(ADMIN_URL);
+  }
+  // Of a version whose service was the administrator.
+  await rm(join(folder, 'nfse/database-url'), { force: true });
   if (simulatorFolder === undefined) return made;
   const trusted = await simulatorAuthority(simulatorFolder, clock);
   if ((await readText(join(folder, SIMULATOR_CA))) === trusted) return made;
   await writeSecret(folder, SIMULATOR_CA, trusted);
   return [...made, SIMULATOR_CA];
+};
+
+/** Kept beside the master key by older versions, for whoever read one to read all. */
+const MOVED = ['eventstore-url', 'eventstore-ca.pem', 'nats-url', 'simulator-ca.pem'];
+
+/** Between volumes, so each is whole in its new place before it goes from the old one. */
+const moveOlder = async (folder: string): Promise<readonly string[]> => {
+  const moved: string[] = [];
+  for (const name of MOVED) {
+    const [from, to] = [join(folder, 'nfse', name), `engines/${name}`];
+    const text = await readText(from);
+    if (text === undefined) continue;
+    if (!(await exists(join(folder, to)))) {
+      await writeSecret(folder, to, text.replace('/run/secrets/nfse/', `${MOUNTED}/`));
+      moved.push(to);
+    }
+    await rm(from);
+  }
+  return moved;
 };
 
 /** Looked at as a whole before anything is made. */

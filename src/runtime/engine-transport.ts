@@ -44,7 +44,8 @@ export const plaintextProblems = (addresses: EngineAddresses): readonly string[]
 export const transportCheck = (addresses: EngineAddresses): Check => {
   const ways = openWays(addresses);
   const name = 'transport';
-  if (ways.length === 0) return { name, ok: true, detail: 'every engine beyond this machine is reached by verified TLS' };
+  if (ways.length === 0)
+    return { name, ok: true, detail: 'every engine beyond this machine is reached by verified TLS' };
   const detail = ways
     .map(({ variable, tls }) =>
       tls === 'none' ? `${variable} has no TLS (ALLOW_PLAINTEXT_ENGINES)` : `${variable} has TLS without verification`,

@@ -5,6 +5,7 @@ import { openPool, type SessionLimits } from '../adapters/sql/pool.js';
 import { grantService } from '../adapters/sql/rights.js';
 import { checkSchema } from '../adapters/sql/schema-drift.js';
 import { checkServer } from '../adapters/sql/server-check.js';
+import { counted } from '../cli/text.js';
 import type { DatabaseAddresses } from './database-server.js';
 
 /**
@@ -35,7 +36,7 @@ const prepareAlone = async (pool: pg.Pool): Promise<readonly number[]> => {
   const missing = await pendingMigrations(pool, migrations);
   if (missing.length > 0 && !(await mayCreate(pool)))
     throw new MigrationError(
-      `the database lacks ${missing.length} steps of its schema, which the user of DATABASE_URL may not make: run nfse setup database, or set DATABASE_OWNER_URL`,
+      `the database lacks ${counted(missing.length, 'step')} of its schema, which the user of DATABASE_URL may not make: run nfse setup database, or set DATABASE_OWNER_URL`,
     );
   const made = await migrate(pool, migrations);
   await checkSchema(pool);

@@ -56,7 +56,7 @@ describe('the simulator of compose.yaml', () => {
   });
 
   it('is called by the name of its machine, with the certificate that the secrets trust', async () => {
-    const ca = await readFile(join(home, 'secrets/nfse/simulator-ca.pem'), 'utf8');
+    const ca = await readFile(join(home, 'secrets/engines/simulator-ca.pem'), 'utf8');
     const url = new URL(program.ready.simulator.test);
     const { pathname } = new URL(composeService('issuer').environment.AUTHORIZER_TEST_URL ?? '');
     expect(pathname).toBe(url.pathname);

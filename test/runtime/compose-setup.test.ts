@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, connect as tlsConnect } from 'node:tls';
@@ -49,14 +49,14 @@ describe('the service setup of compose.yaml', () => {
     const first = await runSetup('twice');
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const made = await everything('twice');
-    expect(Object.keys(made)).toHaveLength(15);
+    expect(Object.keys(made)).toHaveLength(17);
     for (const secret of Object.values(made)) expect(first.stdout).not.toContain(secret.trim());
     expect(await runSetup('twice')).toMatchObject({ code: 0, stdout: 'every secret is there\n' });
     expect(await everything('twice')).toEqual(made);
   });
 
   it('makes every file that another service of compose.yaml reads, under the name that it is read by', async () => {
-    const readers = ['api', 'eventstore', 'nats', 'postgres', 'eventstore-account'].map(serviceText);
+    const readers = ['api', 'eventstore', 'nats', 'postgres', 'eventstore-account', 'database'].map(serviceText);
     const words = readers.flatMap(({ command = [], entrypoint = [], environment = {}, healthcheck }) => [
       ...[...command, ...entrypoint, ...Object.values(environment), ...(healthcheck?.test ?? [])],
     ]);
@@ -65,7 +65,7 @@ describe('the service setup of compose.yaml', () => {
     );
     expect(new Set(read).size).toBeGreaterThan(10);
     for (const file of read) await stat(path('made', file));
-    const [, caFile] = /tlsCAFile=\/run\/secrets\/(\S+)/.exec(await text('made', 'nfse/eventstore-url')) ?? [];
+    const [, caFile] = /tlsCAFile=\/run\/secrets\/(\S+)/.exec(await text('made', 'engines/eventstore-url')) ?? [];
     await stat(path('made', caFile ?? 'none'));
   });
 
@@ -81,18 +81,28 @@ describe('the service setup of compose.yaml', () => {
   it('makes addresses and a key that the program takes, with one password on both sides', async () => {
     const keys = await loadMasterKeys(path('made', 'nfse/master.key'), { createIfMissing: false });
     expect(keys.map(({ generation }) => generation)).toEqual(['m1']);
-    expect(credentialsOf(await text('made', 'nfse/eventstore-url')).username).toBe('nfse');
-    const nats = readServers(await text('made', 'nfse/nats-url'));
+    expect(credentialsOf(await text('made', 'engines/eventstore-url')).username).toBe('nfse');
+    const nats = readServers(await text('made', 'engines/nats-url'));
     expect(nats).toMatchObject({ servers: ['nats:4222'], user: 'nfse' });
     expect(await text('made', 'nats/nats.conf')).toBe(`authorization { user: nfse, password: "${nats.pass}" }`);
-    const database = new URL(await text('made', 'nfse/database-url'));
-    expect([database.host, database.password]).toEqual(['postgres:5432', await text('made', 'postgres/password')]);
+    const urls = await Promise.all(
+      ['engines/database-url', 'owner/owner-url', 'owner/admin-url'].map(
+        async (file) => new URL(await text('made', file)),
+      ),
+    );
+    expect(urls.map(({ host, username, pathname }) => [host, username, pathname])).toEqual([
+      ['postgres:5432', 'nfse_service', '/nfse'],
+      ['postgres:5432', 'nfse_owner', '/nfse'],
+      ['postgres:5432', 'nfse', '/nfse'],
+    ]);
+    expect(urls[2]?.password).toBe(await text('made', 'postgres/password'));
+    expect(new Set(urls.map(({ password }) => password)).size).toBe(3);
   });
 
   it('makes a certificate by which a listener proves to be the one of the address, and no other', async () => {
     const [key, cert] = [await text('made', 'eventstore/node.key'), await text('made', 'eventstore/node.crt')];
-    const ca = await text('made', 'nfse/eventstore-ca.pem');
-    const { hostname } = new URL(await text('made', 'nfse/eventstore-url'));
+    const ca = await text('made', 'engines/eventstore-ca.pem');
+    const { hostname } = new URL(await text('made', 'engines/eventstore-url'));
     const server = createServer({ key, cert }, (socket) => socket.end());
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     const address = server.address();
@@ -118,11 +128,27 @@ describe('the service setup of compose.yaml', () => {
   it('trusts the authority of the simulator, also one that was made anew', async () => {
     await copyOfMade('authority');
     const folder = join(home, 'authority', simulatorFolder);
-    const trusted = async () => new X509Certificate(await text('authority', 'nfse/simulator-ca.pem')).fingerprint256;
+    const trusted = async () => new X509Certificate(await text('authority', 'engines/simulator-ca.pem')).fingerprint256;
     const first = await trusted();
     await rm(folder, { recursive: true });
-    expect(await setup('authority')).toEqual(['nfse/simulator-ca.pem']);
+    expect(await setup('authority')).toEqual(['engines/simulator-ca.pem']);
     expect(await trusted()).not.toBe(first);
+  });
+
+  it('moves what an older version kept beside the master key, and takes the administrator from the service', async () => {
+    await copyOfMade('older');
+    for (const name of ['eventstore-url', 'eventstore-ca.pem', 'nats-url', 'simulator-ca.pem'])
+      await rename(path('older', `engines/${name}`), path('older', `nfse/${name}`));
+    const url = await text('older', 'nfse/eventstore-url');
+    await writeFile(path('older', 'nfse/eventstore-url'), url.replace('/secrets/engines/', '/secrets/nfse/'));
+    for (const file of ['owner', 'engines']) await rm(path('older', file), { recursive: true });
+    await writeFile(path('older', 'nfse/database-url'), 'postgres://nfse:admin@postgres:5432/nfse');
+    await setup('older');
+    expect(await readdir(path('older', 'nfse'))).toEqual(['master.key', 'operator-token']);
+    for (const file of ['nfse/master.key', 'engines/nats-url', 'engines/eventstore-url', 'owner/admin-url'])
+      expect(await text('older', file)).toBe(await text('made', file));
+    expect(new URL(await text('older', 'engines/database-url')).username).toBe('nfse_service');
+    expect(await setup('older')).toEqual([]);
   });
 
   it('refuses to make a new master key beside secrets that are in use', async () => {
@@ -135,9 +161,9 @@ describe('the service setup of compose.yaml', () => {
 
   it('makes a pair anew only when both of its halves are gone', async () => {
     await copyOfMade('pair');
-    await rm(path('pair', 'nfse/nats-url'));
-    await expect(setup('pair')).rejects.toThrow('nfse/nats-url missing');
+    await rm(path('pair', 'engines/nats-url'));
+    await expect(setup('pair')).rejects.toThrow('engines/nats-url missing');
     await rm(path('pair', 'nats/nats.conf'));
-    expect(await setup('pair')).toEqual(['nats/nats.conf', 'nfse/nats-url']);
+    expect(await setup('pair')).toEqual(['nats/nats.conf', 'engines/nats-url']);
   });
 });

@@ -4,14 +4,26 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { roles } from '../../src/runtime/config.js';
 import { variableNames } from '../../src/runtime/environment.js';
-import { composeService, readCompose, serviceText } from '../support/compose.js';
+import { composeService, readCompose, serviceText, withDefaults } from '../support/compose.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { services, volumes, networks } = readCompose();
 const all = Object.entries(services);
 const ours = all.filter(([, { image }]) => image.startsWith('nfse-issuance-service:'));
-const oneShots = ['setup', 'eventstore-account', 'nfse'];
+const oneShots = ['setup', 'database', 'eventstore-account', 'nfse'];
 const dockerfile = serviceText('setup').build?.dockerfile_inline ?? '';
+
+const READ_ONLY_SECRET = /^secrets-(\w+):\/run\/secrets\/\1:ro$/;
+
+/** Volumes of secrets; what is not named here is a role, or the operator's commands. */
+const READABLE: Readonly<Record<string, readonly string[]>> = {
+  simulator: [],
+  postgres: ['postgres'],
+  nats: ['nats'],
+  eventstore: ['eventstore'],
+  'eventstore-account': ['engines', 'eventstore'],
+  database: ['engines', 'owner'],
+};
 
 const strings = v.array(v.string());
 /** The part of the Compose Specification that is used here: a member beside it is a slip, or wants a look at the specification. */
@@ -133,19 +145,45 @@ describe('compose.yaml', () => {
       expect(text).not.toMatch(/:\/\/[^/\s$]*@/);
       expect(text).not.toMatch(/^\w*(PASSWORD|TOKEN|SECRET|KEY)=(?!"\$\$\(cat \/run\/secrets\/)/m);
     }
-    const readers = all.filter(([name]) => !['setup', 'eventstore-account'].includes(name));
-    for (const [name, { volumes: mounts = [] }] of readers) {
+    for (const [name, { volumes: mounts = [] }] of all.filter(([name]) => name !== 'setup')) {
       const secrets = mounts.filter((mount) => mount.startsWith('secrets-'));
-      expect([name, secrets.length]).toEqual([name, name === 'simulator' ? 0 : 1]);
-      for (const mount of secrets) expect(mount).toMatch(/^secrets-(\w+):\/run\/secrets\/\1:ro$/);
+      for (const mount of secrets) expect([name, mount]).toEqual([name, expect.stringMatching(READ_ONLY_SECRET)]);
+      const readable = secrets.map((mount) => READ_ONLY_SECRET.exec(mount)?.[1]);
+      expect([name, readable.toSorted()]).toEqual([name, READABLE[name] ?? ['engines', 'nfse']]);
     }
+  });
+
+  it('names only files that the service can read, but for the master key that a one-shot names and does not get', () => {
+    for (const [name, { environment = {}, volumes: mounts = [], command = [] }] of ours) {
+      const named = [...Object.entries(environment), ...command.map((word) => ['command', word] as const)];
+      for (const [variable, value] of named) {
+        const [, folder] = /\/run\/secrets\/(\w+)\//.exec(withDefaults(value)) ?? [];
+        if (folder === undefined || (name === 'database' && variable === 'MASTER_KEY_FILE')) continue;
+        expect([name, mounts]).toEqual([name, expect.arrayContaining([`secrets-${folder}:/run/secrets/${folder}:ro`])]);
+      }
+    }
+  });
+
+  it('bounds every file system in memory', () => {
+    for (const [name, { tmpfs }] of all)
+      for (const mount of tmpfs) expect([name, mount]).toEqual([name, expect.stringMatching(/,size=\d+m$/)]);
+  });
+
+  it('keeps compilers and package managers out of the image that runs', () => {
+    const [, , final = ''] = dockerfile.split(/^(?=FROM )/m);
+    expect(final).not.toMatch(/RUN npm/);
+    expect(final).toMatch(/rm -rf \/usr\/local\/lib\/node_modules .*\/npm /);
+    expect(dockerfile).not.toMatch(/apt-get|build-essential|node-gyp/);
+    const libraries = dockerfile.split(/^(?=FROM )/m).find((stage) => stage.includes('AS libraries')) ?? '';
+    for (const compiler of ['tsx', 'esbuild', '@esbuild', 'typescript'])
+      expect(libraries).toContain(`node_modules/${compiler} `);
   });
 
   it('pins every image, ours to the version of the package', () => {
     const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { version: string };
     for (const [, { image }] of ours) expect(image).toBe(`nfse-issuance-service:${version}`);
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base = '']) => base);
-    expect(bases).toHaveLength(2);
+    expect(bases).toHaveLength(3);
     const foreign = all.filter(([, { image }]) => !image.startsWith('nfse-')).map(([, { image }]) => image);
     for (const image of [...bases, ...foreign]) expect(image).toMatch(/^[a-z/]+:\d+\.\d+(\.\d+)?-[a-z-]+$/);
   });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, readConfig } from '../../src/runtime/config.js';
+import { transportCheck } from '../../src/runtime/engine-transport.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const problemsOf = (env: NodeJS.ProcessEnv): readonly string[] => {
@@ -14,6 +15,8 @@ const configOf = (env: NodeJS.ProcessEnv): Config => {
   if ('problems' in result) throw new Error(result.problems.join('; '));
   return result.config;
 };
+
+const KEY = { MASTER_KEY_FILE: '/run/secrets/key' };
 
 describe('the environment', () => {
   it('has the defaults of the operator interface', () => {
@@ -58,7 +61,7 @@ describe('the environment', () => {
       poolSize: 20,
       limits: { statementTimeoutMs: 15_000, lockTimeoutMs: 10_000, connectTimeoutMs: 5_000 },
     });
-    const own = { DATABASE_URL: 'postgres://db/nfse', MASTER_KEY_FILE: '/run/secrets/key' };
+    const own = { DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full', MASTER_KEY_FILE: '/run/secrets/key' };
     const set = { DATABASE_POOL_SIZE: '100', DATABASE_STATEMENT_TIMEOUT_S: '5', DATABASE_LOCK_TIMEOUT_S: '2' };
     expect(configOf({ ...own, ...set, DATABASE_CONNECT_TIMEOUT_S: '3' }).database).toEqual({
       poolSize: 100,
@@ -75,7 +78,11 @@ describe('the environment', () => {
     ['DATABASE_LOCK_TIMEOUT_S', '16'],
     ['DATABASE_CONNECT_TIMEOUT_S', '61'],
   ])('refuses %s=%s by name', (name, value) => {
-    const env = { DATABASE_URL: 'postgres://db/nfse', MASTER_KEY_FILE: '/run/secrets/key', [name]: value };
+    const env = {
+      DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full',
+      MASTER_KEY_FILE: '/run/secrets/key',
+      [name]: value,
+    };
     expect(problemsOf(env)).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
   });
 
@@ -108,7 +115,8 @@ describe('the environment', () => {
 
   it('verifies certificate and name in every sslmode that asks for TLS', () => {
     const urlOf = (mode: string) =>
-      configOf({ DATABASE_URL: `postgres://db/nfse?sslmode=${mode}`, MASTER_KEY_FILE: '/run/secrets/key' }).databaseUrl;
+      configOf({ DATABASE_URL: `postgres://db/nfse?sslmode=${mode}`, ALLOW_PLAINTEXT_ENGINES: '1', ...KEY })
+        .databaseUrl;
     for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
       expect(urlOf(mode)).toBe('postgres://db/nfse?sslmode=verify-full');
     }
@@ -116,11 +124,71 @@ describe('the environment', () => {
   });
 
   it('takes several NATS servers, from a mounted file too, and never shows what a bad address holds', () => {
-    expect(configOf({ NATS_URL: 'nats://user:secret@a:4222,nats://b' }).natsUrl).toContain('nats://b');
+    expect(configOf({ NATS_URL: 'tls://user:secret@a:4222,nats://b' }).natsUrl).toContain('nats://b');
     const file = join(temporaryFolder(), 'url');
-    writeFileSync(file, 'nats://queue\n');
-    expect(configOf({ NATS_URL_FILE: file }).natsUrl).toBe('nats://queue');
+    writeFileSync(file, 'tls://queue\n');
+    expect(configOf({ NATS_URL_FILE: file }).natsUrl).toBe('tls://queue');
     expect(problemsOf({ NATS_URL: 'nats://user:secret@a,nats://other:secret@b' }).join()).not.toContain('secret');
+  });
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@db/nfse' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@10.0.0.7/nfse?sslmode=disable' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@127.0.0.1/nfse?host=db.example' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@db/nfse?uselibpqcompat=true&sslmode=disable' }],
+    [
+      'DATABASE_OWNER_URL',
+      { DATABASE_URL: 'postgres://localhost/nfse', DATABASE_OWNER_URL: 'postgres://o:secret@db/nfse' },
+    ],
+    ['NATS_URL', { NATS_URL: 'nats://u:secret@queue:4222' }],
+    ['NATS_URL', { NATS_URL: 'nats://127.0.0.1:4222,nats://queue' }],
+    ['EVENTSTORE_URL', { EVENTSTORE_URL: 'esdb://log:2113?tls=false' }],
+    ['EVENTSTORE_URL', { EVENTSTORE_URL: 'esdb+discover://u:secret@127.0.0.1:2113,log:2113?TLS=false' }],
+  ])(
+    'refuses a way to an engine beyond this machine without TLS in %s, unless plain text is allowed: %j',
+    (name, env) => {
+      const problems = problemsOf({ ...KEY, ...env });
+      expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} leads beyond this machine without TLS: `))]);
+      expect(problems.join()).not.toContain('secret');
+      const allowed = configOf({ ...KEY, ...env, ALLOW_PLAINTEXT_ENGINES: '1' });
+      expect(transportCheck(allowed)).toMatchObject({
+        ok: true,
+        detail: `${name} has no TLS (ALLOW_PLAINTEXT_ENGINES)`,
+      });
+    },
+  );
+
+  it.each<[NodeJS.ProcessEnv]>([
+    [{ DATABASE_URL: 'postgres://u@localhost/nfse' }],
+    [{ DATABASE_URL: 'postgres://u@[::1]/nfse' }],
+    [{ DATABASE_URL: 'postgres://u@127.0.0.1/nfse?host=/var/run/postgresql' }],
+    [{ DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full' }],
+    [{ DATABASE_URL: 'postgres://db/nfse?ssl=true' }],
+    [{ NATS_URL: 'nats://localhost,nats://127.0.0.1:4223' }],
+    [{ NATS_URL: 'tls://queue' }],
+    [{ EVENTSTORE_URL: 'esdb://127.0.0.1:2113?tls=false' }],
+    [{ EVENTSTORE_URL: 'esdb://u:p@log:2113' }],
+    [{}],
+  ])('takes a way that nobody can read along: %j', (env) => {
+    expect(transportCheck(configOf({ ...KEY, ...env }))).toMatchObject({ ok: true });
+    expect(transportCheck(configOf({ ...KEY, ...env }))).not.toHaveProperty('cure');
+  });
+
+  it.each([
+    'sslmode=no-verify',
+    'uselibpqcompat=true&sslmode=require',
+    'uselibpqcompat=true&sslmode=prefer',
+    'ssl=no-verify',
+  ])('starts with TLS that verifies nobody, %s, and the doctor says so', (mode) => {
+    const config = configOf({ ...KEY, DATABASE_URL: `postgres://db/nfse?${mode}` });
+    const detail = 'DATABASE_URL has TLS without verification';
+    expect(transportCheck(config)).toMatchObject({ ok: false, detail, cure: expect.stringContaining('verify-full') });
+  });
+
+  it('takes the address of an owner only beside the one of the service', () => {
+    expect(problemsOf({ DATABASE_OWNER_URL: 'postgres://o@127.0.0.1/nfse' })).toEqual([
+      expect.stringMatching(/^DATABASE_OWNER_URL needs DATABASE_URL/),
+    ]);
   });
 
   it('takes shorter windows only for a rehearsal', () => {
@@ -134,9 +202,9 @@ describe('the environment', () => {
 
   it('reads the database address from a mounted file, and refuses both', () => {
     const file = join(temporaryFolder(), 'url');
-    writeFileSync(file, 'postgres://db/nfse\n');
+    writeFileSync(file, 'postgres://127.0.0.1/nfse\n');
     const env = { DATABASE_URL_FILE: file, MASTER_KEY_FILE: '/run/secrets/key' };
-    expect(configOf(env).databaseUrl).toBe('postgres://db/nfse');
+    expect(configOf(env).databaseUrl).toBe('postgres://127.0.0.1/nfse');
     expect(problemsOf({ ...env, DATABASE_URL: 'postgres://db/other' })).toEqual([
       'DATABASE_URL and DATABASE_URL_FILE are both set',
     ]);

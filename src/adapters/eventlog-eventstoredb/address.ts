@@ -36,7 +36,10 @@ export const credentialsOf = (url: string): EventStoreCredentials => {
 /** TLS is the client's default, and it always verifies. The address is one that `credentialsOf` takes. */
 export const eventStoreTransport = (url: string): { hosts: readonly string[]; tls: 'none' | 'verified' } => {
   const [, servers = '', query = ''] = /^[a-z+]+:\/\/(?:[^@/?]*@)?([^?]+)(?:\?(.*))?$/.exec(url.trim()) ?? [];
-  const hosts = servers.replace(/\/.*$/, '').split(',').map((server) => server.trim().replace(/:\d+$/, ''));
+  const hosts = servers
+    .replace(/\/.*$/, '')
+    .split(',')
+    .map((server) => server.trim().replace(/:\d+$/, ''));
   return { hosts, tls: settingsOf(query).get('tls') === 'false' ? 'none' : 'verified' };
 };
 

@@ -58,6 +58,9 @@ export const databaseTransport = (url: string): DatabaseTransport => {
   const { host, ssl }: { host: string; ssl: unknown } = new pg.Client({ connectionString: url });
   const hosts = host.startsWith('/') ? [] : [host];
   if (ssl === false || ssl === undefined) return { hosts, tls: 'none' };
-  const { rejectUnauthorized, checkServerIdentity } = ssl as { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };
+  const { rejectUnauthorized, checkServerIdentity } = ssl as {
+    rejectUnauthorized?: boolean;
+    checkServerIdentity?: unknown;
+  };
   return { hosts, tls: rejectUnauthorized === false || checkServerIdentity !== undefined ? 'unverified' : 'verified' };
 };

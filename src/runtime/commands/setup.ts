@@ -4,6 +4,7 @@ import { badUsage, type Command, done, refused, textFlag } from '../../cli/comma
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import { makeEngineSecrets, SecretsIncomplete } from '../engine-secrets.js';
+import { setupDatabase } from './setup-database.js';
 
 const secrets: Command = {
   name: 'setup secrets',
@@ -48,4 +49,8 @@ const eventStore = (config: () => Config): Command => ({
 });
 
 /** What the one-shot services of compose.yaml run. */
-export const setupCommands = (config: () => Config): readonly Command[] => [secrets, eventStore(config)];
+export const setupCommands = (config: () => Config): readonly Command[] => [
+  secrets,
+  eventStore(config),
+  setupDatabase(config),
+];

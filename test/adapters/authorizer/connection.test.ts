@@ -152,6 +152,16 @@ describe('the trust roots', () => {
     await expect(readTrustRoots('missing.pem')).rejects.toThrow(TrustRootsUnusable);
   });
 
+  it('are believed and nobody else, whatever the environment says of verification', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    try {
+      const client = rig.clientOf({ trustRootsPem: [] });
+      expect(await send(client)).toMatchObject({ kind: 'not_sent', outage: true });
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
   it('are each trusted, wherever they stand in the list', async () => {
     const client = rig.clientOf({ trustRootsPem: [...sefinTrustRoots(), rig.authority.certificatePem] });
     expect(await send(client)).toMatchObject({ kind: 'rejected' });
