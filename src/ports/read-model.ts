@@ -33,6 +33,18 @@ export type Deadline = {
 /** The last row of a page: the next page begins behind it. */
 export type DeadlineCursor = Pick<Deadline, 'since' | 'stream'>;
 
+/** Open work with the moment, in milliseconds since 1970, at which a verdict by time ends it. */
+export type OpenWork = Deadline & { dueMs: number };
+
+export type OpenWorkCursor = Pick<OpenWork, 'dueMs' | 'stream'>;
+
+export type OpenWorkWanted = {
+  /** Only work whose last event is not after these instants; null asks for all of it. */
+  quietSince: { queued: Instant; started: Instant } | null;
+  /** How long work may take from its beginning. */
+  windows: { queuedSeconds: number; processingSeconds: number; cancellationSeconds: number };
+};
+
 /** The relational views that the GET routes and the sweeper read. All of it can be rebuilt from the log. */
 export type ReadModel = {
   invoice(stream: StreamName): Promise<InvoiceRow | undefined>;
@@ -50,12 +62,8 @@ export type ReadModel = {
   registryEntry(cnpj: string): Promise<LocalEntry | undefined>;
   /** Which invoices hold one of these access keys. */
   byAccessKeys(accessKeys: readonly string[]): Promise<readonly { accessKey: string; stream: StreamName }[]>;
-  /** Open work whose last event is not after the given instants, by `since` and stream; `null` asks for all of it. */
-  openWork(
-    olderThan: { queued: Instant; started: Instant } | null,
-    limit: number,
-    after?: DeadlineCursor,
-  ): Promise<readonly Deadline[]>;
+  /** Open work, what is due first at the head. */
+  openWork(wanted: OpenWorkWanted, limit: number, after?: OpenWorkCursor): Promise<readonly OpenWork[]>;
   /**
    * Streams for which a verdict by time may be due, by `since` and stream: their work began at or before the instant of
    * its kind. A kind without an instant is not asked for.

@@ -56,6 +56,7 @@ export const startIssuing = async (parts: Parts): Promise<void> => {
   runner.onStop('issuing', async () => {
     await Promise.all(running);
   });
+  if (roles.includes('issuer') && !queue.isDurable) await refill(sweeper, signal);
   if (roles.includes('relay')) {
     // Once only: a place of before a pause may be of an end that the log has lost.
     const starts = guards.standing().kind === 'log set back' ? [] : [after];
@@ -70,7 +71,6 @@ export const startIssuing = async (parts: Parts): Promise<void> => {
     running.push(guards.whileLogStands(signal, issue));
     running.push(guards.whileLogStands(signal, (stopping) => refreshParametersForEver(parts, stopping)));
     running.push(guards.whileLogStands(signal, (stopping) => reconcileForEver(deps, parts, stopping)));
-    if (!queue.isDurable) await refill(sweeper, signal);
   }
   if (roles.includes('sweeper')) {
     running.push(guards.whileLogStands(signal, (stopping) => sweepForEver(sweeper, parts, stopping)));

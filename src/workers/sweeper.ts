@@ -6,7 +6,7 @@ import type { StreamName } from '../domain/shared/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../domain/shared/time.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { PendingCuts } from '../ports/guards.js';
-import type { Deadline, DeadlineCursor, KeptRows, ReadModel } from '../ports/read-model.js';
+import type { DeadlineCursor, KeptRows, OpenWorkCursor, ReadModel } from '../ports/read-model.js';
 import type { WorkQueue } from '../ports/work-queue.js';
 
 /** Work without a new event for this long is tapped again: the queue is a hint, the log is the truth (design section 6, 9). */
@@ -45,20 +45,25 @@ export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: Abor
   await concludeWhatIsDue(sweeper, others, now, signal);
 };
 
-/** At start an in-process queue is empty: everything that is open is tapped at once. */
-export const refill = async ({ readModel, queue }: Sweeper, signal?: AbortSignal): Promise<void> => {
+/**
+ * At start an in-process queue is empty: everything that is open is tapped at once, what is due first at the head. Nothing else may be
+ * put in before, or what is young would be worked on while the old runs out of time.
+ */
+export const refill = async ({ readModel, queue, deps }: Sweeper, signal?: AbortSignal): Promise<void> => {
   if (queue === undefined) return;
-  for await (const { kind, stream } of paged((after) => readModel.openWork(null, PAGE, after), signal)) {
+  const wanted = { quietSince: null, windows: deps.limits };
+  const open = paged((after: OpenWorkCursor | undefined) => readModel.openWork(wanted, PAGE, after), signal);
+  for await (const { kind, stream } of open) {
     await queue.put({ kind, stream, messageId: `${stream}/refill` });
   }
 };
 
 /** All rows, page by page; ends early when the signal aborts. */
-async function* paged(
-  ask: (after: DeadlineCursor | undefined) => Promise<readonly Deadline[]>,
+async function* paged<Cursor, Row extends Cursor>(
+  ask: (after: Cursor | undefined) => Promise<readonly Row[]>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Deadline, void, void> {
-  let after: DeadlineCursor | undefined;
+): AsyncGenerator<Row, void, void> {
+  let after: Cursor | undefined;
   while (!signal?.aborted) {
     const page = await ask(after);
     for (const row of page) {
@@ -76,7 +81,7 @@ const concludeWhatIsDue = async (
   now: Instant,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const due = paged((after) => readModel.verdictsDue(beganBefore, PAGE, after), signal);
+  const due = paged((after: DeadlineCursor | undefined) => readModel.verdictsDue(beganBefore, PAGE, after), signal);
   const lane = async (): Promise<void> => {
     for await (const { kind, stream, since } of due) {
       // A newer row may be one that this very sweep has moved to the end; the next sweep looks at it.
@@ -100,7 +105,8 @@ const tapQuietWork = async (
     queued: addSeconds(now, -QUEUED_QUIET_SECONDS),
     started: addSeconds(now, -STARTED_QUIET_SECONDS),
   };
-  const quiet = paged((after) => readModel.openWork(quietSince, PAGE, after), signal);
+  const wanted = { quietSince, windows: deps.limits };
+  const quiet = paged((after: OpenWorkCursor | undefined) => readModel.openWork(wanted, PAGE, after), signal);
   for await (const { kind, stream, since } of quiet) {
     const quietSeconds = Math.floor((epochMs(now) - epochMs(since)) / 1000);
     await queue.put({ kind, stream, messageId: `${stream}/${since}/${sweepNumber}/${quietSeconds}` });

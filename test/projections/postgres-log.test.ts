@@ -8,6 +8,8 @@ import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../supp
 import { accepted, attempted, authorized, cancelRequested, streamOf } from './histories.js';
 import { appendEvents, clock, emptyProjections, eventually, NOW } from './support.js';
 
+const windows = { queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 3_600 };
+
 describeWithPostgres('projector over the log in PostgreSQL', () => {
   let database: FreshDatabase;
   let log: PostgresEventLog;
@@ -39,7 +41,9 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     const running = run(first.signal);
     await eventually(async () => (await revisionOf(1)) === 1);
     await appendEvents(log, streamOf('live', 1), [authorized(1, 6)]);
-    await eventually(async () => (await revisionOf(1)) === 2 && (await read.openWork(null, 10)).length === 0);
+    await eventually(
+      async () => (await revisionOf(1)) === 2 && (await read.openWork({ quietSince: null, windows }, 10)).length === 0,
+    );
     first.abort();
     await running;
 
@@ -48,7 +52,9 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     const second = new AbortController();
     const again = run(second.signal);
     await eventually(async () => (await revisionOf(1)) === 3 && (await read.apiSwitchedOff()));
-    await eventually(async () => (await read.openWork(null, 10)).some(({ kind }) => kind === 'cancel'));
+    await eventually(async () =>
+      (await read.openWork({ quietSince: null, windows }, 10)).some(({ kind }) => kind === 'cancel'),
+    );
     second.abort();
     await again;
   });

@@ -4,8 +4,9 @@ import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js'
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { companyStream, systemApiStream } from '../../src/domain/shared/ids.js';
+import { epochMs } from '../../src/domain/shared/time.js';
 import type { EventLog } from '../../src/ports/event-log.js';
-import type { Deadline, DeadlineCursor, ReadModel } from '../../src/ports/read-model.js';
+import type { Deadline, OpenWork, ReadModel } from '../../src/ports/read-model.js';
 import { applyBatch } from '../../src/workers/projection-batch.js';
 import { readCheckpoint } from '../../src/workers/projection-checkpoint.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
@@ -22,6 +23,8 @@ import {
   streamOf,
 } from './histories.js';
 import { appendEvents, emptyProjections, liveOf, NOW } from './support.js';
+
+const windows = { queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 2_000 };
 
 describeWithPostgres('read model', () => {
   let database: FreshDatabase;
@@ -83,40 +86,50 @@ describeWithPostgres('read model', () => {
     expect(await read().apiSwitchedOff()).toBe(false);
   });
 
-  it('lists open work whose last event is not after the instants, oldest first', async () => {
+  it('lists open work whose last event is not after the instants, what is due first at the head', async () => {
     await given(streamOf('live', 1), accepted('live', 1, 30));
     await given(streamOf('live', 2), accepted('live', 2, 0), attempted(1, 20));
     await given(streamOf('live', 3), accepted('live', 3, 0), ...issued, cancelRequested(10));
     await given(streamOf('test', 4), accepted('test', 4, 0), ...issued);
+    const all = { quietSince: null, windows };
     const open = async (queued: number, started: number, limit = 10) =>
-      (await read().openWork({ queued: at(queued), started: at(started) }, limit)).map(({ stream }) => stream);
-    expect(await open(30, 20)).toEqual([streamOf('live', 3), streamOf('live', 2), streamOf('live', 1)]);
+      (await read().openWork({ ...all, quietSince: { queued: at(queued), started: at(started) } }, limit)).map(
+        ({ stream }) => stream,
+      );
+    expect(await open(30, 20)).toEqual([streamOf('live', 1), streamOf('live', 3), streamOf('live', 2)]);
     expect(await open(29.999, 19.999)).toEqual([streamOf('live', 3)]);
-    expect(await open(30, 20, 1)).toEqual([streamOf('live', 3)]);
-    expect(await read().openWork(null, Number.MAX_SAFE_INTEGER)).toEqual([
-      { stream: streamOf('live', 3), mode: 'live', companyId: COMPANY, kind: 'cancel', since: at(10), started: false },
-      { stream: streamOf('live', 2), mode: 'live', companyId: COMPANY, kind: 'issue', since: at(20), started: true },
-      { stream: streamOf('live', 1), mode: 'live', companyId: COMPANY, kind: 'issue', since: at(30), started: false },
+    expect(await open(30, 20, 1)).toEqual([streamOf('live', 1)]);
+    const due = (seconds: number) => ({ dueMs: epochMs(at(seconds)), mode: 'live', companyId: COMPANY });
+    expect(await read().openWork(all, Number.MAX_SAFE_INTEGER)).toEqual([
+      { stream: streamOf('live', 1), ...due(930), kind: 'issue', since: at(30), started: false },
+      { stream: streamOf('live', 3), ...due(2_010), kind: 'cancel', since: at(10), started: false },
+      { stream: streamOf('live', 2), ...due(3_620), kind: 'issue', since: at(20), started: true },
     ]);
+  });
+
+  it('puts work whose time is nearly up before thousands that are younger, whatever happened to it last', async () => {
+    const young = Array.from({ length: 30 }, (_, n) => n + 10);
+    for (const n of young) await given(streamOf('live', n), accepted('live', n, 3_000 + n));
+    await given(streamOf('live', 1), accepted('live', 1, 0), attempted(1, 30), attempted(2, 3_500));
+    const [first, second] = await read().openWork({ quietSince: null, windows }, 2);
+    expect([first?.stream, second?.stream]).toEqual([streamOf('live', 1), streamOf('live', 10)]);
   });
 
   it('goes on with open work and due verdicts after the last row of a page', async () => {
     const numbers = [1, 2, 3, 4, 5];
     for (const n of numbers) await given(streamOf('live', n), accepted('live', n, n < 4 ? 0 : 9));
     const bounds = { queued: at(9), started: at(9), cancel: at(9) };
-    const asks: ((after?: DeadlineCursor) => Promise<readonly Deadline[]>)[] = [
-      (after) => read().openWork(null, 2, after),
-      (after) => read().openWork(bounds, 2, after),
-      (after) => read().verdictsDue(bounds, 2, after),
-    ];
-    for (const ask of asks) {
+    const expectPages = async <Row extends { stream: string }>(ask: (after?: Row) => Promise<readonly Row[]>) => {
       const first = await ask();
       const second = await ask(first.at(-1));
       const third = await ask(second.at(-1));
       const pages = [first, second, third, await ask(third.at(-1))].map((page) => page.map(({ stream }) => stream));
       const [a, b, c, d, e] = numbers.map((n) => streamOf('live', n));
       expect(pages).toEqual([[a, b], [c, d], [e], []]);
-    }
+    };
+    await expectPages((after?: OpenWork) => read().openWork({ quietSince: null, windows }, 2, after));
+    await expectPages((after?: OpenWork) => read().openWork({ quietSince: bounds, windows }, 2, after));
+    await expectPages((after?: Deadline) => read().verdictsDue(bounds, 2, after));
   });
 
   it('lists what a verdict by time may be due for, each kind by its own instant', async () => {

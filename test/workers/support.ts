@@ -1,11 +1,16 @@
-import type { Deadline, DeadlineCursor, ReadModel } from '../../src/ports/read-model.js';
+import type { Deadline, DeadlineCursor, OpenWork, ReadModel } from '../../src/ports/read-model.js';
 import type { Delivery, Tap, Verdict, WorkQueue } from '../../src/ports/work-queue.js';
 
 type Asked = { [K in 'openWork' | 'verdictsDue' | 'expiredTestInvoices']: Parameters<ReadModel[K]>[] };
 
 /** The next page, as the read model cuts it. */
-const pageOf = (rows: readonly Deadline[], limit: number, after: DeadlineCursor | undefined): readonly Deadline[] => {
-  const placeOf = ({ since, stream }: DeadlineCursor): string => `${since} ${stream}`;
+const pageOf = <Cursor extends { stream: string }, Row extends Cursor>(
+  rows: readonly Row[],
+  limit: number,
+  after: Cursor | undefined,
+  orderOf: (row: Cursor) => string,
+): readonly Row[] => {
+  const placeOf = (row: Cursor): string => `${orderOf(row)} ${row.stream}`;
   return rows
     .filter((row) => after === undefined || placeOf(row) > placeOf(after))
     .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
@@ -19,7 +24,7 @@ const limitOf = ({ kind, started }: Deadline): 'queued' | 'started' | 'cancel' =
 
 /** A read model that answers what the test says, page by page, and remembers what it was asked. */
 export const scriptedReadModel = (rows: {
-  openWork?: readonly Deadline[];
+  openWork?: readonly OpenWork[];
   verdictsDue?: readonly Deadline[];
   expired?: readonly string[];
 }): { readModel: ReadModel; asked: Asked } => {
@@ -37,12 +42,12 @@ export const scriptedReadModel = (rows: {
     byAccessKeys: async () => [],
     openWork: async (...args) => {
       asked.openWork.push(args);
-      return pageOf(rows.openWork ?? [], args[1], args[2]);
+      return pageOf(rows.openWork ?? [], args[1], args[2], ({ dueMs }) => String(dueMs).padStart(16, '0'));
     },
     verdictsDue: async (...args) => {
       asked.verdictsDue.push(args);
       const due = (rows.verdictsDue ?? []).filter((row) => args[0][limitOf(row)] !== undefined);
-      return pageOf(due, args[1], args[2]);
+      return pageOf(due, args[1], args[2], ({ since }: DeadlineCursor) => since);
     },
     expiredTestInvoices: async (...args) => {
       asked.expiredTestInvoices.push(args);

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
+import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
 import type { Mode } from '../../src/domain/shared/ids.js';
-import type { Deadline } from '../../src/ports/read-model.js';
+import { epochMs } from '../../src/domain/shared/time.js';
+import type { Deadline, OpenWork } from '../../src/ports/read-model.js';
 import { refill, type Sweeper, sweep } from '../../src/workers/sweeper.js';
 import { type IssuerWorld, issuerWorld } from '../app/issuer/world.js';
 import { at, cancelRequested, T0 } from '../domain/invoice/fixtures.js';
@@ -10,6 +12,9 @@ import { collectingQueue, scriptedReadModel } from './support.js';
 const deadline = (world: IssuerWorld, kind: Deadline['kind'] = 'issue', mode: Mode = 'live'): Deadline => ({
   ...{ stream: world.stream, mode, companyId: '12345678000195', kind, since: T0, started: false },
 });
+
+/** Open work that is due so many seconds after the beginning. */
+const open = (row: Deadline, dueSeconds = 900): OpenWork => ({ ...row, dueMs: epochMs(at(dueSeconds)) });
 
 const sweeperOf = (world: IssuerWorld, rows: Parameters<typeof scriptedReadModel>[0]) => {
   const queue = collectingQueue();
@@ -76,7 +81,10 @@ describe('a sweep', () => {
       { queued: at(9_999_100) },
       { started: at(9_996_400), cancel: at(9_996_400) },
     ]);
-    expect(asked.openWork[0]?.[0]).toEqual({ queued: at(9_999_970), started: at(9_999_880) });
+    expect(asked.openWork[0]?.[0]).toEqual({
+      quietSince: { queued: at(9_999_970), started: at(9_999_880) },
+      windows: world.deps.limits,
+    });
     expect(asked.expiredTestInvoices[0]?.[0]).toEqual(at(9_395_200));
   });
 
@@ -145,7 +153,7 @@ describe('a sweep', () => {
   it('begins nothing more once it is to stop, and ends with what it has in hand', async () => {
     const world = await issuerWorld();
     const slow = strangers(40);
-    const { sweeper, queue, faults } = sweeperOf(world, { verdictsDue: slow, openWork: [deadline(world)] });
+    const { sweeper, queue, faults } = sweeperOf(world, { verdictsDue: slow, openWork: [open(deadline(world))] });
     const gate = gated(sweeper, world);
     const stop = new AbortController();
     world.clock.moveTo(at(9_000));
@@ -172,7 +180,7 @@ describe('a sweep', () => {
 
   it('taps quiet work again, each time under another message id', async () => {
     const world = await issuerWorld();
-    const { sweeper, queue } = sweeperOf(world, { openWork: [deadline(world)] });
+    const { sweeper, queue } = sweeperOf(world, { openWork: [open(deadline(world))] });
     world.clock.moveTo(at(40));
     await sweep(sweeper, 1);
     await sweep(sweeper, 2);
@@ -185,7 +193,7 @@ describe('a sweep', () => {
 
   it('taps all quiet work, however much of it never progresses', async () => {
     const world = await issuerWorld();
-    const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(450) });
+    const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(450).map((row) => open(row)) });
     world.clock.moveTo(at(40));
     await sweep(sweeper, 1);
     expect(new Set(queue.taps.map(({ stream }) => stream)).size).toBe(450);
@@ -194,7 +202,7 @@ describe('a sweep', () => {
 
   it('taps nobody in a process without an issuer', async () => {
     const world = await issuerWorld();
-    const { sweeper, asked } = sweeperOf(world, { openWork: [deadline(world)] });
+    const { sweeper, asked } = sweeperOf(world, { openWork: [open(deadline(world))] });
     await sweep({ ...sweeper, queue: undefined }, 1);
     expect(asked.openWork).toEqual([]);
   });
@@ -204,20 +212,45 @@ describe('a refill', () => {
   it('taps all open work, however young', async () => {
     const world = await issuerWorld();
     const { sweeper, queue, asked } = sweeperOf(world, {
-      openWork: [deadline(world), { ...deadline(world, 'cancel'), since: at(1) }],
+      openWork: [open(deadline(world), 3_600), open({ ...deadline(world, 'cancel'), since: at(1) }, 3_601)],
     });
     await refill(sweeper);
-    expect(asked.openWork[0]?.[0]).toBeNull();
+    expect(asked.openWork[0]?.[0]).toEqual({ quietSince: null, windows: world.deps.limits });
     expect(queue.taps.map(({ kind }) => kind)).toEqual(['issue', 'cancel']);
   });
 
   it('taps page by page, and ends when it is told to', async () => {
     const world = await issuerWorld();
-    const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(400) });
+    const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(400).map((row) => open(row)) });
     await refill(sweeper);
     expect(new Set(queue.taps.map(({ stream }) => stream)).size).toBe(400);
     expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
     await refill(sweeper, AbortSignal.abort());
     expect(queue.taps).toHaveLength(400);
+  });
+
+  it('hands out what is due first before thousands that are younger, and new work last', async () => {
+    const world = await issuerWorld();
+    const { sweeper } = sweeperOf(world, {
+      openWork: [
+        ...strangers(450).map((row, n) => open(row, 900 + n)),
+        open({ ...deadline(world), since: at(899) }, 30),
+      ],
+    });
+    const queue = createMemoryQueue(world.clock);
+    sweeper.queue = queue;
+    await refill(sweeper);
+    await queue.put({ kind: 'issue', stream: 'nfseLive-new', messageId: 'new' });
+    const handled: string[] = [];
+    const stop = new AbortController();
+    await queue.work({
+      ...{ kinds: ['issue'], concurrency: 1, signal: stop.signal },
+      handle: async ({ stream }) => {
+        handled.push(stream);
+        if (handled.length === 452) stop.abort();
+        return { kind: 'ack' };
+      },
+    });
+    expect(handled).toEqual([world.stream, ...strangers(450).map(({ stream }) => stream), 'nfseLive-new']);
   });
 });

@@ -1,4 +1,5 @@
-import type { Deadline, DeadlineCursor, ReadModel } from '../../ports/read-model.js';
+import { sql } from 'kysely';
+import type { Deadline, DeadlineCursor, OpenWorkWanted, ReadModel } from '../../ports/read-model.js';
 import type { ReadDatabase, ReadSchema } from './schema.js';
 
 /** Sorts before every instant. */
@@ -8,18 +9,26 @@ const NEVER = '';
 export const deadlineReads = (
   db: ReadDatabase,
 ): Pick<ReadModel, 'openWork' | 'verdictsDue' | 'expiredTestInvoices'> => ({
-  openWork: async (olderThan, limit, after) => {
-    const open = work(db).where('work', 'is not', null);
+  openWork: async ({ quietSince, windows }, limit, after) => {
+    const open = work(db).select(dueMs(windows).as('due_ms')).where('work_since', 'is not', null);
     const quiet =
-      olderThan === null
+      quietSince === null
         ? open
         : open.where((row) =>
             row.or([
-              row.and([row('started', '=', false), row('work_since', '<=', olderThan.queued)]),
-              row.and([row('started', '=', true), row('work_since', '<=', olderThan.started)]),
+              row.and([row('started', '=', false), row('work_since', '<=', quietSince.queued)]),
+              row.and([row('started', '=', true), row('work_since', '<=', quietSince.started)]),
             ]),
           );
-    return (await longestQuietFirst(quiet, limit, after).execute()).flatMap(toDeadline);
+    const due = db.selectFrom(quiet.as('open')).selectAll();
+    const behind =
+      after === undefined
+        ? due
+        : due.where(({ eb, refTuple, tuple }) =>
+            eb(refTuple('due_ms', 'stream'), '>', tuple(after.dueMs, after.stream)),
+          );
+    const rows = await behind.orderBy('due_ms').orderBy('stream').limit(limit).execute();
+    return rows.flatMap(({ due_ms, ...row }) => toDeadline(row).map((open) => ({ ...open, dueMs: Number(due_ms) })));
   },
   verdictsDue: async ({ queued = NEVER, started = NEVER, cancel = NEVER }, limit, after) => {
     const due = work(db).where((row) =>
@@ -43,6 +52,13 @@ export const deadlineReads = (
     return rows.map(({ stream }) => stream);
   },
 });
+
+/** When a verdict by time ends the work: its window counts from its beginning, and another one from its first attempt on. */
+const dueMs = ({ queuedSeconds, processingSeconds, cancellationSeconds }: OpenWorkWanted['windows']) =>
+  sql<number>`(extract(epoch from began_at::timestamptz) * 1000)::bigint + 1000 * case
+    when work = 'cancel' then ${cancellationSeconds}::bigint
+    when started then ${processingSeconds}::bigint
+    else ${queuedSeconds}::bigint end`;
 
 const work = (db: ReadDatabase) =>
   db.selectFrom('read.deadlines').select(['stream', 'mode', 'company_id', 'work', 'work_since', 'started']);
