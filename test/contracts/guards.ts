@@ -57,7 +57,7 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
     it.each([
       ['the same body', 'body', 1, { kind: 'done', invoiceId: 'invoice' }],
       ['the same body in the last millisecond', 'body', 86_399.999, { kind: 'done', invoiceId: 'invoice' }],
-      ['another body', 'other', 1, { kind: 'reuse', bodyHash: 'body' }],
+      ['another body', 'other', 1, { kind: 'reuse', bodyHash: 'body', invoiceId: 'invoice' }],
       ['after 24 hours', 'other', 86_400, { kind: 'free' }],
     ])('a finished key, %s', async (_case, body, seconds, state) => {
       const key = owner();
