@@ -11,8 +11,8 @@ export type Claim = { leaseToken: string; commandId: string; acceptedAt: Instant
 export type KeyState =
   | { kind: 'free' }
   | { kind: 'in_use' }
-  /** `bodyHash`: of the request that holds the key. */
-  | { kind: 'reuse'; bodyHash: string }
+  /** `bodyHash`: of the request that holds the key. `invoiceId`: of its invoice, once it is known. */
+  | { kind: 'reuse'; bodyHash: string; invoiceId?: InvoiceId }
   | { kind: 'done'; invoiceId: InvoiceId };
 
 export type ClaimResult = { kind: 'claimed'; claim: Claim } | Exclude<KeyState, { kind: 'free' }>;

@@ -57,7 +57,7 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
     it.each([
       ['the same body', 'body', 1, { kind: 'done', invoiceId: 'invoice' }],
       ['the same body in the last millisecond', 'body', 86_399.999, { kind: 'done', invoiceId: 'invoice' }],
-      ['another body', 'other', 1, { kind: 'reuse', bodyHash: 'body' }],
+      ['another body', 'other', 1, { kind: 'reuse', bodyHash: 'body', invoiceId: 'invoice' }],
       ['after 24 hours', 'other', 86_400, { kind: 'free' }],
     ])('a finished key, %s', async (_case, body, seconds, state) => {
       const key = owner();
@@ -68,6 +68,24 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       expect(await guards().idempotency.claim(key, body, fresh, later(seconds))).toEqual(
         state.kind === 'free' ? { kind: 'claimed', claim: fresh } : state,
       );
+    });
+
+    it('is of the same body under a hash that the caller knows to be of it', async () => {
+      const key = owner();
+      const dead = claimAt(NOW);
+      await guards().idempotency.claim(key, 'under the old key', dead, NOW);
+      const ask = (seconds: number, sameBody?: string) =>
+        guards().idempotency.claim(key, 'under the new key', claimAt(later(seconds)), later(seconds), sameBody);
+      expect(await ask(1)).toEqual({ kind: 'reuse', bodyHash: 'under the old key' });
+      expect(await ask(1, 'under the old key')).toEqual({ kind: 'in_use' });
+      expect(await ask(16, 'another')).toEqual({ kind: 'reuse', bodyHash: 'under the old key' });
+      const taken = await ask(16, 'under the old key');
+      expect(taken).toMatchObject({ kind: 'claimed', claim: { commandId: dead.commandId, acceptedAt: NOW } });
+      if (taken.kind === 'claimed') await guards().idempotency.markDone(key, taken.claim.leaseToken, 'invoice');
+      expect(await ask(17, 'under the old key')).toEqual({ kind: 'done', invoiceId: 'invoice' });
+      // Used anew, the key is held under the new hash alone.
+      expect(await ask(86_400, 'under the old key')).toMatchObject({ kind: 'claimed' });
+      expect(await ask(86_401)).toEqual({ kind: 'in_use' });
     });
 
     it('counts the 24 hours from the acceptance, not from the last take-over', async () => {
@@ -161,6 +179,61 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       expect(await guards().duplicates.takeOver(fingerprints, { ...seen, at: later(1) }, mark(), later(-60))).toBe(
         false,
       );
+    });
+
+    it('lets requests meet that have one fingerprint of several in common, whichever comes first', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const [yesterday, today, tomorrow] = [randomUUID(), randomUUID(), randomUUID()];
+        const sides = [knownAs(today, yesterday), knownAs(yesterday, today), knownAs(today), knownAs(tomorrow, today)];
+        const results = await Promise.all(
+          Array.from({ length: 40 }, (_, index) =>
+            guards().duplicates.place(sides[index % 4] ?? knownAs(today), mark(), later(-60)),
+          ),
+        );
+        expect(results.filter((standing) => standing === undefined)).toHaveLength(1);
+        expect(new Set(results.map((standing) => standing?.stream)).size).toBe(2);
+      }
+    });
+
+    it('leaves no mark of a refused request under any of its fingerprints', async () => {
+      const [before, after] = [randomUUID(), randomUUID()];
+      const standing = mark();
+      await guards().duplicates.place(knownAs(before), standing, later(-60));
+      expect(await guards().duplicates.place(knownAs(after, before), mark(), later(-60))).toEqual(standing);
+      expect(await guards().duplicates.place(knownAs(after), mark(), later(-60))).toBeUndefined();
+    });
+
+    it('compares marks of before the keyed hashes, and places none', async () => {
+      const [plain, keyed] = [randomUUID(), randomUUID()];
+      const old = mark();
+      await guards().duplicates.place(knownAs(plain), old, null);
+      const fingerprints = { placed: [keyed], legacy: plain } as const;
+      expect(await guards().duplicates.place(fingerprints, mark(), later(-60))).toEqual(old);
+      expect(
+        await guards().duplicates.place({ ...fingerprints, placed: [keyed, randomUUID()] }, mark(), later(-60)),
+      ).toEqual(old);
+      const second = mark(later(61));
+      expect(await guards().duplicates.place(fingerprints, second, later(1))).toBeUndefined();
+      expect(await guards().duplicates.place(fingerprints, mark(later(62)), later(2))).toEqual(second);
+      expect(await guards().duplicates.place(knownAs(plain), mark(later(62)), later(2))).toBeUndefined();
+    });
+
+    it('takes a mark over under all its fingerprints, from one of before the keyed hashes too', async () => {
+      const [plain, keyed, next] = [randomUUID(), randomUUID(), randomUUID()];
+      const old = mark();
+      await guards().duplicates.place(knownAs(plain), old, null);
+      const fingerprints = { placed: [keyed, next], legacy: plain } as const;
+      const takers = Array.from({ length: 10 }, () => mark(later(21)));
+      const taken = await Promise.all(
+        takers.map((to) => guards().duplicates.takeOver(fingerprints, old, to, later(-39))),
+      );
+      expect(taken.filter((one) => one)).toHaveLength(1);
+      const winner = takers[taken.indexOf(true)];
+      for (const name of [keyed, next])
+        expect(await guards().duplicates.place(knownAs(name), mark(later(22)), later(-38))).toEqual(winner);
+      await guards().duplicates.remove(fingerprints, winner?.stream ?? '');
+      for (const name of [keyed, next])
+        expect(await guards().duplicates.place(knownAs(name), mark(later(22)), later(-38))).toBeUndefined();
     });
 
     it('removes only its own mark', async () => {

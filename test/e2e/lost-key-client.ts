@@ -50,5 +50,5 @@ export const liveClient = (now: () => Service, key: string) => {
       (note) => note.amount_in_cents === amount,
     );
 
-  return { ask, shown, accept, becomes, issue, xmlOf, fault, ledger };
+  return { ask, shown, post, accept, becomes, issue, xmlOf, fault, ledger };
 };

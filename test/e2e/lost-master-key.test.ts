@@ -97,7 +97,10 @@ const play = (open: () => Promise<Engines>): void => {
   it('costs what it sealed and nothing else: by the runbook every outcome becomes true, and no note comes twice', {
     timeout: 300_000,
   }, async () => {
-    const { ask, shown, accept, becomes, issue, xmlOf, fault, ledger } = liveClient(() => service, running.keys.live);
+    const { ask, shown, post, accept, becomes, issue, xmlOf, fault, ledger } = liveClient(
+      () => service,
+      running.keys.live,
+    );
     const old = await issue(1_001);
     const xml = await xmlOf(old);
     const [canceled, kept] = [await issue(1_002), await issue(1_003)];
@@ -135,9 +138,15 @@ const play = (open: () => Promise<Engines>): void => {
     for (const words of others) expect(await nfse(...here(words))).toMatchObject({ exit: 0 });
     await start();
 
-    // Every promise made before holds: the same key gives the same invoice, and its reference is taken.
+    // Nobody can compare the bodies of before any more: the same key gives no second invoice, and is told which one it gave.
     const before = { 1001: old, 1002: canceled, 1003: kept, 1004: unanswered, 1005: unsent };
-    for (const [amount, id] of Object.entries(before)) expect(await accept(Number(amount))).toBe(id);
+    for (const [amount, id] of Object.entries(before)) {
+      const refused = await post(Number(amount));
+      const { error } = (await refused.json()) as unknown as { error: { code: string; message: string } };
+      expect([refused.status, error.code, error.message]).toEqual([
+        ...[409, 'idempotency_key_reuse', expect.stringContaining(id)],
+      ]);
+    }
     const again = await ask('/v1/nfse', { amount_in_cents: 2_005, description: 'x', reference: 'pedido-1005' });
     expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('nfse.reference_in_use')]);
 

@@ -45,7 +45,12 @@ const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds:
   const stateOf = (row: KeyRow | undefined, sameBody: readonly unknown[], now: Instant): KeyState => {
     if (row === undefined) return { kind: 'free' };
     if (isOver(row, now)) return isLeased(row, now) ? { kind: 'in_use' } : { kind: 'free' };
-    if (!sameBody.includes(row.bodyHash)) return { kind: 'reuse', bodyHash: row.bodyHash };
+    if (!sameBody.includes(row.bodyHash)) {
+      return {
+        ...{ kind: 'reuse', bodyHash: row.bodyHash },
+        ...(row.invoiceId === undefined ? {} : { invoiceId: row.invoiceId }),
+      };
+    }
     if (row.invoiceId !== undefined) return { kind: 'done', invoiceId: row.invoiceId };
     return isLeased(row, now) ? { kind: 'in_use' } : { kind: 'free' };
   };

@@ -25,7 +25,10 @@ export const idempotencyKeys = (
     const leased = row.invoice_id === null && isBefore(now, row.leased_until);
     const over = !isBefore(now, addSeconds(row.accepted_at, idempotencyTtlSeconds));
     if (over) return leased ? { kind: 'in_use' } : { kind: 'free' };
-    if (!sameBody.includes(row.body_hash)) return { kind: 'reuse', bodyHash: row.body_hash };
+    if (!sameBody.includes(row.body_hash)) {
+      const invoice = row.invoice_id === null ? {} : { invoiceId: row.invoice_id };
+      return { kind: 'reuse', bodyHash: row.body_hash, ...invoice };
+    }
     if (row.invoice_id !== null) return { kind: 'done', invoiceId: row.invoice_id };
     return leased ? { kind: 'in_use' } : { kind: 'free' };
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkEligibility, type Eligible, type IssueRequest } from '../../domain/company/eligibility.js';
 import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
-import { invoiceStream } from '../../domain/shared/ids.js';
+import { type InvoiceId, invoiceStream } from '../../domain/shared/ids.js';
 import { expandMarkers } from '../../domain/shared/markers.js';
 import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
@@ -10,7 +10,7 @@ import { fingerprintOf } from '../hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, IssueCommand, Requester, RequestKey } from './accept-deps.js';
 import { withRecordedFacts } from './record-facts.js';
-import { type Candidate, findOwnInvoice, reserveAndAppend } from './reserve.js';
+import { bodyNotComparable, type Candidate, findOwnInvoice, reserveAndAppend } from './reserve.js';
 
 /**
  * `POST /v1/nfse` after its schema (design section 5): the key first, so that a replay never becomes a 422 because a
@@ -63,12 +63,17 @@ const claimKey = async (
   fresh: Claim,
   now: Instant,
   { idempotency, hashes }: AcceptDeps,
-): Promise<ClaimResult> => {
+): Promise<ClaimResult | NotComparable> => {
   const bodyHash = await hashes.bodyHash(owner, plainBodyHash, now);
   const claimed = await idempotency.claim(owner, bodyHash, fresh, now);
-  if (claimed.kind !== 'reuse' || !(await hashes.isOfBody(claimed.bodyHash, owner, plainBodyHash))) return claimed;
-  return await idempotency.claim(owner, bodyHash, fresh, now, claimed.bodyHash);
+  if (claimed.kind !== 'reuse') return claimed;
+  const verdict = await hashes.compareBody(claimed.bodyHash, owner, plainBodyHash);
+  if (verdict === 'same') return await idempotency.claim(owner, bodyHash, fresh, now, claimed.bodyHash);
+  return verdict === 'other' ? claimed : { ...claimed, kind: 'not_comparable' };
 };
+
+/** The key is in use, and the one that hashed its body is gone. */
+type NotComparable = { kind: 'not_comparable'; invoiceId?: InvoiceId };
 
 /**
  * What was certainly not stored frees the key; after anything else it stays leased, and the retry goes on with the same command.
@@ -122,13 +127,15 @@ const checkAndReserve = async (
 };
 
 const answerKnownKey = async (
-  known: Exclude<ClaimResult, { kind: 'claimed' }>,
+  known: Exclude<ClaimResult, { kind: 'claimed' }> | NotComparable,
   requester: Requester,
   deps: AcceptDeps,
 ): Promise<AcceptResult> => {
   switch (known.kind) {
     case 'reuse':
       return { refused: { code: 'idempotency_key_reuse' } };
+    case 'not_comparable':
+      return { refused: bodyNotComparable(known.invoiceId) };
     case 'in_use':
       return { refused: { code: 'idempotency_key_in_use', retryAfterSeconds: 1 } };
     case 'done':

@@ -11,8 +11,8 @@ import type { Fingerprints, KeyOwner } from '../../ports/guards.js';
 export type GuardHashes = {
   /** Of the body of a request with an Idempotency-Key, for the event and the key's row. */
   bodyHash(owner: KeyOwner, plain: string, at: Instant): Promise<string>;
-  /** Whether a stored hash is of this body, under whatever key. False when that key is gone: nobody can say that it is. */
-  isOfBody(stored: string, owner: KeyOwner, plain: string): Promise<boolean>;
+  /** Whether a stored hash is of this body, under whatever key. `unknown` when that key is gone: nobody can say any more. */
+  compareBody(stored: string, owner: KeyOwner, plain: string): Promise<'same' | 'other' | 'unknown'>;
   /** `seconds`: how long the duplicate window is. */
   fingerprints(mode: Mode, plain: string, at: Instant, seconds: number): Promise<Fingerprints>;
 };
@@ -22,12 +22,13 @@ export const guardHashes = (keys: GuardKeys): GuardHashes => ({
     const [key] = await keys.inUse(owner.mode, at, 0);
     return bodyHashUnder(key, owner, plain);
   },
-  isOfBody: async (stored, owner, plain) => {
+  compareBody: async (stored, owner, plain) => {
     const tag = tagOf(stored);
     // Rows and events of before version 2 of the acceptance hold the plain hash.
-    if (tag === undefined) return stored === plain;
+    if (tag === undefined) return stored === plain ? 'same' : 'other';
     const key = await keys.ofTag(tag);
-    return key !== undefined && stored === bodyHashUnder({ tag, key }, owner, plain);
+    if (key === undefined) return 'unknown';
+    return stored === bodyHashUnder({ tag, key }, owner, plain) ? 'same' : 'other';
   },
   fingerprints: async (mode, plain, at, seconds) => {
     const [newest, ...others] = await keys.inUse(mode, at, seconds);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
+import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
@@ -128,14 +129,22 @@ const standingAnswer = async (
   if (sameKey && keyAlive) {
     const { mode, companyId, idempotency: held } = standing.facts;
     const { keyHash, plainBodyHash } = idempotency;
-    return (await deps.hashes.isOfBody(held?.bodyHash ?? '', { mode, companyId, keyHash }, plainBodyHash))
-      ? { accepted: standing }
-      : { refused: { code: 'idempotency_key_reuse' } };
+    const stored = held?.bodyHash ?? '';
+    const verdict = await deps.hashes.compareBody(stored, { mode, companyId, keyHash }, plainBodyHash);
+    if (verdict === 'same') return { accepted: standing };
+    return { refused: verdict === 'other' ? { code: 'idempotency_key_reuse' } : bodyNotComparable(invoiceId) };
   }
   if (reference === undefined) return 'next_generation';
   const holder = publicInvoiceId(state.kind === 'reference_taken' ? state.invoiceId : invoiceId);
   const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${holder}. Use outra reference para uma nota nova.`;
   return { refused: { code: 'nfse.reference_in_use', message } };
+};
+
+/** A repeated request must not be sent under another key on our advice: the invoice of its first try may stand. */
+export const bodyNotComparable = (invoiceId: InvoiceId | undefined): Refusal => {
+  const first = invoiceId === undefined ? 'o primeiro pedido' : `a nota ${publicInvoiceId(invoiceId)}`;
+  const message = `Esta Idempotency-Key já foi usada para ${first}, e não é mais possível comparar os dois corpos. Consulte a nota antes de enviar outra; só para outra venda use uma chave nova.`;
+  return { code: 'idempotency_key_reuse', message };
 };
 
 const isKeyAlive = ({ facts }: Invoice, claim: Claim, { windows }: AcceptDeps): boolean =>

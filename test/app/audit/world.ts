@@ -31,7 +31,8 @@ const idOf = (n: number): string => `11111111-1111-4111-8111-${String(n).padStar
 /** Number, DPS id and access key of the n-th invoice in place of the fixtures'. */
 const ofInvoice = (event: InvoiceEvent, n: number, number: number): InvoiceEvent => {
   const dpsId = `DPS330455721234567800019500001${String(number).padStart(15, '0')}`;
-  if (event.type === 'IssuanceAttempted') return { ...event, data: { ...event.data, number, dpsId } };
+  if (event.type === 'IssuanceAttempted' && event.data.dpsId === life.DPS_ID)
+    return { ...event, data: { ...event.data, number, dpsId } };
   if (event.type === 'IssuanceProvenAbsent') return { ...event, data: { ...event.data, dpsId } };
   if (event.type !== 'Authorized') return event;
   return { ...event, data: { ...event.data, accessKey: String(n).padStart(50, '4') } };
