@@ -21,6 +21,20 @@ export const authorizedFrom = (
   at,
 });
 
+/**
+ * Whose content a found document of our Id has. `untold`: its signature names our digest and its content has another one, or the
+ * other way round, or ours is not known any more because its key is gone.
+ */
+export const whose = (
+  { dpsDigest, contradiction }: Pick<AuthorizedNote, 'dpsDigest' | 'contradiction'>,
+  sent: { digest: string | undefined },
+): 'ours' | 'foreign' | 'untold' => {
+  const { digest } = sent;
+  if (digest === undefined) return 'untold';
+  if (dpsDigest === digest) return 'ours';
+  return contradiction?.claimed === digest || contradiction?.computed === digest ? 'untold' : 'foreign';
+};
+
 /** A note with our customer, amount and description may be our own of before a restore: then no new number is tried. */
 export const sameContent = ({ content }: AuthorizedNote, events: readonly InvoiceEvent[]): boolean => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');

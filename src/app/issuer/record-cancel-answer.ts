@@ -10,7 +10,7 @@ import type { StreamName } from '../../domain/shared/ids.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { RegisteredEvent, SendResult } from '../../ports/authorizer.js';
 import { sha256Hex } from '../hashes.js';
-import type { IssuerDeps } from './deps.js';
+import { type IssuerDeps, tell } from './deps.js';
 import { recordDecision } from './record.js';
 
 /** What the send of a cancellation saw, as an event. A success that is not our event is no success. */
@@ -35,16 +35,25 @@ export const recordCancelAnswer = async (
         return recordCancelRefusal(state, sent, answer, at);
       }
       case 'unknown': {
-        const { kind: _kind, outage: _outage, ...answer } = result;
+        const { kind: _kind, outage: _outage, signatureFault: _fault, ...answer } = result;
         return recordCancelUnknown(state, { ...sent, ...answer, at });
       }
       default:
         return unreachable(result);
     }
   });
-  if (!recorded) deps.notify({ notice: 'outcome_not_recorded', stream, detail: result.kind });
-  if (result.kind === 'not_sent' && result.certificateRefused) deps.notify({ notice: 'certificate_refused', stream });
+  if (result.kind === 'unknown' && result.signatureFault !== undefined) {
+    tell(deps, { notice: 'signature_unverified', stream, detail: result.signatureFault });
+  }
+  if (!recorded) tell(deps, { notice: 'outcome_not_recorded', stream, detail: result.kind });
+  if (result.kind === 'not_sent' && result.certificateRefused) tell(deps, { notice: 'certificate_refused', stream });
 };
+
+/** The embedded request of an event, as `whose` asks for it. */
+export const requestOf = ({ requestDigest, contradiction }: RegisteredEvent) => ({
+  dpsDigest: requestDigest,
+  ...(contradiction === undefined ? {} : { contradiction }),
+});
 
 /** Another party may have canceled the note under the same event id: only our own request confirms ours. */
 export const isOurs = (event: RegisteredEvent, send: { requestId: string; digest: string }): boolean =>
