@@ -1,6 +1,7 @@
 import { operatorProjections } from '../../projections/registry.js';
 import { notePause } from '../adapters/guards-postgres/set-back.js';
 import { createParametersCache } from '../adapters/municipal-parameters/cache.js';
+import { createDocumentAlarms } from '../adapters/read-model-postgres/document-alarms.js';
 import { createKeyUses } from '../adapters/read-model-postgres/key-uses.js';
 import { createSupportReads } from '../adapters/read-model-postgres/support-reads.js';
 import { createExportSigner } from '../adapters/vault/export-signer.js';
@@ -21,6 +22,7 @@ import { engineChecks, guardsChecks } from './engine-checks.js';
 import { type Engines, openEngines } from './engines.js';
 import { exportKeyCheck, masterKeyCheck } from './key-checks.js';
 import { createLogger, type Logger } from './logger.js';
+import { documentAlarmsCheck } from './document-checks.js';
 import { parametersCheck } from './parameter-checks.js';
 import { projectionOperations } from './projection-operations.js';
 import { reconcileNow } from './reconciliation.js';
@@ -102,6 +104,7 @@ export const sessionOver = (
       masterKeyCheck(await masterKeyStatus(rotation)),
       await exportKeyCheck(exportSigner),
       await parametersCheck(parameters, clock),
+      await documentAlarmsCheck(createDocumentAlarms(pool), clock),
     ],
   };
 };

@@ -46,7 +46,9 @@ export const onlyChild = (parent: XmlElement | undefined, name: string): XmlElem
 
 /** Without a zero byte and without another encoding's name: only then do bytes mean what `countXml` takes them for. */
 const mayBeUtf8 = (xml: Buffer): boolean => {
-  const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']/.exec(xml.toString('latin1', 0, LONGEST_DECLARATION))?.[1];
+  const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']/.exec(
+    xml.toString('latin1', 0, LONGEST_DECLARATION),
+  )?.[1];
   return !xml.includes(0) && (declared === undefined || declared.toLowerCase() === 'utf-8');
 };
 

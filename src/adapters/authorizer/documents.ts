@@ -71,10 +71,7 @@ const digestOf = ({ root, embeddedDigest: computed, signatureFault }: Received, 
 /** A note with its signatures is 20 KB; the cap leaves room for every field at its longest. */
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
 
-const unpackAndRead = (
-  packed: string | undefined,
-  kind: ReceivedKind,
-): (Received & { xml: Buffer }) | undefined => {
+const unpackAndRead = (packed: string | undefined, kind: ReceivedKind): (Received & { xml: Buffer }) | undefined => {
   const xml = unpack(packed);
   const read = xml === undefined ? undefined : readReceived(xml, kind);
   return xml === undefined || read === undefined ? undefined : { ...read, xml };

@@ -106,8 +106,7 @@ const lookUp = async (
   attempt: IssueAttempt,
   deps: IssuerDeps,
 ): Promise<void> => {
-  if (loaded.state.kind === 'invoice')
-    await act(stream, loaded, attempt, await ask(loaded.state, attempt, deps), deps);
+  if (loaded.state.kind === 'invoice') await act(stream, loaded, attempt, await ask(loaded.state, attempt, deps), deps);
 };
 
 type Asked = { askedAt: Instant; result: LookupResult<AuthorizedNote> };

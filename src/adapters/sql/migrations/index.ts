@@ -15,6 +15,7 @@ import { parkedTapsMigration } from './0022-parked-taps.js';
 import { keyUsesMigration } from './0023-key-uses.js';
 import { batchedGuardsMigration } from './0024-batched-guards.js';
 import { givenUpGenerationsMigration } from './0027-given-up-generations.js';
+import { documentAlarmsMigration } from './0040-document-alarms.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   keyUsesMigration,
   batchedGuardsMigration,
   givenUpGenerationsMigration,
+  documentAlarmsMigration,
 ];
