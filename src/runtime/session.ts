@@ -11,6 +11,7 @@ import type { Session, SessionNeeds } from '../cli/session.js';
 import type { Clock } from '../ports/clock.js';
 import { issueClientCertificate } from '../simulator/start.js';
 import { applyStreamNow } from '../workers/projection-now.js';
+import { embeddedDigest } from '../xml/received.js';
 import { secondOpinion } from '../xml/second-opinion.js';
 import { driftOf, publicOrigin } from './audit-operations.js';
 import { simulatedModes, simulatorFolder } from './authorizers.js';
@@ -63,7 +64,7 @@ export const sessionOver = (
     log,
     store,
     sealingKeys,
-    secondOpinion,
+    ...{ secondOpinion, embeddedDigest },
     readModel,
     supportReads: createSupportReads(pool),
     vault,

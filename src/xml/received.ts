@@ -36,7 +36,8 @@ export const readReceived = (xml: Buffer, kind: ReceivedKind): Received | undefi
 };
 
 /** `digestOfContent` of our document inside of the authorizer's; empty when there is none or what it is in cannot be read. */
-export const embeddedDigest = (xml: Buffer, { embedded }: ReceivedKind): string => {
+export const embeddedDigest = (xml: Buffer, signed: ReceivedKind['signed']): string => {
+  const { embedded } = signed === 'infNFSe' ? NOTE : EVENT;
   const opened = withXmlDocument(xml, ({ root }) => embeddedDigestIn(root, embedded));
   return opened.ok ? opened.value : '';
 };

@@ -4,17 +4,17 @@ import { type Reader, type ReadingJob, readInline } from '../../src/adapters/aut
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { openReadingThreads } from '../../src/runtime/reading-threads.js';
 import { createRunner } from '../../src/runtime/runner.js';
+import { gzipBase64 } from '../../src/xml/transport.js';
 import {
   accessKey,
   certificateFor,
   eventAround,
   issued,
   noteAround,
+  type SignedSample,
   signedCancellation,
   signedDps,
-  type SignedSample,
 } from '../adapters/authorizer/sefin.js';
-import { gzipBase64 } from '../../src/xml/transport.js';
 
 const now = new Date().toISOString();
 let dps: SignedSample;
