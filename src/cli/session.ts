@@ -7,7 +7,7 @@ import type { StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
 import type { Clock } from '../ports/clock.js';
-import type { SignatureOracle } from '../ports/documents.js';
+import type { EmbeddedDigest, SignatureOracle } from '../ports/documents.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import type { ExportSigner } from '../ports/export-signer.js';
 import type { ParametersCache } from '../ports/municipal-parameters.js';
@@ -41,6 +41,7 @@ export type Session = {
   sealingKeys: SealingKeys;
   /** Another implementation of XMLDSig than the one that signs and takes documents. */
   secondOpinion: SignatureOracle;
+  embeddedDigest: EmbeddedDigest;
   readModel: ReadModel;
   supportReads: SupportReads;
   vault: CertificateVault;

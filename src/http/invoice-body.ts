@@ -1,8 +1,8 @@
 import type { Invoice } from '../domain/invoice/state.js';
 import { type InvoiceBody, invoiceView, isDownloadable } from '../domain/invoice/view.js';
 import { publicInvoiceId } from '../domain/shared/ids.js';
-import { json } from './answer.js';
 import { type Caller, mayRead } from './access/gate.js';
+import { json } from './answer.js';
 import type { Call } from './call.js';
 import type { HttpDeps } from './deps.js';
 

@@ -11,9 +11,9 @@ import {
   MAX_HEADERS,
   type ParseFault,
   ROUTE_NOT_FOUND,
-  TOO_MANY_WAITING,
   refusalOfFault,
   refusalOfRequest,
+  TOO_MANY_WAITING,
 } from './bare-refusal.js';
 import { randomRequestId } from './call.js';
 import { createLastAnswers, type LastAnswers } from './last-answers.js';

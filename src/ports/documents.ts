@@ -29,3 +29,9 @@ export type SecondOpinion = { holds: true; digest: string; reference: string } |
 
 /** Asked about the outer signature of a document whose root has the child `signedElement`; whose certificate it is is not asked. */
 export type SignatureOracle = (xml: Buffer, signedElement: string) => SecondOpinion;
+
+/**
+ * Digest (SHA-256, base64) of our own document inside of one of the authorizer's, computed with our signer's algorithm whatever the
+ * document names; empty when there is none. `infNFSe` holds a DPS, `infEvento` a request.
+ */
+export type EmbeddedDigest = (xml: Buffer, signedElement: 'infNFSe' | 'infEvento') => string;

@@ -14,6 +14,7 @@ import { municipalityByCode } from '../tables/municipalities.js';
 import type { Config } from './config.js';
 import { isLoopback } from './environment-combinations.js';
 import type { Logger } from './logger.js';
+import { openReadingThreads } from './reading-threads.js';
 import type { Runner } from './runner.js';
 import { writeSimulatorAddress } from './simulator-address.js';
 
@@ -117,6 +118,7 @@ const openClient = async (
     timeoutMs: config.limits.sendSeconds * 1000,
     certificateOf,
     now: () => clock.now(),
+    read: openReadingThreads(runner),
   });
   runner.onStop(`authorizer connections of ${mode} mode`, () => client.close());
   return client;

@@ -29,11 +29,21 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
   if (Number(values.DATABASE_LOCK_TIMEOUT_S ?? 0) > Number(values.DATABASE_STATEMENT_TIMEOUT_S ?? 15)) {
     problems.push('DATABASE_LOCK_TIMEOUT_S must not be above DATABASE_STATEMENT_TIMEOUT_S, which ends the wait before');
   }
+  if (values.TAX_REGISTRY_URL !== undefined && !isSafeOnItsWay(values.TAX_REGISTRY_URL)) {
+    problems.push('TAX_REGISTRY_URL must be a https: address, or one of this machine: it names customers in documents');
+  }
   problems.push(...addressProblems('DATABASE_URL', values, readDatabaseUrl, DatabaseUrlInvalid));
   problems.push(...addressProblems('DATABASE_OWNER_URL', values, readDatabaseUrl, DatabaseUrlInvalid));
   problems.push(...addressProblems('EVENTSTORE_URL', values, credentialsOf, EventStoreUrlInvalid));
   problems.push(...addressProblems('NATS_URL', values, readServers, NatsServersInvalid));
   return problems;
+};
+
+/** What is no address is told by its own variable's check. */
+const isSafeOnItsWay = (address: string): boolean => {
+  if (!URL.canParse(address)) return true;
+  const { protocol, hostname } = new URL(address);
+  return protocol !== 'http:' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
 };
 
 /** An engine's address as its adapter reads it; what is wrong is said without the address, which may hold a password. */

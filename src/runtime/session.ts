@@ -1,6 +1,7 @@
 import { operatorProjections } from '../../projections/registry.js';
 import { notePause } from '../adapters/guards-postgres/set-back.js';
 import { createParametersCache } from '../adapters/municipal-parameters/cache.js';
+import { createDocumentAlarms } from '../adapters/read-model-postgres/document-alarms.js';
 import { createKeyUses } from '../adapters/read-model-postgres/key-uses.js';
 import { createSupportReads } from '../adapters/read-model-postgres/support-reads.js';
 import { createExportSigner } from '../adapters/vault/export-signer.js';
@@ -10,6 +11,7 @@ import type { Session, SessionNeeds } from '../cli/session.js';
 import type { Clock } from '../ports/clock.js';
 import { issueClientCertificate } from '../simulator/start.js';
 import { applyStreamNow } from '../workers/projection-now.js';
+import { embeddedDigest } from '../xml/received.js';
 import { secondOpinion } from '../xml/second-opinion.js';
 import { driftOf, publicOrigin } from './audit-operations.js';
 import { simulatedModes, simulatorFolder } from './authorizers.js';
@@ -17,6 +19,7 @@ import { backUp } from './backup.js';
 import { clockChecks } from './clock-checks.js';
 import type { Config } from './config.js';
 import { demoCertificate } from './demo-certificate.js';
+import { documentAlarmsCheck } from './document-checks.js';
 import { engineChecks, guardsChecks } from './engine-checks.js';
 import { transportCheck } from './engine-transport.js';
 import { type Engines, openEngines } from './engines.js';
@@ -63,7 +66,7 @@ export const sessionOver = (
     log,
     store,
     sealingKeys,
-    secondOpinion,
+    ...{ secondOpinion, embeddedDigest },
     readModel,
     supportReads: createSupportReads(pool),
     vault,
@@ -106,6 +109,7 @@ export const sessionOver = (
       masterKeyCheck(await masterKeyStatus(rotation)),
       await exportKeyCheck(exportSigner),
       await parametersCheck(parameters, clock),
+      await documentAlarmsCheck(createDocumentAlarms(pool), clock),
     ],
   };
 };

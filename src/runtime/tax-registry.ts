@@ -1,4 +1,4 @@
-import * as v from 'valibot';
+import { askTaxRegistry } from '../adapters/tax-registry/ask.js';
 import { openCarried } from '../app/event-store/codec.js';
 import { shortCache } from '../app/short-cache.js';
 import { type LocalEntry, registryStream } from '../domain/registry/entry.js';
@@ -10,8 +10,6 @@ import { OPERATOR_CACHE_MS } from './operator-cache.js';
 
 /** The registry is asked during the POST: it gets this long and no longer (design section 5). */
 const PATIENCE_MS = 500;
-
-const answer = v.object({ legal_name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300)) });
 
 type LocalSources = Pick<Engines, 'readModel' | 'sealingKeys'>;
 
@@ -25,7 +23,7 @@ export const openTaxRegistry = (config: Config, sources: LocalSources, clock: Cl
     lookup: async (cnpj) => {
       const local = await known(cnpj);
       if (local !== undefined || config.taxRegistryUrl === undefined) return local;
-      return await askRegistry(config.taxRegistryUrl, cnpj);
+      return await askTaxRegistry(config.taxRegistryUrl, cnpj, PATIENCE_MS);
     },
   };
 };
@@ -50,14 +48,4 @@ const opened = async (
 const servedCompany = async (cnpj: string, { readModel }: LocalSources): Promise<RegistryEntry | undefined> => {
   const found = (await readModel.company(cnpj))?.state;
   return found?.kind === 'company' ? { cnpj, legalName: found.registration.legalName } : undefined;
-};
-
-const askRegistry = async (url: string, cnpj: string) => {
-  try {
-    const response = await fetch(`${url}/${cnpj}`, { signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'error' });
-    const parsed = v.safeParse(answer, response.ok ? await response.json() : undefined);
-    return parsed.success ? { cnpj, legalName: parsed.output.legal_name } : undefined;
-  } catch {
-    return undefined;
-  }
 };

@@ -30,7 +30,7 @@ export const runIssuer = ({ queue, deps, concurrency, signal, onFault }: IssuerW
       faults.delete(stream);
       return verdictOf(next, deps.clock.now());
     } catch (error) {
-      onFault(stream, error);
+      told(() => onFault(stream, error));
       const count = (faults.get(stream) ?? 0) + 1;
       faults.set(stream, count);
       if (count > MAX_FAULTS) {
@@ -41,6 +41,15 @@ export const runIssuer = ({ queue, deps, concurrency, signal, onFault }: IssuerW
     }
   };
   return queue.work({ kinds: ['issue', 'cancel'], concurrency, signal, handle });
+};
+
+/** A fault that cannot be told is counted all the same. */
+const told = (tell: () => void): void => {
+  try {
+    tell();
+  } catch {
+    // Nobody is left to tell.
+  }
 };
 
 const verdictOf = (next: Next, now: string): Verdict => {

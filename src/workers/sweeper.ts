@@ -26,9 +26,13 @@ export type Sweeper = {
   onFault(stream: StreamName, error: unknown): void;
 };
 
+/** So many taps that fail in a row are the queue's fault; one alone is its stream's. */
+const FAILED_TAPS = 5;
+
 /**
  * One sweep; every command re-checks the log, so early, late and double sweeps are harmless. Once the signal aborts,
- * it finishes what it has in hand and begins nothing more.
+ * it finishes what it has in hand and begins nothing more. What fails in one part, a queue that is out for instance, keeps no
+ * other part from its work; the first fault is thrown at the end.
  */
 export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: AbortSignal): Promise<void> => {
   const { limits, clock } = sweeper.deps;
@@ -38,11 +42,17 @@ export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: Abor
     started: addSeconds(now, -limits.processingSeconds),
     cancel: addSeconds(now, -limits.cancellationSeconds),
   };
-  await concludeWhatIsDue(sweeper, neverAttempted, now, signal);
-  await tapQuietWork(sweeper, sweepNumber, signal);
-  await deleteExpired(sweeper, signal);
-  // Last, because these look up before they conclude, and a look-up may last as long as its time limit.
-  await concludeWhatIsDue(sweeper, others, now, signal);
+  const faults: unknown[] = [];
+  for (const part of [
+    () => concludeWhatIsDue(sweeper, neverAttempted, now, signal),
+    () => tapQuietWork(sweeper, sweepNumber, signal),
+    () => deleteExpired(sweeper, signal),
+    // Last, because these look up before they conclude, and a look-up may last as long as its time limit.
+    () => concludeWhatIsDue(sweeper, others, now, signal),
+  ]) {
+    await part().catch((error: unknown) => faults.push(error));
+  }
+  if (faults.length > 0) throw faults[0];
 };
 
 /**
@@ -95,7 +105,7 @@ const concludeWhatIsDue = async (
 };
 
 const tapQuietWork = async (
-  { readModel, queue, deps }: Sweeper,
+  { readModel, queue, deps, onFault }: Sweeper,
   sweepNumber: number,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
@@ -107,9 +117,17 @@ const tapQuietWork = async (
   };
   const wanted = { quietSince, windows: deps.limits };
   const quiet = paged((after: OpenWorkCursor | undefined) => readModel.openWork(wanted, PAGE, after), signal);
+  let failed = 0;
   for await (const { kind, stream, since } of quiet) {
     const quietSeconds = Math.floor((epochMs(now) - epochMs(since)) / 1000);
-    await queue.put({ kind, stream, messageId: `${stream}/${since}/${sweepNumber}/${quietSeconds}` });
+    try {
+      await queue.put({ kind, stream, messageId: `${stream}/${since}/${sweepNumber}/${quietSeconds}` });
+      failed = 0;
+    } catch (error) {
+      failed += 1;
+      if (failed >= FAILED_TAPS) throw error;
+      onFault(stream, error);
+    }
   }
 };
 

@@ -1,14 +1,18 @@
 import { ParseOption, XmlDocument, XmlElement, XmlParseError } from 'libxml2-wasm';
+import { countXml } from './bounds.js';
 
 export type Opened<T> = { ok: true; value: T } | { ok: false; reason: string };
 
 /**
  * Parses strictly, lends the document to `use` and frees it: WebAssembly memory is not collected. Documents with a DTD
- * are refused unseen, so no entity but the five predefined ones exists; so are encodings other than UTF-8. `reason`
- * never quotes the document.
+ * are refused unseen, so no entity but the five predefined ones exists; so are encodings other than UTF-8 and documents
+ * beyond `XML_BOUNDS`. `reason` never quotes the document. What `use` throws is thrown.
  */
 export const withXmlDocument = <T>(xml: Buffer, use: (document: XmlDocument) => T): Opened<T> => {
   if (xml.includes('<!DOCTYPE')) return { ok: false, reason: 'a document type declaration is not allowed' };
+  if (!mayBeUtf8(xml)) return { ok: false, reason: 'the encoding is not UTF-8' };
+  const { exceeds } = countXml(xml);
+  if (exceeds !== undefined) return { ok: false, reason: `more than a document may hold: ${exceeds}` };
   const document = parse(xml);
   if (document === undefined) return { ok: false, reason: 'not well-formed' };
   try {
@@ -20,10 +24,12 @@ export const withXmlDocument = <T>(xml: Buffer, use: (document: XmlDocument) => 
   }
 };
 
-/** Child elements in document order, without text and comments. */
+/** Child elements in document order, without text, comments and instructions. */
 export const childElements = (parent: XmlElement): readonly XmlElement[] => {
   const children: XmlElement[] = [];
   for (let node = parent.firstChild; node !== null; node = node.next) {
+    // The library's node of a processing instruction knows no sibling; a search passes over the instruction.
+    if (!('next' in node)) return parent.find('*').filter((one) => one instanceof XmlElement);
     if (node instanceof XmlElement) children.push(node);
   }
   return children;
@@ -37,6 +43,16 @@ export const onlyChild = (parent: XmlElement | undefined, name: string): XmlElem
   const [first, ...others] = parent === undefined ? [] : childrenNamed(parent, name);
   return others.length === 0 ? first : undefined;
 };
+
+/** Without a zero byte and without another encoding's name: only then do bytes mean what `countXml` takes them for. */
+const mayBeUtf8 = (xml: Buffer): boolean => {
+  const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']/.exec(
+    xml.toString('latin1', 0, LONGEST_DECLARATION),
+  )?.[1];
+  return !xml.includes(0) && (declared === undefined || declared.toLowerCase() === 'utf-8');
+};
+
+const LONGEST_DECLARATION = 200;
 
 const parse = (xml: Buffer): XmlDocument | undefined => {
   try {

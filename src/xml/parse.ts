@@ -14,7 +14,11 @@ export type Parsed = { ok: true; root: XmlParts } | { ok: false; reason: string 
  */
 export const parseXml = (xml: Buffer): Parsed => {
   const wellFormed = withXmlDocument(xml, () => true);
-  if (!wellFormed.ok) return wellFormed;
+  return wellFormed.ok ? parseWellFormed(xml) : wellFormed;
+};
+
+/** The same for a document that libxml2 has read already. */
+export const parseWellFormed = (xml: Buffer): Parsed => {
   try {
     const root: unknown = parser.parse(withoutSections(xml.toString('utf8')));
     return isParts(root) ? { ok: true, root } : { ok: false, reason: 'not a document' };

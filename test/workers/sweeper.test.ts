@@ -200,6 +200,50 @@ describe('a sweep', () => {
     expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
   });
 
+  it('gives every verdict while the queue is out, and tells of it', async () => {
+    const world = await issuerWorld();
+    world.authorizer.script = ['lost_request'];
+    world.authorizer.mute = true;
+    await world.issue();
+    const rows = {
+      openWork: strangers(20).map((row) => open(row)),
+      verdictsDue: [{ ...deadline(world), started: true }],
+    };
+    const { sweeper, queue, faults } = sweeperOf(world, rows);
+    const put = vi.spyOn(queue, 'put').mockRejectedValue(new Error('no queue'));
+    world.clock.moveTo(at(3_700));
+    await expect(sweep(sweeper, 1)).rejects.toThrow('no queue');
+    expect(await world.status()).toBe('indeterminate');
+    expect(put).toHaveBeenCalledTimes(5);
+    expect(faults).toHaveLength(4);
+  });
+
+  it('taps the others when one stream cannot be tapped', async () => {
+    const world = await issuerWorld();
+    const { sweeper, queue, faults } = sweeperOf(world, { openWork: strangers(20).map((row) => open(row)) });
+    const { put } = queue;
+    queue.put = async (tap) => {
+      if (tap.stream.endsWith('7')) throw new Error('a name that no queue takes');
+      await put(tap);
+    };
+    world.clock.moveTo(at(40));
+    await sweep(sweeper, 1);
+    expect(queue.taps).toHaveLength(18);
+    expect(faults).toHaveLength(2);
+  });
+
+  it('ends what is due when test invoices cannot be looked for', async () => {
+    const world = await issuerWorld();
+    world.authorizer.script = ['lost_request'];
+    world.authorizer.mute = true;
+    await world.issue();
+    const { sweeper } = sweeperOf(world, { verdictsDue: [{ ...deadline(world), started: true }] });
+    sweeper.cuts = { ...sweeper.cuts, list: () => Promise.reject(new Error('no table')) };
+    world.clock.moveTo(at(3_700));
+    await expect(sweep(sweeper, 1)).rejects.toThrow('no table');
+    expect(await world.status()).toBe('indeterminate');
+  });
+
   it('taps nobody in a process without an issuer', async () => {
     const world = await issuerWorld();
     const { sweeper, asked } = sweeperOf(world, { openWork: [open(deadline(world))] });

@@ -13,14 +13,14 @@ import type { Exchange } from './exchange.js';
 import { isOutage } from './outage.js';
 import type { JsonBody } from './responses.js';
 
-/**
- * Judges one send. `readSuccess` reads the document from a 2xx body and says undefined unless it embeds what was sent:
- * then nothing is known either.
- */
+/** What a 2xx body holds: the document that embeds what was sent, or why nothing is known either. */
+export type SuccessRead<Success> = { result: Success } | { reason: string; signatureFault?: string };
+
+/** Judges one send; `readSuccess` reads the document from a 2xx body. */
 export const classifySend = <Success>(
   subject: Subject,
   exchange: Exchange,
-  readSuccess: (body: JsonBody) => Success | undefined,
+  readSuccess: (body: JsonBody) => SuccessRead<Success>,
 ): SendResult<Success> => {
   const seen = seenIn(exchange);
   const row = classification.find(({ when }) => when(seen, subject));
@@ -29,8 +29,10 @@ export const classifySend = <Success>(
   const unknown = (why: string): SendResult<Success> => ({ kind: 'unknown', reason: why, ...answer, ...outage(seen) });
   switch (row?.is) {
     case 'success': {
-      const result = seen.body === undefined ? undefined : readSuccess(seen.body);
-      return result === undefined ? unknown('success_not_ours_or_unreadable') : { kind: 'done', result };
+      const read: SuccessRead<Success> = seen.body === undefined ? NOT_OURS : readSuccess(seen.body);
+      if ('result' in read) return { kind: 'done', result: read.result };
+      const { reason: why, ...alarm } = read;
+      return { ...unknown(why), ...alarm };
     }
     case 'not_sent': {
       const certificateRefused = exchange.kind === 'answered';
@@ -42,6 +44,8 @@ export const classifySend = <Success>(
       return unknown(reason);
   }
 };
+
+export const NOT_OURS = { reason: 'success_not_ours_or_unreadable' } as const;
 
 /** An event of the log is small, so what is recorded is bounded; what is judged is not. */
 const MAX_RECORDED = 50;

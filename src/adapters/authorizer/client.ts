@@ -1,14 +1,14 @@
-import { CANCELLATION_EVENT, cancellationRequestId, isAccessKey } from '../../domain/shared/access-key.js';
+import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import { epochMs, type Instant, isBefore } from '../../domain/shared/time.js';
-import type { AuthorizedNote, Authorizer, Caller, LookupResult } from '../../ports/authorizer.js';
+import type { AuthorizedNote, Authorizer, Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import { within } from '../../waiting/pause.js';
 import { gzipBase64 } from '../../xml/transport.js';
 import { createAgents } from './agents.js';
-import { classifyLookup, classifySend } from './classify.js';
-import { identityOf, readEventOfLookup, readEventOfSend, readNoteOfLookup, readNoteOfSend } from './documents.js';
+import { identityOf, type SignedIdentity } from './documents.js';
 import { type Exchange, exchange } from './exchange.js';
-import { packedEventOf, textOf } from './responses.js';
+import { notOurs, type Reader, type ReadingJob, type ReadingName, type Readings, readInline } from './reading.js';
 
 export type AuthorizerOptions = {
   /** Base URL of each environment, used as a prefix: `https://host/SefinNacional`. */
@@ -17,26 +17,36 @@ export type AuthorizerOptions = {
   trustRootsPem: readonly string[];
   /** Of a new connection: name service, TCP and the first TLS handshake. */
   connectTimeoutMs: number;
-  /** Of one HTTP call, from the wait for a socket to the last byte. */
+  /** Of one HTTP call, from the wait for a socket to the last byte; also of the opening of the certificate before it. */
   timeoutMs: number;
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
   now(): Instant;
+  /** Where answers are read; in this thread unless given. */
+  read?: Reader;
 };
 
 /** Sefin Nacional over mutual TLS (domain.md section 3, openapi deviations 1 to 13). `close` drops idle connections. */
 export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { close(): void } => {
+  const { read = readInline, timeoutMs } = options;
   const agents = createAgents(options.trustRootsPem);
 
-  const call = async (
+  const certificateFor = async (caller: Caller): Promise<CompanyCertificate | undefined> => {
+    const opening = (async () => options.certificateOf(caller))();
+    return await within(timeoutMs, opening, () => new Error('the certificate was not opened in time')).catch(
+      () => undefined,
+    );
+  };
+
+  const callWith = async (
     caller: Caller,
     method: 'GET' | 'POST',
     path: string,
     send?: { body: object; deadlineAt: Instant },
   ): Promise<Exchange> => {
-    const certificate = await options.certificateOf(caller).catch(() => undefined);
+    const certificate = await certificateFor(caller);
     if (certificate === undefined) return { kind: 'not_handed', reason: 'certificate_missing' };
     if (!isBefore(options.now(), certificate.notAfter)) return { kind: 'not_handed', reason: 'certificate_expired' };
-    const leftMs = send === undefined ? options.timeoutMs : epochMs(send.deadlineAt) - epochMs(options.now());
+    const leftMs = send === undefined ? timeoutMs : epochMs(send.deadlineAt) - epochMs(options.now());
     if (leftMs <= 0) return { kind: 'not_handed', reason: 'deadline_passed' };
     const agent = agents.agentOf(certificate);
     if (agent === undefined) return { kind: 'not_handed', reason: 'certificate_unusable' };
@@ -45,9 +55,34 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       method,
       url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${path}`),
       connectTimeoutMs: options.connectTimeoutMs,
-      timeoutMs: Math.min(options.timeoutMs, leftMs),
+      timeoutMs: Math.min(timeoutMs, leftMs),
       ...(send === undefined ? {} : { body: JSON.stringify(send.body) }),
     });
+  };
+
+  // `exchange` never rejects, so what fails here failed before a byte was handed to a socket.
+  const call: typeof callWith = (...args) => callWith(...args).catch(() => NOT_BEGUN);
+
+  /** An answer that cannot be read says as much as none: only its status and codes could, and they are part of it. */
+  const told = async <Name extends ReadingName>(
+    job: ReadingJob<Name>,
+    unreadable: Readings[Name]['told'],
+  ): Promise<Readings[Name]['told']> => {
+    try {
+      return await read(job);
+    } catch {
+      return unreadable;
+    }
+  };
+
+  const sent = async <Name extends 'sentDps' | 'sentCancellation'>(
+    name: Name,
+    identity: () => SignedIdentity,
+    answered: () => Promise<Exchange>,
+  ): Promise<Readings[Name]['told']> => {
+    const asked = tryTo(identity);
+    if (asked === undefined) return notSent;
+    return await told({ name, asked, exchange: await answered() } as ReadingJob<Name>, unknown);
   };
 
   const fetchNote = async (
@@ -55,55 +90,62 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     accessKey: string,
     absentCodes: readonly string[],
   ): Promise<LookupResult<AuthorizedNote>> => {
-    const answer = classifyLookup(await call(caller, 'GET', `/nfse/${accessKey}`), absentCodes);
-    if (answer.kind !== 'present') return answer;
-    const note = readNoteOfLookup(textOf(answer.body, 'nfseXmlGZipB64'));
-    return note?.accessKey === accessKey ? { kind: 'found', found: note } : unreadable;
+    const answer = await call(caller, 'GET', `/nfse/${accessKey}`);
+    return await told({ name: 'note', asked: { accessKey, absentCodes }, exchange: answer }, inconclusive);
   };
 
   return {
-    sendDps: async (caller, signedDps, deadlineAt) => {
-      const { id, digest } = identityOf(signedDps, 'DPS', 'infDPS');
-      const body = { dpsXmlGZipB64: gzipBase64(signedDps) };
-      const answer = await call(caller, 'POST', '/nfse', { body, deadlineAt });
-      return classifySend('dps', answer, (success) => {
-        // `idDps` of this answer holds the access key (deviation 4): only the document itself is believed.
-        const note = readNoteOfSend(textOf(success, 'nfseXmlGZipB64'));
-        return note?.dpsId === id && note.dpsDigest === digest ? note : undefined;
-      });
-    },
+    sendDps: (caller, signedDps, deadlineAt) =>
+      sent(
+        'sentDps',
+        () => identityOf(signedDps, 'DPS', 'infDPS'),
+        () => call(caller, 'POST', '/nfse', { body: { dpsXmlGZipB64: gzipBase64(signedDps) }, deadlineAt }),
+      ),
 
     findByDps: async (caller, dpsId) => {
-      const answer = classifyLookup(await call(caller, 'GET', `/dps/${dpsId}`), ['E2404']);
-      if (answer.kind !== 'present') return answer;
-      const accessKey = textOf(answer.body, 'chaveAcesso') ?? '';
-      if (!isAccessKey(accessKey)) return unreadable;
-      const note = await fetchNote(caller, accessKey, []);
-      return note.kind === 'found' && note.found.dpsId !== dpsId ? unreadable : note;
+      const answer = await call(caller, 'GET', `/dps/${dpsId}`);
+      const key = await told({ name: 'accessKeyOfDps', asked: undefined, exchange: answer }, inconclusive);
+      if (key.kind !== 'found') return key;
+      const note = await fetchNote(caller, key.found, []);
+      return note.kind === 'found' && note.found.dpsId !== dpsId ? notOurs : note;
     },
 
     findByAccessKey: (caller, accessKey) => fetchNote(caller, accessKey, ['E2401']),
 
-    sendCancellation: async (caller, accessKey, signedRequest, deadlineAt) => {
-      const { id, digest } = identityOf(signedRequest, 'pedRegEvento', 'infPedReg');
-      const body = { pedidoRegistroEventoXmlGZipB64: gzipBase64(signedRequest) };
-      const answer = await call(caller, 'POST', `/nfse/${accessKey}/eventos`, { body, deadlineAt });
-      return classifySend('event', answer, (success) => {
-        const event = readEventOfSend(packedEventOf(success, CANCELLATION_EVENT));
-        return event?.requestId === id && event.requestDigest === digest ? event : undefined;
-      });
-    },
+    sendCancellation: (caller, accessKey, signedRequest, deadlineAt) =>
+      sent(
+        'sentCancellation',
+        () => identityOf(signedRequest, 'pedRegEvento', 'infPedReg'),
+        () => {
+          const body = { pedidoRegistroEventoXmlGZipB64: gzipBase64(signedRequest) };
+          return call(caller, 'POST', `/nfse/${accessKey}/eventos`, { body, deadlineAt });
+        },
+      ),
 
     findCancellation: async (caller, accessKey) => {
-      const path = `/nfse/${accessKey}/eventos/${CANCELLATION_EVENT}/1`;
-      const answer = classifyLookup(await call(caller, 'GET', path), 'any');
-      if (answer.kind !== 'present') return answer;
-      const event = readEventOfLookup(packedEventOf(answer.body, CANCELLATION_EVENT));
-      return event?.requestId === cancellationRequestId(accessKey) ? { kind: 'found', found: event } : unreadable;
+      const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos/${CANCELLATION_EVENT}/1`);
+      return await told({ name: 'cancellation', asked: { accessKey }, exchange: answer }, inconclusive);
     },
 
     close: () => agents.close(),
   };
 };
 
-const unreadable = { kind: 'inconclusive', reason: 'not_ours_or_unreadable' } as const;
+const tryTo = <T>(action: () => T): T | undefined => {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+};
+
+const NOT_BEGUN = { kind: 'not_handed', reason: 'call_not_begun' } as const;
+
+const UNREADABLE = 'answer_unreadable';
+const inconclusive = { kind: 'inconclusive', reason: UNREADABLE } as const;
+const unknown: SendResult<never> = { kind: 'unknown', reason: UNREADABLE, codes: [] };
+
+/** The bytes to send are none that we signed: nothing left the house. */
+const notSent: SendResult<never> = {
+  ...{ kind: 'not_sent', reason: 'document_unreadable', codes: [], certificateRefused: false },
+};

@@ -18,7 +18,7 @@ export type ClockProbeOptions = {
 
 /**
  * Asks for a DPS, there or not: each JSON answer carries `dataHoraProcessamento` (openapi). Its time is compared with the middle
- * of the call. A clock that is ahead of the authorizer's by more than a minute has every DPS refused (E0008).
+ * of the call. Never rejects. A clock that is ahead of the authorizer's by more than a minute has every DPS refused (E0008).
  */
 export const probeClock = async (dpsId: string, options: ClockProbeOptions): Promise<ClockOffset> => {
   const agents = createAgents(options.trustRootsPem);
@@ -31,6 +31,7 @@ export const probeClock = async (dpsId: string, options: ClockProbeOptions): Pro
       method: 'GET',
       url: new URL(`${options.address.replace(/\/+$/, '')}/dps/${dpsId}`),
       timeoutMs: options.timeoutMs,
+      maxBytes: MAX_PROBE_BYTES,
     });
     const heardAt = epochMs(options.now());
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason };
@@ -39,10 +40,15 @@ export const probeClock = async (dpsId: string, options: ClockProbeOptions): Pro
     const ms = stamp === undefined ? Number.NaN : Date.parse(withOffset(stamp));
     if (Number.isNaN(ms)) return { kind: 'unknown', reason: `HTTP ${answer.status} without its time` };
     return { kind: 'known', seconds: Math.round((ms - (askedAt + heardAt) / 2) / 1000) };
+  } catch {
+    return { kind: 'unknown', reason: 'the answer cannot be read' };
   } finally {
     agents.close();
   }
 };
+
+/** The answer to a look-up of a DPS has a few hundred bytes, there or not. */
+const MAX_PROBE_BYTES = 64 * 1024;
 
 /** Some stamps of the national system are Brasília's without saying so (domain.md section 8). */
 const withOffset = (stamp: string): string => (/(?:Z|[+-]\d{2}:\d{2})$/.test(stamp) ? stamp : `${stamp}-03:00`);

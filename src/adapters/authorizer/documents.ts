@@ -1,8 +1,8 @@
 import { CANCELLATION_EVENT, isAccessKey } from '../../domain/shared/access-key.js';
 import { type Instant, instant } from '../../domain/shared/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
-import { embeddedDigestFits, isIntact } from '../../xml/intact.js';
 import { attributeAt, nodeAt, parseXml, textAt, type XmlValue } from '../../xml/parse.js';
+import { EVENT, NOTE, type Received, type ReceivedKind, readReceived } from '../../xml/received.js';
 import { signatureMark } from '../../xml/signature-mark.js';
 import { gunzipBase64 } from '../../xml/transport.js';
 
@@ -13,43 +13,27 @@ export type SignedIdentity = { id: string; digest: string };
 export const identityOf = (signed: Buffer, root: string, signedElement: string): SignedIdentity => {
   const parsed = parseXml(signed);
   const id = parsed.ok ? attributeAt(parsed.root, `${root}/${signedElement}`, 'Id') : undefined;
-  const digest = parsed.ok ? digestAt(parsed.root, root) : '';
+  const digest = parsed.ok ? claimedAt(parsed.root, root) : '';
   if (id === undefined || digest === '') throw new Error('the bytes to send are not a signed document');
   return { id, digest };
 };
 
-/** The NFS-e inside `nfseXmlGZipB64`, as an operator's file may hold it; undefined when it is none or misses what the protocol needs. */
+/**
+ * The NFS-e inside `nfseXmlGZipB64`, as an answer or an operator's file may hold it; undefined when it is none or misses what the
+ * protocol needs. No digest is believed that we have not computed, whatever algorithms the document names (ADR 30).
+ */
 export const readNote = (packed: string | undefined): AuthorizedNote | undefined => {
-  const xml = unpack(packed);
-  const parsed = xml === undefined ? undefined : parseXml(xml);
-  if (xml === undefined || parsed === undefined || !parsed.ok) return undefined;
-  const accessKey = attributeAt(parsed.root, 'NFSe/infNFSe', 'Id')?.replace(/^NFS/, '') ?? '';
-  const nfseNumber = textAt(parsed.root, 'NFSe/infNFSe/nNFSe');
-  const authorizedAt = instantOf(textAt(parsed.root, 'NFSe/infNFSe/dhProc'));
-  const dpsId = attributeAt(parsed.root, 'NFSe/infNFSe/DPS/infDPS', 'Id');
+  const read = unpackAndRead(packed, NOTE);
+  if (read === undefined) return undefined;
+  const { xml, root } = read;
+  const accessKey = attributeAt(root, 'NFSe/infNFSe', 'Id')?.replace(/^NFS/, '') ?? '';
+  const nfseNumber = textAt(root, 'NFSe/infNFSe/nNFSe');
+  const authorizedAt = instantOf(textAt(root, 'NFSe/infNFSe/dhProc'));
+  const dpsId = attributeAt(root, 'NFSe/infNFSe/DPS/infDPS', 'Id');
   if (!isAccessKey(accessKey) || nfseNumber === undefined) return undefined;
   if (authorizedAt === undefined || dpsId === undefined) return undefined;
-  const dpsDigest = digestAt(parsed.root, 'NFSe/infNFSe/DPS');
-  const mark = markAt(parsed.root, 'NFSe/infNFSe/DPS');
-  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, dpsDigest, ...mark, content: contentOf(parsed.root) };
-};
-
-/**
- * The note that a look-up shows: without `dpsDigest` when the DPS inside has another content than its digest says. Sefin's own
- * signature is not asked about, for what the look-up shows is what stands (ADR 27).
- */
-export const readNoteOfLookup = (packed: string | undefined): AuthorizedNote | undefined => {
-  const note = readNote(packed);
-  if (note === undefined) return undefined;
-  if (embeddedDigestFits(note.xml, ['infNFSe', 'DPS'], 'infDPS')) return note;
-  const { signatureMark: _mark, ...unfit } = note;
-  return { ...unfit, dpsDigest: '' };
-};
-
-/** The note that answers a send: undefined also when it is not what Sefin signed, and then looked up. */
-export const readNoteOfSend = (packed: string | undefined): AuthorizedNote | undefined => {
-  const note = readNoteOfLookup(packed);
-  return note !== undefined && isIntact(note.xml, 'infNFSe') ? note : undefined;
+  const { digest: dpsDigest, ...doubts } = digestOf(read, 'NFSe/infNFSe/DPS');
+  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, dpsDigest, content: contentOf(root), ...doubts };
 };
 
 const contentOf = (root: XmlValue): AuthorizedNote['content'] => {
@@ -62,37 +46,39 @@ const contentOf = (root: XmlValue): AuthorizedNote['content'] => {
   };
 };
 
-/**
- * The cancellation event that a look-up shows, as `readNoteOfLookup` reads a note; undefined when it is another event or no event.
- */
-export const readEventOfLookup = (packed: string | undefined): RegisteredEvent | undefined => {
-  const xml = unpack(packed);
-  const parsed = xml === undefined ? undefined : parseXml(xml);
-  if (xml === undefined || parsed === undefined || !parsed.ok) return undefined;
+/** The cancellation event of an answer, as `readNote` reads a note; undefined when it is another event or no event. */
+export const readEvent = (packed: string | undefined): RegisteredEvent | undefined => {
+  const read = unpackAndRead(packed, EVENT);
+  if (read === undefined) return undefined;
+  const { xml, root } = read;
   const request = 'evento/infEvento/pedRegEvento';
-  const registeredAt = instantOf(textAt(parsed.root, 'evento/infEvento/dhProc'));
-  const requestId = attributeAt(parsed.root, `${request}/infPedReg`, 'Id');
-  const reason = textAt(parsed.root, `${request}/infPedReg/e${CANCELLATION_EVENT}/cMotivo`);
+  const registeredAt = instantOf(textAt(root, 'evento/infEvento/dhProc'));
+  const requestId = attributeAt(root, `${request}/infPedReg`, 'Id');
+  const reason = textAt(root, `${request}/infPedReg/e${CANCELLATION_EVENT}/cMotivo`);
   if (registeredAt === undefined || requestId === undefined || reason === undefined) return undefined;
-  const fits = embeddedDigestFits(xml, ['infEvento', 'pedRegEvento'], 'infPedReg');
-  if (!fits) return { xml, registeredAt, requestId, requestDigest: '' };
-  return {
-    xml,
-    registeredAt,
-    requestId,
-    requestDigest: digestAt(parsed.root, request),
-    ...markAt(parsed.root, request),
-  };
+  const { digest: requestDigest, ...doubts } = digestOf(read, request);
+  return { xml, registeredAt, requestId, requestDigest, ...doubts };
 };
 
-/** The event that answers a send: undefined also when it is not what Sefin signed, and then looked up. */
-export const readEventOfSend = (packed: string | undefined): RegisteredEvent | undefined => {
-  const event = readEventOfLookup(packed);
-  return event !== undefined && isIntact(event.xml, 'infEvento') ? event : undefined;
+/** Only a digest that we compute and that the embedded signature names too is one; what either of them alone says is a doubt. */
+const digestOf = ({ root, embeddedDigest: computed, signatureFault }: Received, document: string) => {
+  const claimed = claimedAt(root, document);
+  return {
+    ...(claimed === computed
+      ? { digest: computed, ...markAt(root, document, computed) }
+      : { digest: '', contradiction: { claimed, computed } }),
+    ...(signatureFault === undefined ? {} : { signatureFault }),
+  };
 };
 
 /** A note with its signatures is 20 KB; the cap leaves room for every field at its longest. */
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
+
+const unpackAndRead = (packed: string | undefined, kind: ReceivedKind): (Received & { xml: Buffer }) | undefined => {
+  const xml = unpack(packed);
+  const read = xml === undefined ? undefined : readReceived(xml, kind);
+  return xml === undefined || read === undefined ? undefined : { ...read, xml };
+};
 
 /** Base64 of gzip; the event look-up wraps it in base64 once more (openapi deviation 9). */
 const unpack = (packed: string | undefined): Buffer | undefined => {
@@ -104,12 +90,12 @@ const unpack = (packed: string | undefined): Buffer | undefined => {
   return twice.ok ? twice.bytes : undefined;
 };
 
-const digestAt = (root: XmlValue, document: string): string =>
+const claimedAt = (root: XmlValue, document: string): string =>
   textAt(root, `${document}/Signature/SignedInfo/Reference/DigestValue`)?.replace(/\s/g, '') ?? '';
 
-const markAt = (root: XmlValue, document: string): { signatureMark?: string } => {
+const markAt = (root: XmlValue, document: string, digest: string): { signatureMark?: string } => {
   const value = textAt(root, `${document}/Signature/SignatureValue`)?.replace(/\s/g, '') ?? '';
-  return value === '' ? {} : { signatureMark: signatureMark(digestAt(root, document), value) };
+  return value === '' ? {} : { signatureMark: signatureMark(digest, value) };
 };
 
 const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?[-+]\d{2}:\d{2}$/;

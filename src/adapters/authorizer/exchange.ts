@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -22,6 +22,10 @@ export type Call = {
   connectTimeoutMs?: number;
   /** For everything, from the wait for a socket to the last byte of the answer. */
   timeoutMs: number;
+  /** Of the answer, as it comes and unpacked; `MAX_RESPONSE_BYTES` unless given. */
+  maxBytes?: number;
+  /** An answer that is compressed though nobody asked for it is refused unread. */
+  identityOnly?: boolean;
 };
 
 /** An authorized note travels in 20 KB; what is larger than this is none. */
@@ -35,7 +39,8 @@ export const exchange = (call: Call): Promise<Exchange> =>
   new Promise((resolve) => {
     let handed = false;
     let answering = false;
-    const outgoing = request(call.url, { agent: call.agent, method: call.method, headers: headersOf(call) });
+    const outgoing = opened(call);
+    if (outgoing === undefined) return resolve({ kind: 'not_handed', reason: 'request_not_made' });
     const settle = (result: Exchange): void => {
       clearTimeout(deadline);
       clearTimeout(connecting);
@@ -50,7 +55,11 @@ export const exchange = (call: Call): Promise<Exchange> =>
     const hand = (): void => {
       clearTimeout(connecting);
       handed = true;
-      outgoing.end(call.body);
+      try {
+        outgoing.end(call.body);
+      } catch (error) {
+        fail(reasonOf(error));
+      }
     };
     outgoing.on('socket', (socket) => {
       // Nothing is written before the handshake is done and the server's certificate accepted; a socket that was used
@@ -62,7 +71,7 @@ export const exchange = (call: Call): Promise<Exchange> =>
     });
     outgoing.on('response', (incoming) => {
       answering = true;
-      read(incoming).then(settle, (error: unknown) => fail(reasonOf(error)));
+      read(incoming, call).then(settle, (error: unknown) => fail(reasonOf(error)));
     });
     outgoing.on('error', (error) => fail(reasonOf(error)));
     outgoing.on('close', () => {
@@ -70,28 +79,38 @@ export const exchange = (call: Call): Promise<Exchange> =>
     });
   });
 
+/** Undefined when Node refuses address, headers or agent. */
+const opened = (call: Call): ClientRequest | undefined => {
+  try {
+    return request(call.url, { agent: call.agent, method: call.method, headers: headersOf(call) });
+  } catch {
+    return undefined;
+  }
+};
+
 const headersOf = ({ body }: Call): Record<string, string | number> => ({
   accept: 'application/json',
   'accept-encoding': 'identity',
   ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
 });
 
-const read = async (incoming: IncomingMessage): Promise<Exchange> => {
+const read = async (incoming: IncomingMessage, call: Call): Promise<Exchange> => {
+  const { maxBytes = MAX_RESPONSE_BYTES, identityOnly = false } = call;
+  const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (identityOnly && encoding !== 'identity') throw new Error('response_encoded');
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_RESPONSE_BYTES) throw new Error('response_too_large');
+    if (size > maxBytes) throw new Error('response_too_large');
     chunks.push(chunk);
   }
   const contentType = incoming.headers['content-type']?.toLowerCase() ?? '';
-  const body = await decoded(Buffer.concat(chunks), incoming.headers['content-encoding']);
+  const received = Buffer.concat(chunks);
+  // Nobody is asked to compress, and a server may do so all the same; the limit holds for what comes out.
+  const body = encoding === 'gzip' ? await inflated(received, { maxOutputLength: maxBytes }) : received;
   return { kind: 'answered', status: incoming.statusCode ?? 0, contentType, body };
 };
-
-/** Nobody is asked to compress, and a server may do so all the same; the limit holds for what comes out. */
-const decoded = (body: Buffer, encoding: string | undefined): Promise<Buffer> | Buffer =>
-  encoding?.trim().toLowerCase() === 'gzip' ? inflated(body, { maxOutputLength: MAX_RESPONSE_BYTES }) : body;
 
 const inflated = promisify(gunzip);
 

@@ -2,7 +2,10 @@ import { every, type Seen, some, transientCodes } from './classification.js';
 import type { Exchange } from './exchange.js';
 
 /** Reasons for not connecting that lie in this house, with one company. */
-const OURS = new Set(['certificate_missing', 'certificate_expired', 'certificate_unusable', 'deadline_passed']);
+const OURS = new Set([
+  ...['certificate_missing', 'certificate_expired', 'certificate_unusable', 'deadline_passed'],
+  ...['call_not_begun', 'request_not_made'],
+]);
 
 /** A TLS alert of the other side is about the certificate of one company. */
 const isAlert = (reason: string): boolean => reason === 'EPROTO' || /^ERR_SSL_.*ALERT/.test(reason);

@@ -18,23 +18,30 @@ export type ParametersOptions = {
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
 };
 
+/** The longest answer, the special regimes of a service, has a few kilobytes: small enough to be read in the event loop. */
+const MAX_PARAMETERS_BYTES = 64 * 1024;
+
 /** The parameters API of the ADN over mutual TLS (openapi README, "Municipal parameters"). `close` drops idle connections. */
 export const createMunicipalParameters = (options: ParametersOptions): MunicipalParametersApi & { close(): void } => {
   const agents = createAgents(options.trustRootsPem);
   return {
     ask: async (caller, ibge, question, competence) => {
-      const certificate = await options.certificateOf(caller).catch(() => undefined);
-      if (certificate === undefined) return { kind: 'no_proof', reason: 'certificate_missing' };
-      const agent = agents.agentOf(certificate);
-      if (agent === undefined) return { kind: 'no_proof', reason: 'certificate_unusable' };
-      const answer = await exchange({
-        agent,
-        method: 'GET',
-        url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${pathOf(ibge, question, competence)}`),
-        connectTimeoutMs: options.timeoutMs,
-        timeoutMs: options.timeoutMs,
-      });
-      return readParameters(question, answer);
+      try {
+        const certificate = await options.certificateOf(caller).catch(() => undefined);
+        if (certificate === undefined) return { kind: 'no_proof', reason: 'certificate_missing' };
+        const agent = agents.agentOf(certificate);
+        if (agent === undefined) return { kind: 'no_proof', reason: 'certificate_unusable' };
+        const answer = await exchange({
+          agent,
+          method: 'GET',
+          url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${pathOf(ibge, question, competence)}`),
+          ...{ connectTimeoutMs: options.timeoutMs, timeoutMs: options.timeoutMs },
+          ...{ maxBytes: MAX_PARAMETERS_BYTES, identityOnly: true },
+        });
+        return readParameters(question, answer);
+      } catch {
+        return { kind: 'no_proof', reason: 'unreadable' };
+      }
     },
     close: () => agents.close(),
   };

@@ -1,12 +1,14 @@
+import { countJson } from './json-bounds.js';
+
 /** One error item of the authorizer; `code` is missing when the item is not of a known shape. */
 export type AuthorizerError = { code?: string; text: string };
 
 /** A JSON object with its keys in lower case: the live servers mix PascalCase and camelCase (openapi deviation 1). */
 export type JsonBody = { readonly [lowerCaseKey: string]: unknown };
 
-/** The object that a JSON answer holds; undefined for HTML, problem+json, other JSON and anything unreadable. */
+/** The object that a JSON answer holds; undefined for HTML, problem+json, other JSON, more than `JSON_BOUNDS` and anything unreadable. */
 export const readJson = (contentType: string, body: Buffer): JsonBody | undefined => {
-  if (contentType.includes('problem+json')) return undefined;
+  if (contentType.includes('problem+json') || countJson(body).exceeds !== undefined) return undefined;
   try {
     // A decoder and not `toString`: it drops the byte order mark that some servers write.
     return objectOf(JSON.parse(new TextDecoder().decode(body)));
@@ -58,9 +60,16 @@ const listOf = (value: unknown): readonly unknown[] =>
 export const objectOf = (value: unknown): JsonBody | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const members = new Map<string, unknown>();
+  const lists = new Map<string, unknown[]>();
   for (const [name, inner] of Object.entries(value)) {
     const key = name.toLowerCase();
-    members.set(key, members.has(key) ? [...listOf(members.get(key)), ...listOf(inner)] : inner);
+    if (!members.has(key)) members.set(key, inner);
+    else {
+      const list = lists.get(key) ?? [...listOf(members.get(key))];
+      for (const one of listOf(inner)) list.push(one);
+      lists.set(key, list);
+      members.set(key, list);
+    }
   }
   return Object.fromEntries(members);
 };

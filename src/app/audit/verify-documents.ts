@@ -1,10 +1,11 @@
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
-import type { SignatureOracle } from '../../ports/documents.js';
+import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { decodeSealed } from '../event-store/codec.js';
 import { isSealed, openField, sealedWith } from '../event-store/sealing.js';
+import { embeddedDocuments } from './embedded-documents.js';
 import { type Findings, findingOf } from './finding.js';
 import { documentFault, storedDocumentOf } from './stored-document.js';
 import { shareOf, type WalkProgress, walkLog } from './walk.js';
@@ -16,19 +17,21 @@ export type DocumentDeps = {
   log: Pick<EventLog, 'readAll' | 'head'>;
   keys: SealingKeys;
   oracle: SignatureOracle;
+  embeddedDigest: EmbeddedDigest;
 };
 
 /**
  * Opens every signed document that the log keeps and asks another implementation than the one that signed or took it (design
- * section 9). Nothing of a document is shown. An event that nobody can read throws, so the log is verified before.
+ * section 9), then compares what the authorizer gave back with what was sent. Nothing of a document is shown. An event that nobody can read throws, so the log is verified before.
  */
 export const verifyDocuments = async (
-  { log, keys, oracle }: DocumentDeps,
+  { log, keys, oracle, embeddedDigest }: DocumentDeps,
   findings: Findings,
   onProgress?: (progress: WalkProgress) => void,
 ): Promise<DocumentCount> => {
   const head = await log.head();
   const count = { checked: 0, sealed: 0 };
+  const embedded = embeddedDocuments(oracle, embeddedDigest);
   let events = 0;
   /** Of invoices without an outcome so far: what each sent last. */
   const sent = new Map<StreamName, { dpsId: string; digest: string }>();
@@ -38,16 +41,21 @@ export const verifyDocuments = async (
       if (SETTLED.has(event.type)) sent.delete(recorded.stream);
       const document = storedDocumentOf(event);
       const opened = document && (await openedText(recorded, document.field, keys));
-      if (document === undefined || opened === undefined) continue;
-      count[opened === 'no key' ? 'sealed' : 'checked'] += 1;
-      if (opened === 'no key') continue;
-      const digest = await openedText(recorded, 'digest', keys);
-      const told = typeof digest === 'object' ? { ...document, digest: digest.text } : document;
-      const fault =
-        opened === 'changed' || digest === 'changed'
-          ? `the ${document.name} cannot be opened`
-          : (documentFault(told, opened.text, oracle) ?? resendFault(recorded.stream, event, told.digest, sent));
-      if (fault !== undefined) findings.add(findingOf(recorded, 'document', fault));
+      if (document !== undefined && opened !== undefined) {
+        count[opened === 'no key' ? 'sealed' : 'checked'] += 1;
+        const digest = await openedText(recorded, 'digest', keys);
+        const told = typeof digest === 'object' ? { ...document, digest: digest.text } : document;
+        const fault =
+          opened === 'no key'
+            ? undefined
+            : opened === 'changed' || digest === 'changed'
+              ? `the ${document.name} cannot be opened`
+              : (documentFault(told, opened.text, oracle) ??
+                resendFault(recorded.stream, event, told.digest, sent) ??
+                embedded.faultOf(recorded.stream, event, opened.text));
+        if (fault !== undefined) findings.add(findingOf(recorded, 'document', fault));
+      }
+      embedded.passed(recorded.stream, event);
     }
     events += page.length;
     onProgress?.({ events, share: shareOf(page.at(-1)?.position ?? null, head) });

@@ -14,9 +14,12 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** `sealed`: personal fields stay as they are stored, so that no key is needed, nor missed (ADR 3). */
+export type LoadOptions = ReadOptions & { sealed?: true };
+
 /** The event log as the use cases see it: typed events, opened, with the version that the next append must name. */
 export type EventStore = {
-  load<E extends DomainEvent>(stream: StreamName, options?: ReadOptions): Promise<LoadedStream<E>>;
+  load<E extends DomainEvent>(stream: StreamName, options?: LoadOptions): Promise<LoadedStream<E>>;
   /** `ok: false`: another writer was first; reload and decide again. */
   append(
     stream: StreamName,
@@ -27,11 +30,12 @@ export type EventStore = {
 };
 
 export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore => ({
-  load: async <E extends DomainEvent>(stream: StreamName, options?: ReadOptions): Promise<LoadedStream<E>> => {
-    const recorded = await log.read(stream, options);
-    const events = await Promise.all(recorded.map((event) => decodeEvent(event, keys)));
-    const last = options?.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
-    const isWhole = options?.direction !== 'backwards' && (options?.from ?? 0) === 0;
+  load: async <E extends DomainEvent>(stream: StreamName, wanted?: LoadOptions): Promise<LoadedStream<E>> => {
+    const { sealed = false, ...options } = wanted ?? {};
+    const recorded = await log.read(stream, wanted === undefined ? undefined : options);
+    const events = await Promise.all(recorded.map((event) => decodeEvent(event, sealed ? 'sealed' : keys)));
+    const last = options.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
+    const isWhole = options.direction !== 'backwards' && (options.from ?? 0) === 0;
     const bornAt = isWhole ? recorded[0]?.metadata.recordedAt : undefined;
     return {
       events: events as unknown as readonly DecodedEvent<E>[],

@@ -26,11 +26,15 @@ export const authorizedFrom = (
 /** Whether the note embeds a DPS that the invoice has sent. */
 export const compareNote = (
   { attempts }: Pick<Invoice, 'attempts'>,
-  { dpsId, dpsDigest: digest, signatureMark }: AuthorizedNote,
+  { dpsId, dpsDigest: digest, signatureMark, contradiction }: AuthorizedNote,
 ): ReturnType<typeof compareSent> =>
   compareSent(
     attempts.filter((attempt) => attempt.dpsId === dpsId),
-    { digest, ...(signatureMark === undefined ? {} : { signatureMark }) },
+    {
+      digest,
+      ...(signatureMark === undefined ? {} : { signatureMark }),
+      ...(contradiction === undefined ? {} : { contradiction }),
+    },
   );
 
 /** A note with our customer, amount and description may be our own of before a restore: then no new number is tried. */

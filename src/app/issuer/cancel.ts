@@ -12,11 +12,11 @@ import { type Cancellation, type Invoice, lastOf } from '../../domain/invoice/st
 import type { StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
-import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import { newRequest, storedRequest } from './cancel-document.js';
-import { done, type IssuerDeps, type Next } from './deps.js';
+import { done, type IssuerDeps, type Next, tell } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
-import { confirmationFrom, isOurs, recordCancelAnswer, type SentRequest } from './record-cancel-answer.js';
+import { compareRequest, confirmationFrom, recordCancelAnswer, type SentRequest } from './record-cancel-answer.js';
 import { APPEND_GRACE_SECONDS } from './send-attempt.js';
 import type { Pass } from './send-gate.js';
 
@@ -43,7 +43,7 @@ export const workOnCancellation = async (stream: StreamName, deps: IssuerDeps): 
         await lookUp(stream, pending, step.send, deps);
         break;
       case 'conclude':
-        await concludeNow(stream, pending, step, deps);
+        await concludeNow(stream, step, deps);
         break;
       default:
         return unreachable(step);
@@ -51,12 +51,11 @@ export const workOnCancellation = async (stream: StreamName, deps: IssuerDeps): 
   }
 };
 
-/** The sweeper's part: the time-out if it is due, and nothing else. */
+/** The sweeper's part: the time-out if it is due, and nothing else. It depends on the log and the clock alone. */
 export const concludeCancellationIfDue = async (stream: StreamName, deps: IssuerDeps): Promise<void> => {
-  const loaded = await loadInvoice(stream, deps.store);
-  const pending = pendingOf(loaded);
-  const step = nextCancelStep(loaded.state, deps.clock.now(), deps.limits, { asked: 0 });
-  if (pending !== undefined && step.do === 'conclude') await concludeNow(stream, pending, step, deps);
+  const { state } = await loadSealedInvoice(stream, deps.store);
+  const step = nextCancelStep(state, deps.clock.now(), deps.limits, { asked: 0 });
+  if (step.do === 'conclude') await concludeNow(stream, step, deps);
 };
 
 type Pending = {
@@ -78,14 +77,24 @@ const pendingOf = ({ state, events }: LoadedInvoice): Pending | undefined => {
 
 const concludeNow = async (
   stream: StreamName,
-  pending: Pending,
   step: Extract<CancelStep, { do: 'conclude' }>,
   deps: IssuerDeps,
 ): Promise<void> => {
   // Taken before the look-up, as for an invoice: what begins after it has a time and a last look-up of its own.
   const now = deps.clock.now();
-  if (step.lookUpFirst !== undefined && (await lookUp(stream, pending, step.lookUpFirst, deps)) === 'found') return;
+  if (step.lookUpFirst !== undefined && (await lastLook(stream, step.lookUpFirst, deps)) === 'found') return;
   await recordDecision(stream, 'conclude_cancellation', deps, (state) => concludeCancellation(state, now, deps.limits));
+};
+
+/** The look-up before the time-out. It has its chance, and whatever fails on its way, the time-out follows. */
+const lastLook = async (stream: StreamName, send: CancelSend, deps: IssuerDeps): Promise<'found' | 'not found'> => {
+  try {
+    const pending = pendingOf(await loadInvoice(stream, deps.store));
+    return pending === undefined ? 'not found' : await lookUp(stream, pending, send, deps);
+  } catch (error) {
+    tell(deps, { notice: 'last_look_up_failed', stream, detail: error instanceof Error ? error.name : 'not an error' });
+    return 'not found';
+  }
 };
 
 const lookupKey = (cancellation: Cancellation, send: CancelSend): string =>
@@ -136,9 +145,11 @@ const sendWith = async (
       : await newRequest(invoice, cancellation, accessKey, events, deps);
   if (document === undefined) {
     const notice = (await deps.identityOf(invoice.facts)) === undefined ? 'certificate_missing' : 'content_lost';
-    deps.notify({ notice, stream });
+    tell(deps, { notice, stream });
     return { kind: 'later', at: addSeconds(deps.clock.now(), OBSTACLE_PAUSE_SECONDS) };
   }
+  // Decoded before anything is recorded: what cannot be decoded was never tried.
+  const bytes = gunzipSync(Buffer.from(document.signedRequestGzip, 'base64'));
   const attemptedAt = deps.clock.now();
   const deadlineAt = addSeconds(attemptedAt, APPEND_GRACE_SECONDS + deps.limits.sendSeconds);
   const sent = { request: cancellation.request, attempt: step.attempt };
@@ -148,7 +159,6 @@ const sendWith = async (
   if (!(await deps.store.append(stream, version, decision.events, context)).ok) return 'look again';
 
   const inTime = isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS));
-  const bytes = gunzipSync(Buffer.from(document.signedRequestGzip, 'base64'));
   const result = inTime
     ? await deps.authorizer.sendCancellation(invoice.facts, accessKey, bytes, deadlineAt)
     : { kind: 'not_sent' as const, reason: 'the deadline was too near', codes: [], certificateRefused: false };
@@ -166,12 +176,17 @@ const lookUp = async (
   const askedAt = deps.clock.now();
   const result = await deps.authorizer.findCancellation(invoice.facts, accessKey);
   const { kind } = result;
-  if (kind === 'found' && sent.some((one) => isOurs(result.found, one))) {
+  const owners = kind === 'found' ? sent.map((one) => compareRequest(result.found, one)) : [];
+  if (kind === 'found' && result.found.signatureFault !== undefined && owners.some((owner) => owner !== 'other')) {
+    tell(deps, { notice: 'signature_unverified', stream, detail: result.found.signatureFault });
+  }
+  if (kind === 'found' && owners.includes('ours')) {
     const data = confirmationFrom(result.found, cancellation.request, 'lookup', deps.clock.now());
     await recordDecision(stream, 'record_cancel_lookup', deps, (state) => recordConfirmation(state, data));
     return 'found';
   }
-  if (kind === 'inconclusive') deps.notify({ notice: 'lookup_inconclusive', stream, detail: result.reason });
+  if (owners.includes('unknown')) tell(deps, { notice: 'document_altered', stream });
+  if (kind === 'inconclusive') tell(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
   const memo: LookupProgress = (await deps.lookups.get(stream, lookupKey(cancellation, send))) ?? { asked: 0 };
   const existsElsewhere = cancellation.sends.some((one) => one.codes.includes(EVENT_EXISTS));
   const absent = kind === 'absent';

@@ -20,6 +20,12 @@ export type IssuerNotice = {
     /** What was accepted cannot be read any more: its test day's key was lost with the database, or its master key was given up. */
     | 'content_lost'
     | 'lookup_inconclusive'
+    /** The look-up before a verdict by time threw, or what it found could not be recorded; the verdict is given all the same. */
+    | 'last_look_up_failed'
+    /** A note or event under our Id says of itself that it is ours, or has our content, but not both. */
+    | 'document_altered'
+    /** Ours came back in a document whose own signature is of an unknown algorithm, of no certificate that can be read, or wrong. */
+    | 'signature_unverified'
     | 'outcome_not_recorded';
   stream: StreamName;
   detail?: string;
@@ -43,6 +49,15 @@ export type IssuerDeps = {
   notify(notice: IssuerNotice): void;
   /** Once it aborts no attempt is begun; those under way are ended and recorded. */
   stopping?: AbortSignal;
+};
+
+/** Tells operators; what the telling itself throws must not decide about an invoice. */
+export const tell = ({ notify }: Pick<IssuerDeps, 'notify'>, notice: IssuerNotice): void => {
+  try {
+    notify(notice);
+  } catch {
+    // The log line is lost; there is nobody left to tell.
+  }
 };
 
 /** When a worker should look at the stream again; `done` until something new happens. */

@@ -8,12 +8,13 @@ import {
 } from '../../domain/invoice/record-issuance.js';
 import { type Invoice, type IssueAttempt, lastOf } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import { isBefore } from '../../domain/shared/time.js';
+import { type Instant, isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
-import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import type { AuthorizedNote, LookupResult } from '../../ports/authorizer.js';
+import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import { blockDpsSeries } from './allocate-number.js';
 import { authorizedFrom, compareNote, sameContent } from './authorized.js';
-import { done, type IssuerDeps, type Next } from './deps.js';
+import { done, type IssuerDeps, type Next, tell } from './deps.js';
 import { recordDecision } from './record.js';
 import { sendAttempt } from './send-attempt.js';
 
@@ -37,7 +38,7 @@ export const workOnIssue = async (stream: StreamName, deps: IssuerDeps): Promise
         await lookUp(stream, loaded, step.attempt, deps);
         break;
       case 'conclude':
-        await concludeIssue(stream, loaded, step, deps);
+        await concludeIssue(stream, step, deps);
         break;
       default:
         return unreachable(step);
@@ -45,24 +46,50 @@ export const workOnIssue = async (stream: StreamName, deps: IssuerDeps): Promise
   }
 };
 
-/** The sweeper's part: the verdict of time if it is due, and nothing else; it never starts a send. */
+/**
+ * The sweeper's part: the verdict of time if it is due, and nothing else; it never starts a send. The verdict depends on the log and
+ * the clock alone.
+ */
 export const concludeIssueIfDue = async (stream: StreamName, deps: IssuerDeps): Promise<void> => {
-  const loaded = await loadInvoice(stream, deps.store);
-  const step = nextIssueStep(loaded.state, deps.clock.now(), deps.limits, { asked: 0 });
-  if (step.do === 'conclude') await concludeIssue(stream, loaded, step, deps);
+  const { state } = await loadSealedInvoice(stream, deps.store);
+  const step = nextIssueStep(state, deps.clock.now(), deps.limits, { asked: 0 });
+  if (step.do === 'conclude') await concludeIssue(stream, step, deps);
 };
 
 const concludeIssue = async (
   stream: StreamName,
-  loaded: LoadedInvoice,
   step: Extract<ReturnType<typeof nextIssueStep>, { do: 'conclude' }>,
   deps: IssuerDeps,
 ): Promise<void> => {
   // Taken before the look-up: an attempt that begins after it gives the verdict another time, and wants a look-up of its own.
   const now = deps.clock.now();
+  const last = step.lookUpFirst === undefined ? 'not found' : await lastLook(stream, step.lookUpFirst.attempt, deps);
   // A note that was found changes the state: whoever called looks at it again.
-  if (step.lookUpFirst !== undefined && (await lookUp(stream, loaded, step.lookUpFirst, deps)) === 'found') return;
-  await recordDecision(stream, 'conclude_issue', deps, (state) => conclude(state, step.verdict, now, deps.limits));
+  if (last === 'found') return;
+  await recordDecision(stream, 'conclude_issue', deps, (state) =>
+    conclude(state, step.verdict, now, deps.limits, last === 'found, not recorded'),
+  );
+};
+
+/** The look-up before a verdict. It has its chance, and whatever fails on its way, the verdict follows. */
+const lastLook = async (
+  stream: StreamName,
+  number: number,
+  deps: IssuerDeps,
+): Promise<'found' | 'not found' | 'found, not recorded'> => {
+  let isFound = false;
+  try {
+    const loaded = await loadInvoice(stream, deps.store);
+    const attempt =
+      loaded.state.kind === 'invoice' ? loaded.state.attempts.find((one) => one.attempt === number) : undefined;
+    if (loaded.state.kind !== 'invoice' || attempt === undefined) return 'not found';
+    const asked = await ask(loaded.state, attempt, deps);
+    isFound = asked.result.kind === 'found';
+    return await act(stream, loaded, attempt, asked, deps);
+  } catch (error) {
+    tell(deps, { notice: 'last_look_up_failed', stream, detail: error instanceof Error ? error.name : 'not an error' });
+    return isFound ? 'found, not recorded' : 'not found';
+  }
 };
 
 const lookupKey = (attempt: IssueAttempt): string => `issue/${attempt.attempt}`;
@@ -75,38 +102,67 @@ const progressOf = async (stream: StreamName, { state }: LoadedInvoice, deps: Is
 
 const lookUp = async (
   stream: StreamName,
+  loaded: LoadedInvoice,
+  attempt: IssueAttempt,
+  deps: IssuerDeps,
+): Promise<void> => {
+  if (loaded.state.kind === 'invoice') await act(stream, loaded, attempt, await ask(loaded.state, attempt, deps), deps);
+};
+
+type Asked = { askedAt: Instant; result: LookupResult<AuthorizedNote> };
+
+const ask = async ({ facts }: Invoice, { dpsId }: IssueAttempt, deps: IssuerDeps): Promise<Asked> => {
+  const askedAt = deps.clock.now();
+  return { askedAt, result: await deps.authorizer.findByDps(facts, dpsId) };
+};
+
+/** Records what a look-up has shown. */
+const act = async (
+  stream: StreamName,
   { state, events }: LoadedInvoice,
   attempt: IssueAttempt,
+  { askedAt, result }: Asked,
   deps: IssuerDeps,
 ): Promise<'found' | 'not found'> => {
   if (state.kind !== 'invoice') return 'not found';
-  const askedAt = deps.clock.now();
-  const result = await deps.authorizer.findByDps(state.facts, attempt.dpsId);
-  const verdict = result.kind === 'found' ? compareNote(state, result.found) : undefined;
-  if (result.kind === 'found' && verdict === 'ours') {
-    const data = authorizedFrom(result.found, attempt.attempt, 'lookup', deps.clock.now());
-    await recordDecision(stream, 'record_issue_lookup', deps, (current) => recordAuthorized(current, data));
-    return 'found';
+  if (result.kind === 'found') {
+    const { found } = result;
+    const owner = compareNote(state, found);
+    if (found.signatureFault !== undefined && owner !== 'other') {
+      tell(deps, { notice: 'signature_unverified', stream, detail: found.signatureFault });
+    }
+    if (owner === 'ours') {
+      const data = authorizedFrom(found, attempt.attempt, 'lookup', deps.clock.now());
+      await recordDecision(stream, 'record_issue_lookup', deps, (current) => recordAuthorized(current, data));
+      return 'found';
+    }
+    if (owner === 'other') {
+      const { accessKey, dpsDigest, contradiction } = found;
+      const conflict = {
+        ...{ attempt: attempt.attempt, dpsId: attempt.dpsId, accessKey },
+        foundDigest: dpsDigest === '' ? (contradiction?.claimed ?? '') : dpsDigest,
+        sameContent: sameContent(found, events),
+        at: deps.clock.now(),
+      };
+      await blockDpsSeries(state.facts, attempt, events[events.length - 1], deps);
+      await recordDecision(stream, 'record_issue_lookup', deps, (current) => recordConflict(current, conflict));
+      tell(deps, { notice: 'number_conflict', stream });
+      return 'found';
+    }
+    // Neither ours nor somebody else's: another number could mean a second note, so only another look or time may settle it.
+    tell(
+      deps,
+      found.contradiction === undefined
+        ? { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE }
+        : { notice: 'document_altered', stream },
+    );
   }
-  if (result.kind === 'found' && verdict === 'other') {
-    const { accessKey, dpsDigest: foundDigest } = result.found;
-    const conflict = {
-      ...{ attempt: attempt.attempt, dpsId: attempt.dpsId, accessKey, foundDigest },
-      sameContent: sameContent(result.found, events),
-      at: deps.clock.now(),
-    };
-    await blockDpsSeries(state.facts, attempt, events[events.length - 1], deps);
-    await recordDecision(stream, 'record_issue_lookup', deps, (current) => recordConflict(current, conflict));
-    deps.notify({ notice: 'number_conflict', stream });
-    return 'found';
-  }
-  if (verdict === 'unknown') deps.notify({ notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
-  if (result.kind === 'inconclusive') deps.notify({ notice: 'lookup_inconclusive', stream, detail: result.reason });
+  if (result.kind === 'inconclusive') tell(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
   await noteAnswer(stream, state, attempt, { askedAt, absent: result.kind === 'absent' }, deps);
   return 'not found';
 };
 
-/** It may be ours, and nobody can tell: it is neither recorded nor sent again, and time ends the invoice. */
+/** The note may be ours, and nobody can tell: the note is not recorded and nothing is sent again, so time ends the invoice. */
 const NOT_COMPARABLE = 'a note stands under its DPS id, and the key of what was sent is gone';
 
 /** Two absences prove; the first is kept in R until the second comes. */

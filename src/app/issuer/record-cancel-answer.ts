@@ -11,7 +11,7 @@ import type { StreamName } from '../../domain/shared/ids.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { RegisteredEvent, SendResult } from '../../ports/authorizer.js';
 import { sha256Hex } from '../hashes.js';
-import type { IssuerDeps } from './deps.js';
+import { type IssuerDeps, tell } from './deps.js';
 import { recordDecision } from './record.js';
 
 /** What the send of a cancellation saw, as an event. A success that is not our event is no success. */
@@ -26,7 +26,7 @@ export const recordCancelAnswer = async (
   const recorded = await recordDecision(stream, 'record_cancel_outcome', deps, (state) => {
     switch (result.kind) {
       case 'done':
-        return isOurs(result.result, document)
+        return compareRequest(result.result, document) === 'ours'
           ? recordConfirmation(state, confirmationFrom(result.result, sent.request, 'response', at))
           : recordCancelUnknown(state, { ...sent, reason: 'the answer holds another event', codes: [], at });
       case 'not_sent':
@@ -36,26 +36,30 @@ export const recordCancelAnswer = async (
         return recordCancelRefusal(state, sent, answer, at);
       }
       case 'unknown': {
-        const { kind: _kind, outage: _outage, ...answer } = result;
+        const { kind: _kind, outage: _outage, signatureFault: _fault, ...answer } = result;
         return recordCancelUnknown(state, { ...sent, ...answer, at });
       }
       default:
         return unreachable(result);
     }
   });
-  if (!recorded) deps.notify({ notice: 'outcome_not_recorded', stream, detail: result.kind });
-  if (result.kind === 'not_sent' && result.certificateRefused) deps.notify({ notice: 'certificate_refused', stream });
+  if (result.kind === 'unknown' && result.signatureFault !== undefined) {
+    tell(deps, { notice: 'signature_unverified', stream, detail: result.signatureFault });
+  }
+  if (!recorded) tell(deps, { notice: 'outcome_not_recorded', stream, detail: result.kind });
+  if (result.kind === 'not_sent' && result.certificateRefused) tell(deps, { notice: 'certificate_refused', stream });
 };
 
 /** Another party may have canceled the note under the same event id: only our own request confirms ours. */
-export const isOurs = (event: RegisteredEvent, send: SentRequest): boolean =>
-  event.requestId === send.requestId && compareSent([sentOf(send)], foundRequest(event)) === 'ours';
+export const compareRequest = (event: RegisteredEvent, send: SentRequest): ReturnType<typeof compareSent> =>
+  event.requestId === send.requestId ? compareSent([sentOf(send)], foundRequest(event)) : 'other';
 
 export type SentRequest = { requestId: string; digest: string; signatureMark?: string };
 
-const foundRequest = ({ requestDigest: digest, signatureMark }: RegisteredEvent): FoundDocument => ({
+const foundRequest = ({ requestDigest: digest, signatureMark, contradiction }: RegisteredEvent): FoundDocument => ({
   digest,
   ...(signatureMark === undefined ? {} : { signatureMark }),
+  ...(contradiction === undefined ? {} : { contradiction }),
 });
 
 export const confirmationFrom = (

@@ -3,12 +3,13 @@ import type { Decision } from '../../domain/invoice/decision.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import { parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import type { CommandContext, DecodedEvent } from '../event-store/codec.js';
-import { loadInvoice } from '../read/read-invoice.js';
+import { loadSealedInvoice } from '../read/read-invoice.js';
 import type { AppendSite } from '../sites.js';
 import type { IssuerDeps } from './deps.js';
 
 /**
- * Decides on the newest state and appends; a lost race decides again. False when the state no longer allows it. A
+ * Decides on the newest state and appends; a lost race decides again. False when the state no longer allows it. No key is needed
+ * to decide, and none to append what has no personal field: every verdict by time is such an event. A
  * fresh command id for every try: an append may never be taken for another attempt's (design section 3).
  */
 export const recordDecision = async (
@@ -18,7 +19,7 @@ export const recordDecision = async (
   decide: (state: InvoiceState) => Decision,
 ): Promise<boolean> => {
   for (;;) {
-    const { state, version, events } = await loadInvoice(stream, deps.store);
+    const { state, version, events } = await loadSealedInvoice(stream, deps.store);
     const decision = decide(state);
     if ('stale' in decision) return false;
     if (decision.events.length === 0) return true;

@@ -19,7 +19,7 @@ import { SchemaViolation } from '../../ports/documents.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
 import { allocateDpsNumber } from './allocate-number.js';
 import { authorizedFrom } from './authorized.js';
-import { done, type IssuerDeps, type Next } from './deps.js';
+import { done, type IssuerDeps, type Next, tell } from './deps.js';
 import { recordDecision, workerContext } from './record.js';
 import { signedForToday, storedOf } from './renewed-signature.js';
 import type { Pass } from './send-gate.js';
@@ -73,6 +73,8 @@ const attemptWith = async (
   if (document === 'content lost') return obstacle('content_lost', stream, deps);
   if ('kind' in document) return document;
 
+  // Decoded before anything is recorded: what cannot be decoded was never tried.
+  const signedDps = gunzipSync(Buffer.from(document.signedDpsGzip, 'base64'));
   const attemptedAt = deps.clock.now();
   const { attempt } = step;
   const deadlineAt = addSeconds(attemptedAt, APPEND_GRACE_SECONDS + deps.limits.sendSeconds);
@@ -86,7 +88,6 @@ const attemptWith = async (
     await recordDecision(stream, 'record_issue_outcome', deps, (current) => recordNotSent(current, data));
     return 'look again';
   }
-  const signedDps = gunzipSync(Buffer.from(document.signedDpsGzip, 'base64'));
   const { dpsId } = document;
   await sendAndRecord(stream, loaded, { attempt, dpsId, signedDps, deadlineAt, pass }, deps);
   return 'look again';
@@ -115,15 +116,18 @@ const sendAndRecord = async (
         return recordRejection(current, attempt, answer, at);
       }
       case 'unknown': {
-        const { kind: _kind, outage: _outage, ...answer } = result;
+        const { kind: _kind, outage: _outage, signatureFault: _fault, ...answer } = result;
         return recordUnknown(current, { attempt, ...answer, at });
       }
       default:
         return unreachable(result);
     }
   });
-  if (!recorded) deps.notify({ notice: 'outcome_not_recorded', stream, detail: result.kind });
-  if (result.kind === 'not_sent' && result.certificateRefused) deps.notify({ notice: 'certificate_refused', stream });
+  if (result.kind === 'unknown' && result.signatureFault !== undefined) {
+    tell(deps, { notice: 'signature_unverified', stream, detail: result.signatureFault });
+  }
+  if (!recorded) tell(deps, { notice: 'outcome_not_recorded', stream, detail: result.kind });
+  if (result.kind === 'not_sent' && result.certificateRefused) tell(deps, { notice: 'certificate_refused', stream });
 };
 
 /** The same content as before under the same DPS id: the authorizer's own uniqueness of it is the second lock. */
@@ -185,7 +189,7 @@ const newDocument = async (
     };
   } catch (error) {
     if (!(error instanceof SchemaViolation)) throw error;
-    deps.notify({ notice: 'document_invalid', stream });
+    tell(deps, { notice: 'document_invalid', stream });
     return { kind: 'park', reason: 'the document does not fit the official schema' };
   }
 };
@@ -195,6 +199,6 @@ const obstacle = (
   stream: StreamName,
   deps: IssuerDeps,
 ): Next => {
-  deps.notify({ notice, stream });
+  tell(deps, { notice, stream });
   return { kind: 'later', at: addSeconds(deps.clock.now(), OBSTACLE_PAUSE_SECONDS) };
 };

@@ -3,7 +3,7 @@ import { evolve } from '../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { DecodedEvent, StreamVersion } from '../event-store/codec.js';
-import type { EventStore } from '../event-store/event-store.js';
+import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 
 export type LoadedInvoice = {
   state: InvoiceState;
@@ -12,7 +12,17 @@ export type LoadedInvoice = {
 };
 
 /** Folds the stream: the truth, whatever the read model says. */
-export const loadInvoice = async (stream: StreamName, store: EventStore): Promise<LoadedInvoice> => {
-  const { events, version } = await store.load<InvoiceEvent>(stream);
+export const loadInvoice = (stream: StreamName, store: EventStore): Promise<LoadedInvoice> =>
+  folded(store.load<InvoiceEvent>(stream));
+
+/**
+ * The same with personal fields as they are stored: for decisions, none of which looks inside of one. A key that is lost, wrong or
+ * out of reach stands in the way of none of them.
+ */
+export const loadSealedInvoice = (stream: StreamName, store: EventStore): Promise<LoadedInvoice> =>
+  folded(store.load<InvoiceEvent>(stream, { sealed: true }));
+
+const folded = async (loading: Promise<LoadedStream<InvoiceEvent>>): Promise<LoadedInvoice> => {
+  const { events, version } = await loading;
   return { state: events.reduce<InvoiceState>(evolve, initialInvoice), version, events };
 };

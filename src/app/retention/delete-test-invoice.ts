@@ -6,7 +6,7 @@ import type { LookupMemos, PendingCuts } from '../../ports/guards.js';
 import type { KeptRows } from '../../ports/read-model.js';
 import type { IssuerDeps } from '../issuer/deps.js';
 import { workerContext } from '../issuer/record.js';
-import { loadInvoice } from '../read/read-invoice.js';
+import { loadSealedInvoice } from '../read/read-invoice.js';
 
 type Deps = Pick<IssuerDeps, 'store' | 'clock' | 'limits' | 'actor'> & {
   log: EventLog;
@@ -21,7 +21,7 @@ type Deps = Pick<IssuerDeps, 'store' | 'clock' | 'limits' | 'actor'> & {
  */
 export const deleteTestInvoice = async (stream: StreamName, deps: Deps): Promise<void> => {
   for (;;) {
-    const { state, version, events } = await loadInvoice(stream, deps.store);
+    const { state, version, events } = await loadSealedInvoice(stream, deps.store);
     if (version.kind === 'none') return;
     if (state.kind === 'deleted') return await forgetBefore(stream, version.revision, deps);
     const now = deps.clock.now();

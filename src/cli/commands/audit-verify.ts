@@ -74,11 +74,11 @@ const verifyTheLog = async (flags: Flags, session: Opening, stream: ProgressStre
 };
 
 const documentCount = (
-  { log, sealingKeys: keys, secondOpinion: oracle }: Session,
+  { log, sealingKeys: keys, secondOpinion: oracle, embeddedDigest }: Session,
   findings: Findings,
   progress: ReturnType<typeof createProgress>,
 ): Promise<DocumentCount> =>
-  verifyDocuments({ log, keys, oracle }, findings, ({ events, share }) =>
+  verifyDocuments({ log, keys, oracle, embeddedDigest }, findings, ({ events, share }) =>
     progress.show('documents', share, `${events} events`),
   );
 

@@ -87,14 +87,24 @@ export const recordUnfit = (state: InvoiceState, reason: 'customer_name_missing'
   return record({ type: 'IssuanceFailed', data: { failedAt: at, reason, at } });
 };
 
-/** The verdict of time, once it is due; early and double sweeps change nothing. */
-export const conclude = (state: InvoiceState, verdict: IssueVerdict, now: Instant, limits: Limits): Decision => {
+/**
+ * The verdict of time, once it is due; early and double sweeps change nothing. `noteSeen`: a look-up has shown a note that could
+ * not be recorded, so that nobody may say that there is none.
+ */
+export const conclude = (
+  state: InvoiceState,
+  verdict: IssueVerdict,
+  now: Instant,
+  limits: Limits,
+  noteSeen = false,
+): Decision => {
   const invoice = openInvoice(state);
   if (invoice === undefined) return alreadySo;
   const settledAtOnce = verdict.event === 'IssuanceInterrupted' && invoice.attempts.at(-1)?.foreignSameContent === true;
   const due = settledAtOnce ? verdict : dueVerdict(invoice, limits);
   if (due.event !== verdict.event || isBefore(now, due.failedAt)) return stale('not due');
-  return record({ type: due.event, data: { failedAt: due.failedAt, at: now } });
+  const type = noteSeen ? 'IssuanceInterrupted' : due.event;
+  return record({ type, data: { failedAt: due.failedAt, at: now } });
 };
 
 /** Whether an absence may still be proven for this DPS id (design section 6, 5). */

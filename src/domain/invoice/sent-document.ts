@@ -1,17 +1,32 @@
 import type { Send } from './state.js';
 
-/** What was found of a document: the same two facts as `Sent`. `digest` is empty when its content does not fit it. */
-export type FoundDocument = { digest: string; signatureMark?: string };
+/**
+ * What was found of a document: the same two facts as `Sent`. `digest` is empty when its content does not fit the digest that its
+ * signature names; `contradiction` then holds both.
+ */
+export type FoundDocument = {
+  digest: string;
+  signatureMark?: string;
+  contradiction?: { claimed: string; computed: string };
+};
 
 type Sent = Pick<Send, 'digest' | 'signatureMark'>;
 
 /**
  * Whether a document that the authorizer holds under one of our ids is among what was sent under that id. The digest says it;
- * where its key is gone the mark of the signature does. `unknown` when neither can be compared: nothing may be concluded then.
+ * where its key is gone the mark of the signature does. `unknown` when neither can be compared, or when only one half of a
+ * contradiction is ours: nothing may be concluded then.
  */
 export const compareSent = (sent: readonly Sent[], found: FoundDocument): 'ours' | 'other' | 'unknown' => {
   if (sent.some(({ digest }) => digest !== undefined && digest === found.digest)) return 'ours';
   const closed = sent.filter(({ digest }) => digest === undefined);
+  const { contradiction } = found;
+  if (
+    sent.some(
+      ({ digest }) => digest !== undefined && (digest === contradiction?.claimed || digest === contradiction?.computed),
+    )
+  )
+    return 'unknown';
   if (closed.length === 0) return 'other';
   if (found.signatureMark === undefined) return 'unknown';
   if (closed.some(({ signatureMark }) => signatureMark === found.signatureMark)) return 'ours';

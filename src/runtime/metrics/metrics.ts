@@ -40,6 +40,9 @@ const NOTICES: Record<IssuerNotice['notice'], true> = {
   document_invalid: true,
   content_lost: true,
   lookup_inconclusive: true,
+  last_look_up_failed: true,
+  document_altered: true,
+  signature_unverified: true,
   outcome_not_recorded: true,
 };
 

@@ -170,7 +170,7 @@ describe('the classification table', () => {
 
 describe('an outage', () => {
   const sendThat = (reason: string, kind: 'not_handed' | 'broken') =>
-    classifySend('dps', { kind, reason }, () => undefined);
+    classifySend('dps', { kind, reason }, () => ({ reason: 'unread' }));
 
   it.each([
     'certificate_missing',

@@ -6,10 +6,11 @@ import { verifyDocuments } from '../../../src/app/audit/verify-documents.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
+import { embeddedDigest } from '../../../src/xml/received.js';
 import { secondOpinion } from '../../../src/xml/second-opinion.js';
 import { signDocument } from '../../../src/xml/sign.js';
 import * as life from '../../domain/invoice/fixtures.js';
-import { accessKey, dpsId, signedDocuments, unsignedDps } from '../../xml/documents.js';
+import { accessKey, dpsId, eventAround, noteAround, signedDocuments, unsignedDps } from '../../xml/documents.js';
 import { appendTo, fixedKeys, generationOf } from '../support.js';
 import { type AuditWorld, emptyWorld } from './world.js';
 
@@ -68,6 +69,21 @@ const unsignedNote = Buffer.from(
   'utf8',
 );
 
+const wellSigned = (unsigned: string, signedElementName: string, id: string): Buffer =>
+  signDocument(unsigned, { ...identity, signedElementName, id, algorithm: 'exc-c14n-with-comments' }).bytes;
+
+/** What the authorizer signs around a document that says something else than ours, by an algorithm that nobody knows. */
+const noteOfAnother = wellSigned(
+  noteAround(documents.DPS.toString('utf8').replace('>1500.00<', '>0.01<').replace('xmlenc#sha256', 'xmlenc#mine')),
+  'infNFSe',
+  `NFS${accessKey}`,
+);
+const eventOfAnother = wellSigned(
+  eventAround(documents.pedRegEvento.toString('utf8').replace('<cMotivo>1<', '<cMotivo>2<')),
+  'infEvento',
+  `EVT${accessKey}101101001`,
+);
+
 let world: AuditWorld;
 beforeEach(() => {
   world = emptyWorld();
@@ -78,7 +94,7 @@ const record = (events: readonly InvoiceEvent[], mode: 'live' | 'test' = 'live')
 
 const verified = async (log: EventLog = world.log, keys = fixedKeys()) => {
   const findings = createFindings();
-  const count = await verifyDocuments({ log, keys, oracle: secondOpinion }, findings);
+  const count = await verifyDocuments({ log, keys, oracle: secondOpinion, embeddedDigest }, findings);
   return { ...count, findings: findings.kept };
 };
 
@@ -101,6 +117,18 @@ describe('the documents of a log', () => {
       { authorized: { nfseXmlGzip: packed(unsignedNote), nfseSha256: sha256(unsignedNote) } },
       2,
       'the signature of the NFS-e: none',
+    ],
+    [
+      'a well signed NFS-e around another DPS',
+      { authorized: { nfseXmlGzip: packed(noteOfAnother), nfseSha256: sha256(noteOfAnother) } },
+      2,
+      'the NFS-e holds another document than was sent',
+    ],
+    [
+      'a well signed event around another request',
+      { confirmed: { eventXmlGzip: packed(eventOfAnother), eventSha256: sha256(eventOfAnother) } },
+      5,
+      'the evento holds another document than was sent',
     ],
     ['the note of another invoice', { authorized: { accessKey: '4'.repeat(50) } }, 2, 'another Id'],
     ['a DPS of another digest', { attempted: { digest: 'AAAA' } }, 1, 'another digest'],

@@ -1,0 +1,46 @@
+import type pg from 'pg';
+import type { StreamName } from '../../domain/shared/ids.js';
+import type { Instant } from '../../domain/shared/time.js';
+
+/** Of one kind and one reason; `lastStream` is the invoice that it was told of last. */
+export type DocumentAlarm = {
+  notice: string;
+  detail: string;
+  seen: number;
+  firstAt: Instant;
+  lastAt: Instant;
+  lastStream: StreamName;
+};
+
+/** Received documents that could not be relied on (migration 40). */
+export type DocumentAlarms = {
+  note(notice: string, detail: string, stream: StreamName, at: Instant): Promise<void>;
+  /** The newest first. */
+  all(): Promise<readonly DocumentAlarm[]>;
+};
+
+export const createDocumentAlarms = (db: pg.Pool): DocumentAlarms => ({
+  note: async (notice, detail, stream, at) => {
+    await db.query(
+      `insert into document_alarms as a (notice, detail, seen, first_at, last_at, last_stream) values ($1, $2, 1, $3, $3, $4)
+       on conflict (notice, detail) do update
+         set seen = a.seen + 1, last_at = excluded.last_at, last_stream = excluded.last_stream`,
+      [notice, detail, at, stream],
+    );
+  },
+  all: async () => {
+    const { rows } = await db.query<Row>('select * from document_alarms order by last_at desc, notice, detail');
+    return rows.map(({ notice, detail, seen, first_at, last_at, last_stream }) => ({
+      ...{ notice, detail, seen: Number(seen), firstAt: first_at, lastAt: last_at, lastStream: last_stream },
+    }));
+  },
+});
+
+type Row = {
+  notice: string;
+  detail: string;
+  seen: string;
+  first_at: Instant;
+  last_at: Instant;
+  last_stream: StreamName;
+};

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
+import { countJson, JSON_BOUNDS } from '../../../src/adapters/authorizer/json-bounds.js';
+import { readAnswer } from '../../../src/adapters/authorizer/reading.js';
+import { errorsOf, objectOf, packedEventOf, readJson } from '../../../src/adapters/authorizer/responses.js';
+import { countXml, XML_BOUNDS } from '../../../src/xml/bounds.js';
+import { withXmlDocument } from '../../../src/xml/document.js';
+import { gunzipBase64, gzipBase64 } from '../../../src/xml/transport.js';
+import { itWith } from '../../support/needs.js';
+import { sample } from '../../support/samples.js';
+
+const MIB = 1024 * 1024;
+const json = (text: string): Buffer => Buffer.from(text);
+
+/** Each casing of a name, so many of them: what JSON keeps apart and we take for one. */
+const casings = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) =>
+    [...'abcdefghijklmnopqrstuvwxyz'].map((letter, at) => ((n >> at) & 1 ? letter.toUpperCase() : letter)).join(''),
+  );
+
+describe('a JSON answer', () => {
+  it.each([
+    ['members', `{${'"a":1,'.repeat(300_000)}"b":1}`],
+    ['values', `[${'{},'.repeat(600_000)}1]`],
+    ['depth', `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
+    ['members', `{${casings(60_000).map((name) => `"${name}":1`)}}`],
+  ] as const)('beyond the bound of %s is refused before it is parsed, after a look at a part of it', (what, text) => {
+    const body = json(text);
+    const counted = countJson(body);
+    expect(counted.exceeds).toBe(what);
+    expect(counted.looked).toBeLessThan(JSON_BOUNDS.values * 40);
+    expect(readJson('application/json', body)).toBeUndefined();
+  });
+
+  it('is looked at once, byte by byte, whatever it holds', () => {
+    for (const text of [
+      '"',
+      `"${'\\'.repeat(2 * MIB)}`,
+      `{"a":"${'x'.repeat(2 * MIB)}"}`,
+      '{"a":"[[[{{{:::,,,\\"[["}',
+    ]) {
+      const body = json(text);
+      expect(countJson(body)).toMatchObject({ looked: body.length, exceeds: undefined });
+    }
+  });
+
+  it('may hold what real ones hold many times over', () => {
+    const items = Array.from({ length: 2_000 }, (_, n) => ({ Codigo: `E${n}`, Descricao: 'texto', Complemento: '' }));
+    const body = readJson('application/json', json(JSON.stringify({ erros: items })));
+    expect(errorsOf(body ?? {})).toHaveLength(2_000);
+  });
+
+  it('with members that differ in casing alone costs each of them once', () => {
+    let reads = 0;
+    const names = casings(5_000);
+    const counted = new Proxy(Object.fromEntries(names.map((name) => [name, ['x']])), {
+      get: (target, name) => {
+        reads += 1;
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    const merged = objectOf(counted);
+    expect(Object.keys(merged ?? {})).toHaveLength(1);
+    expect(merged?.abcdefghijklmnopqrstuvwxyz).toHaveLength(5_000);
+    expect(reads).toBe(5_000);
+  });
+
+  it('finds one event among many', () => {
+    const eventos = Array.from({ length: 1_000 }, (_, n) => ({ TipoEvento: n, ArquivoXml: `xml ${n}` }));
+    expect(packedEventOf({ eventos }, '999')).toBe('xml 999');
+  });
+});
+
+describe('a document', () => {
+  const doc = (inner: string): Buffer => Buffer.from(`<NFSe>${inner}</NFSe>`);
+  const many = (count: number, one: (n: number) => string): string =>
+    Array.from({ length: count }, (_, n) => one(n)).join('');
+
+  it.each([
+    ['elements', doc('<a/>'.repeat(XML_BOUNDS.elements))],
+    ['sections', doc('<!---->'.repeat(XML_BOUNDS.sections + 1))],
+    ['sections', doc('<![CDATA[]]>'.repeat(XML_BOUNDS.sections + 1))],
+    ['sections', doc('<?a?>'.repeat(XML_BOUNDS.sections + 1))],
+    ['attributesOfOneElement', doc(`<a${many(100_000, (n) => ` a${n}="1"`)}/>`)],
+    ['attributes', doc(many(2_000, () => `<a${many(20, (n) => ` a${n}=""`)}/>`))],
+    ['namespaces', doc(many(XML_BOUNDS.namespaces + 1, (n) => `<a xmlns:n${n}='u:${n}'/>`))],
+    ['depth', Buffer.from('<a>'.repeat(100_000) + '</a>'.repeat(100_000))],
+    ['text', doc('x'.repeat(XML_BOUNDS.text + 1))],
+    ['text', doc(`<a b="${'x'.repeat(XML_BOUNDS.text + 1)}"/>`)],
+    ['text', doc(`<!--${'x'.repeat(XML_BOUNDS.text + 1)}-->`)],
+    ['name', doc(`<${'a'.repeat(MIB)}/>`)],
+    ['name', doc(`<a${' '.repeat(MIB)}/>`)],
+  ] as const)('beyond the bound of %s is refused before it is parsed', (what, xml) => {
+    const counted = countXml(xml);
+    expect(counted.exceeds).toBe(what);
+    expect(counted.looked).toBeLessThanOrEqual(xml.length);
+    expect(withXmlDocument(xml, () => 'parsed')).toEqual({
+      ok: false,
+      reason: `more than a document may hold: ${what}`,
+    });
+  });
+
+  it('is counted by what it holds, and what only looks like it is not', () => {
+    const xml = doc(
+      `<a b='<' c=">"><!-- <x y="1"> --><![CDATA[<x><x>]]><?p <x>?><d xmlns="u:1" xmlns:e="u:2"/>t=1</a  ><f g = "1" />`,
+    );
+    expect(countXml(xml)).toMatchObject({
+      ...{ elements: 4, sections: 3, attributes: 5, attributesOfOneElement: 2, namespaces: 2, depth: 2 },
+      ...{ looked: xml.length, exceeds: undefined },
+    });
+  });
+
+  it.each([
+    ['UTF-16', Buffer.from('\uFEFF<NFSe/>', 'utf16le')],
+    ['UTF-16 without a mark', Buffer.from('<NFSe/>', 'utf16le')],
+    ['a declared UTF-7', Buffer.from('<?xml version="1.0" encoding="UTF-7"?><NFSe/>')],
+    ['a declared ISO-8859-1', Buffer.from("<?xml version='1.0' encoding = 'iso-8859-1'?><NFSe/>")],
+  ])('in another encoding is refused before it is counted: %s', (_name, xml) => {
+    expect(withXmlDocument(xml, () => 'parsed')).toEqual({ ok: false, reason: 'the encoding is not UTF-8' });
+  });
+
+  for (const name of [
+    ...['nfse-07-producao-me-epp-cpf.xml', 'nfse-08-restrita-ibscbs.xml', 'nfse-09-emissor-web-v1.00.xml'],
+    'nfse-10-exportacao-construida.xml',
+  ]) {
+    itWith('samples', `of the national system is far below each bound: ${name}`, () => {
+      const { looked: _looked, exceeds, ...counts } = countXml(sample(name));
+      expect(exceeds).toBeUndefined();
+      for (const [what, bound] of Object.entries(XML_BOUNDS)) {
+        expect(counts[what as keyof typeof XML_BOUNDS] * 2, what).toBeLessThan(bound);
+      }
+    });
+  }
+
+  it('is unpacked up to its bound', () => {
+    const packed = gzipBase64(Buffer.alloc(20 * MIB, 'a'));
+    expect(gunzipBase64(packed, MIB)).toEqual({ ok: false, reason: 'too_large' });
+    const exchange: Exchange = {
+      ...{ kind: 'answered', status: 201, contentType: 'application/json' },
+      body: json(JSON.stringify({ nfseXmlGZipB64: packed })),
+    };
+    const told = readAnswer({ name: 'sentDps', asked: { id: 'DPS', digest: 'digest' }, exchange });
+    expect(told).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
+  });
+});
+
+describe('the check of base64', () => {
+  it('takes what it took, and costs what its text is long', () => {
+    for (const text of ['YQ==', ' YQ = '.replaceAll(' ', ''), 'YWI=\n', 'YWJj\n\t ', 'YWJj']) {
+      expect(gunzipBase64(text, 10)).not.toEqual({ ok: false, reason: 'not_base64' });
+    }
+    for (const text of ['', '=', '===', 'YQ= =', 'Y!', 'YQ===', 'YQ==x']) {
+      expect(gunzipBase64(text, 10)).toEqual({ ok: false, reason: 'not_base64' });
+    }
+    // Would take hours if a blank could belong to two parts of the pattern.
+    expect(gunzipBase64(`${' '.repeat(2 * MIB)}!`, 10)).toEqual({ ok: false, reason: 'not_base64' });
+  });
+});
