@@ -12,6 +12,7 @@ import { serviceCodeDescription, shippedCatalogue } from '../tables/catalogue.js
 import { isCustomerCountry } from '../tables/foreign-trade.js';
 import { municipalityByCode } from '../tables/municipalities.js';
 import type { Config } from './config.js';
+import { SPEC_WINDOWS } from './environment.js';
 import { isLoopback } from './environment-combinations.js';
 import type { Logger } from './logger.js';
 import type { Runner } from './runner.js';
@@ -46,6 +47,7 @@ export const openSimulator = async (
     controlPort,
     renegotiate,
     clock,
+    testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + A_DAY,
     tables: {
       serviceCode: (code) => {
         const description = serviceCodeDescription(code);
@@ -118,6 +120,9 @@ export const authorizerAddresses = async (
     trustRootsPem: await trustRoots(config, simulator),
   };
 };
+
+/** Seconds by which a note of the simulator outlives its test invoice. */
+const A_DAY = 86_400;
 
 const NOWHERE = 'https://localhost.invalid';
 const reason = 'this process has no authorizer for the mode';
