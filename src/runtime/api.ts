@@ -23,7 +23,6 @@ import type { Authorizer } from '../ports/authorizer.js';
 import type { PdfRenderer } from '../ports/pdf.js';
 import { annexVIII } from '../tables/annex-viii.js';
 import { municipalityByName } from '../tables/municipalities.js';
-import { createFairGate } from '../waiting/fair-gate.js';
 import { pause } from '../waiting/pause.js';
 import { openAuthorizer, simulatedModes } from './authorizers.js';
 import { companyCatalogue } from './company-catalogue.js';
@@ -37,6 +36,7 @@ import { OPERATOR_CACHE_MS } from './operator-cache.js';
 import { requestFaults } from './request-faults.js';
 import type { Parts } from './service.js';
 import { openTaxRegistry } from './tax-registry.js';
+import { createTurns } from './turns.js';
 import { isTooBusy, isUnavailable } from './unavailable.js';
 
 /** A flood of unknown keys leaves the other connections to known ones. */
@@ -44,9 +44,6 @@ const UNKNOWN_KEYS_AT_ONCE = 4;
 const DRAIN_MS = 20_000;
 /** A client that does not wait for `Retry-After` gets its next refusal no sooner than after this. */
 const REFUSED_AFTER_MS = 1_000;
-/** Beside others a company has so many under way; the rest of what it asks for waits, up to what is refused. */
-const COMMANDS = { what: 'commands', atOnce: 1_024, atOnceOfOne: 12, atOnceAlone: 1_024, waitingOfOne: 512 };
-const READS = { what: 'reads', atOnce: 256, atOnceOfOne: 8, atOnceAlone: 256, waitingOfOne: 512 };
 const PROJECTION_WAIT_MS = 300;
 const PROJECTION_POLL_MS = 10;
 
@@ -91,7 +88,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
   const credential = shortCache(OPERATOR_CACHE_MS, clock, readModel.credential, UNKNOWN_KEYS_AT_ONCE);
   const uses = openUseRecorder(parts);
-  const turns = { commands: createFairGate(COMMANDS), reads: createFairGate(READS) };
+  const turns = createTurns();
   const switchedOff = shortCache(OPERATOR_CACHE_MS, clock, () => readModel.apiSwitchedOff());
   const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
   return {

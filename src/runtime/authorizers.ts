@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createAuthorizer } from '../adapters/authorizer/client.js';
+import type { Reader } from '../adapters/authorizer/reading.js';
 import { readTrustRoots, sefinTrustRoots } from '../adapters/authorizer/trust-roots.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { Authorizer, Caller } from '../ports/authorizer.js';
@@ -12,6 +13,7 @@ import { serviceCodeDescription, shippedCatalogue } from '../tables/catalogue.js
 import { isCustomerCountry } from '../tables/foreign-trade.js';
 import { municipalityByCode } from '../tables/municipalities.js';
 import type { Config } from './config.js';
+import { SPEC_WINDOWS } from './environment.js';
 import { isLoopback } from './environment-combinations.js';
 import type { Logger } from './logger.js';
 import { openReadingThreads } from './reading-threads.js';
@@ -47,6 +49,7 @@ export const openSimulator = async (
     controlPort,
     renegotiate,
     clock,
+    testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + A_DAY,
     tables: {
       serviceCode: (code) => {
         const description = serviceCodeDescription(code);
@@ -93,7 +96,8 @@ export type AuthorizerParts = {
 
 /** One client for each mode, which believe different servers; a mode that this process cannot reach answers that it was not reached. */
 export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer> => {
-  const clients = { live: await openClient(parts, 'live'), test: await openClient(parts, 'test') };
+  const read = openReadingThreads(parts.runner);
+  const clients = { live: await openClient(parts, read, 'live'), test: await openClient(parts, read, 'test') };
   return {
     sendDps: async (caller, bytes, deadlineAt) =>
       (await clients[caller.mode]?.sendDps(caller, bytes, deadlineAt)) ?? notReached,
@@ -107,6 +111,7 @@ export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer
 
 const openClient = async (
   { config, clock, runner, simulator, certificateOf }: AuthorizerParts,
+  read: Reader,
   mode: Mode,
 ): Promise<Authorizer | undefined> => {
   const { address, trustRootsPem } = await authorizerAddress(config, simulator, mode);
@@ -118,7 +123,7 @@ const openClient = async (
     timeoutMs: config.limits.sendSeconds * 1000,
     certificateOf,
     now: () => clock.now(),
-    read: openReadingThreads(runner),
+    read,
   });
   runner.onStop(`authorizer connections of ${mode} mode`, () => client.close());
   return client;
@@ -133,6 +138,9 @@ export const authorizerAddress = async (
   address: config.authorizer[mode] ?? simulator?.urls[mode],
   trustRootsPem: await trustRoots(config, simulator, mode),
 });
+
+/** Seconds by which a note of the simulator outlives its test invoice. */
+const A_DAY = 86_400;
 
 const reason = 'this process has no authorizer for the mode';
 const notReached = { kind: 'not_sent', reason, codes: [], certificateRefused: false } as const;

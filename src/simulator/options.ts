@@ -33,6 +33,8 @@ export type SimulatorOptions = {
   /** The delays of faults; default: real ones. A test whose clock stands still moves them with it. */
   timers?: Timers;
   tables: Tables;
+  /** How long notes of the test environment are kept, in seconds; default: eight days. Those of production are kept for ever. */
+  testNoteSeconds?: number;
   /** PEM bundle of further authorities whose client certificates are accepted. */
   extraClientCaPem?: string;
   log?: (line: object) => void;

@@ -1,6 +1,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mode } from '../domain/shared/ids.js';
+import { addSeconds } from '../domain/shared/time.js';
 import { createAuthorizerClock } from './clock.js';
 import { startControl } from './control/server.js';
 import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.js';
@@ -12,7 +13,7 @@ import { createFaults } from './state/faults.js';
 import { lockFolder } from './state/folder-lock.js';
 import { createHidden } from './state/hidden.js';
 import { issueClientCertificate, openAuthority, openServerIdentity } from './state/identity.js';
-import { openLedger } from './state/ledger.js';
+import { type KeptFrom, openLedger } from './state/ledger.js';
 import { openRegistry } from './state/registry.js';
 import { createTimers } from './timers.js';
 
@@ -56,7 +57,8 @@ const start = async (
   const authority = await openAuthority(folder, clock);
   const names = [...new Set([...LOOPBACK_NAMES, ...(options.serverNames ?? [])])];
   const server = await openServerIdentity(folder, authority, names, clock);
-  const test = await openEnvironment(folder, 'test');
+  const { testNoteSeconds = EIGHT_DAYS } = options;
+  const test = await openEnvironment(folder, 'test', () => addSeconds(clock.now(), -testNoteSeconds));
   closers.push(test.ledger.close);
   const live = await openEnvironment(folder, 'live');
   closers.push(live.ledger.close);
@@ -91,11 +93,14 @@ const start = async (
   return { urls, parametersUrls, controlUrl, caPem: authority.certificatePem, close };
 };
 
-const openEnvironment = async (folder: string, mode: Mode): Promise<Environment> => ({
+/** The life of a test invoice, and a day. */
+const EIGHT_DAYS = 8 * 86_400;
+
+const openEnvironment = async (folder: string, mode: Mode, keptFrom?: KeptFrom): Promise<Environment> => ({
   mode,
   ...ENVIRONMENT_FACTS[mode],
   registry: await openRegistry(join(folder, `registry-${mode}.json`)),
-  ledger: await openLedger(join(folder, `ledger-${mode}.ndjson`)),
+  ledger: await openLedger(join(folder, `ledger-${mode}.ndjson`), keptFrom),
 });
 
 /** A ledger made a moment ago must not vanish with the machine: its name is on the disk before anything is authorized. */

@@ -49,19 +49,25 @@ export const createFairGate = (options: FairGateOptions): FairGate => {
     const left = runningOf(owner) - 1;
     if (left === 0) running.delete(owner);
     else running.set(owner, left);
-    const next = line.next(mayGo);
-    if (next === undefined) return;
-    begin(next.owner);
-    next.item();
+    letIn();
+  };
+  /** Whoever lets in begins for the one in line, so that nobody who comes between takes the place. */
+  const letIn = (): void => {
+    for (let turn = line.next(mayGo); turn !== undefined; turn = line.next(mayGo)) {
+      begin(turn.owner);
+      turn.item();
+    }
   };
 
   return async (owner, task) => {
     presence.note(owner);
-    if (mayGo(owner)) begin(owner);
+    const waiting = line.waitingOf(owner);
+    if (waiting === 0 && mayGo(owner)) begin(owner);
     else {
-      if (line.waitingOf(owner) >= waitingOfOne) throw new TooMuchWaits(what);
-      // Whoever ends begins for the one in line, so that nobody who comes between takes the place.
-      await new Promise<void>((resolve) => line.push(owner, resolve));
+      if (waiting >= waitingOfOne) throw new TooMuchWaits(what);
+      const turn = new Promise<void>((resolve) => line.push(owner, resolve));
+      letIn();
+      await turn;
     }
     try {
       return await task();

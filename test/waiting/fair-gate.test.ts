@@ -80,4 +80,21 @@ describe('a fair gate', () => {
     for (const _task of later) await endOne();
     await Promise.all(later);
   });
+
+  it('lets in who waited longest when an owner is alone again, before those who come then', async () => {
+    let now = 0;
+    const { run, begun, endOne } = stage({ atOnce: 8, atOnceOfOne: 1, atOnceAlone: 3, nowMs: () => now });
+    const other = run('b', 'b1');
+    const first = ['a1', 'a2', 'a3'].map((name) => run('a', name));
+    expect(begun).toEqual(['b1', 'a1']);
+    await endOne();
+    await other;
+    now = 10_000;
+    const late = run('a', 'a4');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(begun).toEqual(['b1', 'a1', 'a2', 'a3']);
+    for (let left = 0; left < 4; left += 1) await endOne();
+    await Promise.all([...first, late]);
+    expect(begun).toEqual(['b1', 'a1', 'a2', 'a3', 'a4']);
+  });
 });

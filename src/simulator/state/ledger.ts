@@ -1,6 +1,7 @@
 import type { Cents } from '../../domain/shared/money.js';
-import type { Instant } from '../../domain/shared/time.js';
-import { openAppendFile, type Span } from './append-file.js';
+import { type Instant, isBefore } from '../../domain/shared/time.js';
+import { type AppendFile, openAppendFile, type Span } from './append-file.js';
+import { cutFile } from './cut-file.js';
 import { documentOf, LedgerDamaged, ledgerLine, recordOf } from './ledger-line.js';
 
 /** One authorized note, without its document. */
@@ -22,10 +23,15 @@ export type Note = {
 /** One registered event, without its document. */
 export type RegisteredEvent = { accessKey: string; type: string; sequence: number; registeredAt: Instant };
 
-type Record = ({ kind: 'note' } & Note) | ({ kind: 'event' } & RegisteredEvent);
+/** What is left of notes that were dropped: the last number of each emitter, and how many documents there were. */
+type Numbers = { kind: 'numbers'; last: { [cnpj: string]: number }; documents: number };
+
+type Entry = ({ kind: 'note' } & Note) | ({ kind: 'event' } & RegisteredEvent);
+
+type Line = Entry | Numbers;
 
 /**
- * Everything that one environment ever authorized. A record counts from `addNote`/`addEvent` on, before it is on the
+ * Everything that one environment ever authorized, or what is not older than it is to be kept. A record counts from `addNote`/`addEvent` on, before it is on the
  * disk: whoever tells the outside about it awaits `durable` first.
  */
 export type Ledger = {
@@ -50,15 +56,36 @@ export type Ledger = {
 
 const eventId = (accessKey: string, type: string) => `${accessKey}/${type}`;
 
-/** Opens the NDJSON ledger of one environment, or makes it. Throws `LedgerDamaged` on a damaged line that is not the last. */
-export const openLedger = async (path: string): Promise<Ledger> => {
+/** Undefined: everything for ever. Notes and events from before the instant are dropped, never their numbers. */
+export type KeptFrom = () => Instant | undefined;
+
+/**
+ * Opens the NDJSON ledger of one environment, or makes it; what is not to be kept any more is cut from the beginning of the file.
+ * Throws `LedgerDamaged` on a damaged line that is not the last.
+ */
+export const openLedger = async (path: string, keptFrom: KeptFrom = () => undefined): Promise<Ledger> => {
+  const { ledger, old } = await loadLedger(path, keptFrom);
+  if (old === undefined) return ledger;
+  await ledger.close();
+  await cutFile(path, old.end, ledgerLine(old.numbers, ''));
+  return (await loadLedger(path, keptFrom)).ledger;
+};
+
+/** `old`: the lines before `end` are over, and `numbers` is what is to stand in their place. */
+type Loaded = { ledger: Ledger; old: { end: number; numbers: Numbers } | undefined };
+
+const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => {
   const byDps = new Map<string, Note>();
   const byKey = new Map<string, { note: Note; span: Span }>();
   const events = new Map<string, { event: RegisteredEvent; span: Span }>();
   const eventsByKey = new Map<string, RegisteredEvent[]>();
   const lastNumber = new Map<string, number>();
+  let droppedDocuments = 0;
 
-  const remember = (record: Record, span: Span): void => {
+  const raiseNumber = (cnpj: string, number: number): void => {
+    lastNumber.set(cnpj, Math.max(number, lastNumber.get(cnpj) ?? 0));
+  };
+  const remember = (record: Entry, span: Span): void => {
     if (record.kind === 'event') {
       const { kind: _, ...event } = record;
       events.set(eventId(event.accessKey, event.type), { event, span });
@@ -68,44 +95,90 @@ export const openLedger = async (path: string): Promise<Ledger> => {
     const { kind: _, ...note } = record;
     byDps.set(note.dpsId, note);
     byKey.set(note.accessKey, { note, span });
-    lastNumber.set(note.cnpj, Math.max(note.number, lastNumber.get(note.cnpj) ?? 0));
+    raiseNumber(note.cnpj, note.number);
+  };
+  const forget = ({ accessKey, dpsId }: Note): void => {
+    byDps.delete(dpsId);
+    byKey.delete(accessKey);
+    for (const { type } of eventsByKey.get(accessKey) ?? []) events.delete(eventId(accessKey, type));
+    eventsByKey.delete(accessKey);
+    droppedDocuments += 1;
+  };
+  /** In the order of the file, up to the first that is kept, as at a start: a clock that was set back drops nothing too early. */
+  const forgetOld = (): void => {
+    const from = keptFrom();
+    if (from === undefined) return;
+    for (const { note } of byKey.values()) {
+      if (!isBefore(note.authorizedAt, from)) return;
+      forget(note);
+    }
+  };
+
+  const cutBefore = keptFrom();
+  let [oldEnd, oldEntries, isOld] = [0, 0, true];
+  /** True for a line of the beginning of the file that is over, whose numbers alone are kept. */
+  const isOver = (record: Line, span: Span): boolean => {
+    isOld &&= record.kind === 'numbers' || (cutBefore !== undefined && isBefore(timeOf(record), cutBefore));
+    if (!isOld) return false;
+    oldEnd = span.offset + span.length + 1;
+    if (record.kind === 'numbers') {
+      for (const [cnpj, number] of Object.entries(record.last)) raiseNumber(cnpj, number);
+      droppedDocuments += record.documents;
+      return true;
+    }
+    oldEntries += 1;
+    if (record.kind === 'note') {
+      raiseNumber(record.cnpj, record.number);
+      droppedDocuments += 1;
+    }
+    return true;
   };
 
   const file = await openAppendFile(path, (line, span) => {
     const record = recordOf(line);
-    if (!isRecord(record)) {
+    if (!isLine(record) || (record.kind === 'numbers' && span.offset > 0)) {
       throw new LedgerDamaged(
         `${path} is damaged at byte ${span.offset}: put a good copy back, or begin anew without it`,
       );
     }
-    remember(record, span);
+    if (!isOver(record, span) && record.kind !== 'numbers') remember(record, span);
   });
 
-  const add = (record: Record, document: string): void => {
+  const add = (record: Entry, document: string): void => {
+    forgetOld();
     remember(record, file.append(ledgerLine(record, document)));
   };
-  const documentAt = async (span: Span | undefined): Promise<string | undefined> => {
-    if (span === undefined) return undefined;
-    await file.durable();
-    return documentOf(await file.read(span));
-  };
-
+  const last = Object.fromEntries(lastNumber);
   return {
-    noteByDps: (dpsId) => byDps.get(dpsId),
-    noteByKey: (accessKey) => byKey.get(accessKey)?.note,
-    event: (accessKey, type) => events.get(eventId(accessKey, type))?.event,
-    events: (accessKey) => eventsByKey.get(accessKey) ?? [],
-    notes: () => byDps.values(),
-    nextNumber: (cnpj) => (lastNumber.get(cnpj) ?? 0) + 1,
-    nextDocument: () => byKey.size + 1,
-    addNote: (note, document) => add({ kind: 'note', ...note }, document),
-    addEvent: (event, document) => add({ kind: 'event', ...event }, document),
-    durable: () => file.durable(),
-    noteDocument: (accessKey) => documentAt(byKey.get(accessKey)?.span),
-    eventDocument: (accessKey, type) => documentAt(events.get(eventId(accessKey, type))?.span),
-    close: () => file.close(),
+    old:
+      oldEntries === 0 ? undefined : { end: oldEnd, numbers: { kind: 'numbers', last, documents: droppedDocuments } },
+    ledger: {
+      noteByDps: (dpsId) => byDps.get(dpsId),
+      noteByKey: (accessKey) => byKey.get(accessKey)?.note,
+      event: (accessKey, type) => events.get(eventId(accessKey, type))?.event,
+      events: (accessKey) => eventsByKey.get(accessKey) ?? [],
+      notes: () => byDps.values(),
+      nextNumber: (cnpj) => (lastNumber.get(cnpj) ?? 0) + 1,
+      nextDocument: () => droppedDocuments + byKey.size + 1,
+      addNote: (note, document) => add({ kind: 'note', ...note }, document),
+      addEvent: (event, document) => add({ kind: 'event', ...event }, document),
+      durable: () => file.durable(),
+      noteDocument: (accessKey) => documentAt(file, byKey.get(accessKey)?.span),
+      eventDocument: (accessKey, type) => documentAt(file, events.get(eventId(accessKey, type))?.span),
+      close: () => file.close(),
+    },
   };
 };
 
-const isRecord = (value: unknown): value is Record =>
-  typeof value === 'object' && value !== null && 'kind' in value && (value.kind === 'note' || value.kind === 'event');
+const documentAt = async (file: AppendFile, span: Span | undefined): Promise<string | undefined> => {
+  if (span === undefined) return undefined;
+  await file.durable();
+  return documentOf(await file.read(span));
+};
+
+const timeOf = (record: Entry): Instant => (record.kind === 'note' ? record.authorizedAt : record.registeredAt);
+
+const KINDS: readonly unknown[] = ['note', 'event', 'numbers'] satisfies readonly Line['kind'][];
+
+const isLine = (value: unknown): value is Line =>
+  typeof value === 'object' && value !== null && 'kind' in value && KINDS.includes(value.kind);

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { createTurns } from '../../src/runtime/turns.js';
+import { TooMuchWaits } from '../../src/waiting/fair-gate.js';
+
+it.each(['commands', 'reads'] as const)(
+  '%s of a company beside another: few under way, and more is refused at an end',
+  async (kind) => {
+    const turns = createTurns();
+    const counts = { flooding: 0, other: 0 };
+    const waiting: (() => void)[] = [];
+    const run = (owner: keyof typeof counts) =>
+      turns[kind](owner, async () => {
+        counts[owner] += 1;
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      });
+    const other = run('other');
+    const flood = Array.from({ length: 600 }, () =>
+      run('flooding').then(
+        () => 'done',
+        (error: unknown) => error,
+      ),
+    );
+    const begun = counts.flooding;
+    expect(begun).toBeLessThanOrEqual(12);
+    // Another one of the other company does not wait behind any of them.
+    const second = run('other');
+    expect(counts).toEqual({ flooding: begun, other: 2 });
+    for (let turn = 0; turn < 1_000 && waiting.length > 0; turn += 1) {
+      for (const end of waiting.splice(0)) end();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all([other, second]);
+    const ends = await Promise.all(flood);
+    expect(ends.filter((end) => end instanceof TooMuchWaits)).toHaveLength(600 - 512 - begun);
+    expect(counts.flooding).toBe(512 + begun);
+  },
+);
+
+it('leaves a company that is alone all the room', async () => {
+  const { reads } = createTurns();
+  let begun = 0;
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const all = Array.from({ length: 100 }, () =>
+    reads('alone', () => {
+      begun += 1;
+      return ended;
+    }),
+  );
+  expect(begun).toBe(100);
+  end();
+  await Promise.all(all);
+});
