@@ -37,6 +37,8 @@ const grants = ({ schema, tables, projections }: Owned, service: string): readon
     `revoke all on ${within(READ_ONLY)} from ${to}`,
     `grant select on ${within(READ_ONLY)} to ${to}`,
     `grant select, insert, update, delete on ${within(tables.filter((table) => !READ_ONLY.includes(table)))} to ${to}`,
+    // A dump that is put back without its privileges lets everybody call them.
+    `revoke all on function ${within(OWNERS_FUNCTIONS)} from public`,
     `grant execute on function ${within(OWNERS_FUNCTIONS)} to ${to}`,
   ];
 };
