@@ -48,7 +48,7 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
   );
   afterAll(() => operator.close());
 
-  const sql = (text: string) => operator.database.pool.query(text);
+  const sql = (text: string) => operator.database.admin.query(text);
   const found = async (): Promise<readonly Finding[]> =>
     (await operator.runJson('audit', 'verify')).json.findings as Finding[];
 

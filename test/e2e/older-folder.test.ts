@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   OWNER,
   readConnection,
+  readEmbeddedAddresses,
   SUPERUSER,
   writeConnection,
 } from '../../src/adapters/embedded-postgres/connection-file.js';
@@ -53,6 +54,7 @@ describe('a data folder of a version whose service was a superuser', () => {
   };
 
   it('is taken over at the next start, and the passwords stay between the owner of the folder and it', async () => {
+    expect(await readEmbeddedAddresses(site.folder)).toBe('older');
     await isTakenOver();
     const file = join(site.folder, 'postgres-connection.json');
     expect((await stat(file)).mode & 0o777).toBe(0o600);

@@ -203,7 +203,7 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
       const restored = await freshDatabase();
       try {
         const from = join(folder, 'backup');
-        await loadBackup(from, await readManifest(from), { db: restored.pool, migrations }, () => undefined);
+        await loadBackup(from, await readManifest(from), { db: restored.admin, migrations }, () => undefined);
         const { keyring } = site.running.service.engines;
         const oldKeys = createSealingKeys({ keyring, db: restored.pool, clock: systemClock });
         expect((await opening(ofTest(sealedBefore), oldKeys)).length).toBe(0);

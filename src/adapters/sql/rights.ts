@@ -13,6 +13,8 @@ const OWNERS_FUNCTIONS = ['event_log_append', 'event_log_cut', 'projection_schem
  */
 export const grantService = (owner: pg.Pool, service: string): Promise<void> =>
   withSchemaLock(owner, async (client) => {
+    // Every command of an operator comes here, and a grant writes into the catalogue even when it changes nothing.
+    if ((await client.query(LACKING, [service, READ_ONLY, OWNERS_FUNCTIONS])).rowCount === 0) return;
     const { rows } = await client.query<Owned>(OWNED);
     const owned = rows[0];
     if (owned !== undefined) await client.query(['begin', ...grants(owned, service), 'commit'].join(';\n'));
@@ -28,6 +30,27 @@ select quote_ident(current_schema()) as schema,
   array(select quote_ident(n.nspname) from pg_namespace n where n.nspname ~ '^p_.*_g[0-9]+$'
     and n.nspowner = current_user::regrole) as projections`;
 
+/** A row for each thing of the owner on which the service has a right too few or too many. */
+const LACKING = `
+with tables as (
+  select c.oid, c.relname = any($2) as read_only from pg_class c
+  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and c.relowner = current_user::regrole
+)
+select oid from tables, (values ('insert'), ('update'), ('delete')) r (privilege)
+where has_table_privilege($1, oid, privilege) = read_only or not has_table_privilege($1, oid, 'select')
+union all
+select oid from tables where read_only
+  and (has_table_privilege($1, oid, 'truncate') or has_any_column_privilege($1, oid, 'insert, update'))
+union all
+select p.oid from pg_proc p where p.pronamespace = current_schema()::regnamespace and p.proname = any($3)
+  and (not has_function_privilege($1, p.oid, 'execute') or p.proacl is null or p.proacl::text ~ '[{,]=X')
+union all
+select n.oid from pg_namespace n
+where (n.nspname = 'read' or n.nspname ~ '^p_.*_g[0-9]+$') and n.nspowner = current_user::regrole
+  and not (has_schema_privilege($1, n.oid, 'usage') and has_schema_privilege($1, n.oid, 'create'))
+union all
+select current_schema()::regnamespace where not has_schema_privilege($1, current_schema(), 'usage')`;
+
 const grants = ({ schema, tables, projections }: Owned, service: string): readonly string[] => {
   const to = pg.escapeIdentifier(service);
   const within = (names: readonly string[]): string => names.map((name) => `${schema}.${name}`).join(', ');
@@ -37,6 +60,8 @@ const grants = ({ schema, tables, projections }: Owned, service: string): readon
     `revoke all on ${within(READ_ONLY)} from ${to}`,
     `grant select on ${within(READ_ONLY)} to ${to}`,
     `grant select, insert, update, delete on ${within(tables.filter((table) => !READ_ONLY.includes(table)))} to ${to}`,
+    // A dump that is put back without its privileges lets everybody call them.
+    `revoke all on function ${within(OWNERS_FUNCTIONS)} from public`,
     `grant execute on function ${within(OWNERS_FUNCTIONS)} to ${to}`,
   ];
 };

@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { excessRights } from '../../../src/adapters/sql/rights.js';
+import { excessRights, grantService } from '../../../src/adapters/sql/rights.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
-import { OWNER } from '../../support/roles.js';
+import { OWNER, SERVICE } from '../../support/roles.js';
+
+/** Who may do what, in one order. */
+const ACLS = `
+select c.relname as name, array(select unnest(relacl)::text order by 1) as acl from pg_class c
+where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+union all select attname, attacl::text[] from pg_attribute where attacl is not null and attrelid = 'event_log'::regclass
+union all select p.oid::regprocedure::text, array(select unnest(proacl)::text order by 1) from pg_proc p
+where p.pronamespace = 'public'::regnamespace
+union all select nspname, array(select unnest(nspacl)::text order by 1) from pg_namespace where nspname = 'read'
+order by 1`;
 
 describeWithPostgres("the service's role", () => {
   let database: FreshDatabase;
@@ -107,6 +117,35 @@ describeWithPostgres("the service's role", () => {
     } finally {
       client.release(true);
     }
+  });
+
+  it('is given what it lacks and nothing else is touched, and nothing at all where it has its rights', async () => {
+    const owner = new pg.Pool({ connectionString: database.ownerConnectionString, max: 1 });
+    const written = async (): Promise<unknown> =>
+      (await owner.query(`select max(xmin::text::bigint) from pg_class where relnamespace = 'public'::regnamespace`))
+        .rows;
+    const before = await written();
+    await grantService(owner, SERVICE.name);
+    expect(await written()).toEqual(before);
+    const changes = [
+      `revoke delete on key_uses from ${SERVICE.name}`,
+      `grant truncate on event_log to ${SERVICE.name}`,
+      `grant update (record) on event_log to ${SERVICE.name}`,
+      'grant execute on function event_log_cut to public',
+      `revoke execute on function event_log_append from ${SERVICE.name}`,
+      `revoke create on schema read from ${SERVICE.name}`,
+      'create table made_by_a_later_step (n int)',
+    ];
+    const acls = async (): Promise<unknown> => (await owner.query(ACLS)).rows;
+    const right = await acls();
+    for (const change of changes) {
+      await owner.query(change);
+      await grantService(owner, SERVICE.name);
+      if (!change.startsWith('create')) expect([change, await acls()]).toEqual([change, right]);
+    }
+    await database.pool.query('insert into made_by_a_later_step values (1); delete from made_by_a_later_step');
+    await owner.query('drop table made_by_a_later_step');
+    await owner.end();
   });
 
   it('has nothing that the doctor would find; the owner and a superuser have', async () => {
