@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type GuardWindows, neededSince } from '../app/guards-rebuild/accepted-guards.js';
+import type { GuardWindows } from '../app/guards-rebuild/accepted-guards.js';
 import { replayGuards } from '../app/guards-rebuild/replay.js';
 import { epochMs, type Instant } from '../domain/shared/time.js';
 import type { Clock } from '../ports/clock.js';
@@ -21,8 +21,8 @@ export type GuardsKeeper = {
   clock: Clock;
   windows: GuardWindows;
   /**
-   * A place in the log before which no event was recorded at the instant or later; null when none is known. An empty database is
-   * filled from there.
+   * A place in the log before which no event was recorded at the instant or later; null when none is known. A database that is far
+   * behind goes on from there.
    */
   placeBefore(since: Instant): Promise<LogPosition | null>;
   /** Whether the rows that api processes decide by hold the log's events behind `after`, up to `upTo`. */
@@ -97,7 +97,6 @@ const keepDuring = async (
   let isComplete = false;
   /** The log was read up to a head of after the grace: nothing that began before this session can come any more. */
   let mayVouch = false;
-  let isFirstRead = true;
   let setBackLooks = 0;
   let seen: LogPosition | null = null;
   const ended = AbortSignal.any([signal, session.lost]);
@@ -129,8 +128,7 @@ const keepDuring = async (
     const held = await whileAlive(session, look.guards, keeper, async () => {
       if (!look.leads || head === null) return look;
       if (mayVouch && isComplete) return await vouch(look, head, session);
-      const from = isFirstRead ? await firstNeeded(look, keeper) : look.guards;
-      return await readOn(look, from, head, session, told);
+      return await readOn(look, head, session, told);
     }).catch((error: unknown) => {
       // The log could not be read. While the session lives, what was complete is complete, and what was read is read.
       if (session.lost.aborted || error instanceof GuardsWentBack) throw error;
@@ -141,10 +139,7 @@ const keepDuring = async (
       await pause(isComplete ? pauseMs.complete : pauseMs.waiting, [ended]);
       continue;
     }
-    if (look.leads) {
-      isFirstRead = false;
-      mayVouch ||= isPastGrace && !isEarlier(held.guards, head);
-    }
+    if (look.leads) mayVouch ||= isPastGrace && !isEarlier(held.guards, head);
     seen = held.guards;
     const waitsFor = missing(held, begin.head);
     if (waitsFor === undefined) {
@@ -169,27 +164,9 @@ const vouch = async (look: Held, head: LogPosition, session: GuardsSession): Pro
   return { guards: head, operatorRows: head };
 };
 
-/** Where an empty database may begin: guards of before count no more. */
-const firstNeeded = async (
-  { guards }: Held,
-  { placeBefore, windows, clock, onFault }: GuardsKeeper,
-): Promise<LogPosition | null> => {
-  if (guards !== null) return guards;
-  return await placeBefore(neededSince(windows, clock.now())).catch((error: unknown) => {
-    onFault(error);
-    return null;
-  });
-};
-
-const readOn = async (
-  look: Held,
-  from: LogPosition | null,
-  head: LogPosition,
-  session: GuardsSession,
-  keeper: GuardsKeeper,
-): Promise<Held> => {
+const readOn = async (look: Held, head: LogPosition, session: GuardsSession, keeper: GuardsKeeper): Promise<Held> => {
   if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
-  const guards = isEarlier(look.guards, head) ? await catchUp(from, head, session, keeper) : look.guards;
+  const guards = isEarlier(look.guards, head) ? await catchUp(look.guards, head, session, keeper) : look.guards;
   if (isEarlier(guards, head) || !(await keeper.operatorRowsHold(look.operatorRows, head))) return { ...look, guards };
   await session.move({ guards, operatorRows: head });
   return { guards, operatorRows: head };

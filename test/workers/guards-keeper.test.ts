@@ -291,37 +291,38 @@ describe('the keeper of the guards', () => {
     expect(record.keys).toHaveLength(1);
   });
 
-  it('fills an empty database only from where guards still count', async () => {
+  it('skips what is too old to count, once it has seen a page of it, and asks for no such place otherwise', async () => {
     const world = acceptances();
-    for (let n = 0; n < 30; n++) await world.accept();
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    world.clock.pass(3 * 86_400);
+    for (let n = 0; n < 3; n++) await world.accept();
     const asked: string[] = [];
-    const { record, start, becomes } = keep(world, {
-      placeBefore: async (since) => {
-        asked.push(since);
-        return at(25);
-      },
-    });
+    const placeBefore = async (since: string): Promise<LogPosition> => {
+      asked.push(since);
+      return at(1_199);
+    };
+    const { record, start, becomes } = keep(world, { placeBefore });
     void start();
     await becomes('complete');
     expect(asked).toEqual([addSeconds(world.clock.now(), -86_400 - 600)]);
-    expect(record.keys.map(({ keyHash }) => keyHash)).toEqual([26, 27, 28, 29, 30].map((n) => `key-${n}`));
-    expect(record.standing.guards).toBe(30n);
+    expect(record.moves.map(({ guards }) => guards)).toEqual([1_199n, 1_203n, 1_203n]);
+    expect(record.keys.map(({ keyHash }) => keyHash)).toEqual(['key-1201', 'key-1202', 'key-1203']);
+    const young = acceptances();
+    for (let n = 0; n < 600; n++) await young.accept();
+    const quick = keep(young, { placeBefore });
+    void quick.start();
+    await quick.becomes('complete');
+    expect(asked).toHaveLength(1);
   });
 
-  it('begins at the beginning when no such place can be found, and reads nothing when the place is the end', async () => {
+  it('reads nothing more when all of it is too old', async () => {
     const world = acceptances();
-    for (let n = 0; n < 3; n++) await world.accept();
-    const lost = async (): Promise<LogPosition> => {
-      throw new EventLogUnavailable('away');
-    };
-    const whole = keep(world, { placeBefore: lost });
-    void whole.start();
-    await whole.becomes('complete');
-    expect(whole.record.keys).toHaveLength(3);
-    const nothing = keep(world, { placeBefore: async () => at(3) });
-    void nothing.start();
-    await nothing.becomes('complete');
-    expect([nothing.record.keys, nothing.record.standing.guards]).toEqual([[], 3n]);
+    for (let n = 0; n < 700; n++) await world.accept();
+    world.clock.pass(3 * 86_400);
+    const { record, start, becomes } = keep(world, { placeBefore: async () => at(700) });
+    void start();
+    await becomes('complete');
+    expect([record.keys, record.fills.length, record.standing.guards]).toEqual([[], 1, 700n]);
   });
 
   it('lets R hear from it while a reading lasts, and notices rows that are set back meanwhile', async () => {

@@ -17,9 +17,10 @@ import { fillWith, openStage, type Stage } from './stage.js';
 const crowd = (double: EventStoreDouble, times: number): { drops(): number } => {
   let drops = 0;
   double.faults.onGoingLive = () => {
-    if (drops === times) return;
+    if (drops === times) return undefined;
     drops += 1;
     fillWith(double, 40, `s-crowd${drops}`);
+    return undefined;
   };
   return { drops: () => drops };
 };

@@ -1,7 +1,7 @@
 import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
-import { isEarlier, type LogPosition } from '../../../src/ports/event-log.js';
+import { type EventLog, isEarlier, type LogPosition } from '../../../src/ports/event-log.js';
 import type {
   AcceptedKey,
   AcceptedMark,
@@ -75,8 +75,7 @@ export const recordedGuards = (): RecordedGuards => {
   return record;
 };
 
-export const acceptances = (clock: MovableClock = movableClock(T0)) => {
-  const log = memoryEventLog();
+export const acceptances = (clock: MovableClock = movableClock(T0), log: EventLog = memoryEventLog()) => {
   const store = createEventStore(log, fixedKeys());
   let count = 0;
   /** Appends an acceptance of this moment, with a key of its number. */

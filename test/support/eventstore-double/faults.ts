@@ -29,8 +29,8 @@ export type Faults = {
   wholeLogReads?: number;
   /** Told by the double: that nobody has ended yet. */
   openSubscriptions?: number;
-  /** Called when a subscription has sent what there was and begins to go live. */
-  onGoingLive?: (() => void) | undefined;
+  /** Called when a subscription has sent what there was and begins to go live; `drop`: its buffer is full. */
+  onGoingLive?: (() => 'drop' | undefined) | undefined;
 };
 
 export const refusal = (code: status, details: string, entries: Record<string, string> = {}): ServiceError => {

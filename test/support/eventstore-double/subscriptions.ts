@@ -61,14 +61,16 @@ export const subscribe = (call: ReadCall, options: ReadReq.Options, log: DoubleL
       live.shift();
     }
   };
+  const drop = (): void => {
+    end();
+    call.emit('error', tooSlow(state === 'live' ? 'live' : 'transitioning to live'));
+  };
   const appeared = (event: StoredEvent): void => {
     if (faults.muted === true || over) return;
     const isIdle = live.length === 0 && state === 'live';
     live.push(...messagesOf(event));
-    if (live.length > (faults.liveBuffer ?? LIVE_BUFFER)) {
-      end();
-      call.emit('error', tooSlow(state === 'live' ? 'live' : 'transitioning to live'));
-    } else if (isIdle) void pump();
+    if (live.length > (faults.liveBuffer ?? LIVE_BUFFER)) drop();
+    else if (isIdle) void pump();
   };
   const run = async (): Promise<void> => {
     await send(confirmation(randomUUID()));
@@ -84,7 +86,8 @@ export const subscribe = (call: ReadCall, options: ReadReq.Options, log: DoubleL
     if (over) return;
     state = 'transitioning to live';
     leave = log.onAppend(appeared);
-    faults.onGoingLive?.();
+    if (faults.onGoingLive?.() === 'drop') drop();
+    if (over) return;
     await send(caughtUp());
     state = 'live';
     await pump();
