@@ -6,7 +6,7 @@ export type SignedDocument = {
   bytes: Buffer;
   /** DigestValue (base64) of the signed element. */
   digest: string;
-  /** Over digest and signature; see the ADR 32. */
+  /** SHA-256 over digest and signature, hex (ADR 32). */
   signatureMark: string;
 };
 

@@ -2,13 +2,15 @@ import { createEventStore } from '../../src/app/event-store/event-store.js';
 import { bodyHashOf, sha256Hex } from '../../src/app/hashes.js';
 import type { AcceptDeps, AcceptResult } from '../../src/app/issue/accept-deps.js';
 import { acceptInvoice } from '../../src/app/issue/accept-invoice.js';
+import { guardHashes } from '../../src/app/issue/guard-hashes.js';
 import type { Company } from '../../src/domain/company/company.js';
 import { isBefore } from '../../src/domain/shared/time.js';
+import type { GuardKey } from '../../src/ports/guard-keys.js';
 import { acceptWorld, requester } from '../app/issue/world.js';
-import { fixedKeys, type MovableClock, movableClock } from '../app/support.js';
+import { fixedKeys, guardKeyOf, type MovableClock, movableClock } from '../app/support.js';
 import { T0 } from '../domain/invoice/fixtures.js';
 import { DEMO_CNPJ, demoCompany } from '../http/demo.js';
-import { breachOf, requestOf, untrueRefusal } from './accepting-breaches.js';
+import { breachOf, laterKey, requestOf, untrueRefusal } from './accepting-breaches.js';
 import { type AppendFate, createShared, gated, loseGuards, type Ports, type Shared } from './accepting-ports.js';
 import {
   type Acceptance,
@@ -185,7 +187,8 @@ const begin = (world: World, { client, nth }: Pick<Try, 'client' | 'nth'>): void
   const mark = key === undefined ? {} : { idempotency: { keyHash: sha256Hex(key), plainBodyHash } };
   const real = gated(world.shared, gate, hear);
   const ports = world.story.broken?.(real, world.shared) ?? real;
-  void acceptInvoice({ request, ...mark }, requester, depsOf(world, ports)).then(
+  const hashes = world.story.keysChange === true && nth % 2 === 1 ? laterHashes : earlierHashes;
+  void acceptInvoice({ request, ...mark }, requester, { ...depsOf(world, ports), hashes }).then(
     (result) => answered(world, one, answerOf(result)),
     () => answered(world, one, { failed: true }),
   );
@@ -205,6 +208,16 @@ const answered = (world: World, one: Try, answer: Answer): void => {
 
 /** What no story changes: registry, tables and windows. */
 const { deps: usual } = acceptWorld();
+
+/** Of processes on either side of a change of keys; both compare under either. */
+const hashesUnder = (...keys: [GuardKey, ...GuardKey[]]) =>
+  guardHashes({
+    inUse: async () => keys,
+    ofTag: async (tag) => [laterKey, guardKeyOf(requester.mode)].find((one) => one.tag === tag)?.key,
+  });
+
+const earlierHashes = hashesUnder(guardKeyOf(requester.mode));
+const laterHashes = hashesUnder(laterKey, guardKeyOf(requester.mode));
 
 const depsOf = ({ clock, company }: World, ports: Ports): AcceptDeps => ({
   ...usual,

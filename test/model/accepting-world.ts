@@ -38,6 +38,8 @@ export type Story = {
    * over or dead when time passes, as the marks of the duplicate window assume.
    */
   freezes?: boolean;
+  /** Every second try of a client hashes under another key, as after midnight or a rotation; the keys overlap for the window. */
+  keysChange?: boolean;
 };
 
 export type Answer =
@@ -67,6 +69,8 @@ export type Acceptance = {
   amountInCents: number;
   acceptedAt: string;
   fingerprint: string;
+  /** Names the key that hashed it. */
+  tag: string;
   keyHash: string | undefined;
   bodyHash: string | undefined;
 };
@@ -76,7 +80,8 @@ export const acceptanceOf = ({ stream, data, metadata }: RecordedEvent): Accepta
   return {
     ...{ stream, commandId: metadata.commandId ?? '', invoiceId: String(data.invoiceId) },
     ...{ amountInCents: Number(data.amountInCents), acceptedAt: String(data.acceptedAt) },
-    ...{ fingerprint: String(data.fingerprint), keyHash: idempotency?.keyHash, bodyHash: idempotency?.bodyHash },
+    ...{ fingerprint: String(data.fingerprint), tag: String(data.fingerprint).split(':')[2] ?? '' },
+    ...{ keyHash: idempotency?.keyHash, bodyHash: idempotency?.bodyHash },
   };
 };
 

@@ -75,6 +75,18 @@ const small: readonly (readonly [what: string, story: Story])[] = [
     { clients: oneKeyTwice, budget: { ...none, guardsLost: 1, crashes: 1 }, isRebuilt: false },
   ],
   [
+    'one key, a crash, and hashes under another key from then on',
+    { clients: oneKey, budget: { ...none, crashes: 1, passes: [16] }, keysChange: true },
+  ],
+  [
+    'no key, a crash, and hashes under another key from then on',
+    { clients: noKey, budget: { ...none, crashes: 1, uncertain: 1, passes: [21] }, keysChange: true },
+  ],
+  [
+    'one key, guards that are lost and filled again, and hashes under another key',
+    { clients: oneKeyTwice, budget: { ...none, guardsLost: 1, uncertain: 1 }, keysChange: true },
+  ],
+  [
     'a key that is used again after its day',
     { clients: lone({ key: 'k' }), budget: { ...none, lostAnswers: 1, passes: [86_401] } },
   ],

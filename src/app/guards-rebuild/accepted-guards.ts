@@ -15,8 +15,8 @@ export const neededSince = ({ idempotencySeconds, duplicateSeconds }: GuardWindo
   addSeconds(now, -Math.max(idempotencySeconds, duplicateSeconds) - MARGIN_SECONDS);
 
 /**
- * The guards that the acceptances among these events had set and that still count. All of it stands in the log unsealed, so
- * no key is needed. Throws `UnknownEventVersion` for an acceptance that a newer program wrote.
+ * The guards that the acceptances among these events had set and that still count. Hashes are copied with the tags of their
+ * keys, so no key is needed. Throws `UnknownEventVersion` for an acceptance that a newer program wrote.
  */
 export const acceptedGuards = async (
   events: EventBatch,

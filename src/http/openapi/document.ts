@@ -109,7 +109,7 @@ const idempotencyKeyParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Um valor novo por nota: 1 a 255 caracteres ASCII visíveis. Vale por 24 horas.',
+  description: 'Um valor novo por nota: 1 a 255 caracteres ASCII visíveis, sem dados pessoais. Vale por 24 horas.',
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
 };
 

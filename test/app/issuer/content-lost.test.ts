@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { settleInvoice } from '../../../src/app/settlement/settle-invoice.js';
 import { dpsId } from '../../../src/domain/shared/access-key.js';
 import { DEMO_CNPJ } from '../../http/demo.js';
 import { fixedKeys, generationOf } from '../support.js';
@@ -47,6 +48,23 @@ describe('an invoice whose content was lost', () => {
     await world.issueToTheEnd();
     expect(await world.status()).toBe('issued');
     expect(world.authorizer.notes).toHaveLength(1);
+  });
+
+  it('is neither recorded as issued nor called a conflict when nothing of what was sent can be compared', async () => {
+    const world = await issuerWorld('test');
+    world.authorizer.script = ['lost_answer'];
+    await world.issue();
+    loseContent(world);
+    const { notes } = world.authorizer;
+    notes.splice(0, notes.length, ...notes.map(({ signatureMark: _mark, ...note }) => note));
+    await world.issueToTheEnd();
+    expect(await world.types()).not.toContain('NumberConflictFound');
+    expect(await world.status()).toBe('indeterminate');
+    expect(world.authorizer.sends).toHaveLength(1);
+    expect(noticesOf(world)).toContain('lookup_inconclusive');
+    const deps = { ...world.deps, actor: 'support:maria' as const };
+    const settled = await settleInvoice({ stream: world.stream, as: 'issued', evidence: 'Consulta ao portal' }, deps);
+    expect(JSON.stringify(settled)).toContain('nobody can tell');
   });
 
   it('gets no second number when another note stands under its own: it may be ours', async () => {

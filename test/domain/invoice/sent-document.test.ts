@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { compareSent } from '../../../src/domain/invoice/sent-document.js';
+
+const open = { digest: 'd', signatureMark: 'm' };
+const closed = { signatureMark: 'm' };
+/** Of version 1, and its key is gone. */
+const bare = {};
+
+describe('what stands under an id of ours', () => {
+  it.each([
+    ['our digest', [open], { digest: 'd' }, 'ours'],
+    ['our digest under another signature', [open], { digest: 'd', signatureMark: 'x' }, 'ours'],
+    ['another digest', [open], { digest: 'x', signatureMark: 'm' }, 'other'],
+    ['a content that does not fit its digest', [open], { digest: '' }, 'other'],
+    ['nothing of ours', [], { digest: 'd', signatureMark: 'm' }, 'other'],
+    ['our signature, the digest being closed', [closed], { digest: 'd', signatureMark: 'm' }, 'ours'],
+    ['the signature of an earlier send', [{ signatureMark: 'x' }, closed], { digest: 'd', signatureMark: 'x' }, 'ours'],
+    ['another signature, the digest being closed', [closed], { digest: 'd', signatureMark: 'x' }, 'other'],
+    ['no signature, the digest being closed', [closed], { digest: 'd' }, 'unknown'],
+    ['content that does not fit, the digest being closed', [closed], { digest: '' }, 'unknown'],
+    ['anything, when nothing is left to compare', [bare], { digest: 'd', signatureMark: 'm' }, 'unknown'],
+    [
+      'another signature, with one send that cannot be compared',
+      [closed, bare],
+      { digest: 'd', signatureMark: 'x' },
+      'unknown',
+    ],
+    ['our digest, with one send that cannot be compared', [bare, open], { digest: 'd' }, 'ours'],
+  ] as const)('%s', (_what, sent, found, verdict) => {
+    expect(compareSent(sent, found)).toBe(verdict);
+  });
+});
