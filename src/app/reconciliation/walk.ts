@@ -19,7 +19,8 @@ const MOST_TRIES = 3;
 
 /**
  * One step of a mode's walk: the second look at an absence whose time has come, else the next invoice of the round. Its place is
- * saved after each, so that a restart goes on from there. Only one process may do it at a time.
+ * saved after each, so that a restart goes on from there. Only one process may do it at a time. Rejects with what a look threw, after
+ * its place was saved: an invoice that always throws is left behind like one of which nothing can be learnt.
  */
 export const walkOn = async (mode: Mode, deps: ReconcileDeps): Promise<StepResult> => {
   const { clock, limits, settings, walks } = deps;
@@ -35,7 +36,7 @@ export const walkOn = async (mode: Mode, deps: ReconcileDeps): Promise<StepResul
   for (const invoice of page) {
     const { stream, isIssued } = invoice;
     if (isInReach(invoice, now, deps) && isInSample(isIssued, stream, walk.round, settings.samplePercent)) {
-      const look = await lookAt(stream, [], deps);
+      const look = await tryToLook(stream, [], deps);
       if (look.result !== 'left_alone') return await goOn(mode, { ...walk, after }, stream, look, deps);
     }
     after = stream;
@@ -65,31 +66,46 @@ const goOn = async (
   mode: Mode,
   walk: Walk,
   stream: StreamName,
-  look: Look,
+  look: Tried,
   deps: ReconcileDeps,
 ): Promise<StepResult> => {
   deps.onLook(mode, look.result);
   const isAway = look.result === 'inconclusive' && !isOurOwnLack(look);
   if (isAway && walk.tries + 1 < MOST_TRIES) {
     await deps.walks.save(mode, { ...walk, tries: walk.tries + 1 });
-    return 'inconclusive';
+    return told(look, 'inconclusive');
   }
   const heard = { stream, heardAt: deps.clock.now(), questions: look.absentOnce };
   const awaited = look.absentOnce.length === 0 ? walk.awaited : [...walk.awaited, heard];
   await deps.walks.save(mode, { ...walk, awaited, after: stream, tries: 0 });
-  return isAway ? 'inconclusive' : 'asked';
+  return told(look, isAway ? 'inconclusive' : 'asked');
 };
 
 /** An answer that proves nothing leaves the first hearing where it is, behind the others. */
 const lookAgain = async (mode: Mode, walk: Walk, due: AwaitedAbsence, deps: ReconcileDeps): Promise<StepResult> => {
-  const look = await lookAt(due.stream, due.questions, deps);
+  const look = await tryToLook(due.stream, due.questions, deps);
   deps.onLook(mode, look.result);
   const others = walk.awaited.filter((one) => one !== due);
   const isAway = look.result === 'inconclusive' && !isOurOwnLack(look);
   const heard = { stream: due.stream, heardAt: deps.clock.now(), questions: look.absentOnce };
   const still = isAway ? [{ ...due, heardAt: deps.clock.now() }] : look.absentOnce.length > 0 ? [heard] : [];
   await deps.walks.save(mode, { ...walk, awaited: [...others, ...still] });
-  return isAway ? 'inconclusive' : 'asked';
+  return told(look, isAway ? 'inconclusive' : 'asked');
+};
+
+type Tried = Look & { thrown?: { error: unknown } };
+
+const tryToLook = async (stream: StreamName, awaited: readonly string[], deps: ReconcileDeps): Promise<Tried> => {
+  try {
+    return await lookAt(stream, awaited, deps);
+  } catch (error) {
+    return { result: 'inconclusive', absentOnce: [], thrown: { error } };
+  }
+};
+
+const told = ({ thrown }: Tried, result: StepResult): StepResult => {
+  if (thrown !== undefined) throw thrown.error;
+  return result;
 };
 
 /** Nobody was asked: the company's certificate is gone or over. */

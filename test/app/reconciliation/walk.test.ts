@@ -101,6 +101,22 @@ describe('the walk over what the authorizer holds', () => {
     for (const stream of streams) expect(await rig.differences(stream)).toEqual([]);
   });
 
+  it('goes on behind an invoice at which every look throws, and tells of the fault', async () => {
+    const broken = await rig.issue();
+    const behind = await rig.issue();
+    rig.clock.pass(7_200);
+    const { store } = rig.deps;
+    const load: typeof store.load = (stream, options) =>
+      stream === broken ? Promise.reject(new Error('no key')) : store.load(stream, options);
+    const deps = { ...rig.deps, store: { ...store, load } };
+    const faults: unknown[] = [];
+    const seen = rig.looks.length;
+    for (let step = 0; step < 12; step += 1) await walkOn('live', deps).catch((error: unknown) => faults.push(error));
+    expect(faults).toHaveLength(3);
+    expect(rig.looks.slice(seen).filter((look) => look === 'agrees')).toHaveLength(1);
+    expect(behind).not.toBe(broken);
+  });
+
   it('tells of a cancellation that stands there only, and of one that stands here only', async () => {
     const there = await rig.issue();
     await cancelElsewhere(there);

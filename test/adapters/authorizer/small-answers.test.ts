@@ -1,0 +1,98 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { probeClock } from '../../../src/adapters/authorizer/clock-probe.js';
+import { createMunicipalParameters } from '../../../src/adapters/authorizer/parameters.js';
+import { type Answer, json } from './authorizer-server.js';
+import { at, type ClientRig, caller, now, openClientRig } from './rig.js';
+
+let rig: ClientRig;
+beforeAll(async () => {
+  rig = await openClientRig();
+});
+afterAll(() => rig.close());
+
+const told = { parametrosConvenio: { aderenteEmissorNacional: 1 }, dataHoraProcessamento: now };
+const padded = (bytes: number): object => ({ ...told, padding: 'a'.repeat(bytes) });
+
+const compressed: Answer = (_received, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+  response.end(gzipSync(JSON.stringify(told)));
+};
+
+const elsewhere: Answer = (_received, response) => {
+  response.writeHead(302, { 'content-type': 'application/json', location: rig.server.address });
+  response.end(JSON.stringify(told));
+};
+
+const endless: Answer = (_received, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{');
+};
+
+const parameters = async (timeoutMs = 30_000, changes: object = {}) => {
+  const api = createMunicipalParameters({
+    ...{ addresses: at(rig.server.address), trustRootsPem: [rig.authority.certificatePem], timeoutMs },
+    certificateOf: () => Promise.resolve(rig.company),
+    ...changes,
+  });
+  try {
+    return await api.ask(caller, '3304557', { kind: 'convenio' }, '2026-11-21');
+  } finally {
+    api.close();
+  }
+};
+
+const probe = (timeoutMs = 30_000, address = rig.server.address) =>
+  probeClock('DPS1', {
+    ...{ address, trustRootsPem: [rig.authority.certificatePem], certificate: rig.company, timeoutMs },
+    now: () => now,
+  });
+
+describe('an answer of the parameters API', () => {
+  it('is read within its bounds', async () => {
+    rig.server.answer(json(200, padded(60_000)));
+    expect(await parameters()).toMatchObject({ kind: 'told' });
+  });
+
+  it.each([
+    ['is larger', () => json(200, padded(64 * 1024)), 'response_too_large'],
+    ['is compressed though nobody asked', () => compressed, 'response_encoded'],
+    ['is somewhere else', () => elsewhere, 'http_302'],
+  ])('tells nothing when it %s', async (_name, answer, reason) => {
+    rig.server.answer(answer());
+    expect(await parameters()).toEqual({ kind: 'no_proof', reason });
+  });
+
+  it('tells nothing when it never ends', async () => {
+    rig.server.answer(endless);
+    expect(await parameters(300)).toMatchObject({ kind: 'no_proof' });
+  });
+
+  it('is an outcome also when the call cannot be made', async () => {
+    const thrown = () => {
+      throw new Error('no vault');
+    };
+    expect(await parameters(1_000, { certificateOf: thrown })).toMatchObject({ kind: 'no_proof' });
+    expect(await parameters(1_000, { addresses: at('no address') })).toMatchObject({ kind: 'no_proof' });
+  });
+});
+
+describe('the question for the time', () => {
+  it('is answered by a JSON answer of any status', async () => {
+    rig.server.answer(json(404, told));
+    expect(await probe()).toEqual({ kind: 'known', seconds: 0 });
+  });
+
+  it.each([
+    ['larger than its bound', () => json(200, padded(64 * 1024))],
+    ['no JSON', (): Answer => (_received, response) => response.end('<html>')],
+    ['a time of no calendar', () => json(200, { dataHoraProcessamento: 'ontem' })],
+  ])('has an outcome when the answer is %s', async (_name, answer) => {
+    rig.server.answer(answer());
+    expect(await probe()).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('has an outcome when the call cannot be made', async () => {
+    expect(await probe(1_000, 'no address')).toMatchObject({ kind: 'unknown' });
+  });
+});
