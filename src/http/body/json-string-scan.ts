@@ -15,6 +15,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
+/** Two escapes of six bytes. */
+const PAIR_BYTES = 12;
+
 /** Bytes that stand for themselves inside a string: no quote, no backslash, no control character. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_unused, byte) =>
   byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
@@ -47,7 +50,7 @@ export const createStringScan = (kept: KeptText): StringScan => {
 
   /** No pair is cut into halves, which would be another fault than the length. */
   const beginEscape = (): void => {
-    cut ||= length >= MAX_STRING_BYTES && !afterHighHalf;
+    cut ||= length >= MAX_STRING_BYTES && !(afterHighHalf && length < MAX_STRING_BYTES + PAIR_BYTES);
     escapeLeft = 5;
     unit = 0;
     keepEscaped(BACKSLASH);

@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
@@ -52,7 +53,7 @@ const readInto = async (scan: BodyScan, c: Context, share: BodyShare): Promise<U
   if (refused !== undefined) return refused;
   const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
   // The server keeps what it reads at once until the answer is out, longer than the share is held.
-  if (!isFramed || length > FREE_BYTES) return await readCounting(scan, c.req.raw.body, share);
+  if (!isFramed || length > FREE_BYTES) return await readCounting(scan, chunksOf(c), share);
   const bytes = await c.req.raw.arrayBuffer().catch(clientGone);
   if (bytes === 'aborted') return bytes;
   await scan.take(new Uint8Array(bytes));
@@ -67,23 +68,32 @@ const coverOf = (size: number, share: BodyShare): Unread | undefined => {
   return share.cover(size) ? undefined : 'no_room';
 };
 
+type Chunks = AsyncIterator<Uint8Array>;
+
+/**
+ * From the connection itself where there is one: a stream of the web over it would take in all that comes, however slowly it is
+ * read, and the client would not be held back.
+ */
+const chunksOf = (c: Context): Chunks | undefined => {
+  const { incoming }: Partial<HttpBindings> = c.env ?? {};
+  return incoming === undefined ? c.req.raw.body?.values() : incoming.iterator({ destroyOnReturn: false });
+};
+
 /** Bytes are read to the end or to the limit, whatever they hold: a body that is too large is told so before anything else. */
 const readCounting = async (
   scan: BodyScan,
-  stream: ReadableStream<Uint8Array> | null,
+  chunks: Chunks | undefined,
   share: BodyShare,
 ): Promise<Unread | undefined> => {
-  if (stream === null) return undefined;
   let size = 0;
-  const reader = stream.getReader();
   for (;;) {
-    const next = await reader.read().catch(clientGone);
+    const next = await chunks?.next().catch(clientGone);
     if (next === 'aborted') return next;
-    if (next.done) return undefined;
+    if (next === undefined || next.done) return undefined;
     size += next.value.byteLength;
     const refused = coverOf(size, share);
     if (refused !== undefined) {
-      await reader.cancel();
+      await chunks?.return?.();
       return refused;
     }
     await scan.take(next.value);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Some 3 ms of work. */
-const BYTES_PER_TURN = 256 * 1024;
+/** A millisecond or two of work, and ten times that before the code is compiled. */
+const BYTES_PER_TURN = 128 * 1024;
 
 /** Shares a turn of the event loop among all bodies that are looked at, so that many of them block no longer than a single one. */
 export type ScanTurns = {

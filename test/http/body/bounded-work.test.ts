@@ -9,7 +9,7 @@ import { expectRefusal } from '../expect.js';
 import { createHarness } from '../harness.js';
 import { hostileBodies, LARGEST } from './hostile.js';
 
-const BYTES_PER_TURN = 256 * 1024;
+const BYTES_PER_TURN = 128 * 1024;
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -76,7 +76,7 @@ const counting = () => {
 };
 
 describe('a turn of the event loop', () => {
-  it('scans 256 KiB and no more, in slices, of however many bodies, and all of them in the end', async () => {
+  it('scans 128 KiB and no more, in slices, of however many bodies, and all of them in the end', async () => {
     const { turns, scanner, endTurn, scanned, largest } = counting();
     const bodies = Array.from({ length: 7 }, () => createBodyScan(turns, scanner).take(new Uint8Array(LARGEST)));
     let done = false;

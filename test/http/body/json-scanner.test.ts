@@ -145,6 +145,17 @@ describe('a body that is scanned as it comes', () => {
     if (scanned.kind === 'text') expect(Buffer.byteLength(scanned.text)).toBeLessThanOrEqual(MAX_TEXT_BYTES);
   });
 
+  it.each(['\\ud83d', '\\ud83d\\ude00', '\\u0041', 'é', '\\n'])(
+    'keeps of a long string of %s its beginning only',
+    (unit) => {
+      const scanner = createJsonScanner();
+      scanner.feed(Buffer.from(`{"a":"${unit.repeat(100_000)}"}`));
+      const scanned = scanner.end();
+      expect(scanned.kind === 'text' && scanned.text.length).toBeLessThan(33_000);
+      expect(scanned.kind === 'text' && Buffer.byteLength(scanned.text)).toBeGreaterThan(32_000);
+    },
+  );
+
   it('keeps the longest description there is, each of its characters escaped as a pair', () => {
     const longest = `{"description":"${'\\ud83d\\ude00'.repeat(2_000)}"}`;
     expect(readInParts(Buffer.from(longest), [])).toEqual({ value: { description: '😀'.repeat(2_000) } });
