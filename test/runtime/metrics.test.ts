@@ -143,7 +143,9 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
     ]);
     expect(certificates[0]?.value).toBeGreaterThan(86_400);
     // No company stands in a label, nor anything else with as many digits as a CNPJ or a CPF.
-    expect(shown.samples.flatMap(({ labels }) => Object.values(labels)).filter((value) => /\d{11}/.test(value))).toEqual([]);
+    expect(
+      shown.samples.flatMap(({ labels }) => Object.values(labels)).filter((value) => /\d{11}/.test(value)),
+    ).toEqual([]);
     expect(shown.value('nfse_mode_simulated', { mode: 'live' })).toBe(1);
     expect(shown.value('nfse_ready')).toBe(1);
     for (const source of ['readiness', 'projections', 'queue', 'open_work', 'certificates']) {
