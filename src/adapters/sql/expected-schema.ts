@@ -87,7 +87,7 @@ export const expectedSchema: readonly string[] = [
   'column vault_signing_keys.created_at text not null collate C',
   'column vault_signing_keys.public_key text not null collate C',
   'column vault_signing_keys.sealed text not null',
-  'constraint checkpoints: CHECK ((role = ANY (ARRAY[\'live\'::text, \'building\'::text, \'previous\'::text])))',
+  "constraint checkpoints: CHECK ((role = ANY (ARRAY['live'::text, 'building'::text, 'previous'::text])))",
   'constraint checkpoints: PRIMARY KEY (name, generation)',
   'constraint checkpoints: UNIQUE (name, role) DEFERRABLE',
   'constraint document_alarms: PRIMARY KEY (notice, detail)',
