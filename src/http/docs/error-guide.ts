@@ -133,7 +133,8 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   idempotency_key_reuse: {
     cause: 'Esta Idempotency-Key já foi usada com outro corpo nas últimas 24 horas.',
-    action: 'Use uma Idempotency-Key nova para cada nota.',
+    action:
+      'Use uma Idempotency-Key nova para cada nota. Se a mensagem mostra o id de uma nota, consulte essa nota antes de emitir outra.',
   },
   invalid_request: {
     cause:
