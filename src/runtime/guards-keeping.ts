@@ -4,6 +4,7 @@ import { guardsRecord } from '../adapters/guards-postgres/guards-record.js';
 import { isPaused } from '../adapters/guards-postgres/set-back.js';
 import { openPool } from '../adapters/sql/pool.js';
 import { placeBefore } from '../app/anchors/place-before.js';
+import { unreachable } from '../domain/shared/unreachable.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
 import { pause as pauseFor } from '../waiting/pause.js';
 import { type GuardsStanding, runGuardsKeeper } from '../workers/guards-keeper.js';
@@ -57,7 +58,10 @@ type KeepingParts = Pick<ServiceOptions, 'config' | 'clock' | 'logger'> & { engi
 /** Engines that answered a moment ago do so again; when they do not, the service begins without, and turns requests away. */
 const FIRST_ANSWER_MS = 5_000;
 
-/** Resolves when it is known how the guards stand, or cannot be known for now: requests and work wait then. */
+/**
+ * Resolves when the guards are complete, when only the projector of this process can go on, or when neither came soon: requests and
+ * work wait then. So a start under load listens once it can serve, and no client is turned away meanwhile.
+ */
 export const startGuardsKeeping = async (parts: KeepingParts): Promise<GuardsKeeping> => {
   const { config, clock, engines, logger, runner } = parts;
   if (config.eventStoreUrl === undefined) return await keepInOneDatabase(parts);
@@ -80,7 +84,7 @@ export const startGuardsKeeping = async (parts: KeepingParts): Promise<GuardsKee
     onStanding: (standing) => {
       if (state.set(standing)) say(standing, logger);
       else if (standing.kind === 'rebuilding') progress(standing);
-      if (standing.kind !== 'unknown') answered();
+      if (mayBegin(standing)) answered();
     },
     onFilled: (rows) => logger.warn({ msg: 'guards were missing in the database and were put back', rows }),
     onFault: (error) => logger.warn({ msg: 'the guards wait for their engines', ...faultFields(error) }),
@@ -94,6 +98,20 @@ export const startGuardsKeeping = async (parts: KeepingParts): Promise<GuardsKee
     () => undefined,
   );
   return state;
+};
+
+const mayBegin = (standing: GuardsStanding): boolean => {
+  switch (standing.kind) {
+    case 'complete':
+    case 'log set back':
+      return true;
+    case 'rebuilding':
+      return standing.waitsFor === 'operator rows';
+    case 'unknown':
+      return false;
+    default:
+      return unreachable(standing);
+  }
 };
 
 /** One connection that waits behind no work of the service, and that only this asks. */

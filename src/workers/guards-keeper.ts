@@ -148,7 +148,9 @@ const keepDuring = async (
     } else if (begin.head !== null) {
       onStanding({ kind: 'rebuilding', position: held.guards, upTo: begin.head, waitsFor });
     }
-    await pause(isComplete ? pauseMs.complete : pauseMs.waiting, [ended]);
+    // Processes that started together wait for the position to reach the head of their own beginning: it moves often meanwhile.
+    const isSettled = isComplete && (mayVouch || !look.leads);
+    await pause(isSettled ? pauseMs.complete : pauseMs.waiting, [ended]);
   }
 };
 

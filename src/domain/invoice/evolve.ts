@@ -31,8 +31,8 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
     case 'IssuanceAttempted': {
       const { attempt, series, number, dpsId, attemptedAt, deadlineAt } = event.data;
       const sent: IssueAttempt = {
-        ...{ attempt, series, number, dpsId, attemptedAt, deadlineAt },
-        ...sentOf(event.data),
+        // In the order in which rows of the read model have them: a row's state is compared as text.
+        ...{ attempt, series, number, dpsId, ...sentOf(event.data), attemptedAt, deadlineAt },
         resolution: 'open',
         codes: [],
       };

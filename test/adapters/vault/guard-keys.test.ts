@@ -25,7 +25,7 @@ describeWithPostgres('the keys of the guards', () => {
     database = await freshDatabase();
   });
   beforeEach(async () => {
-    await database.pool.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
+    await database.admin.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
     file = [m1];
   });
   afterAll(() => database.close());
@@ -68,7 +68,7 @@ describeWithPostgres('the keys of the guards', () => {
     const [live, test] = [await before.body('live'), await before.body('test')];
     const restarted = await start(addSeconds(NOON, 86_000));
     expect([await restarted.compare(live), await restarted.compare(test, 'test')]).toEqual(['same', 'same']);
-    await database.pool.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
+    await database.admin.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
     const over = await start(addSeconds(NOON, 30));
     expect((await over.known('live')).placed).toEqual((await before.known('live')).placed);
     // The day has another key under its name: nobody can say that it is of this body, and it stays refused.
