@@ -69,7 +69,8 @@ export const openSimulator = async (
 
 /**
  * Trusted beside the public roots, by every client of the national system in this mode. A simulator's authority, its key on a disk
- * of ours, is believed for simulated modes alone, also where AUTHORIZER_CA_FILE holds it. Throws `TrustRootsUnusable`.
+ * of ours, is believed for simulated modes and for addresses of this machine alone, also where AUTHORIZER_CA_FILE holds it. Throws
+ * `TrustRootsUnusable`.
  */
 export const trustRoots = async (
   config: Config,
@@ -78,13 +79,17 @@ export const trustRoots = async (
 ): Promise<readonly string[]> => {
   const isOurs = config.authorizer[mode] === undefined && simulator !== undefined;
   const named = config.authorizerCaFile === undefined ? [] : await readTrustRoots(config.authorizerCaFile);
-  const isSimulated = simulatedModes(config).includes(mode);
+  const isSimulated = simulatedModes(config).includes(mode) || isOfThisMachine(config.authorizer[mode]);
   return [
     ...sefinTrustRoots(),
     ...(isOurs ? [simulator.caPem] : []),
     ...named.filter((root) => isSimulated || !isSimulatorAuthority(root)),
   ];
 };
+
+/** The national system is never on this machine: what answers here is a simulator, whose authority was named by an operator. */
+const isOfThisMachine = (address: string | undefined): boolean =>
+  address !== undefined && isLoopback(new URL(address).hostname.replace(/^\[|\]$/g, ''));
 
 export type AuthorizerParts = {
   config: Config;

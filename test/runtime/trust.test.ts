@@ -44,6 +44,10 @@ describe('whom TLS believes to be the authorizer', () => {
   const atServer = (more: NodeJS.ProcessEnv = {}): Config =>
     configOf({ AUTHORIZER_TEST_URL: server.address, AUTHORIZER_LIVE_URL: server.address, ...more });
 
+  const sefin = 'https://sefin.nfse.example/SefinNacional';
+  const atSefin = (more: NodeJS.ProcessEnv = {}): Config =>
+    configOf({ AUTHORIZER_TEST_URL: sefin, AUTHORIZER_LIVE_URL: sefin, ...more });
+
   /** Whether the server, which carries a certificate of a simulator's authority, got the question. */
   const isAsked = async (mode: Mode, config: Config, simulator?: { urls: Record<Mode, string>; caPem: string }) => {
     const before = server.received.length;
@@ -54,9 +58,14 @@ describe('whom TLS believes to be the authorizer', () => {
   };
 
   it('is never a simulator where the mode is not said to be simulated, though the file of an operator holds its authority', async () => {
-    const config = atServer({ AUTHORIZER_CA_FILE: caFile, SIMULATED_MODES: 'live' });
-    expect(await isAsked('live', config)).toBe(true);
-    expect(await isAsked('test', config)).toBe(false);
+    const config = atSefin({ AUTHORIZER_CA_FILE: caFile, SIMULATED_MODES: 'live' });
+    expect(await trustRoots(config, undefined, 'live')).toContain(caPem.trim());
+    expect(await trustRoots(config, undefined, 'test')).toEqual(await trustRoots(atSefin(), undefined, 'test'));
+  });
+
+  it('is a simulator of this machine whose authority an operator named, and no other', async () => {
+    expect(await isAsked('live', atServer({ AUTHORIZER_CA_FILE: caFile }))).toBe(true);
+    expect(await isAsked('test', atServer())).toBe(false);
   });
 
   it('is never the simulator of this process for a mode with an address', async () => {
@@ -68,9 +77,9 @@ describe('whom TLS believes to be the authorizer', () => {
 
   it('is whom the authorities of an operator vouch for, in both modes', async () => {
     const file = join(temporaryFolder(), 'ca.pem');
-    const [globalSign = ''] = await trustRoots(atServer(), undefined, 'test');
+    const [globalSign = ''] = await trustRoots(atSefin(), undefined, 'test');
     writeFileSync(file, `${globalSign}\n${caPem}`);
-    const config = atServer({ AUTHORIZER_CA_FILE: file });
+    const config = atSefin({ AUTHORIZER_CA_FILE: file });
     for (const mode of ['live', 'test'] as const)
       expect(await trustRoots(config, undefined, mode)).toEqual([globalSign, globalSign.trim()]);
   });

@@ -4,6 +4,7 @@ import { drawDanfse } from '../../../src/adapters/pdf/draw.js';
 import { widthOf } from '../../../src/adapters/pdf/fonts.js';
 import { CONTENT, centimetres } from '../../../src/adapters/pdf/page.js';
 import { readNote } from '../../../src/adapters/pdf/read-note.js';
+import { XML_BOUNDS } from '../../../src/xml/bounds.js';
 import { describeWith } from '../../support/needs.js';
 import { fullXml } from './support/full-note.js';
 import { alteredXml, marks, noteOf, noteXml } from './support/notes.js';
@@ -128,13 +129,14 @@ describe('what is no note', () => {
   });
 });
 
-describeWith('poppler', 'a note of two megabytes', () => {
-  const SIZE = 2 * 1024 * 1024 - 40_000;
+/** One byte more in a text, and it is no document that is read (`XML_BOUNDS`). */
+describeWith('poppler', 'a note with the longest text that is read', () => {
+  const SIZE = XML_BOUNDS.text;
   it.each([
-    ['words', { xDescServ: 'palavra longa '.repeat(SIZE / 14) }],
+    ['words', { xDescServ: 'palavra longa '.repeat(Math.floor(SIZE / 14)) }],
     ['one word', { xDescServ: 'x'.repeat(SIZE) }],
     ['lines', { xDescServ: 'a\n'.repeat(SIZE / 2) }],
-    ['accents alone', { xDescServ: `a${'\u0301\u0323'.repeat(SIZE / 4)}` }],
+    ['accents alone', { xDescServ: `a${'\u0301\u0323'.repeat(SIZE / 4 - 1)}` }],
     ['an amount of digits', { vServ: '9'.repeat(SIZE) }],
   ] satisfies [string, Record<string, string>][])('of %s is one page, soon', SOON, async (_name, texts) => {
     expect(infoOf(await drawDanfse(noteOf(withTexts(texts)), marks()), 'Pages')).toBe('1');
