@@ -42,7 +42,7 @@ import { isTooBusy, isUnavailable } from './unavailable.js';
 /** A flood of unknown keys leaves the other connections to known ones. */
 const UNKNOWN_KEYS_AT_ONCE = 4;
 const DRAIN_MS = 20_000;
-/** A client that does not wait for `Retry-After` gets its next refusal no sooner than after this. */
+/** A client that does not wait for `Retry-After` gets its next refusal about this much later. */
 const REFUSED_AFTER_MS = 1_000;
 const PROJECTION_WAIT_MS = 300;
 const PROJECTION_POLL_MS = 10;
@@ -108,10 +108,11 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
       turns.commands(requester.companyId, () => cancelInvoice(command, requester, cancelling)),
     find: (invoice) => turns.reads(invoice.companyId, () => reader.byId(invoice)),
     byReference: (owner, reference) => turns.reads(owner.companyId, () => reader.byReference(owner, reference)),
-    activities: async ({ mode, companyId }) => {
-      const found = await company(companyId);
-      return found === undefined ? [] : issuableActivities(found.registration, mode, await catalogueOf(found));
-    },
+    activities: ({ mode, companyId }) =>
+      turns.reads(companyId, async () => {
+        const found = await company(companyId);
+        return found === undefined ? [] : issuableActivities(found.registration, mode, await catalogueOf(found));
+      }),
     downloadXml: (invoice) => downloadXml(invoice, downloads),
     downloadPdf: (invoice) => downloadPdf(invoice, downloads),
     downloadTokens: createDownloadTokens(downloadSecrets(engines.keyring, config), config.downloadTokenSeconds),
@@ -122,7 +123,8 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     docs: config.docs,
     isUnavailable,
     holdBack: async (error) => {
-      if (isTooBusy(error)) await pause(REFUSED_AFTER_MS);
+      // Spread, so that refusals of one moment do not all go out in another one.
+      if (isTooBusy(error)) await pause(REFUSED_AFTER_MS * (0.5 + Math.random()));
     },
     onRequest: (summary) => {
       metrics.request(summary);

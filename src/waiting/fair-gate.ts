@@ -22,19 +22,21 @@ export type FairGateOptions = {
   waitingOfOne: number;
   /** Monotonic milliseconds; tests move it. */
   nowMs?: () => number;
+  /** Shared by gates whose tasks use the same engines; default: one of its own. */
+  presence?: Presence;
 };
 
 export type FairGate = <T>(owner: string, task: () => Promise<T>) => Promise<T>;
 
-/** An owner with a pause between two tasks is not gone. */
-const STILL_HERE_MS = 2_000;
+/** An owner who polls as the API asks for, every three seconds or slower, is not gone between two polls. */
+const STILL_HERE_MS = 30_000;
 
 /** Lets few tasks run at once; the others wait in turns by owner. Rejects with `TooMuchWaits`, before the task began, or as the task does. */
 export const createFairGate = (options: FairGateOptions): FairGate => {
   const { what, atOnce, atOnceOfOne, atOnceAlone = atOnceOfOne, waitingOfOne } = options;
   const line = createFairLine<() => void>();
   const running = new Map<string, number>();
-  const presence = createPresence(options.nowMs ?? (() => performance.now()));
+  const presence = options.presence ?? createPresence(options.nowMs);
   let inAll = 0;
 
   const runningOf = (owner: string): number => running.get(owner) ?? 0;
@@ -78,15 +80,17 @@ export const createFairGate = (options: FairGateOptions): FairGate => {
 };
 
 /** Which owners came in the last seconds. */
-const createPresence = (nowMs: () => number) => {
+export type Presence = { note(owner: string): void; isAlone(): boolean };
+
+export const createPresence = (nowMs: () => number = () => performance.now()): Presence => {
   const lastAt = new Map<string, number>();
   return {
-    note: (owner: string): void => {
+    note: (owner) => {
       // In the order of their last coming, so that those who are gone are the first ones.
       lastAt.delete(owner);
       lastAt.set(owner, nowMs());
     },
-    isAlone: (): boolean => {
+    isAlone: () => {
       for (const [owner, at] of lastAt) {
         if (nowMs() - at < STILL_HERE_MS) break;
         lastAt.delete(owner);

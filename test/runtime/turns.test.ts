@@ -36,20 +36,35 @@ it.each(['commands', 'reads'] as const)(
   },
 );
 
-it('leaves a company that is alone all the room', async () => {
-  const { reads } = createTurns();
-  let begun = 0;
+/** Tasks that wait for `end`; `begun` counts those under way. */
+const held = () => {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const all = Array.from({ length: 100 }, () =>
-    reads('alone', () => {
-      begun += 1;
-      return ended;
-    }),
-  );
-  expect(begun).toBe(100);
-  end();
+  const stage = { begun: 0, end: () => end() };
+  const task = () => {
+    stage.begun += 1;
+    return ended;
+  };
+  return { stage, task };
+};
+
+it('leaves a company that is alone more room, and not all connections of the database', async () => {
+  const { reads } = createTurns();
+  const { stage, task } = held();
+  const all = Array.from({ length: 100 }, () => reads('alone', task));
+  expect(stage.begun).toBe(32);
+  stage.end();
   await Promise.all(all);
+});
+
+it('takes a company that only reads for there when another one only writes', async () => {
+  const { commands, reads } = createTurns();
+  await reads('other', async () => undefined);
+  const { stage, task } = held();
+  const flood = Array.from({ length: 100 }, () => commands('flooding', task));
+  expect(stage.begun).toBe(12);
+  stage.end();
+  await Promise.all(flood);
 });

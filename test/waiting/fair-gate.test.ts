@@ -74,7 +74,7 @@ describe('a fair gate', () => {
     await endOne();
     await endOne();
     await Promise.all([...first, other]);
-    now = 10_000;
+    now = 40_000;
     const later = ['a5', 'a6', 'a7'].map((name) => run('a', name));
     expect(begun).toHaveLength(8);
     for (const _task of later) await endOne();
@@ -89,7 +89,7 @@ describe('a fair gate', () => {
     expect(begun).toEqual(['b1', 'a1']);
     await endOne();
     await other;
-    now = 10_000;
+    now = 40_000;
     const late = run('a', 'a4');
     await new Promise((resolve) => setImmediate(resolve));
     expect(begun).toEqual(['b1', 'a1', 'a2', 'a3']);
