@@ -159,3 +159,12 @@ it('has no sign-in and sets no cookie where no token is demanded', async () => {
   expect((await open.visit('/console/sign-in')).status).toBe(404);
   expect((await open.visit('/console')).headers.get('set-cookie')).toBeNull();
 });
+
+it('keeps an address that signed in lately open, however many others try', async () => {
+  expect((await signIn(TOKEN, '10.0.2.1')).status).toBe(303);
+  for (let n = 0; n < 20; n += 1) expect((await signIn('wrong', `10.0.1.${n}`)).status).toBe(401);
+  expect((await signIn(TOKEN, '10.0.2.2')).status).toBe(429);
+  expect((await signIn(TOKEN, '10.0.2.1')).status).toBe(303);
+  for (let n = 0; n < 5; n += 1) expect((await signIn('wrong', '10.0.2.1')).status).toBe(401);
+  expect((await signIn(TOKEN, '10.0.2.1')).status).toBe(429);
+});

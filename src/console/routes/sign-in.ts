@@ -34,6 +34,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
       await recordConsoleAccess({ refused: { operator, peer } }, { store, clock, actor: 'support:console' });
       return c.html(signInPage(page, { tone: 'bad', text: 'This is not the operator token.' }), 401);
     }
+    attempts.right(peer);
     const session = newSessionId();
     await recordConsoleAccess({ signedIn: { session, peer } }, { store, clock, actor: `support:${operator}` });
     const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS } as const;
