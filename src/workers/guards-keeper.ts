@@ -45,8 +45,8 @@ const PAUSE_MS = { complete: 1_000, waiting: 250 };
  */
 const GRACE_SECONDS = 60;
 
-/** R ends a session that says nothing for a minute; reading a long stretch of the log without an event of ours may take longer. */
-const BEAT_MS = 15_000;
+/** R ends a session that says nothing for 20 s; reading a long stretch of the log without an event of ours may take longer. */
+const BEAT_MS = 5_000;
 
 /** A node that lags behind its leader shows an older head for moments; that alone is not written down. */
 const SET_BACK_LOOKS = 5;

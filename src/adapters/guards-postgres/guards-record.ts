@@ -103,8 +103,8 @@ export class GuardsSessionLost extends Error {
 
 const LEADER_LOCK = 'guards';
 
-/** Whoever is frozen or cut off does not keep the others from leading for ever; longer than reading a page of the log takes. */
-const LEASE = `set idle_session_timeout = '60s'`;
+/** A process that is frozen or cut off does not keep the others from leading for long; the keeper asks four times as often. */
+const LEASE = `set idle_session_timeout = '20s'`;
 
 const toPosition = (text: string | null): LogPosition | null => (text === null ? null : (BigInt(text) as LogPosition));
 const toText = (position: LogPosition | null): string | null => position?.toString() ?? null;
