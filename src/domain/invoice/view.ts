@@ -1,5 +1,5 @@
 import { type InvoiceId, publicInvoiceId } from '../shared/ids.js';
-import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import { addSeconds, type Instant, isBefore, isPlausible } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
 import type { Customer } from './facts.js';
 import { cancellationError, type InvoiceError, invoiceError } from './issue-messages.js';
@@ -85,7 +85,7 @@ export const invoiceView = (invoice: Invoice, now: Instant): InvoiceBody => {
     access_key: issued?.accessKey,
     failed_attempts: failedAttempts(invoice),
     created_at: facts.createdAt,
-    issued_at: issued?.issuedAt,
+    issued_at: issued?.issuedAt !== undefined && isPlausible(issued.issuedAt) ? issued.issuedAt : undefined,
     cancelable_until: cancelableUntil(invoice, now),
     cancellation: cancellation === undefined ? undefined : cancellationBody(cancellation, invoice),
     failed_at: ended?.failedAt,
