@@ -101,17 +101,18 @@ describe('the body of an invoice', () => {
   });
 
   it.each([
-    '+010000-01-01T02:59:59.000Z',
-    '9999-12-31T23:59:59.000Z',
-    '0001-01-01T00:00:00.000Z',
-    '-000001-12-31T00:01:00.000Z',
-  ])('that the log says was issued at %s shows neither that nor a time to cancel', (authorizedAt) => {
-    const invoice = givenInvoice(...sent, {
-      type: 'Authorized',
-      data: { ...event.authorizedData(1, 2), authorizedAt },
-    });
+    ['+010000-01-01T02:59:59.000Z', false],
+    ['-000001-12-31T00:01:00.000Z', false],
+    ['9999-12-31T23:59:59.000Z', true],
+    ['0001-01-01T00:00:00.000Z', true],
+  ])('that the log says was issued at %s has no time to cancel, and shows that instant: %s', (authorizedAt, shown) => {
+    const data = { ...event.authorizedData(1, 2), authorizedAt };
+    const invoice = givenInvoice(...sent, { type: 'Authorized', data });
     const { issued_at: _at, ...others } = issuedFields;
-    expect(invoiceView(invoice, NOW)).toStrictEqual({ ...facts, status: 'issued', ...others });
+    expect(invoiceView(invoice, NOW)).toStrictEqual({
+      ...{ ...facts, status: 'issued', ...others },
+      ...(shown ? { issued_at: authorizedAt } : {}),
+    });
     expect(requestCancellation(invoice, { now: NOW })).toEqual({ refused: 'nfse.cancel_window_closed' });
   });
 
