@@ -120,6 +120,7 @@ describeWithPostgres('invoice import', () => {
       line({ amount_in_cents: 1.5, customer: { name: secret, tax_id: '1' }, access_key: '1' }),
       line({ issued_at: '2026-13-01T00:00:00Z', competence: '2026-02-30' }),
       line({ xml_file: 'nowhere.xml' }),
+      line({ issued_at: '2026-02-31T10:00:00-03:00', created_at: '9999-12-31T23:59:59-03:00' }),
     );
     expect(problemsOf(result)).toEqual([
       'line 2: is not JSON',
@@ -131,8 +132,10 @@ describeWithPostgres('invoice import', () => {
       'line 8: access_key must be the 50 characters of an access key',
       'line 8: customer.tax_id and customer.address are for foreign ones only',
       'line 9: competence is no date',
-      'line 9: issued_at is no instant',
+      'line 9: issued_at is no instant of the years 2000 to 2199',
       'line 10: xml_file cannot be read',
+      'line 11: created_at is no instant of the years 2000 to 2199',
+      'line 11: issued_at is no instant of the years 2000 to 2199',
     ]);
     expect(result.out).not.toContain(secret);
     expect(await countOf()).toBe(before);

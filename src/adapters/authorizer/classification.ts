@@ -1,6 +1,6 @@
 import { cataloguedCodes } from './catalogued-codes.js';
 import type { Exchange } from './exchange.js';
-import { type AuthorizerError, errorsOf, type JsonBody, readJson } from './responses.js';
+import { type AuthorizerError, errorsOf, type JsonBody, listOf, objectOf, readJson } from './responses.js';
 
 /** Codes that say "you have sent this before": only a look-up can tell what exists (design section 6, 4 and 7). */
 export const alreadyThere = { dps: ['E0014'], event: ['E0840', 'E0802'] } as const;
@@ -38,6 +38,23 @@ export const some = (errors: readonly AuthorizerError[], codes: Iterable<string>
 export const every = (errors: readonly AuthorizerError[], codes: Iterable<string>): boolean =>
   errors.every(isOneOf(new Set(codes)));
 
+/** What gateways and proxies answer for a server that may have done its work. */
+const GATEWAY_STATUSES = [408, 502, 504];
+
+/** Members that only what exists can fill. `chaveAcesso` beside an event names the note that was asked about. */
+const existing: Readonly<Record<Subject, (body: JsonBody) => readonly unknown[]>> = {
+  dps: (body) => [body.chaveacesso, body.nfsexmlgzipb64],
+  event: (body) => [body.eventoxmlgzipb64, ...listOf(body.eventos).map((item) => objectOf(item)?.arquivoxml)],
+};
+
+/** Null, an empty list and a blank text are what real refusals hold where nothing exists. */
+const isFilled = (value: unknown): boolean =>
+  listOf(value).some((one) => one !== null && (typeof one !== 'string' || one.trim() !== ''));
+
+/** Whether an answer shows the document whose refusal or absence its codes claim. */
+export const contradicts = ({ body }: Seen, subject: Subject): boolean =>
+  body !== undefined && existing[subject](body).some(isFilled);
+
 /**
  * Design section 6, item 4, from top to bottom; the first row that fits decides, and the last one always fits. Whatever is
  * not provably final is unknown: a wrong "unknown" costs a look-up, a wrong "rejected" a second note. `name` is the reason
@@ -54,6 +71,8 @@ export const classification: readonly Row[] = [
   { name: 'already_there', when: ({ errors }, subject) => some(errors, alreadyThere[subject]), is: 'unknown' },
   { name: 'transient_code', when: ({ errors }) => some(errors, transientCodes), is: 'unknown' },
   { name: 'uncatalogued_code', when: ({ errors }) => !errors.every(isOneOf(cataloguedCodes)), is: 'unknown' },
+  { name: 'gateway_status', when: (seen) => GATEWAY_STATUSES.includes(statusOf(seen)), is: 'unknown' },
+  { name: 'refused_with_document', when: contradicts, is: 'unknown' },
   { name: 'certificate_refused', when: ({ errors }) => every(errors, CHANNEL_CODES), is: 'not_sent' },
   { name: 'mixed_codes', when: ({ errors }) => some(errors, CHANNEL_CODES), is: 'unknown' },
   { name: 'final_codes', when: () => true, is: 'rejected' },

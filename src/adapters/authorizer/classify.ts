@@ -2,6 +2,7 @@ import type { SendResult } from '../../ports/authorizer.js';
 import {
   alreadyThere,
   classification,
+  contradicts,
   every,
   type Seen,
   type Subject,
@@ -70,7 +71,8 @@ export type LookupAnswer =
 
 /**
  * Absence is a JSON 404 whose only codes are `absentCodes`; without a list any JSON 404 that is not of the moment
- * (the event look-up has no catalogued code). HTML proves nothing (openapi deviation 12).
+ * (the event look-up has no catalogued code). HTML proves nothing (openapi deviation 12), and neither does a 404 that shows the
+ * document.
  */
 export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
   const seen = seenIn(exchange);
@@ -81,5 +83,7 @@ export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[
   if (exchange.status === 200) return { kind: 'present', body };
   const proves =
     absentCodes === 'any' ? !some(errors, transientCodes) : errors.length > 0 && every(errors, absentCodes);
+  if (exchange.status === 404 && contradicts(seen, absentCodes === 'any' ? 'event' : 'dps'))
+    return inconclusive('absent_with_document');
   return exchange.status === 404 && proves ? { kind: 'absent' } : inconclusive(`status_${exchange.status}`);
 };

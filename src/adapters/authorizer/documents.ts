@@ -1,5 +1,5 @@
 import { CANCELLATION_EVENT, isAccessKey } from '../../domain/shared/access-key.js';
-import { type Instant, instant } from '../../domain/shared/time.js';
+import { type Instant, instantOfStamp } from '../../domain/shared/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { attributeAt, nodeAt, parseXml, textAt, type XmlValue } from '../../xml/parse.js';
 import { EVENT, NOTE, type Received, type ReceivedKind, readReceived } from '../../xml/received.js';
@@ -100,8 +100,5 @@ const markAt = (root: XmlValue, document: string, digest: string): { signatureMa
 
 const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?[-+]\d{2}:\d{2}$/;
 
-const instantOf = (stamp: string | undefined): Instant | undefined => {
-  if (stamp === undefined || !STAMP.test(stamp)) return undefined;
-  const ms = Date.parse(stamp);
-  return Number.isNaN(ms) ? undefined : instant(ms);
-};
+const instantOf = (stamp: string | undefined): Instant | undefined =>
+  stamp !== undefined && STAMP.test(stamp) ? instantOfStamp(stamp) : undefined;

@@ -6,9 +6,14 @@ export type AuthorizerError = { code?: string; text: string };
 /** A JSON object with its keys in lower case: the live servers mix PascalCase and camelCase (openapi deviation 1). */
 export type JsonBody = { readonly [lowerCaseKey: string]: unknown };
 
-/** The object that a JSON answer holds; undefined for HTML, problem+json, other JSON, more than `JSON_BOUNDS` and anything unreadable. */
+/**
+ * The object that a JSON answer holds. Undefined for problem+json, for HTML also when its text is JSON, for other JSON, for more
+ * than `JSON_BOUNDS`, for an object with two members of one name, and for anything unreadable.
+ */
 export const readJson = (contentType: string, body: Buffer): JsonBody | undefined => {
-  if (contentType.includes('problem+json') || countJson(body).exceeds !== undefined) return undefined;
+  if (/problem\+json|html/.test(contentType)) return undefined;
+  const { exceeds, repeats } = countJson(body);
+  if (exceeds !== undefined || repeats) return undefined;
   try {
     // A decoder and not `toString`: it drops the byte order mark that some servers write.
     return objectOf(JSON.parse(new TextDecoder().decode(body)));
@@ -53,7 +58,7 @@ const errorOf = (item: unknown): AuthorizerError => {
 
 const MAX_CODE = 20;
 
-const listOf = (value: unknown): readonly unknown[] =>
+export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
 /** Undefined for what is no object. Members that differ in casing alone become one list: none of them may hide another. */

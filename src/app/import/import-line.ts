@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Customer } from '../../domain/invoice/facts.js';
 import { parseInvoiceId } from '../../domain/shared/ids.js';
-import { instant } from '../../domain/shared/time.js';
+import { instantOfStamp } from '../../domain/shared/time.js';
 
 const MAX_DESCRIPTION = 10_000;
 
@@ -31,8 +31,8 @@ const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}
 
 const moment = v.pipe(
   shaped(STAMP, 'must be an ISO 8601 instant with its zone'),
-  v.check((value) => !Number.isNaN(Date.parse(value)), 'is no instant'),
-  v.transform((value) => instant(Date.parse(value))),
+  v.check((value) => instantOfStamp(value) !== undefined, 'is no instant of the years 2000 to 2199'),
+  v.transform((value) => instantOfStamp(value) ?? value),
 );
 
 const day = v.pipe(

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../shared/error-catalogue.js';
-import { type Instant, isBefore, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../shared/time.js';
+import { type Instant, isBefore, isPlausible, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../shared/time.js';
 import type { CancelReason, InvoiceEvent } from './events.js';
 import type { Invoice } from './state.js';
 
@@ -45,8 +45,9 @@ export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | u
   if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';
   if (origin.kind === 'imported' && (origin.replaced || origin.from === 'manual')) return 'nfse.not_cancelable';
-  if (outcome.issuedAt === undefined || !isBefore(now, nextBrasiliaMonth(outcome.issuedAt)))
-    return 'nfse.cancel_window_closed';
+  // The log may hold an instant of any year, and the month of some of them cannot be told.
+  if (outcome.issuedAt === undefined || !isPlausible(outcome.issuedAt)) return 'nfse.cancel_window_closed';
+  if (!isBefore(now, nextBrasiliaMonth(outcome.issuedAt))) return 'nfse.cancel_window_closed';
   return undefined;
 };
 

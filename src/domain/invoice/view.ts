@@ -85,13 +85,17 @@ export const invoiceView = (invoice: Invoice, now: Instant): InvoiceBody => {
     access_key: issued?.accessKey,
     failed_attempts: failedAttempts(invoice),
     created_at: facts.createdAt,
-    issued_at: issued?.issuedAt,
+    issued_at: writable(issued?.issuedAt),
     cancelable_until: cancelableUntil(invoice, now),
     cancellation: cancellation === undefined ? undefined : cancellationBody(cancellation, invoice),
     failed_at: ended?.failedAt,
     error: invoiceError(invoice),
   });
 };
+
+/** The log may hold a year that a date-time of the API has no room for: shown is the instant or nothing. */
+const writable = (at: Instant | undefined): Instant | undefined =>
+  at !== undefined && /^\d{4}-/.test(at) ? at : undefined;
 
 /** Attempts known not to have produced a document (reading 27). */
 export const failedAttempts = (invoice: Invoice): number =>

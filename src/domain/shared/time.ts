@@ -12,6 +12,30 @@ export const epochMs = (at: Instant): number => {
   return ms;
 };
 
+/** Years in which an NFS-e can have been made: before them there was none, and a later one is a mistake. */
+const [FIRST_YEAR, LAST_YEAR] = [2000, 2199];
+
+export const isPlausible = (at: Instant): boolean => {
+  const year = new Date(at).getUTCFullYear();
+  return year >= FIRST_YEAR && year <= LAST_YEAR;
+};
+
+const STAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?(?:Z|[-+](\d{2}:\d{2}))$/;
+
+/** The largest offset that is in use anywhere. */
+const MAX_OFFSET = '14:00';
+
+/** Of ISO 8601 with `Z` or an offset; undefined unless the calendar has that day and time, in a plausible year. */
+export const instantOfStamp = (stamp: string): Instant | undefined => {
+  const [, wall = '', offset = '00:00'] = STAMP.exec(stamp) ?? [];
+  const [wallMs, ms] = [Date.parse(`${wall}Z`), Date.parse(stamp)];
+  if (Number.isNaN(wallMs) || Number.isNaN(ms) || offset > MAX_OFFSET) return undefined;
+  // A day or an hour that does not exist is read as a later one that does.
+  if (!instant(wallMs).startsWith(wall)) return undefined;
+  const at = instant(ms);
+  return isPlausible(at) ? at : undefined;
+};
+
 export const addSeconds = (at: Instant, seconds: number): Instant => instant(epochMs(at) + seconds * 1000);
 
 export const isBefore = (a: Instant, b: Instant): boolean => epochMs(a) < epochMs(b);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readNote } from '../../../src/adapters/authorizer/documents.js';
+import { readEvent, readNote } from '../../../src/adapters/authorizer/documents.js';
 import { gzipBase64 } from '../../../src/xml/transport.js';
 import { itWith } from '../../support/needs.js';
 import { sample } from '../../support/samples.js';
@@ -53,6 +53,19 @@ describe.each(faults)('a document %s', (_name, from, to) => {
       kind: 'found',
       found: { requestDigest: rig.cancellation.digest },
     });
+  });
+});
+
+describe('a document of a time that does not exist', () => {
+  it.each([
+    ...['9999-12-31T23:59:59-03:00', '0001-01-01T00:00:00+00:00', '2026-02-31T10:00:00-03:00'],
+    ...['2026-11-21T24:00:00-03:00', '2026-11-21T10:00:00+23:00'],
+  ])('%s is unreadable, a note as an event', (stamp) => {
+    const to = `<dhProc>${stamp}<`;
+    expect(readNote(gzipBase64(note()))).toBeDefined();
+    expect(readNote(gzipBase64(altered(note(), /<dhProc>[^<]*</, to)))).toBeUndefined();
+    expect(readEvent(gzipBase64(event()))).toBeDefined();
+    expect(readEvent(gzipBase64(altered(event(), /<dhProc>[^<]*</, to)))).toBeUndefined();
   });
 });
 

@@ -44,6 +44,37 @@ describe('a JSON answer', () => {
     }
   });
 
+  it.each([
+    ['{"a":1,"a":2}', true],
+    ['{"a":1,"\\u0061":2}', true],
+    ['{"é":1,"\\u00E9":2}', true],
+    ['{"\\"":1,"\\u0022":2}', true],
+    ['{"":1,"":2}', true],
+    ['{"a" :1 , "b":{"c":[{"d":1},{"d":1,\n"d"\t:1}]}}', true],
+    ['{"a":{"b":1},"a":{}}', true],
+    ['{"__proto__":1,"__proto__":2}', true],
+    ['{"a":1,"A":2}', false],
+    ['{"a":"a","b":"a","c":["a","a"]}', false],
+    ['{"a":{"a":{"a":1}},"b":[{"a":1},{"a":1}]}', false],
+    ['{"a":"\\",\\"a\\":","b":1}', false],
+    ['{"\uFEFFa":1,"a":2}', false],
+    ['{"\\\\u0061":1,"a":2}', false],
+  ])('knows whether an object has a name twice: %s', (text, repeats) => {
+    expect(countJson(json(text)).repeats).toBe(repeats);
+    expect(readJson('application/json', json(text)) === undefined).toBe(repeats);
+  });
+
+  it('costs each of its names once, at the bound of members and however long they are', () => {
+    const many = Array.from({ length: JSON_BOUNDS.members }, (_, n) => `"\\u0061${n}":1`);
+    const long = 'x'.repeat(MIB);
+    for (const [text, named] of [
+      [`{${many}}`, many.join('').length - many.length * '"":1'.length],
+      [`{"${long}":"${long}","b":["${long}"]}`, MIB + 1],
+    ] as const) {
+      expect(countJson(json(text))).toMatchObject({ named, looked: text.length, exceeds: undefined, repeats: false });
+    }
+  });
+
   it('may hold what real ones hold many times over', () => {
     const items = Array.from({ length: 2_000 }, (_, n) => ({ Codigo: `E${n}`, Descricao: 'texto', Complemento: '' }));
     const body = readJson('application/json', json(JSON.stringify({ erros: items })));

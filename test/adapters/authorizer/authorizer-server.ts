@@ -82,6 +82,14 @@ export const json =
     response.end(JSON.stringify(body));
   };
 
+/** This text as it stands, of this content type. */
+export const raw =
+  (status: number, text: string, contentType = 'application/json'): Answer =>
+  (_received, response) => {
+    response.writeHead(status, { 'content-type': contentType });
+    response.end(text);
+  };
+
 export const html =
   (status: number): Answer =>
   (_received, response) => {

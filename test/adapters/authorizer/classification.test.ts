@@ -5,7 +5,7 @@ import { classification, type Subject } from '../../../src/adapters/authorizer/c
 import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
 import { gzipBase64 } from '../../../src/xml/transport.js';
-import { type Answer, html, json } from './authorizer-server.js';
+import { type Answer, html, json, raw } from './authorizer-server.js';
 import { at, type Client, type ClientRig, caller, errors, inAMinute, openClientRig } from './rig.js';
 import { accessKey, eventAround, issued, noteAround } from './sefin.js';
 
@@ -20,7 +20,7 @@ const send = (subject: Subject, client: Client): Promise<SendResult<unknown>> =>
     ? client.sendDps(caller, rig.dps.bytes, inAMinute)
     : client.sendCancellation(caller, accessKey, rig.cancellation.bytes, inAMinute);
 
-const success = (): Record<Subject, unknown> => ({
+const success = (): Record<Subject, object> => ({
   dps: issued(noteAround(rig.dps.bytes)),
   event: { eventoXmlGZipB64: gzipBase64(eventAround(rig.cancellation.bytes)) },
 });
@@ -64,6 +64,15 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
     { answer: () => html(503), expected: { kind: 'unknown', reason: 'no_json' }, outage: true },
     { answer: () => html(404), expected: { kind: 'unknown', reason: 'no_json' }, outage: true },
     { answer: () => html(403), expected: { kind: 'unknown', reason: 'no_json' } },
+    {
+      answer: (s) => raw(400, JSON.stringify(errors(FINAL[s])), 'text/html; charset=utf-8'),
+      expected: { kind: 'unknown', reason: 'no_json' },
+      outage: true,
+    },
+    {
+      answer: () => raw(403, JSON.stringify(errors('E1203')), 'text/html'),
+      expected: { kind: 'unknown', reason: 'no_json' },
+    },
   ],
   no_codes: [
     { answer: () => json(400, {}), expected: { kind: 'unknown', reason: 'no_codes' } },
@@ -91,6 +100,22 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
   ],
   uncatalogued_code: [
     { answer: (s) => json(400, errors(FINAL[s], 'E7777')), expected: { kind: 'unknown', reason: 'uncatalogued_code' } },
+  ],
+  gateway_status: [408, 502, 504].flatMap((status) => [
+    { answer: (s) => json(status, errors(FINAL[s])), expected: { kind: 'unknown', reason: 'gateway_status' } },
+    { answer: () => json(status, errors('E1203')), expected: { kind: 'unknown', reason: 'gateway_status' } },
+  ]),
+  refused_with_document: [
+    ...[400, 500].map(
+      (status): Case => ({
+        answer: (s) => json(status, { ...success()[s], ...errors(FINAL[s]) }),
+        expected: { kind: 'unknown', reason: 'refused_with_document' },
+      }),
+    ),
+    {
+      answer: (s) => json(403, { ...success()[s], ...errors('E1203') }),
+      expected: { kind: 'unknown', reason: 'refused_with_document' },
+    },
   ],
   certificate_refused: [
     {
@@ -165,6 +190,59 @@ describe('the classification table', () => {
   it.each(['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'])('knows the channel code %s', async (code) => {
     rig.server.answer(json(403, errors(code)));
     expect(await send('dps', rig.client)).toMatchObject({ kind: 'not_sent', certificateRefused: true, codes: [code] });
+  });
+});
+
+describe('a refusal that shows a document', () => {
+  const packed = 'H4sIAAAA';
+
+  it.each([
+    ['dps', { chaveAcesso: accessKey }],
+    ['dps', { ChaveAcesso: accessKey }],
+    ['dps', { chaveAcesso: null, ChaveAcesso: accessKey }],
+    ['dps', { nfseXmlGZipB64: packed }],
+    ['event', { eventoXmlGZipB64: packed }],
+    ['event', { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }],
+  ] as const)('is none for a %s: %j', async (subject, shown) => {
+    rig.server.answer(json(400, { ...errors(FINAL[subject]), ...shown }));
+    expect(await send(subject, rig.client)).toMatchObject({ kind: 'unknown', reason: 'refused_with_document' });
+  });
+
+  it.each([
+    ['dps', { chaveAcesso: null, nfseXmlGZipB64: '' }],
+    ['dps', { chaveAcesso: ' ', idDPS: 'DPS1', alertas: null }],
+    ['dps', { chaveAcesso: [] }],
+    ['event', { eventoXmlGZipB64: null, chaveAcesso: accessKey }],
+    ['event', { eventos: [] }],
+    ['event', { eventos: [{ tipoEvento: 101101, arquivoXml: null }] }],
+  ] as const)('is one for a %s when nothing is in it: %j', async (subject, shown) => {
+    rig.server.answer(json(400, { ...errors(FINAL[subject]), ...shown }));
+    expect(await send(subject, rig.client)).toMatchObject({ kind: 'rejected' });
+  });
+
+  it.each([{ chaveAcesso: accessKey }, { nfseXmlGZipB64: packed }])(
+    'proves no absence of a note: %j',
+    async (shown) => {
+      const inconclusive = { kind: 'inconclusive', reason: 'absent_with_document' };
+      rig.server.answer(json(404, { ...errors('E2404'), ...shown }));
+      expect(await rig.client.findByDps(caller, rig.dps.id)).toEqual(inconclusive);
+      rig.server.answer(json(404, { ...errors('E2401'), ...shown }));
+      expect(await rig.client.findByAccessKey(caller, accessKey)).toEqual(inconclusive);
+    },
+  );
+
+  it('proves no absence of an event, and the key of its note alone is no event', async () => {
+    rig.server.answer(json(404, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
+    expect(await rig.client.findCancellation(caller, accessKey)).toMatchObject({ kind: 'inconclusive' });
+    rig.server.answer(json(404, { chaveAcesso: accessKey, eventos: [] }));
+    expect(await rig.client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
+  });
+
+  it('proves no absence as HTML, though its text is JSON', async () => {
+    rig.server.answer(raw(404, JSON.stringify(errors('E2404')), 'text/html'));
+    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({
+      ...{ kind: 'inconclusive', reason: 'no_json_404' },
+    });
   });
 });
 

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, json } from './authorizer-server.js';
+import { type Answer, json, raw } from './authorizer-server.js';
 import { type ClientRig, caller, errors, inAMinute, openClientRig } from './rig.js';
-import { issued, noteAround } from './sefin.js';
+import { accessKey, issued, noteAround } from './sefin.js';
 
 let rig: ClientRig;
 beforeAll(async () => {
@@ -69,5 +69,32 @@ describe('members that differ in casing alone', () => {
   ])('hide nothing: E0014 in %s, another code in %s', async (first, second) => {
     rig.server.answer(json(400, { [first]: [{ Codigo: 'E0014' }], [second]: [{ Codigo: 'E0316' }] }));
     expect(await send()).toMatchObject({ kind: 'unknown', reason: 'already_there' });
+  });
+});
+
+describe('two members of one name in one object', () => {
+  it.each([
+    ['erros', '{"erros":[{"Codigo":"E0014"}],"erros":[{"Codigo":"E0316"}]}'],
+    ['erros, once with an escape', '{"erros":[{"Codigo":"E0014"}],"\\u0065rros":[{"Codigo":"E0316"}]}'],
+    ['Codigo of an item', '{"erros":[{"Codigo":"E0014","Codigo":"E0316"}]}'],
+  ])('hide no code of a send: %s', async (_what, text) => {
+    rig.server.answer(raw(400, text));
+    expect(await send()).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('hide no code of a cancellation', async () => {
+    rig.server.answer(raw(400, '{"erro":[{"codigo":"E0840"}],"erro":[{"codigo":"E0822"}]}'));
+    const { bytes } = rig.cancellation;
+    expect(await rig.client.sendCancellation(caller, accessKey, bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('hide no code of a look-up', async () => {
+    rig.server.answer(raw(404, '{"erro":{"codigo":"E999"},"erro":{"codigo":"E2404"}}'));
+    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({ kind: 'inconclusive' });
+  });
+
+  it('are no matter in two objects', async () => {
+    rig.server.answer(raw(400, '{"erros":[{"Codigo":"E0316"},{"Codigo":"E0188"}],"x":{"erros":"erros"}}'));
+    expect(await send()).toMatchObject({ kind: 'rejected', codes: ['E0316', 'E0188'] });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { Customer } from '../../../src/domain/invoice/facts.js';
+import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
 import { failedAttempts, invoiceStatus, invoiceView, isDownloadable } from '../../../src/domain/invoice/view.js';
 import * as event from './fixtures.js';
 
@@ -97,6 +98,22 @@ describe('the body of an invoice', () => {
       ).cancellation?.error?.message;
     expect(messageIn('test')).toContain('E0822: O prazo do município para cancelar a nota terminou.');
     expect(messageIn('live')).not.toContain('E0822');
+  });
+
+  it.each([
+    ['+010000-01-01T02:59:59.000Z', false],
+    ['-000001-12-31T00:01:00.000Z', false],
+    ['9999-12-31T23:59:59.000Z', true],
+    ['0001-01-01T00:00:00.000Z', true],
+  ])('that the log says was issued at %s has no time to cancel, and shows that instant: %s', (authorizedAt, shown) => {
+    const data = { ...event.authorizedData(1, 2), authorizedAt };
+    const invoice = givenInvoice(...sent, { type: 'Authorized', data });
+    const { issued_at: _at, ...others } = issuedFields;
+    expect(invoiceView(invoice, NOW)).toStrictEqual({
+      ...{ ...facts, status: 'issued', ...others },
+      ...(shown ? { issued_at: authorizedAt } : {}),
+    });
+    expect(requestCancellation(invoice, { now: NOW })).toEqual({ refused: 'nfse.cancel_window_closed' });
   });
 
   it('says which mode it belongs to', () => {
