@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { excessRights, grantService } from '../../../src/adapters/sql/rights.js';
+import { MAX_EVENT_BYTES } from '../../../src/ports/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 import { OWNER, SERVICE } from '../../support/roles.js';
 
@@ -117,6 +118,125 @@ describeWithPostgres("the service's role", () => {
     } finally {
       client.release(true);
     }
+  });
+
+  describe('an append', () => {
+    const id = randomUUID();
+    /** Stream a has revision 0 already, b has none. */
+    const call = {
+      streams: '{a,b}',
+      expected: '{0,-1}',
+      counts: '{1,2}',
+      event_streams: '{a,b,b}',
+      event_revisions: '{1,0,1}',
+      event_ids: `{${id},${id},${id}}`,
+      event_types: '{T,T,T}',
+      event_records: '{r,r,r}',
+      event_hashes: '{h,h,h}',
+    };
+    type Change = { [name in keyof typeof call]?: string | null };
+    const all = (value: string | null): Change => Object.fromEntries(Object.keys(call).map((name) => [name, value]));
+    const eventsAt = (bounds: string): Change =>
+      Object.fromEntries(
+        Object.entries(call).flatMap(([name, value]) => (name.startsWith('event_') ? [[name, bounds + value]] : [])),
+      );
+
+    /** The answer to a call, or the code that refused it, and where its rows stand after the last row before it. */
+    const outcome = async (change: Change): Promise<unknown> => {
+      const client = await database.pool.connect();
+      const append = (parameters: Change) =>
+        client.query(
+          `select accepted, revisions from event_log_append(${Object.keys(parameters).map((name, n) => `${name} => $${n + 1}`)})`,
+          Object.values(parameters),
+        );
+      try {
+        await client.query('begin');
+        const before = await client.query<{ last: string }>('select position as last from event_log_head');
+        const last = Number(before.rows[0]?.last);
+        await append({
+          ...{ streams: '{a}', expected: '{-1}', counts: '{1}', event_streams: '{a}', event_revisions: '{0}' },
+          ...{ event_ids: `{${id}}`, event_types: '{T}', event_records: '{r}', event_hashes: '{h}' },
+        });
+        const { rows } = await append({ ...call, ...change });
+        const stored = await client.query(
+          `select stream || revision || ' ' || position - $1 as row from event_log where id = $2 order by position`,
+          [last + 1, id],
+        );
+        return { ...rows[0], stored: stored.rows.map(({ row }) => row) };
+      } catch (error) {
+        return error instanceof pg.DatabaseError ? error.code : error;
+      } finally {
+        await client.query('rollback');
+        client.release();
+      }
+    };
+
+    it.each<[string, Change]>([
+      ['an event of another stream', { event_streams: '{a,x,b}' }],
+      ['the highest revision there is', { event_revisions: '{2147483647,0,1}' }],
+      ['a gap between revisions', { event_revisions: '{1,0,2}' }],
+      ['a revision without a number', { expected: '{null,-1}' }],
+      [
+        'a place before the first event',
+        {
+          ...{ streams: '{c,d,a}', expected: '{-1,-1,-1}', counts: '{-51,1,0}', event_streams: '[-50:-50]={a}' },
+          ...{ event_revisions: '[-50:-50]={1}', event_ids: `[-50:-50]={${id}}`, event_types: '[-50:-50]={T}' },
+          ...{ event_records: '[-50:-50]={r}', event_hashes: '[-50:-50]={h}' },
+        },
+      ],
+      ['events from 0', eventsAt('[0:2]=')],
+      ['streams from 0', { streams: '[0:1]={a,b}' }],
+      ['streams in two dimensions', { streams: '{{a},{b}}' }],
+      ['counts in two dimensions', { counts: '{{1,2}}' }],
+      ['a count of none', { counts: '{0,3}' }],
+      ['a negative count', { counts: '{-1,4}' }],
+      ['a count without a number', { counts: '{1,null}' }],
+      ['fewer counted than there are', { counts: '{1,1}' }],
+      ['more counted than there are', { counts: '{1,3}' }],
+      ['the highest count there is', { counts: '{1,2147483647}' }],
+      ['fewer expectations than streams', { expected: '{0}' }],
+      ['fewer hashes than records', { event_hashes: '{h,h}' }],
+      ['more ids than records', { event_ids: `{${id},${id},${id},${id}}` }],
+      ['nothing', all('{}')],
+      ['null', all(null)],
+      ['no counts', { counts: null }],
+      ['a record over 1 MiB', { event_records: `{r,r,${'x'.repeat(1024 * 1024)}}` }],
+      ['a hash over 1 MiB', { event_hashes: `{h,h,${'x'.repeat(1024 * 1024)}}` }],
+      ['a type over 1 MiB', { event_types: `{T,T,${'x'.repeat(1024 * 1024)}}` }],
+    ])('is refused with %s', async (_what, change) => {
+      const INVALID_PARAMETER_VALUE = '22023';
+      expect(await outcome(change)).toBe(INVALID_PARAMETER_VALUE);
+    });
+
+    it.each<[string, Change, unknown]>([
+      [
+        'as the product makes it',
+        {},
+        { accepted: [true, true], revisions: [1, 1], stored: ['a0 0', 'a1 1', 'b0 2', 'b1 3'] },
+      ],
+      [
+        'of the largest event',
+        { event_records: `{r,r,${'x'.repeat(MAX_EVENT_BYTES)}}` },
+        { accepted: [true, true], revisions: [1, 1], stored: ['a0 0', 'a1 1', 'b0 2', 'b1 3'] },
+      ],
+      [
+        'beside one whose stream is elsewhere',
+        { expected: '{5,-1}', event_revisions: '{6,0,1}' },
+        { accepted: [false, true], revisions: [0, 1], stored: ['a0 0', 'b0 1', 'b1 2'] },
+      ],
+      [
+        'beside one that stands there already',
+        { expected: '{-1,-1}', event_revisions: '{0,0,1}' },
+        { accepted: [true, true], revisions: [0, 1], stored: ['a0 0', 'b0 1', 'b1 2'] },
+      ],
+      [
+        'behind another of its stream',
+        { streams: '{a,a}', expected: '{0,1}', event_streams: '{a,a,a}', event_revisions: '{1,2,3}' },
+        { accepted: [true, true], revisions: [1, 3], stored: ['a0 0', 'a1 1', 'a2 2', 'a3 3'] },
+      ],
+    ])('has its answer: %s', async (_what, change, answer) => {
+      expect(await outcome(change)).toEqual(answer);
+    });
   });
 
   it('is given what it lacks and nothing else is touched, and nothing at all where it has its rights', async () => {
