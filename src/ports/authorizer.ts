@@ -60,12 +60,15 @@ export type RegisteredEvent = {
   signatureFault?: string;
 };
 
-/** Sefin Nacional or its simulator. No method retries; each ends by its own deadline and never rejects: what cannot be read is `unknown` or `inconclusive`. */
+/**
+ * Sefin Nacional or its simulator. No method retries; each ends by its own deadline and never rejects: what cannot be read is
+ * `unknown` or `inconclusive`. A look-up with `until` is over then at the latest; without `until` the client's time limit ends each call.
+ */
 export type Authorizer = {
   /** `POST /nfse` with these signed bytes, once; over at `deadlineAt`, and not begun when that has passed. */
   sendDps(caller: Caller, signedDps: Buffer, deadlineAt: Instant): Promise<SendResult<AuthorizedNote>>;
   /** `GET /dps/{id}`, then `GET /nfse/{key}`. */
-  findByDps(caller: Caller, dpsId: string): Promise<LookupResult<AuthorizedNote>>;
+  findByDps(caller: Caller, dpsId: string, until?: Instant): Promise<LookupResult<AuthorizedNote>>;
   /** `GET /nfse/{key}`. */
   findByAccessKey(caller: Caller, accessKey: string): Promise<LookupResult<AuthorizedNote>>;
   /** `POST /nfse/{key}/eventos`, once; over at `deadlineAt`, and not begun when that has passed. */
@@ -76,5 +79,5 @@ export type Authorizer = {
     deadlineAt: Instant,
   ): Promise<SendResult<RegisteredEvent>>;
   /** `GET /nfse/{key}/eventos/101101/1`. */
-  findCancellation(caller: Caller, accessKey: string): Promise<LookupResult<RegisteredEvent>>;
+  findCancellation(caller: Caller, accessKey: string, until?: Instant): Promise<LookupResult<RegisteredEvent>>;
 };

@@ -106,11 +106,12 @@ export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer
   return {
     sendDps: async (caller, bytes, deadlineAt) =>
       (await clients[caller.mode]?.sendDps(caller, bytes, deadlineAt)) ?? notReached,
-    findByDps: async (caller, id) => (await clients[caller.mode]?.findByDps(caller, id)) ?? notAsked,
+    findByDps: async (caller, id, until) => (await clients[caller.mode]?.findByDps(caller, id, until)) ?? notAsked,
     findByAccessKey: async (caller, key) => (await clients[caller.mode]?.findByAccessKey(caller, key)) ?? notAsked,
     sendCancellation: async (caller, key, bytes, deadlineAt) =>
       (await clients[caller.mode]?.sendCancellation(caller, key, bytes, deadlineAt)) ?? notReached,
-    findCancellation: async (caller, key) => (await clients[caller.mode]?.findCancellation(caller, key)) ?? notAsked,
+    findCancellation: async (caller, key, until) =>
+      (await clients[caller.mode]?.findCancellation(caller, key, until)) ?? notAsked,
   };
 };
 

@@ -1,6 +1,7 @@
 import { workOnCancellation } from '../app/issuer/cancel.js';
 import type { IssuerDeps, Next } from '../app/issuer/deps.js';
 import { workOnIssue } from '../app/issuer/issue.js';
+import { createLookUpPlaces } from '../app/issuer/look-up-places.js';
 import { epochMs } from '../domain/shared/time.js';
 import { unreachable } from '../domain/shared/unreachable.js';
 import type { Delivery, Verdict, WorkQueue } from '../ports/work-queue.js';
@@ -20,13 +21,18 @@ export type IssuerWorker = {
   onFault(stream: string, error: unknown): void;
 };
 
-/** Taps in, protocol steps out. Resolves when the last send under way has been recorded. */
+/**
+ * Taps in, protocol steps out; at most half of the places are given to look-ups, so that sends go on beside an authorizer that
+ * answers none. Resolves when the last send under way has been recorded.
+ */
 export const runIssuer = ({ queue, deps, concurrency, signal, onFault }: IssuerWorker): Promise<void> => {
   const faults = new Map<string, number>();
+  const lookUpPlaces = createLookUpPlaces(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
   const handle = async (delivery: Delivery): Promise<Verdict> => {
     const { stream } = delivery;
     try {
-      const next = delivery.kind === 'issue' ? await workOnIssue(stream, deps) : await workOnCancellation(stream, deps);
+      const work = delivery.kind === 'issue' ? workOnIssue : workOnCancellation;
+      const next = await work(stream, { ...deps, lookUpPlaces });
       faults.delete(stream);
       return verdictOf(next, deps.clock.now());
     } catch (error) {

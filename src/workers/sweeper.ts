@@ -1,6 +1,7 @@
 import { concludeCancellationIfDue } from '../app/issuer/cancel.js';
 import type { IssuerDeps } from '../app/issuer/deps.js';
 import { concludeIssueIfDue } from '../app/issuer/issue.js';
+import { lastLookUntil } from '../app/issuer/look-up-places.js';
 import { deleteTestInvoice } from '../app/retention/delete-test-invoice.js';
 import type { StreamName } from '../domain/shared/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../domain/shared/time.js';
@@ -13,8 +14,10 @@ import type { WorkQueue } from '../ports/work-queue.js';
 const QUEUED_QUIET_SECONDS = 30;
 const STARTED_QUIET_SECONDS = 120;
 const PAGE = 200;
-/** A verdict may have to wait for a last look-up; so many of them wait at the same time. */
+/** Verdicts without a look-up are the log's work alone. */
 const CONCLUDED_AT_ONCE = 16;
+/** A verdict may have to wait for a last look-up; so many of them wait at the same time. */
+const LOOKED_UP_AT_ONCE = 64;
 
 export type Sweeper = {
   readModel: ReadModel;
@@ -44,11 +47,11 @@ export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: Abor
   };
   const faults: unknown[] = [];
   for (const part of [
-    () => concludeWhatIsDue(sweeper, neverAttempted, now, signal),
+    () => concludeWhatIsDue(sweeper, neverAttempted, now, CONCLUDED_AT_ONCE, signal),
     () => tapQuietWork(sweeper, sweepNumber, signal),
     () => deleteExpired(sweeper, signal),
-    // Last, because these look up before they conclude, and a look-up may last as long as its time limit.
-    () => concludeWhatIsDue(sweeper, others, now, signal),
+    // Last, because these look up before they conclude, and nobody may answer.
+    () => concludeWhatIsDue(sweeper, others, now, LOOKED_UP_AT_ONCE, signal),
   ]) {
     await part().catch((error: unknown) => faults.push(error));
   }
@@ -89,18 +92,24 @@ const concludeWhatIsDue = async (
   { readModel, deps, onFault }: Sweeper,
   beganBefore: Parameters<ReadModel['verdictsDue']>[0],
   now: Instant,
+  atOnce: number,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
+  const { clock } = deps;
+  // The last look-ups of one sweep share their time, so that the verdicts behind them are not late.
+  const partBeganAt = clock.now();
   const due = paged((after: DeadlineCursor | undefined) => readModel.verdictsDue(beganBefore, PAGE, after), signal);
   const lane = async (): Promise<void> => {
     for await (const { kind, stream, since } of due) {
       // A newer row may be one that this very sweep has moved to the end; the next sweep looks at it.
       if (isBefore(now, since)) return;
       const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
-      await conclude(stream, deps).catch((error: unknown) => onFault(stream, error));
+      await conclude(stream, deps, lastLookUntil(clock.now(), partBeganAt)).catch((error: unknown) =>
+        onFault(stream, error),
+      );
     }
   };
-  const lanes = await Promise.allSettled(Array.from({ length: CONCLUDED_AT_ONCE }, lane));
+  const lanes = await Promise.allSettled(Array.from({ length: atOnce }, lane));
   for (const ended of lanes) if (ended.status === 'rejected') throw ended.reason;
 };
 

@@ -135,19 +135,19 @@ describe('a sweep', () => {
     expect(Math.max(...asked.verdictsDue.map(([, limit]) => limit))).toBe(200);
   });
 
-  it('concludes what was never attempted first, and 16 of the others at once', async () => {
+  it('concludes what was never attempted first, and 64 of the others at once', async () => {
     const world = await issuerWorld();
-    const slow = strangers(40).map((row) => ({ ...row, started: true }));
+    const slow = strangers(100).map((row) => ({ ...row, started: true }));
     const { sweeper } = sweeperOf(world, { verdictsDue: [...slow, { ...deadline(world), since: at(1) }] });
     const gate = gated(sweeper, world);
     world.clock.moveTo(at(9_000));
     const sweeping = sweep(sweeper, 1);
-    await vi.waitFor(() => expect(gate.under()).toBe(16), bound);
+    await vi.waitFor(() => expect(gate.under()).toBe(64), bound);
     expect(await world.status()).toBe('failed');
     gate.open();
     await sweeping;
-    expect(gate.begun()).toHaveLength(40);
-    expect(gate.most()).toBe(16);
+    expect(gate.begun()).toHaveLength(100);
+    expect(gate.most()).toBe(64);
   });
 
   it('begins nothing more once it is to stop, and ends with what it has in hand', async () => {

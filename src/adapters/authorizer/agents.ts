@@ -8,12 +8,15 @@ export type Agents = {
   close(): void;
 };
 
-/** `trustRootsPem` are trusted beside the public roots that Node carries; verification is never switched off. */
-export const createAgents = (trustRootsPem: readonly string[]): Agents => {
+/**
+ * `trustRootsPem` are trusted beside the public roots that Node carries; verification is never switched off. At most
+ * `maxSockets` connections are open under one certificate.
+ */
+export const createAgents = (trustRootsPem: readonly string[], maxSockets = 16): Agents => {
   const agents = new Map<string, Agent>();
   return {
     agentOf: (certificate) => {
-      const agent = agents.get(certificate.fingerprint) ?? createAgent(certificate, trustRootsPem);
+      const agent = agents.get(certificate.fingerprint) ?? createAgent(certificate, trustRootsPem, maxSockets);
       if (agent === undefined) return undefined;
       agents.delete(certificate.fingerprint);
       agents.set(certificate.fingerprint, agent);
@@ -30,17 +33,19 @@ export const createAgents = (trustRootsPem: readonly string[]): Agents => {
 /** Companies with open connections at a time; one more closes the idle one that was used longest ago. */
 const MAX_AGENTS = 128;
 
-const MAX_SOCKETS_PER_COMPANY = 16;
-
 /** Below the idle limit of common servers: a socket that they close under us turns a send into an unknown one. */
 const IDLE_MS = 4_000;
 
-const createAgent = (certificate: CompanyCertificate, trustRootsPem: readonly string[]): Agent | undefined => {
+const createAgent = (
+  certificate: CompanyCertificate,
+  trustRootsPem: readonly string[],
+  maxSockets: number,
+): Agent | undefined => {
   const secureContext = secureContextOf(certificate, trustRootsPem);
   if (secureContext === undefined) return undefined;
   return new Agent({
     keepAlive: true,
-    maxSockets: MAX_SOCKETS_PER_COMPANY,
+    maxSockets,
     timeout: IDLE_MS,
     secureContext,
     // Said here, it holds whatever the environment says.

@@ -25,14 +25,21 @@ export type AuthorizerOptions = {
   read?: Reader;
 };
 
+/** Of one company: the last look-ups of a sweep, and those of the issuer beside them. */
+const LOOK_UPS_AT_ONCE = 80;
+
 /** Sefin Nacional over mutual TLS (domain.md section 3, openapi deviations 1 to 13). `close` drops idle connections. */
 export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { close(): void } => {
   const { read = readInline, timeoutMs } = options;
-  const agents = createAgents(options.trustRootsPem);
+  // Sends have connections of their own: a send never waits for a socket behind look-ups that nobody answers.
+  const agents = {
+    POST: createAgents(options.trustRootsPem),
+    GET: createAgents(options.trustRootsPem, LOOK_UPS_AT_ONCE),
+  };
 
-  const certificateFor = async (caller: Caller): Promise<CompanyCertificate | undefined> => {
+  const certificateFor = async (caller: Caller, limitMs: number): Promise<CompanyCertificate | undefined> => {
     const opening = (async () => options.certificateOf(caller))();
-    return await within(timeoutMs, opening, () => new Error('the certificate was not opened in time')).catch(
+    return await within(limitMs, opening, () => new Error('the certificate was not opened in time')).catch(
       () => undefined,
     );
   };
@@ -41,22 +48,25 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     caller: Caller,
     method: 'GET' | 'POST',
     path: string,
-    send?: { body: object; deadlineAt: Instant },
+    { body, until }: { body?: object; until?: Instant | undefined },
   ): Promise<Exchange> => {
-    const certificate = await certificateFor(caller);
+    const leftMs = (): number =>
+      until === undefined ? timeoutMs : Math.min(timeoutMs, epochMs(until) - epochMs(options.now()));
+    // A send ends before its deadline anyway: the opening of its certificate keeps the whole time limit.
+    const certificate = await certificateFor(caller, body === undefined ? Math.max(0, leftMs()) : timeoutMs);
     if (certificate === undefined) return { kind: 'not_handed', reason: 'certificate_missing' };
     if (!isBefore(options.now(), certificate.notAfter)) return { kind: 'not_handed', reason: 'certificate_expired' };
-    const leftMs = send === undefined ? timeoutMs : epochMs(send.deadlineAt) - epochMs(options.now());
-    if (leftMs <= 0) return { kind: 'not_handed', reason: 'deadline_passed' };
-    const agent = agents.agentOf(certificate);
+    const callMs = leftMs();
+    if (callMs <= 0) return { kind: 'not_handed', reason: 'deadline_passed' };
+    const agent = agents[method].agentOf(certificate);
     if (agent === undefined) return { kind: 'not_handed', reason: 'certificate_unusable' };
     return exchange({
       agent,
       method,
       url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${path}`),
       connectTimeoutMs: options.connectTimeoutMs,
-      timeoutMs: Math.min(timeoutMs, leftMs),
-      ...(send === undefined ? {} : { body: JSON.stringify(send.body) }),
+      timeoutMs: callMs,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   };
 
@@ -89,8 +99,9 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     caller: Caller,
     accessKey: string,
     absentCodes: readonly string[],
+    until?: Instant,
   ): Promise<LookupResult<AuthorizedNote>> => {
-    const answer = await call(caller, 'GET', `/nfse/${accessKey}`);
+    const answer = await call(caller, 'GET', `/nfse/${accessKey}`, { until });
     return await told({ name: 'note', asked: { accessKey, absentCodes }, exchange: answer }, inconclusive);
   };
 
@@ -99,14 +110,14 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       sent(
         'sentDps',
         () => identityOf(signedDps, 'DPS', 'infDPS'),
-        () => call(caller, 'POST', '/nfse', { body: { dpsXmlGZipB64: gzipBase64(signedDps) }, deadlineAt }),
+        () => call(caller, 'POST', '/nfse', { body: { dpsXmlGZipB64: gzipBase64(signedDps) }, until: deadlineAt }),
       ),
 
-    findByDps: async (caller, dpsId) => {
-      const answer = await call(caller, 'GET', `/dps/${dpsId}`);
+    findByDps: async (caller, dpsId, until) => {
+      const answer = await call(caller, 'GET', `/dps/${dpsId}`, { until });
       const key = await told({ name: 'accessKeyOfDps', asked: undefined, exchange: answer }, inconclusive);
       if (key.kind !== 'found') return key;
-      const note = await fetchNote(caller, key.found, []);
+      const note = await fetchNote(caller, key.found, [], until);
       return note.kind === 'found' && note.found.dpsId !== dpsId ? notOurs : note;
     },
 
@@ -118,16 +129,19 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
         () => identityOf(signedRequest, 'pedRegEvento', 'infPedReg'),
         () => {
           const body = { pedidoRegistroEventoXmlGZipB64: gzipBase64(signedRequest) };
-          return call(caller, 'POST', `/nfse/${accessKey}/eventos`, { body, deadlineAt });
+          return call(caller, 'POST', `/nfse/${accessKey}/eventos`, { body, until: deadlineAt });
         },
       ),
 
-    findCancellation: async (caller, accessKey) => {
-      const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos/${CANCELLATION_EVENT}/1`);
+    findCancellation: async (caller, accessKey, until) => {
+      const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos/${CANCELLATION_EVENT}/1`, { until });
       return await told({ name: 'cancellation', asked: { accessKey }, exchange: answer }, inconclusive);
     },
 
-    close: () => agents.close(),
+    close: () => {
+      agents.POST.close();
+      agents.GET.close();
+    },
   };
 };
 

@@ -10,11 +10,12 @@ import {
 } from '../../domain/invoice/record-cancellation.js';
 import { type Cancellation, type Invoice, lastOf } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import { newRequest, storedRequest } from './cancel-document.js';
 import { done, type IssuerDeps, type Next, tell } from './deps.js';
+import { inLookUpPlace, lastLookUntil } from './look-up-places.js';
 import { recordDecision, workerContext } from './record.js';
 import { compareRequest, confirmationFrom, recordCancelAnswer, type SentRequest } from './record-cancel-answer.js';
 import { APPEND_GRACE_SECONDS } from './send-attempt.js';
@@ -39,23 +40,35 @@ export const workOnCancellation = async (stream: StreamName, deps: IssuerDeps): 
         if (next !== 'look again') return next;
         break;
       }
-      case 'look_up':
-        await lookUp(stream, pending, step.send, deps);
+      case 'look_up': {
+        const next = await inLookUpPlace(deps, () => lookUp(stream, pending, step.send, deps));
+        if (next !== 'look again') return next;
         break;
-      case 'conclude':
-        await concludeNow(stream, step, deps);
+      }
+      case 'conclude': {
+        const conclude = () => concludeNow(stream, step, deps, lastLookUntil(deps.clock.now()));
+        const next = await (step.lookUpFirst === undefined ? conclude() : inLookUpPlace(deps, conclude));
+        if (next !== undefined && next !== 'look again') return next;
         break;
+      }
       default:
         return unreachable(step);
     }
   }
 };
 
-/** The sweeper's part: the time-out if it is due, and nothing else. It depends on the log and the clock alone. */
-export const concludeCancellationIfDue = async (stream: StreamName, deps: IssuerDeps): Promise<void> => {
+/**
+ * The sweeper's part: the time-out if it is due, and nothing else. It depends on the log and the clock alone; the look-up before
+ * it is over at `lookUntil`.
+ */
+export const concludeCancellationIfDue = async (
+  stream: StreamName,
+  deps: IssuerDeps,
+  lookUntil = lastLookUntil(deps.clock.now()),
+): Promise<void> => {
   const { state } = await loadSealedInvoice(stream, deps.store);
   const step = nextCancelStep(state, deps.clock.now(), deps.limits, { asked: 0 });
-  if (step.do === 'conclude') await concludeNow(stream, step, deps);
+  if (step.do === 'conclude') await concludeNow(stream, step, deps, lookUntil);
 };
 
 type Pending = {
@@ -79,18 +92,24 @@ const concludeNow = async (
   stream: StreamName,
   step: Extract<CancelStep, { do: 'conclude' }>,
   deps: IssuerDeps,
+  lookUntil: Instant,
 ): Promise<void> => {
   // Taken before the look-up, as for an invoice: what begins after it has a time and a last look-up of its own.
   const now = deps.clock.now();
-  if (step.lookUpFirst !== undefined && (await lastLook(stream, step.lookUpFirst, deps)) === 'found') return;
+  if (step.lookUpFirst !== undefined && (await lastLook(stream, step.lookUpFirst, deps, lookUntil)) === 'found') return;
   await recordDecision(stream, 'conclude_cancellation', deps, (state) => concludeCancellation(state, now, deps.limits));
 };
 
 /** The look-up before the time-out. It has its chance, and whatever fails on its way, the time-out follows. */
-const lastLook = async (stream: StreamName, send: CancelSend, deps: IssuerDeps): Promise<'found' | 'not found'> => {
+const lastLook = async (
+  stream: StreamName,
+  send: CancelSend,
+  deps: IssuerDeps,
+  until: Instant,
+): Promise<'found' | 'not found'> => {
   try {
     const pending = pendingOf(await loadInvoice(stream, deps.store));
-    return pending === undefined ? 'not found' : await lookUp(stream, pending, send, deps);
+    return pending === undefined ? 'not found' : await lookUp(stream, pending, send, deps, until);
   } catch (error) {
     tell(deps, { notice: 'last_look_up_failed', stream, detail: error instanceof Error ? error.name : 'not an error' });
     return 'not found';
@@ -172,9 +191,10 @@ const lookUp = async (
   { invoice, cancellation, accessKey, sent }: Pending,
   send: CancelSend,
   deps: IssuerDeps,
+  until?: Instant,
 ): Promise<'found' | 'not found'> => {
   const askedAt = deps.clock.now();
-  const result = await deps.authorizer.findCancellation(invoice.facts, accessKey);
+  const result = await deps.authorizer.findCancellation(invoice.facts, accessKey, until);
   const { kind } = result;
   const owners = kind === 'found' ? sent.map((one) => compareRequest(result.found, one)) : [];
   if (kind === 'found' && result.found.signatureFault !== undefined && owners.some((owner) => owner !== 'other')) {

@@ -7,6 +7,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
 import type { LookupMemos } from '../../ports/guards.js';
 import type { EventStore } from '../event-store/event-store.js';
+import type { LookUpPlaces } from './look-up-places.js';
 import type { SendGate } from './send-gate.js';
 
 /** What the protocol tells operators; never a document, a name or a raw answer. */
@@ -37,6 +38,8 @@ export type IssuerDeps = {
   /** Pauses sends while an environment is out; look-ups go on. */
   gate: SendGate;
   signer: DocumentSigner;
+  /** Bounds the look-ups of a worker, so that sends find a place beside them; left out, nothing bounds them. */
+  lookUpPlaces?: LookUpPlaces;
   lookups: LookupMemos;
   clock: Clock;
   limits: Limits;

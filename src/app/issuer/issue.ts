@@ -15,6 +15,7 @@ import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../read/read
 import { blockDpsSeries } from './allocate-number.js';
 import { authorizedFrom, compareNote, sameContent } from './authorized.js';
 import { done, type IssuerDeps, type Next, tell } from './deps.js';
+import { inLookUpPlace, lastLookUntil } from './look-up-places.js';
 import { recordDecision } from './record.js';
 import { sendAttempt } from './send-attempt.js';
 
@@ -34,12 +35,17 @@ export const workOnIssue = async (stream: StreamName, deps: IssuerDeps): Promise
         if (next !== 'look again') return next;
         break;
       }
-      case 'look_up':
-        await lookUp(stream, loaded, step.attempt, deps);
+      case 'look_up': {
+        const next = await inLookUpPlace(deps, () => lookUp(stream, loaded, step.attempt, deps));
+        if (next !== 'look again') return next;
         break;
-      case 'conclude':
-        await concludeIssue(stream, step, deps);
+      }
+      case 'conclude': {
+        const conclude = () => concludeIssue(stream, step, deps, lastLookUntil(deps.clock.now()));
+        const next = await (step.lookUpFirst === undefined ? conclude() : inLookUpPlace(deps, conclude));
+        if (next !== undefined && next !== 'look again') return next;
         break;
+      }
       default:
         return unreachable(step);
     }
@@ -48,22 +54,28 @@ export const workOnIssue = async (stream: StreamName, deps: IssuerDeps): Promise
 
 /**
  * The sweeper's part: the verdict of time if it is due, and nothing else; it never starts a send. The verdict depends on the log and
- * the clock alone.
+ * the clock alone; the look-up before the verdict is over at `lookUntil`.
  */
-export const concludeIssueIfDue = async (stream: StreamName, deps: IssuerDeps): Promise<void> => {
+export const concludeIssueIfDue = async (
+  stream: StreamName,
+  deps: IssuerDeps,
+  lookUntil = lastLookUntil(deps.clock.now()),
+): Promise<void> => {
   const { state } = await loadSealedInvoice(stream, deps.store);
   const step = nextIssueStep(state, deps.clock.now(), deps.limits, { asked: 0 });
-  if (step.do === 'conclude') await concludeIssue(stream, step, deps);
+  if (step.do === 'conclude') await concludeIssue(stream, step, deps, lookUntil);
 };
 
 const concludeIssue = async (
   stream: StreamName,
   step: Extract<ReturnType<typeof nextIssueStep>, { do: 'conclude' }>,
   deps: IssuerDeps,
+  lookUntil: Instant,
 ): Promise<void> => {
   // Taken before the look-up: an attempt that begins after it gives the verdict another time, and wants a look-up of its own.
   const now = deps.clock.now();
-  const last = step.lookUpFirst === undefined ? 'not found' : await lastLook(stream, step.lookUpFirst.attempt, deps);
+  const last =
+    step.lookUpFirst === undefined ? 'not found' : await lastLook(stream, step.lookUpFirst.attempt, deps, lookUntil);
   // A note that was found changes the state: whoever called looks at it again.
   if (last === 'found') return;
   await recordDecision(stream, 'conclude_issue', deps, (state) =>
@@ -76,6 +88,7 @@ const lastLook = async (
   stream: StreamName,
   number: number,
   deps: IssuerDeps,
+  until: Instant,
 ): Promise<'found' | 'not found' | 'found, not recorded'> => {
   let isFound = false;
   try {
@@ -83,7 +96,7 @@ const lastLook = async (
     const attempt =
       loaded.state.kind === 'invoice' ? loaded.state.attempts.find((one) => one.attempt === number) : undefined;
     if (loaded.state.kind !== 'invoice' || attempt === undefined) return 'not found';
-    const asked = await ask(loaded.state, attempt, deps);
+    const asked = await ask(loaded.state, attempt, deps, until);
     isFound = asked.result.kind === 'found';
     return await act(stream, loaded, attempt, asked, deps);
   } catch (error) {
@@ -111,9 +124,9 @@ const lookUp = async (
 
 type Asked = { askedAt: Instant; result: LookupResult<AuthorizedNote> };
 
-const ask = async ({ facts }: Invoice, { dpsId }: IssueAttempt, deps: IssuerDeps): Promise<Asked> => {
+const ask = async ({ facts }: Invoice, { dpsId }: IssueAttempt, deps: IssuerDeps, until?: Instant): Promise<Asked> => {
   const askedAt = deps.clock.now();
-  return { askedAt, result: await deps.authorizer.findByDps(facts, dpsId) };
+  return { askedAt, result: await deps.authorizer.findByDps(facts, dpsId, until) };
 };
 
 /** Records what a look-up has shown. */

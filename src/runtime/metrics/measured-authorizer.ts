@@ -49,8 +49,9 @@ export const measuredAuthorizer = (registry: Registry): ((authorizer: Authorizer
     sendDps: (caller, bytes, deadlineAt) => send('send_dps', caller, authorizer.sendDps(caller, bytes, deadlineAt)),
     sendCancellation: (caller, key, bytes, deadlineAt) =>
       send('send_cancellation', caller, authorizer.sendCancellation(caller, key, bytes, deadlineAt)),
-    findByDps: (caller, id) => find('find_by_dps', caller, authorizer.findByDps(caller, id)),
+    findByDps: (caller, id, until) => find('find_by_dps', caller, authorizer.findByDps(caller, id, until)),
     findByAccessKey: (caller, key) => find('find_by_access_key', caller, authorizer.findByAccessKey(caller, key)),
-    findCancellation: (caller, key) => find('find_cancellation', caller, authorizer.findCancellation(caller, key)),
+    findCancellation: (caller, key, until) =>
+      find('find_cancellation', caller, authorizer.findCancellation(caller, key, until)),
   });
 };

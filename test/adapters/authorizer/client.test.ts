@@ -378,6 +378,38 @@ describe('findByDps', () => {
     expect(await client.findByAccessKey(caller, accessKey)).toEqual({ kind: 'absent' });
   });
 
+  it('is over when its caller wants it over, both calls together', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const until = addSeconds(now, 2);
+    server.answer(() => vi.advanceTimersByTime(2_000));
+    expect(await client.findByDps(caller, dps.id, until)).toMatchObject({ kind: 'inconclusive', reason: 'timeout' });
+    expect(await client.findCancellation(caller, accessKey, until)).toMatchObject({ reason: 'timeout' });
+    vi.useRealTimers();
+    let clock = now;
+    client.close();
+    client = clientOf({ now: () => clock });
+    server.answer((call, response) => {
+      clock = until;
+      json(200, { idDps: dps.id, chaveAcesso: accessKey })(call, response);
+    });
+    const asked = server.received.length;
+    expect(await client.findByDps(caller, dps.id, until)).toMatchObject({ kind: 'inconclusive' });
+    expect(server.received).toHaveLength(asked + 1);
+  });
+
+  it('leaves sends their connections while no look-up is answered', async () => {
+    server.answer((call, response) => {
+      if (call.path.endsWith('/nfse')) json(400, errors('E0316'))(call, response);
+    });
+    client.close();
+    client = clientOf({ timeoutMs: 20_000 });
+    const lookUps = Array.from({ length: 16 }, () => client.findByDps(caller, dps.id));
+    await vi.waitFor(() => expect(server.received).toHaveLength(16), { timeout: 10_000, interval: 5 });
+    expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'rejected' });
+    client.close();
+    await Promise.all(lookUps);
+  });
+
   it('concludes nothing when nobody listens', async () => {
     await server.close();
     expect(await client.findByDps(caller, dps.id)).toEqual({

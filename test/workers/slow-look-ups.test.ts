@@ -1,0 +1,187 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
+import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
+import { createLookUpPlaces } from '../../src/app/issuer/look-up-places.js';
+import { invoiceStream } from '../../src/domain/shared/ids.js';
+import { addSeconds, epochMs, type Instant, isBefore } from '../../src/domain/shared/time.js';
+import type { AuthorizedNote, Authorizer, LookupResult } from '../../src/ports/authorizer.js';
+import type { Deadline } from '../../src/ports/read-model.js';
+import { runIssuer } from '../../src/workers/issuer.js';
+import { type Sweeper, sweep } from '../../src/workers/sweeper.js';
+import { noteFor } from '../app/issuer/fake-authorizer.js';
+import { type IssuerWorld, issuerWorld } from '../app/issuer/world.js';
+import { appendTo, movableClock } from '../app/support.js';
+import {
+  accepted,
+  at,
+  attempted,
+  cancelAttempted,
+  cancelRequested,
+  cancelUnknown,
+  T0,
+  unknown,
+} from '../domain/invoice/fixtures.js';
+import { collectingQueue, scriptedReadModel } from './support.js';
+
+const companyId = '12345678000195';
+const bound = { timeout: 60_000, interval: 5 };
+const DUE = at(30 + 3_600);
+
+type Held = { begunAt: Instant; endsAt: Instant; end(): void };
+
+/** Look-ups that end at their time limit only, on the clock that the test moves. */
+const silent = ({ clock, deps }: IssuerWorld) => {
+  const held: Held[] = [];
+  const ended: Held[] = [];
+  const look = (until?: Instant): Promise<{ kind: 'inconclusive'; reason: string }> =>
+    new Promise((resolve) => {
+      const begunAt = clock.now();
+      const limit = addSeconds(begunAt, deps.limits.sendSeconds);
+      const end = (): void => resolve({ kind: 'inconclusive', reason: 'timeout' });
+      held.push({ begunAt, endsAt: until !== undefined && isBefore(until, limit) ? until : limit, end });
+    });
+  const authorizer: Partial<Authorizer> = {
+    findByDps: (_caller, _id, until) => look(until),
+    findCancellation: (_caller, _key, until) => look(until),
+  };
+  /** Time goes on to the first limit among those under way, and all that are over end. */
+  const pass = (): void => {
+    const first = held.map(({ endsAt }) => endsAt).sort()[0];
+    if (first === undefined) return;
+    clock.moveTo(first);
+    for (const one of held.filter(({ endsAt }) => endsAt <= first)) {
+      held.splice(held.indexOf(one), 1);
+      ended.push(one);
+      one.end();
+    }
+  };
+  return { authorizer, held, ended, pass };
+};
+
+/** Invoices whose send told nothing, 30 seconds after the beginning. */
+const unknownOnes = async (world: IssuerWorld, count: number): Promise<string[]> => {
+  const streams: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const invoiceId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+    const stream = invoiceStream('live', companyId, invoiceId);
+    await appendTo(world.store, stream, [accepted({ invoiceId }), attempted(1, 0), unknown(1, 30)], T0);
+    streams.push(stream);
+  }
+  return streams;
+};
+
+const sweeperOf = (world: IssuerWorld, authorizer: Partial<Authorizer>, verdictsDue: readonly Deadline[]): Sweeper => ({
+  ...{ readModel: scriptedReadModel({ verdictsDue }).readModel, log: world.log, queue: collectingQueue() },
+  ...{ cuts: createMemoryGuards().cuts, keptRows: { end: async () => undefined } },
+  deps: { ...world.deps, authorizer: { ...world.authorizer, ...authorizer }, actor: 'timer:sweeper' },
+  onFault: (_stream, error) => {
+    throw error;
+  },
+});
+
+const dueRow = (stream: string, kind: Deadline['kind'] = 'issue'): Deadline => ({
+  ...{ stream, mode: 'live', companyId, kind, since: T0, started: true },
+});
+
+const verdictOf = async (world: IssuerWorld, stream: string): Promise<string | undefined> =>
+  (await world.log.read(stream)).at(-1)?.type;
+
+describe('verdicts behind look-ups that nobody answers', () => {
+  it('gives 250 of them within one sweep of eleven seconds, each after a look-up of its own', async () => {
+    const world = await issuerWorld();
+    const streams = await unknownOnes(world, 250);
+    const other = silent(world);
+    const sweeper = sweeperOf(
+      world,
+      other.authorizer,
+      streams.map((stream) => dueRow(stream)),
+    );
+    world.clock.moveTo(DUE);
+    const sweeping = sweep(sweeper, 1);
+    while (other.ended.length < 250) {
+      const wanted = Math.min(64, 250 - other.ended.length);
+      await vi.waitFor(() => expect(other.held).toHaveLength(wanted), bound);
+      other.pass();
+    }
+    await sweeping;
+    expect(epochMs(world.clock.now()) - epochMs(DUE)).toBeLessThanOrEqual(11_000);
+    const given = other.ended.map(({ begunAt, endsAt }) => (epochMs(endsAt) - epochMs(begunAt)) / 1000);
+    expect([Math.max(...given), Math.min(...given)]).toEqual([5, 2]);
+    const verdicts = await Promise.all(streams.map((stream) => verdictOf(world, stream)));
+    expect(new Set(verdicts)).toEqual(new Set(['IssuanceInterrupted']));
+  });
+
+  it('ends a cancellation after five seconds', async () => {
+    const world = await issuerWorld();
+    await world.issueToTheEnd();
+    await world.record(cancelRequested(10), cancelAttempted(1, 10), cancelUnknown(1, 30));
+    const other = silent(world);
+    const sweeper = sweeperOf(world, other.authorizer, [dueRow(world.stream, 'cancel')]);
+    world.clock.moveTo(at(3_700));
+    const sweeping = sweep(sweeper, 1);
+    await vi.waitFor(() => expect(other.held).toHaveLength(1), bound);
+    other.pass();
+    await sweeping;
+    expect(world.clock.now()).toBe(at(3_705));
+    expect(await verdictOf(world, world.stream)).toBe('CancellationNotConfirmed');
+  });
+
+  it('takes a note that is found before the time of the look-up is over, however slowly', async () => {
+    const world = await issuerWorld();
+    world.authorizer.script = ['late'];
+    world.authorizer.mute = true;
+    await world.issue();
+    const [sent] = world.authorizer.sends;
+    if (sent === undefined) throw new Error('nothing was sent');
+    const answers: ((found: LookupResult<AuthorizedNote>) => void)[] = [];
+    const findByDps: Authorizer['findByDps'] = () => new Promise((resolve) => answers.push(resolve));
+    const sweeper = sweeperOf(world, { findByDps }, [dueRow(world.stream)]);
+    world.clock.moveTo(at(3_700));
+    const sweeping = sweep(sweeper, 1);
+    await vi.waitFor(() => expect(answers).toHaveLength(1), bound);
+    world.clock.pass(4);
+    answers[0]?.({ kind: 'found', found: noteFor(sent, 1) });
+    await sweeping;
+    expect(await world.status()).toBe('issued');
+  });
+});
+
+describe('the issuer beside look-ups that nobody answers', () => {
+  it('keeps half of its places for sends, and looks up for the others later', async () => {
+    const world = await issuerWorld();
+    const waiting = await unknownOnes(world, 10);
+    world.clock.moveTo(at(60));
+    const other = silent(world);
+    const queue = createMemoryQueue(world.clock);
+    for (const stream of waiting) await queue.put({ kind: 'issue', stream, messageId: stream });
+    await queue.put({ kind: 'issue', stream: world.stream, messageId: 'new' });
+    const stop = new AbortController();
+    const deps = { ...world.deps, authorizer: { ...world.authorizer, ...other.authorizer } };
+    const working = runIssuer({ queue, deps, concurrency: 4, signal: stop.signal, onFault: () => undefined });
+    await vi.waitFor(async () => expect(await world.status()).toBe('issued'), bound);
+    expect(other.held).toHaveLength(2);
+    other.pass();
+    await vi.waitFor(() => expect(other.held).toHaveLength(2), bound);
+    expect(other.ended).toHaveLength(2);
+    stop.abort();
+    await vi.waitFor(() => {
+      other.pass();
+      expect(other.held).toHaveLength(0);
+    }, bound);
+    await working;
+  });
+
+  it('calls those without a place back in turns, fifty a second and none after half a minute', () => {
+    const clock = movableClock(T0);
+    const places = createLookUpPlaces(1, clock);
+    const first = places.take();
+    const turns = Array.from({ length: 3_000 }, () => places.take()).map((turn) =>
+      'at' in turn ? turn.at : 'a place',
+    );
+    const expected = Array.from({ length: 1_500 }, (_, index) => at(Math.floor(index / 50) + 1));
+    expect(turns.slice(0, 1_500)).toEqual(expected);
+    expect(turns.filter((turn) => isBefore(at(31), turn))).toEqual([]);
+    if ('leave' in first) first.leave();
+    expect(places.take()).toHaveProperty('leave');
+  });
+});
