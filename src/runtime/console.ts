@@ -12,6 +12,7 @@ import type { ProjectionStatus } from '../workers/projection-status.js';
 import { modesWithoutAuthorizer, openAuthorizer } from './authorizers.js';
 import { companyOf } from './issuing.js';
 import { faultFields } from './logger.js';
+import { createNoticeTeller } from './notices.js';
 import { programVersion } from './program-version.js';
 import { projectionOperations } from './projection-operations.js';
 import type { Readiness, ServiceState } from './readiness.js';
@@ -95,7 +96,8 @@ const settle = async (command: SettleCommand, operator: string, parts: Parts): P
     const certificateOf = createCertificateOpener({ vault, store, clock, company: companyOf(engines, clock), actor });
     const opened = await openAuthorizer({ config, clock, runner: own, simulator, certificateOf });
     const authorizer = parts.metrics.measureAuthorizer(opened);
-    const deps = { store, clock, actor, limits: config.limits, lookups: guards.lookups, authorizer };
+    const alarm = createNoticeTeller({ pool: engines.pool, clock, logger, metrics: parts.metrics });
+    const deps = { store, clock, actor, limits: config.limits, lookups: guards.lookups, authorizer, alarm };
     return await settleInvoice(command, deps);
   } finally {
     await own.stop();

@@ -1,11 +1,10 @@
 import { createDocumentSigner } from '../adapters/authorizer/document-signer.js';
 import { pruneGuards } from '../adapters/guards-postgres/guards.js';
-import { createDocumentAlarms } from '../adapters/read-model-postgres/document-alarms.js';
 import { createKeptRows } from '../adapters/read-model-postgres/kept-rows.js';
 import { createParkedTaps } from '../adapters/read-model-postgres/parked-taps.js';
 import { createWatch } from '../adapters/read-model-postgres/watch.js';
 import { createCertificateOpener } from '../app/certificates/open-certificate.js';
-import type { IssuerDeps, IssuerNotice } from '../app/issuer/deps.js';
+import type { IssuerDeps } from '../app/issuer/deps.js';
 import { APPEND_GRACE_SECONDS } from '../app/issuer/send-attempt.js';
 import { createSendGate } from '../app/issuer/send-gate.js';
 import { oldestKeptDay } from '../app/retention/test-keys.js';
@@ -24,6 +23,7 @@ import { createCertificateWarnings } from './certificate-warnings.js';
 import type { Config } from './config.js';
 import type { Engines } from './engines.js';
 import { faultFields, streamFields } from './logger.js';
+import { createNoticeTeller } from './notices.js';
 import { OPERATOR_CACHE_MS } from './operator-cache.js';
 import { refreshParametersForEver } from './parameters.js';
 import { mirrorParked } from './parked-mirror.js';
@@ -119,13 +119,10 @@ const tidy = async ({ pool, sealingKeys }: Engines, config: Config, clock: Clock
   await pruneGuards(pool, { idempotencyTtlSeconds: config.idempotencySeconds }, now);
 };
 
-/** Told once and seen for days: by the next `nfse doctor`, in whatever process. */
-const LASTING: ReadonlySet<IssuerNotice['notice']> = new Set(['signature_unverified', 'document_altered']);
-
 const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
   const { engines, clock, config, logger, metrics, decorateAuthorizer = (authorizer) => authorizer } = parts;
   const company = companyOf(engines, clock);
-  const alarms = createDocumentAlarms(engines.pool);
+  const tellOperators = createNoticeTeller({ pool: engines.pool, clock, logger, metrics });
   const certificateOf = createCertificateOpener({
     vault: engines.vault,
     store: engines.store,
@@ -155,14 +152,7 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
     currencyCode: centralBankCode,
     actor: 'worker:issuer',
     stopping: parts.runner.stopping,
-    notify: ({ stream, ...notice }) => {
-      metrics.notice(notice.notice);
-      logger.warn({ msg: 'issuing', ...streamFields(stream), ...notice });
-      if (!LASTING.has(notice.notice)) return;
-      alarms.note(notice.notice, notice.detail ?? '', stream, clock.now()).catch((error: unknown) => {
-        logger.warn({ msg: 'an alarm could not be kept for doctor', ...streamFields(stream), ...faultFields(error) });
-      });
-    },
+    notify: (notice) => void tellOperators(notice),
   };
 };
 

@@ -25,6 +25,7 @@ import { transportCheck } from './engine-transport.js';
 import { type Engines, openEngines } from './engines.js';
 import { exportKeyCheck, masterKeyCheck } from './key-checks.js';
 import { createLogger, type Logger } from './logger.js';
+import { createNoticeTeller } from './notices.js';
 import { parametersCheck } from './parameter-checks.js';
 import { projectionOperations } from './projection-operations.js';
 import { reconcileNow } from './reconciliation.js';
@@ -80,6 +81,7 @@ export const sessionOver = (
     settleDeps: async (actor) => ({
       ...{ store, clock, limits: config.limits, lookups: engines.guards.lookups, actor: `support:${actor}` },
       authorizer: await openSessionAuthorizer({ engines, config, clock, ...rest }, `support:${actor}`),
+      alarm: createNoticeTeller({ pool, clock, logger: rest.logger }),
     }),
     reconcile: (actor, options) => reconcileNow({ engines, config, clock, ...rest }, `support:${actor}`, options),
     backup: (request) => backUp({ engines, config, clock }, request),

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDocumentAlarms, type DocumentAlarms } from '../../src/adapters/read-model-postgres/document-alarms.js';
 import { invoiceStream, publicInvoiceId } from '../../src/domain/shared/ids.js';
 import { documentAlarmsCheck } from '../../src/runtime/document-checks.js';
+import { createLogger } from '../../src/runtime/logger.js';
+import { createNoticeTeller } from '../../src/runtime/notices.js';
 import { movableClock } from '../app/support.js';
 import { at, T0 } from '../domain/invoice/fixtures.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
@@ -37,5 +39,14 @@ describeWithPostgres('alarms about received documents', () => {
     expect(check.detail).toContain(publicInvoiceId(invoiceId));
     clock.pass(8 * 86_400);
     expect(await documentAlarmsCheck(alarms, clock)).toMatchObject({ ok: true });
+  });
+
+  it('are kept by the time a settlement has told them, and nothing else is', async () => {
+    const logger = createLogger('silent', 'stderr');
+    const tell = createNoticeTeller({ pool: database.pool, clock: movableClock(at(90)), logger });
+    await tell({ notice: 'signature_unverified', detail: 'missing', stream });
+    await tell({ notice: 'lookup_inconclusive', detail: 'html', stream });
+    const kept = (await alarms.all()).filter(({ lastAt }) => lastAt === at(90));
+    expect(kept).toMatchObject([{ notice: 'signature_unverified', detail: 'missing', seen: 1, lastStream: stream }]);
   });
 });

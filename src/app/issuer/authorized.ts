@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Evidence, InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
-import { compareSent } from '../../domain/invoice/sent-document.js';
+import { compareSent, type FoundDocument, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { decimalFromCents } from '../../domain/shared/money.js';
 import type { Instant } from '../../domain/shared/time.js';
@@ -24,18 +24,24 @@ export const authorizedFrom = (
 });
 
 /** Whether the note embeds a DPS that the invoice has sent. */
-export const compareNote = (
-  { attempts }: Pick<Invoice, 'attempts'>,
-  { dpsId, dpsDigest: digest, signatureMark, contradiction }: AuthorizedNote,
-): ReturnType<typeof compareSent> =>
+export const compareNote = ({ attempts }: Pick<Invoice, 'attempts'>, note: AuthorizedNote): Owner =>
   compareSent(
-    attempts.filter((attempt) => attempt.dpsId === dpsId),
-    {
-      digest,
-      ...(signatureMark === undefined ? {} : { signatureMark }),
-      ...(contradiction === undefined ? {} : { contradiction }),
-    },
+    attempts.filter(({ dpsId }) => dpsId === note.dpsId),
+    foundNote(note),
   );
+
+/** The embedded DPS as the comparison wants it. */
+export const foundNote = ({
+  dpsDigest: digest,
+  signatureMark,
+  contradiction,
+  signatureFault,
+}: AuthorizedNote): FoundDocument => ({
+  digest,
+  ...(signatureMark === undefined ? {} : { signatureMark }),
+  ...(contradiction === undefined ? {} : { contradiction }),
+  ...(signatureFault === undefined ? {} : { signatureFault }),
+});
 
 /** A note with our customer, amount and description may be our own of before a restore: then no new number is tried. */
 export const sameContent = ({ content }: AuthorizedNote, events: readonly InvoiceEvent[]): boolean => {

@@ -14,10 +14,17 @@ import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js'
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import { newRequest, storedRequest } from './cancel-document.js';
-import { done, type IssuerDeps, type Next, tell } from './deps.js';
+import { done, doubtsOf, type IssuerDeps, type Next, tell } from './deps.js';
 import { inLookUpPlace, lastLookUntil } from './look-up-places.js';
 import { recordDecision, workerContext } from './record.js';
-import { compareRequest, confirmationFrom, recordCancelAnswer, type SentRequest } from './record-cancel-answer.js';
+import {
+  compareRequest,
+  confirmationFrom,
+  foundRequest,
+  recordCancelAnswer,
+  type SentRequest,
+  sentRequests,
+} from './record-cancel-answer.js';
 import { APPEND_GRACE_SECONDS } from './send-attempt.js';
 import type { Pass } from './send-gate.js';
 
@@ -75,7 +82,6 @@ type Pending = {
   invoice: Invoice;
   cancellation: Cancellation;
   accessKey: string;
-  /** Whatever this invoice ever sent, earlier requests included: a late commit of one of them is our event too. */
   sent: readonly SentRequest[];
 };
 
@@ -84,8 +90,7 @@ const pendingOf = ({ state, events }: LoadedInvoice): Pending | undefined => {
     return undefined;
   const { accessKey } = state.outcome;
   if (accessKey === undefined) return undefined;
-  const sent = events.flatMap((event) => (event.type === 'CancellationAttempted' ? [event.data] : []));
-  return { invoice: state, cancellation: state.cancellation, accessKey, sent };
+  return { invoice: state, cancellation: state.cancellation, accessKey, sent: sentRequests(events) };
 };
 
 const concludeNow = async (
@@ -196,16 +201,15 @@ const lookUp = async (
   const askedAt = deps.clock.now();
   const result = await deps.authorizer.findCancellation(invoice.facts, accessKey, until);
   const { kind } = result;
-  const owners = kind === 'found' ? sent.map((one) => compareRequest(result.found, one)) : [];
-  if (kind === 'found' && result.found.signatureFault !== undefined && owners.some((owner) => owner !== 'other')) {
-    tell(deps, { notice: 'signature_unverified', stream, detail: result.found.signatureFault });
+  if (kind === 'found') {
+    const owner = compareRequest(result.found, sent);
+    for (const doubt of doubtsOf(stream, foundRequest(result.found), owner)) tell(deps, doubt);
+    if (owner === 'ours') {
+      const data = confirmationFrom(result.found, cancellation.request, 'lookup', deps.clock.now());
+      await recordDecision(stream, 'record_cancel_lookup', deps, (state) => recordConfirmation(state, data));
+      return 'found';
+    }
   }
-  if (kind === 'found' && owners.includes('ours')) {
-    const data = confirmationFrom(result.found, cancellation.request, 'lookup', deps.clock.now());
-    await recordDecision(stream, 'record_cancel_lookup', deps, (state) => recordConfirmation(state, data));
-    return 'found';
-  }
-  if (owners.includes('unknown')) tell(deps, { notice: 'document_altered', stream });
   if (kind === 'inconclusive') tell(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
   const memo: LookupProgress = (await deps.lookups.get(stream, lookupKey(cancellation, send))) ?? { asked: 0 };
   const existsElsewhere = cancellation.sends.some((one) => one.codes.includes(EVENT_EXISTS));

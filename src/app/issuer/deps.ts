@@ -1,5 +1,6 @@
 import type { Company } from '../../domain/company/company.js';
 import type { Limits } from '../../domain/invoice/limits.js';
+import { type FoundDocument, isContradictory, type Owner } from '../../domain/invoice/sent-document.js';
 import type { CompanyId, StreamName } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
@@ -23,9 +24,9 @@ export type IssuerNotice = {
     | 'lookup_inconclusive'
     /** The look-up before a verdict by time threw, or what it found could not be recorded; the verdict is given all the same. */
     | 'last_look_up_failed'
-    /** A note or event under our Id says of itself that it is ours, or has our content, but not both. */
+    /** A note or event under our Id whose content is not what its own signature says, or which nobody has signed. */
     | 'document_altered'
-    /** Ours came back in a document whose own signature is of an unknown algorithm, of no certificate that can be read, or wrong. */
+    /** A document under our Id whose outer signature is of an unknown algorithm, of no certificate that can be read, wrong or missing. */
     | 'signature_unverified'
     | 'outcome_not_recorded';
   stream: StreamName;
@@ -62,6 +63,14 @@ export const tell = ({ notify }: Pick<IssuerDeps, 'notify'>, notice: IssuerNotic
     // The log line is lost; there is nobody left to tell.
   }
 };
+
+/** The alarms for a document under one of our ids; none for a document that can be relied on. */
+export const doubtsOf = (stream: StreamName, found: FoundDocument, owner: Owner): readonly IssuerNotice[] => [
+  ...(found.signatureFault === undefined
+    ? []
+    : [{ notice: 'signature_unverified' as const, stream, detail: found.signatureFault }]),
+  ...(owner === 'unknown' && isContradictory(found) ? [{ notice: 'document_altered' as const, stream }] : []),
+];
 
 /** When a worker should look at the stream again; `done` until something new happens. */
 export type Next = { kind: 'done' } | { kind: 'later'; at: Instant } | { kind: 'park'; reason: string };

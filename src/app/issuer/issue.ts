@@ -6,6 +6,7 @@ import {
   recordConflict,
   saidToExist,
 } from '../../domain/invoice/record-issuance.js';
+import { isDoubtful } from '../../domain/invoice/sent-document.js';
 import { type Invoice, type IssueAttempt, lastOf } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { type Instant, isBefore } from '../../domain/shared/time.js';
@@ -13,8 +14,8 @@ import { unreachable } from '../../domain/shared/unreachable.js';
 import type { AuthorizedNote, LookupResult } from '../../ports/authorizer.js';
 import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import { blockDpsSeries } from './allocate-number.js';
-import { authorizedFrom, compareNote, sameContent } from './authorized.js';
-import { done, type IssuerDeps, type Next, tell } from './deps.js';
+import { authorizedFrom, compareNote, foundNote, sameContent } from './authorized.js';
+import { done, doubtsOf, type IssuerDeps, type Next, tell } from './deps.js';
 import { inLookUpPlace, lastLookUntil } from './look-up-places.js';
 import { recordDecision } from './record.js';
 import { sendAttempt } from './send-attempt.js';
@@ -141,19 +142,16 @@ const act = async (
   if (result.kind === 'found') {
     const { found } = result;
     const owner = compareNote(state, found);
-    if (found.signatureFault !== undefined && owner !== 'other') {
-      tell(deps, { notice: 'signature_unverified', stream, detail: found.signatureFault });
-    }
+    for (const doubt of doubtsOf(stream, foundNote(found), owner)) tell(deps, doubt);
     if (owner === 'ours') {
       const data = authorizedFrom(found, attempt.attempt, 'lookup', deps.clock.now());
       await recordDecision(stream, 'record_issue_lookup', deps, (current) => recordAuthorized(current, data));
       return 'found';
     }
     if (owner === 'other') {
-      const { accessKey, dpsDigest, contradiction } = found;
+      const { accessKey, dpsDigest: foundDigest } = found;
       const conflict = {
-        ...{ attempt: attempt.attempt, dpsId: attempt.dpsId, accessKey },
-        foundDigest: dpsDigest === '' ? (contradiction?.claimed ?? '') : dpsDigest,
+        ...{ attempt: attempt.attempt, dpsId: attempt.dpsId, accessKey, foundDigest },
         sameContent: sameContent(found, events),
         at: deps.clock.now(),
       };
@@ -163,12 +161,7 @@ const act = async (
       return 'found';
     }
     // Neither ours nor somebody else's: another number could mean a second note, so only another look or time may settle it.
-    tell(
-      deps,
-      found.contradiction === undefined
-        ? { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE }
-        : { notice: 'document_altered', stream },
-    );
+    if (!isDoubtful(foundNote(found))) tell(deps, { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
   }
   if (result.kind === 'inconclusive') tell(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
   await noteAnswer(stream, state, attempt, { askedAt, absent: result.kind === 'absent' }, deps);

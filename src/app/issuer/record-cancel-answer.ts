@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import type { InvoiceEventData } from '../../domain/invoice/events.js';
+import type { InvoiceEvent, InvoiceEventData } from '../../domain/invoice/events.js';
 import {
   recordCancelNotSent,
   recordCancelRefusal,
   recordCancelUnknown,
   recordConfirmation,
 } from '../../domain/invoice/record-cancellation.js';
-import { compareSent, type FoundDocument, sentOf } from '../../domain/invoice/sent-document.js';
+import { compareSent, type FoundDocument, type Owner, sentOf } from '../../domain/invoice/sent-document.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { RegisteredEvent, SendResult } from '../../ports/authorizer.js';
@@ -26,7 +26,7 @@ export const recordCancelAnswer = async (
   const recorded = await recordDecision(stream, 'record_cancel_outcome', deps, (state) => {
     switch (result.kind) {
       case 'done':
-        return compareRequest(result.result, document) === 'ours'
+        return compareRequest(result.result, [document]) === 'ours'
           ? recordConfirmation(state, confirmationFrom(result.result, sent.request, 'response', at))
           : recordCancelUnknown(state, { ...sent, reason: 'the answer holds another event', codes: [], at });
       case 'not_sent':
@@ -50,16 +50,36 @@ export const recordCancelAnswer = async (
   if (result.kind === 'not_sent' && result.certificateRefused) tell(deps, { notice: 'certificate_refused', stream });
 };
 
-/** Another party may have canceled the note under the same event id: only our own request confirms ours. */
-export const compareRequest = (event: RegisteredEvent, send: SentRequest): ReturnType<typeof compareSent> =>
-  event.requestId === send.requestId ? compareSent([sentOf(send)], foundRequest(event)) : 'other';
+/**
+ * Another party may have canceled the note under the same event id: only our own request confirms ours. The authorizer's own web
+ * pages register requests without a signature; such a request claims nothing, so inside of a signed event it is another's.
+ */
+export const compareRequest = (event: RegisteredEvent, sends: readonly SentRequest[]): Owner => {
+  const sent = sends.filter(({ requestId }) => requestId === event.requestId).map(sentOf);
+  const { contradiction, signatureFault } = event;
+  if (signatureFault === undefined && contradiction?.claimed === '' && contradiction.computed !== '')
+    return compareSent(sent, { digest: contradiction.computed }) === 'ours' ? 'unknown' : 'other';
+  return compareSent(sent, foundRequest(event));
+};
 
+/** What the log keeps of a request that was sent. */
 export type SentRequest = { requestId: string; digest: string; signatureMark?: string };
 
-const foundRequest = ({ requestDigest: digest, signatureMark, contradiction }: RegisteredEvent): FoundDocument => ({
+/** Whatever this invoice ever sent, earlier requests included: a late commit of one of them is our event too. */
+export const sentRequests = (events: readonly InvoiceEvent[]): readonly SentRequest[] =>
+  events.flatMap((event) => (event.type === 'CancellationAttempted' ? [event.data] : []));
+
+/** The embedded request as the comparison wants it. */
+export const foundRequest = ({
+  requestDigest: digest,
+  signatureMark,
+  contradiction,
+  signatureFault,
+}: RegisteredEvent): FoundDocument => ({
   digest,
   ...(signatureMark === undefined ? {} : { signatureMark }),
   ...(contradiction === undefined ? {} : { contradiction }),
+  ...(signatureFault === undefined ? {} : { signatureFault }),
 });
 
 export const confirmationFrom = (

@@ -17,7 +17,7 @@ export type ReconcileSettings = {
 /** What became of one look at an invoice. */
 export type LookResult = 'agrees' | 'differs' | 'absent_once' | 'inconclusive' | 'left_alone';
 
-export type ReconcileDeps = Pick<IssuerDeps, 'store' | 'authorizer' | 'clock' | 'limits' | 'actor'> & {
+export type ReconcileDeps = Pick<IssuerDeps, 'store' | 'authorizer' | 'clock' | 'limits' | 'actor' | 'notify'> & {
   walks: Walks;
   settings: ReconcileSettings;
   onLook(mode: Mode, result: LookResult): void;

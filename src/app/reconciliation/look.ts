@@ -4,9 +4,13 @@ import {
   type ReconciliationQuestion,
   reconciliationQuestions,
 } from '../../domain/invoice/reconciliation.js';
+import { type FoundDocument, isDoubtful, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { compareNote, foundNote } from '../issuer/authorized.js';
+import { doubtsOf, tell } from '../issuer/deps.js';
+import { compareRequest, foundRequest, sentRequests } from '../issuer/record-cancel-answer.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import type { LookResult, ReconcileDeps } from './deps.js';
 import { recordDifferences } from './record-differences.js';
@@ -18,6 +22,9 @@ export type Look = {
   /** Questions whose absence was heard for the first time. */
   absentOnce: readonly string[];
 };
+
+/** The `reason` of a look that met a document which nobody vouches for: the next round looks again, and none before. */
+export const DOUBTFUL_DOCUMENT = 'document_doubtful';
 
 const leftAlone: Look = { result: 'left_alone', absentOnce: [] };
 
@@ -35,8 +42,13 @@ export const lookAt = async (stream: StreamName, awaited: readonly string[], dep
 
   const held: Held[] = [];
   const absentOnce: string[] = [];
+  let doubt: string | undefined;
   for (const question of questions) {
-    const answer = await ask(state, question, deps);
+    const answer = await ask(stream, { state, events: loaded.events }, question, deps);
+    if ('doubt' in answer) {
+      doubt = answer.doubt;
+      continue;
+    }
     if ('reason' in answer) {
       // What the answers before it showed is true whatever this one hides.
       await recordDifferences(stream, held, deps);
@@ -49,6 +61,8 @@ export const lookAt = async (stream: StreamName, awaited: readonly string[], dep
     }
   }
   const found = await recordDifferences(stream, held, deps);
+  // The other questions were asked all the same: an altered document must not hide what else differs.
+  if (doubt !== undefined) return { result: 'inconclusive', reason: doubt, absentOnce: [] };
   if (absentOnce.length > 0) return { result: 'absent_once', absentOnce };
   return { result: found ? 'differs' : 'agrees', absentOnce };
 };
@@ -70,19 +84,36 @@ const needsProof = ({ outcome, cancellation }: Invoice, { about }: Reconciliatio
 const keyOf = (question: ReconciliationQuestion): string =>
   question.about === 'note' ? `note/${question.dpsId}` : 'cancellation';
 
+type Asked = Pick<LoadedInvoice, 'events'> & { state: Invoice };
+
+type Answer = Held | { reason: string } | { doubt: string };
+
 const ask = async (
-  { facts }: Invoice,
+  stream: StreamName,
+  { state, events }: Asked,
   question: ReconciliationQuestion,
-  { authorizer }: ReconcileDeps,
-): Promise<Held | { reason: string }> => {
+  deps: ReconcileDeps,
+): Promise<Answer> => {
+  const { authorizer } = deps;
   if (question.about === 'cancellation') {
-    const answer = await authorizer.findCancellation(facts, question.accessKey);
+    const answer = await authorizer.findCancellation(state.facts, question.accessKey);
     if (answer.kind === 'inconclusive') return answer;
-    return { ...question, held: answer.kind === 'found' ? 'event' : 'absent' };
+    if (answer.kind === 'absent') return { ...question, held: 'absent' };
+    const owner = compareRequest(answer.found, sentRequests(events));
+    return isReliable(stream, foundRequest(answer.found), owner, deps) ? { ...question, held: 'event' } : DOUBTFUL;
   }
-  const answer = await authorizer.findByDps(facts, question.dpsId);
+  const answer = await authorizer.findByDps(state.facts, question.dpsId);
   if (answer.kind === 'inconclusive') return answer;
   if (answer.kind === 'absent') return { ...question, held: 'absent' };
-  const { accessKey, dpsDigest: digest, signatureMark } = answer.found;
-  return { ...question, held: { accessKey, digest, ...(signatureMark === undefined ? {} : { signatureMark }) } };
+  const document = foundNote(answer.found);
+  if (!isReliable(stream, document, compareNote(state, answer.found), deps)) return DOUBTFUL;
+  return { ...question, held: { accessKey: answer.found.accessKey, ...document } };
+};
+
+const DOUBTFUL = { doubt: DOUBTFUL_DOCUMENT };
+
+/** Tells the alarms of what was found. False for what nobody vouches for and is not ours: neither agreement nor difference. */
+const isReliable = (stream: StreamName, found: FoundDocument, owner: Owner, deps: ReconcileDeps): boolean => {
+  for (const doubt of doubtsOf(stream, found, owner)) tell(deps, doubt);
+  return owner !== 'unknown' || !isDoubtful(found);
 };

@@ -4,7 +4,7 @@ import type { Mode, StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { AwaitedAbsence, Walk, WalkedInvoice } from '../../ports/reconciliation.js';
 import type { ReconcileDeps } from './deps.js';
-import { type Look, lookAt } from './look.js';
+import { DOUBTFUL_DOCUMENT, type Look, lookAt } from './look.js';
 
 /** `asked`: the authorizer was; `inconclusive`: it is away, or does not tell us. */
 export type StepResult = 'asked' | 'inconclusive' | 'nothing to do';
@@ -70,7 +70,7 @@ const goOn = async (
   deps: ReconcileDeps,
 ): Promise<StepResult> => {
   deps.onLook(mode, look.result);
-  const isAway = look.result === 'inconclusive' && !isOurOwnLack(look);
+  const isAway = isWorthATry(look);
   if (isAway && walk.tries + 1 < MOST_TRIES) {
     await deps.walks.save(mode, { ...walk, tries: walk.tries + 1 });
     return told(look, 'inconclusive');
@@ -86,7 +86,7 @@ const lookAgain = async (mode: Mode, walk: Walk, due: AwaitedAbsence, deps: Reco
   const look = await tryToLook(due.stream, due.questions, deps);
   deps.onLook(mode, look.result);
   const others = walk.awaited.filter((one) => one !== due);
-  const isAway = look.result === 'inconclusive' && !isOurOwnLack(look);
+  const isAway = isWorthATry(look);
   const heard = { stream: due.stream, heardAt: deps.clock.now(), questions: look.absentOnce };
   const still = isAway ? [{ ...due, heardAt: deps.clock.now() }] : look.absentOnce.length > 0 ? [heard] : [];
   await deps.walks.save(mode, { ...walk, awaited: [...others, ...still] });
@@ -108,5 +108,9 @@ const told = ({ thrown }: Tried, result: StepResult): StepResult => {
   return result;
 };
 
-/** Nobody was asked: the company's certificate is gone or over. */
-const isOurOwnLack = ({ reason }: Look): boolean => reason?.startsWith('certificate_') === true;
+/**
+ * Another try may help. It does not when nobody was asked, the company's certificate being gone or over, nor when what stands there
+ * is a document that nobody vouches for.
+ */
+const isWorthATry = ({ result, reason }: Look): boolean =>
+  result === 'inconclusive' && reason !== DOUBTFUL_DOCUMENT && reason?.startsWith('certificate_') !== true;

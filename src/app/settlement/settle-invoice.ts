@@ -4,11 +4,19 @@ import type { InvoiceState } from '../../domain/invoice/state.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { AuthorizedNote, LookupResult } from '../../ports/authorizer.js';
 import { sha256Hex } from '../hashes.js';
+import { compareNote, foundNote } from '../issuer/authorized.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import { recordSettlement } from './record-settlement.js';
 import { settleCanceled } from './settle-canceled.js';
 import { settleFailed } from './settle-failed.js';
-import { inconclusive, refusedResult, type SettleCommand, type SettleDeps, type SettleResult } from './settlement.js';
+import {
+  alarmOf,
+  inconclusive,
+  refusedResult,
+  type SettleCommand,
+  type SettleDeps,
+  type SettleResult,
+} from './settlement.js';
 
 /**
  * Support settles what the protocol could not: an indeterminate invoice, or a cancellation that ended as failed. The authorizer
@@ -37,12 +45,18 @@ const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<S
   if (found.kind === 'absent') return refusedResult('the authorizer has no such document');
   if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));
   const note = found.found;
+  const document = foundNote(note);
+  await alarmOf(command.stream, document, compareNote(state, note), deps);
   const decide = (current: InvoiceState): Settlement =>
-    settleAsIssued(current, note, {
-      ...{ accessKey: note.accessKey, nfseNumber: note.nfseNumber, authorizedAt: note.authorizedAt },
-      ...{ nfseXmlGzip: gzipSync(note.xml).toString('base64'), nfseSha256: sha256Hex(note.xml) },
-      ...{ evidence: command.evidence, at: deps.clock.now() },
-    });
+    settleAsIssued(
+      current,
+      { dpsId: note.dpsId, ...document },
+      {
+        ...{ accessKey: note.accessKey, nfseNumber: note.nfseNumber, authorizedAt: note.authorizedAt },
+        ...{ nfseXmlGzip: gzipSync(note.xml).toString('base64'), nfseSha256: sha256Hex(note.xml) },
+        ...{ evidence: command.evidence, at: deps.clock.now() },
+      },
+    );
   return await recordSettlement(command.stream, decide, `issued, access key ${note.accessKey}`, deps);
 };
 

@@ -1,5 +1,5 @@
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
-import { compareSent, type FoundDocument } from './sent-document.js';
+import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
 import { type Invoice, type InvoiceState, lastOf } from './state.js';
 
 /** How our outcome and what the authorizer holds may differ; the `kind` of `ReconciliationDifferenceFound`. */
@@ -69,16 +69,19 @@ const noteDifference = (invoice: Invoice, { dpsId, held }: Held & { about: 'note
   const { outcome, attempts } = invoice;
   const sent = attempts.filter((attempt) => attempt.dpsId === dpsId);
   if (sent.length === 0) return undefined;
+  const owner = held === 'absent' ? undefined : compareSent(sent, held);
+  // A document that nobody vouches for shows no difference: whoever altered it may have altered its access key too.
+  if (held !== 'absent' && owner === 'unknown' && isDoubtful(held)) return undefined;
   if (outcome.status === 'issued') {
     const isIts = dpsId === issuedDpsId(invoice);
     if (held === 'absent') return isIts ? { kind: 'issued_but_absent', ...keyOf(outcome.accessKey) } : undefined;
     if (!isIts) return { kind: 'second_note', accessKey: held.accessKey };
     if (held.accessKey !== outcome.accessKey) return { kind: 'access_key_differs', accessKey: held.accessKey };
-    return compareSent(sent, held) === 'other' ? { kind: 'digest_differs', accessKey: held.accessKey } : undefined;
+    return owner === 'other' ? { kind: 'digest_differs', accessKey: held.accessKey } : undefined;
   }
   if (held === 'absent') return undefined;
   // One that cannot be compared any more stands under an id that only we give out: it counts as found.
-  if (compareSent(sent, held) === 'other') return { kind: 'foreign_note', accessKey: held.accessKey };
+  if (owner === 'other') return { kind: 'foreign_note', accessKey: held.accessKey };
   const kind = outcome.status === 'failed' ? 'failed_but_found' : 'indeterminate_but_found';
   return { kind, accessKey: held.accessKey };
 };

@@ -2,7 +2,7 @@ import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import type { InvoiceEvent, InvoiceEventData } from './events.js';
 import { absenceGapSeconds, type Limits } from './limits.js';
 import { saidToExist } from './record-issuance.js';
-import { compareSent } from './sent-document.js';
+import { compareSent, type FoundDocument, isContradictory } from './sent-document.js';
 import { type Invoice, type InvoiceState, lastOf } from './state.js';
 
 /** `refused` is one line for the operator; no events means "already so". */
@@ -19,7 +19,7 @@ type Issued = Omit<Extract<InvoiceEventData<'IndeterminateResolved'>, { as: 'iss
 /** Only a note that embeds the very DPS that one of the attempts signed: same id, same digest. */
 export const settleAsIssued = (
   state: InvoiceState,
-  note: { dpsId: string; dpsDigest: string; signatureMark?: string },
+  note: { dpsId: string } & FoundDocument,
   data: Issued,
 ): Settlement => {
   const invoice = invoiceOf(state);
@@ -27,15 +27,26 @@ export const settleAsIssued = (
   const { outcome } = invoice;
   if (outcome.status === 'issued' && outcome.accessKey === data.accessKey) return alreadySo;
   if (outcome.status !== 'indeterminate') return notIndeterminate(invoice);
-  const { dpsId, dpsDigest: digest, signatureMark } = note;
-  const sent = invoice.attempts.filter((attempt) => attempt.dpsId === dpsId);
-  const verdict = compareSent(sent, { digest, ...(signatureMark === undefined ? {} : { signatureMark }) });
-  if (verdict !== 'ours') return { refused: verdict === 'other' ? FOREIGN_NOTE : NOT_COMPARABLE };
+  const sent = invoice.attempts.filter(({ dpsId }) => dpsId === note.dpsId);
+  const owner = compareSent(sent, note);
+  if (owner !== 'ours') return { refused: owner === 'other' ? FOREIGN_NOTE : (whyDoubtful(note) ?? NOT_COMPARABLE) };
   return { events: [{ type: 'IndeterminateResolved', data: { as: 'issued', ...data } }] };
 };
 
 const NOT_COMPARABLE =
   'the key of what this invoice sent is gone, so nobody can tell whether the document found is its own';
+
+/** Why nothing may be recorded on a document that is not known to be ours; undefined for one that can be relied on. */
+export const whyDoubtful = (found: FoundDocument): string | undefined => {
+  if (isContradictory(found)) return CONTRADICTORY;
+  return found.signatureFault === undefined ? undefined : UNVERIFIED;
+};
+
+const CONTRADICTORY =
+  'the document found contradicts itself (its content is not what its own signature says, or is not signed): nobody can tell whose it is, compare it with the national portal';
+
+const UNVERIFIED =
+  "the authorizer's signature on the document found cannot be verified: nobody can tell whose it is, compare it with the national portal";
 
 export const FOREIGN_NOTE =
   'the document found does not hold what this invoice sent (its DPS id or digest differs): it is another invoice';

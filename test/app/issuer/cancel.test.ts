@@ -103,6 +103,34 @@ describe('canceling', () => {
     expect(world.authorizer.sends).toHaveLength(1);
   });
 
+  it.each([
+    ['document_altered', { requestDigest: '', contradiction: { claimed: 'x', computed: 'y' } }],
+    ['signature_unverified', { requestDigest: 'of somebody else', signatureFault: 'missing' }],
+  ])('tells of an event under its id that nobody vouches for: %s', async (notice, doubt) => {
+    const world = await requested([]);
+    const { accessKey } = world.authorizer.notes[0] ?? { accessKey: '' };
+    world.authorizer.events.push({
+      ...{ xml: Buffer.from('<evento/>'), registeredAt: world.clock.now(), requestId: `PRE${accessKey}101101` },
+      ...doubt,
+    });
+    await world.cancelToTheEnd();
+    expect(await cancellation(world)).toMatchObject({ status: 'failed' });
+    expect(world.notices.map((told) => told.notice)).toContain(notice);
+    expect(world.authorizer.sends).toHaveLength(1);
+  });
+
+  it('tells no alarm of an unsigned request of the authorizer’s own pages, signed by the authorizer around it', async () => {
+    const world = await requested([]);
+    const { accessKey } = world.authorizer.notes[0] ?? { accessKey: '' };
+    world.authorizer.events.push({
+      ...{ xml: Buffer.from('<evento/>'), registeredAt: world.clock.now(), requestId: `PRE${accessKey}101101` },
+      ...{ requestDigest: '', contradiction: { claimed: '', computed: 'of somebody else' } },
+    });
+    await world.cancelToTheEnd();
+    expect(await cancellation(world)).toMatchObject({ status: 'failed' });
+    expect(world.notices).toEqual([]);
+  });
+
   it('is refused at once by a final refusal of the first send', async () => {
     const world = await requested([{ rejected: ['E0822'] }]);
     await world.cancelToTheEnd();

@@ -64,6 +64,51 @@ describe('a foreign note under our DPS id', () => {
   });
 });
 
+describe('a document under our DPS id that nobody vouches for', () => {
+  const OTHERS = { amount: '0.01', description: 'de outro', customerDocument: '' };
+  const CUT_OUT = { dpsDigest: '', contradiction: { claimed: '', computed: 'x' } };
+  const NOT_OURS = { dpsDigest: '', contradiction: { claimed: 'x', computed: 'y' } };
+  const altered = { notice: 'document_altered' };
+  const unverified = (detail: string) => ({ notice: 'signature_unverified', detail });
+
+  it.each([
+    ['both signatures are cut out', { ...CUT_OUT, signatureFault: 'missing' }, [unverified('missing'), altered]],
+    ['the signature of the DPS is cut out', CUT_OUT, [altered]],
+    ['neither half of its contradiction is ours', NOT_OURS, [altered]],
+    [
+      'the DPS is whole and the signature of the authorizer is not',
+      { signatureFault: 'digest' },
+      [unverified('digest')],
+    ],
+    ['its signature is of another day', { signatureFault: 'algorithm' }, [unverified('algorithm')]],
+  ])('costs no second note when %s', async (_what, doubt, alarms) => {
+    const world = await withForeignNote(OTHERS);
+    world.authorizer.notes = world.authorizer.notes.map((note) => ({ ...note, ...doubt }));
+    await world.issueToTheEnd();
+    expect(await world.status()).toBe('indeterminate');
+    expect(await world.types()).not.toContain('NumberConflictFound');
+    expect((await lastNumbers(series, 1, world.store)).numbers.blocked).toBe(false);
+    expect(world.authorizer.sends).toHaveLength(1);
+    for (const alarm of alarms) expect(world.notices).toContainEqual({ ...alarm, stream: world.stream });
+    const told = new Set(world.notices.map(({ notice }) => notice));
+    expect(told).toEqual(new Set(alarms.map(({ notice }) => notice)));
+  });
+
+  it('gives way to the note itself once a look-up shows it whole', async () => {
+    const world = await withForeignNote(OTHERS);
+    const whole = world.authorizer.notes;
+    world.authorizer.notes = whole.map((note) => ({ ...note, ...CUT_OUT, signatureFault: 'missing' }));
+    for (let looks = 0; looks < 3; looks += 1) {
+      const next = await world.issue();
+      if (next.kind === 'later') world.clock.moveTo(next.at);
+    }
+    expect(await world.types()).not.toContain('NumberConflictFound');
+    world.authorizer.notes = whole;
+    await lookUntilBlocked(world);
+    expect(await world.types()).toContain('NumberConflictFound');
+  });
+});
+
 describe('DPS numbers', () => {
   it('are never given twice, however many invoices ask at once', async () => {
     const world = await issuerWorld();

@@ -62,7 +62,7 @@ describe('an invoice whose content was lost', () => {
     expect(await world.status()).toBe('indeterminate');
     expect(world.authorizer.sends).toHaveLength(1);
     expect(noticesOf(world)).toContain('lookup_inconclusive');
-    const deps = { ...world.deps, actor: 'support:maria' as const };
+    const deps = { ...world.deps, actor: 'support:maria' as const, alarm: async () => undefined };
     const settled = await settleInvoice({ stream: world.stream, as: 'issued', evidence: 'Consulta ao portal' }, deps);
     expect(JSON.stringify(settled)).toContain('nobody can tell');
   });

@@ -5,7 +5,7 @@ import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.
 import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { workOnCancellation } from '../../../src/app/issuer/cancel.js';
-import type { IssuerDeps, Next } from '../../../src/app/issuer/deps.js';
+import type { IssuerDeps, IssuerNotice, Next } from '../../../src/app/issuer/deps.js';
 import { workOnIssue } from '../../../src/app/issuer/issue.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { LookResult, ReconcileDeps, ReconcileSettings } from '../../../src/app/reconciliation/deps.js';
@@ -34,6 +34,7 @@ export type LedgerRig = {
   deps: ReconcileDeps;
   streams: StreamName[];
   looks: LookResult[];
+  notices: IssuerNotice[];
   /** Of `onDifference`. */
   told: string[];
   /** Accepts an invoice and takes it as far as it goes, through the real client to the simulator. */
@@ -102,6 +103,7 @@ export const openLedgerRig = async (): Promise<LedgerRig> => {
   const streams: StreamName[] = [];
   const looks: LookResult[] = [];
   const told: string[] = [];
+  const notices: IssuerNotice[] = [];
   const rowsOf = (mode: Mode) =>
     Promise.all(
       streams
@@ -114,6 +116,7 @@ export const openLedgerRig = async (): Promise<LedgerRig> => {
     );
   const deps: ReconcileDeps = {
     ...{ store, clock, limits: issuer.limits, authorizer: client as Authorizer, actor: 'timer:reconciliation' },
+    notify: (notice) => void notices.push(notice),
     walks: memoryWalks(rowsOf),
     settings: SETTINGS,
     onLook: (_mode, result) => void looks.push(result),
@@ -133,7 +136,7 @@ export const openLedgerRig = async (): Promise<LedgerRig> => {
     return state;
   };
   return {
-    ...{ simulator, clock, deps, streams, looks, told, events },
+    ...{ simulator, clock, deps, streams, looks, told, notices, events },
     issue: async (mode = 'live') => {
       const invoiceId = randomUUID();
       const stream = invoiceStream(mode, DEMO_CNPJ, invoiceId);

@@ -38,6 +38,42 @@ describe('a walk over an invoice with more than one difference', () => {
     expect(rig.looks).toEqual(['inconclusive', 'inconclusive', 'inconclusive']);
   });
 
+  it('concludes nothing of a note that nobody vouches for, tells of it once a round, and goes on to the cancellation', async () => {
+    const stream = await rig.issue();
+    await rig.simulator.control('POST', 'events', {
+      ...{ environment: 'live', access_key: await rig.accessKey(stream), type: '101101' },
+    });
+    rig.clock.pass(HOUR);
+    const { authorizer } = rig.deps;
+    const findByDps: typeof authorizer.findByDps = async (caller, dpsId) => {
+      const answer = await authorizer.findByDps(caller, dpsId);
+      if (answer.kind !== 'found') return answer;
+      const doubt = { dpsDigest: '', contradiction: { claimed: '', computed: 'x' }, signatureFault: 'missing' };
+      return { kind: 'found', found: { ...answer.found, ...doubt } };
+    };
+    await rig.walkToTheEnd('live', { ...rig.deps, authorizer: { ...authorizer, findByDps } });
+    expect(await rig.differences(stream)).toEqual(['canceled_there_only']);
+    expect(rig.looks).toEqual(['inconclusive']);
+    expect(rig.notices.map(({ notice }) => notice)).toEqual(['signature_unverified', 'document_altered']);
+  });
+
+  it('concludes no cancellation from an event that nobody vouches for', async () => {
+    const stream = await rig.issue();
+    await rig.simulator.control('POST', 'events', {
+      ...{ environment: 'live', access_key: await rig.accessKey(stream), type: '101101' },
+    });
+    rig.clock.pass(HOUR);
+    const { authorizer } = rig.deps;
+    const findCancellation: typeof authorizer.findCancellation = async (caller, accessKey) => {
+      const answer = await authorizer.findCancellation(caller, accessKey);
+      return answer.kind === 'found' ? { kind: 'found', found: { ...answer.found, signatureFault: 'digest' } } : answer;
+    };
+    await rig.walkToTheEnd('live', { ...rig.deps, authorizer: { ...authorizer, findCancellation } });
+    expect(await rig.differences(stream)).toEqual([]);
+    expect(rig.looks).toEqual(['inconclusive']);
+    expect(rig.notices).toContainEqual({ notice: 'signature_unverified', stream, detail: 'digest' });
+  });
+
   it('tells in one round of a cancellation there only and of a note that is not there', async () => {
     const stream = await rig.issue();
     await rig.simulator.control('POST', 'events', {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { settleInvoice } from '../../../src/app/settlement/settle-invoice.js';
+import type { SettleDeps } from '../../../src/app/settlement/settlement.js';
 import { invoiceView } from '../../../src/domain/invoice/view.js';
 import { type IssuerWorld, issuerWorld } from '../issuer/world.js';
 
@@ -32,9 +33,10 @@ const cancellationFailed = async (registered: boolean): Promise<IssuerWorld> => 
 
 const settle = (world: IssuerWorld) => {
   const { store, authorizer, lookups, clock, limits } = world.deps;
+  const alarm: SettleDeps['alarm'] = async (notice) => void world.notices.push(notice);
   return settleInvoice(
     { stream: world.stream, as: 'canceled', evidence: 'Consulta ao portal' },
-    { store, authorizer, lookups, clock, limits, actor: 'support:maria' },
+    { store, authorizer, lookups, clock, limits, alarm, actor: 'support:maria' },
   );
 };
 
@@ -69,4 +71,35 @@ it('nothing is settled that nobody asked for, or that is still being worked on',
   expect(await settle(world)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('nobody has asked') });
   await requested(world);
   expect(await settle(world)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('end by itself') });
+});
+
+it.each([
+  ['contradicts itself', { requestDigest: '', contradiction: { claimed: 'x', computed: 'y' } }, 'contradicts itself'],
+  ['is another’s, and unsigned', { requestDigest: 'another', signatureFault: 'missing' }, 'cannot be verified'],
+])('an event that %s settles nothing, and is told', async (_what, change, reason) => {
+  const world = await cancellationFailed(true);
+  world.authorizer.events = world.authorizer.events.map((event) => ({ ...event, ...change }));
+  world.notices.length = 0;
+  expect(await settle(world)).toMatchObject({ kind: 'refused', reason: expect.stringContaining(reason) });
+  expect(await world.status()).toBe('issued');
+  expect(world.notices).not.toEqual([]);
+});
+
+it.each([
+  ['another’s', { requestDigest: 'another' }],
+  ['of the authorizer’s own pages', { requestDigest: '', contradiction: { claimed: '', computed: 'another' } }],
+])('an event that is %s, signed by the authorizer, is evidence as ever', async (_what, change) => {
+  const world = await cancellationFailed(true);
+  world.authorizer.events = world.authorizer.events.map((event) => ({ ...event, ...change }));
+  world.notices.length = 0;
+  expect(await settle(world)).toMatchObject({ kind: 'settled' });
+  expect(world.notices).toEqual([]);
+});
+
+it('our own event under a signature that nobody can verify is recorded, and told', async () => {
+  const world = await cancellationFailed(true);
+  world.authorizer.events = world.authorizer.events.map((event) => ({ ...event, signatureFault: 'algorithm' }));
+  world.notices.length = 0;
+  expect(await settle(world)).toMatchObject({ kind: 'settled' });
+  expect(world.notices).toEqual([{ notice: 'signature_unverified', stream: world.stream, detail: 'algorithm' }]);
 });

@@ -19,13 +19,16 @@ const indeterminate = async (...script: Turn[]): Promise<IssuerWorld> => {
   return world;
 };
 
-const depsOf = ({ deps }: IssuerWorld): SettleDeps => {
+const depsOf = ({ deps, notices }: IssuerWorld): SettleDeps => {
   const { store, authorizer, lookups, clock, limits } = deps;
-  return { store, authorizer, lookups, clock, limits, actor: 'support:maria' };
+  const alarm: SettleDeps['alarm'] = async (notice) => void notices.push(notice);
+  return { store, authorizer, lookups, clock, limits, alarm, actor: 'support:maria' };
 };
 
 const settle = (world: IssuerWorld, as: SettleCommand['as'], more: Partial<SettleCommand> = {}) =>
   settleInvoice({ stream: world.stream, as, evidence: 'Consulta ao portal', ...more }, depsOf(world));
+
+const CUT_OUT = { dpsDigest: '', contradiction: { claimed: '', computed: 'y' } };
 
 const lastEvent = async (world: IssuerWorld) => (await world.store.load(world.stream)).events.at(-1);
 
@@ -75,6 +78,27 @@ describe('an indeterminate invoice settled as issued', () => {
       reason: expect.stringContaining('another invoice'),
     });
     expect(await world.status()).toBe('indeterminate');
+  });
+
+  it.each([
+    ['contradicts itself', { dpsDigest: '', contradiction: { claimed: 'x', computed: 'y' } }, 'contradicts itself'],
+    ['was cut out of its signatures', { ...CUT_OUT, signatureFault: 'missing' }, 'contradicts itself'],
+    ['holds another digest unsigned', { dpsDigest: 'another', signatureFault: 'missing' }, 'cannot be verified'],
+  ])('is refused, and told, with a document that %s', async (_what, change, reason) => {
+    const world = await indeterminate('lost_answer');
+    world.authorizer.notes = world.authorizer.notes.map((note) => ({ ...note, ...change }));
+    world.notices.length = 0;
+    expect(await settle(world, 'issued')).toMatchObject({ kind: 'refused', reason: expect.stringContaining(reason) });
+    expect(await world.status()).toBe('indeterminate');
+    expect(world.notices).not.toEqual([]);
+  });
+
+  it('is settled by its own DPS under a signature that nobody can verify, and tells of it', async () => {
+    const world = await indeterminate('lost_answer');
+    world.authorizer.notes = world.authorizer.notes.map((note) => ({ ...note, signatureFault: 'algorithm' }));
+    world.notices.length = 0;
+    expect(await settle(world, 'issued')).toMatchObject({ kind: 'settled' });
+    expect(world.notices).toEqual([{ notice: 'signature_unverified', stream: world.stream, detail: 'algorithm' }]);
   });
 
   it.each([

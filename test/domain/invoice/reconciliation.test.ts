@@ -7,6 +7,7 @@ import {
   isReconcilable,
   reconciliationQuestions,
 } from '../../../src/domain/invoice/reconciliation.js';
+import type { FoundDocument } from '../../../src/domain/invoice/sent-document.js';
 import {
   ACCESS_KEY,
   accepted,
@@ -52,7 +53,7 @@ const renumbered: InvoiceEvent[] = [
   authorized(2, 42),
 ];
 
-const note = (held: { accessKey: string; digest: string } | 'absent', dpsId = DPS_ID): Held => ({
+const note = (held: ({ accessKey: string } & FoundDocument) | 'absent', dpsId = DPS_ID): Held => ({
   about: 'note',
   dpsId,
   held,
@@ -60,6 +61,8 @@ const note = (held: { accessKey: string; digest: string } | 'absent', dpsId = DP
 const event = (held: 'absent' | 'event'): Held => ({ about: 'cancellation', accessKey: ACCESS_KEY, held });
 const ours = note({ accessKey: ACCESS_KEY, digest: 'digest' });
 const foreign = note({ accessKey: OTHER_KEY, digest: 'foreign' });
+const contradictory = { accessKey: OTHER_KEY, digest: '', contradiction: { claimed: '', computed: 'x' } };
+const unsigned = { accessKey: OTHER_KEY, digest: 'foreign', signatureFault: 'missing' };
 
 describe('what the authorizer holds, beside an outcome of ours', () => {
   it.each([
@@ -93,6 +96,17 @@ describe('what the authorizer holds, beside an outcome of ours', () => {
       nobodyKnows,
       foreign,
       { kind: 'foreign_note', accessKey: OTHER_KEY },
+    ],
+    ['failed, and a document there contradicts itself', failed, note(contradictory), undefined],
+    ['indeterminate, and a document there contradicts itself', nobodyKnows, note(contradictory), undefined],
+    ['indeterminate, and a note of others there is not signed', nobodyKnows, note(unsigned), undefined],
+    ['issued, and a document there contradicts itself', issued, note(contradictory), undefined],
+    ['issued under a second number, and an unsigned document under the first', renumbered, note(unsigned), undefined],
+    [
+      'failed, and our note is there under a signature that nobody can verify',
+      failed,
+      note({ accessKey: ACCESS_KEY, digest: 'digest', signatureFault: 'algorithm' }),
+      { kind: 'failed_but_found', accessKey: ACCESS_KEY },
     ],
     ['issued and not canceled, on both sides', issued, event('absent'), undefined],
     [
