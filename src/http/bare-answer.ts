@@ -3,9 +3,7 @@ import type { Duplex } from 'node:stream';
 import { refuse } from './answer.js';
 import { type BareRefusal, MAX_WAITING } from './bare-refusal.js';
 import { randomRequestId } from './call.js';
-
-/** Time for a client that still sends to read the answer: data that comes after a close would cost it the answer. */
-const LINGER_MS = 1_000;
+import { endWithLinger } from './unread-body.js';
 
 /** Through Node, hence in its turn; the connection ends with it, as a body may follow that nobody reads. */
 export const answerBare = async (response: ServerResponse, bare: BareRefusal): Promise<void> => {
@@ -66,9 +64,7 @@ const end = (socket: Duplex, text: string, atOnce: boolean): void => {
     socket.end(text, () => socket.destroy());
     return;
   }
-  const linger = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(linger));
-  socket.end(text);
+  endWithLinger(socket, text);
 };
 
 const textOf = async (bare: BareRefusal): Promise<string> => {

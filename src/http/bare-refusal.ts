@@ -11,7 +11,7 @@ export type ParseFault = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesPars
 export const MAX_HEADERS = 2000;
 
 /** Requests of one connection that are not answered yet: a packet holds two thousand, each of which takes its time. */
-export const MAX_WAITING = 100;
+export const MAX_WAITING = 10;
 
 const invalid = (status: number, message: string): BareRefusal => ({
   status,
@@ -40,12 +40,15 @@ export const refusalOfRequest = ({
 }: IncomingMessage): BareRefusal | undefined => {
   if (rawHeaders.length > 2 * MAX_HEADERS) return TOO_MUCH_HEADER;
   if (httpVersion !== '1.0' && headers.host === undefined) return BAD_REQUEST;
-  if (hasSecondHost(rawHeaders)) return BAD_REQUEST;
+  if (hasSecondHost(rawHeaders) || !HOST.test(headers.host ?? '')) return BAD_REQUEST;
   return url === '*' ? ROUTE_NOT_FOUND : undefined;
 };
 
+/** Names, addresses and ports. Anything else, as a slash, could be read as a part of the path. */
+const HOST = /^[\w.:[\]-]*$/;
+
 /** Node takes the first, a proxy before it may have taken the second. */
-const hasSecondHost = (rawHeaders: readonly string[]): boolean => {
+export const hasSecondHost = (rawHeaders: readonly string[]): boolean => {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];

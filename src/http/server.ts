@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
@@ -6,6 +6,7 @@ import { refuse } from './answer.js';
 import { answerBare, createSocketAnswers } from './bare-answer.js';
 import {
   BAD_REQUEST,
+  type BareRefusal,
   EXPECTATION_FAILED,
   isTimeout,
   MAX_HEADERS,
@@ -16,7 +17,9 @@ import {
   TOO_MANY_WAITING,
 } from './bare-refusal.js';
 import { randomRequestId } from './call.js';
+import { createConnectionQueue } from './connection-queue.js';
 import { createLastAnswers, type LastAnswers } from './last-answers.js';
+import { endWithUnreadBody } from './unread-body.js';
 
 export type RunningServer = {
   /** `http://host:port`, with the port that was really taken. */
@@ -90,19 +93,22 @@ const answerWith = (server: Server, app: Hono, lastAnswers: LastAnswers): void =
   const toApp = getRequestListener(app.fetch, {
     // Only HTTP/1.0 may come without a Host header; nothing depends on its name.
     hostname: 'localhost',
+    // It would read on for 64 MiB: a body that the answer left unread ends the connection instead.
+    autoCleanupIncoming: false,
     errorHandler: () => refuse({ requestId: randomRequestId() }, BAD_REQUEST.refusal),
   });
-  server.on('request', (request, response) => {
+  const queue = createConnectionQueue();
+  const take = (request: IncomingMessage, response: ServerResponse, refusal: BareRefusal | undefined): unknown => {
     if (answers.isFull(request.socket)) return answers.refuse(request.socket, TOO_MANY_WAITING, false);
     answers.note(request, response);
     lastAnswers.note(request, response);
-    const refusal = refusalOfRequest(request);
-    return refusal === undefined ? toApp(request, response) : answerBare(response, refusal);
-  });
-  server.on('checkExpectation', (request, response) => {
-    answers.note(request, response);
-    return answerBare(response, EXPECTATION_FAILED);
-  });
+    endWithUnreadBody(request, response);
+    return queue.add(request, response, () =>
+      refusal === undefined ? toApp(request, response) : answerBare(response, refusal),
+    );
+  };
+  server.on('request', (request, response) => take(request, response, refusalOfRequest(request)));
+  server.on('checkExpectation', (request, response) => take(request, response, EXPECTATION_FAILED));
   server.on('connect', (_request, socket) => answers.refuse(socket, ROUTE_NOT_FOUND, false));
   server.on('clientError', (fault: ParseFault, socket) =>
     fault.code === 'ECONNRESET' ? socket.destroy() : answers.refuse(socket, refusalOfFault(fault), isTimeout(fault)),

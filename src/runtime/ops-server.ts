@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isOurHost } from '../console/access/origin.js';
 import { sameSecret } from '../console/access/session.js';
+import { hasSecondHost } from '../http/bare-refusal.js';
 import type { Scrape } from './metrics/metrics.js';
 import type { Readiness } from './readiness.js';
 
@@ -32,6 +33,7 @@ export const startOpsServer = async (
   sources: OpsSources,
 ): Promise<OpsServer> => {
   const server = createServer(async (request, response) => {
+    if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
     const path = (request.url ?? '').split('?')[0] ?? '';
     if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);
     const answer = await answerTo(request, path, sources).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type OpsServer, startOpsServer } from '../../src/runtime/ops-server.js';
 
@@ -51,4 +52,20 @@ describe('the metrics', () => {
     expect(await ask('10.1.2.3:3001', `bearer ${TOKEN}`)).toBe(200);
     expect(await ask('localhost', undefined, '/health/ready')).toBe(200);
   });
+});
+
+it('two Hosts are refused on every page, whatever they are', async () => {
+  await open(undefined);
+  for (const path of ['/metrics', '/health/live', '/console']) {
+    const status = await new Promise<string>((resolve, reject) => {
+      const socket = connect(server?.port ?? 0, '127.0.0.1', () =>
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n`),
+      );
+      socket.on('error', reject).once('data', (answer) => {
+        socket.destroy();
+        resolve(answer.toString('latin1', 9, 12));
+      });
+    });
+    expect([path, status]).toEqual([path, '400']);
+  }
 });

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
 import { CUSTOMER_DOCUMENT } from '../../domain/shared/federal-document.js';
 import { referenceText } from './reference.js';
-import { codeText, text } from './text.js';
+import { codeText, codeTooLong, MAX_CODE, text } from './text.js';
 
 export const MIN_AMOUNT = 100;
 export const MAX_AMOUNT = Number.MAX_SAFE_INTEGER;
@@ -84,6 +84,7 @@ export const issueBody = v.strictObject({
   service_code: v.optional(
     v.pipe(
       v.string('service_code deve ser um texto.'),
+      v.maxLength(MAX_CODE, codeTooLong('service_code')),
       v.regex(/^[0-9]+$/, 'service_code deve ter só dígitos: o código nacional de 6 dígitos.'),
       v.description('Código de tributação nacional, 6 dígitos.'),
     ),

@@ -1,8 +1,10 @@
+import { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
+import { createFramingCheck, type FramingCheck } from '../unread-body.js';
 import { type BodyShare, createBodyBudget, FREE_BYTES } from './body-budget.js';
 import { MAX_DEPTH, MAX_DIGITS, MAX_STRUCTURE, MAX_TEXT_BYTES } from './json-bounds.js';
 import type { Scanned } from './json-scanner.js';
@@ -26,6 +28,7 @@ export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | {
     const unread = await readInto(scan, c, share);
     if (unread === 'too_large') return { refused: { code: 'payload_too_large' } };
     if (unread === 'no_room') return { refused: noRoom };
+    if (unread === 'tiny_chunks') return { refused: invalid(TINY_CHUNKS) };
     return unread === 'aborted' ? { refused: malformed } : bodyOf(scan.end());
   } finally {
     share.release();
@@ -43,7 +46,7 @@ const isEncoded = (c: Context): boolean =>
   !/^(?:identity)?$/i.test(c.req.header('content-encoding') ?? '') ||
   !/^(?:chunked)?$/i.test(c.req.header('transfer-encoding') ?? '');
 
-type Unread = 'too_large' | 'no_room' | 'aborted';
+type Unread = 'too_large' | 'no_room' | 'tiny_chunks' | 'aborted';
 
 /** A declared length is trusted only to refuse early or where the server's parser enforces it; without one, bytes are counted. */
 const readInto = async (scan: BodyScan, c: Context, share: BodyShare): Promise<Unread | undefined> => {
@@ -53,7 +56,8 @@ const readInto = async (scan: BodyScan, c: Context, share: BodyShare): Promise<U
   if (refused !== undefined) return refused;
   const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
   // The server keeps what it reads at once until the answer is out, longer than the share is held.
-  if (!isFramed || length > FREE_BYTES) return await readCounting(scan, chunksOf(c), share);
+  if (!isFramed || length > FREE_BYTES)
+    return await readCounting(scan, chunksOf(c), share, isFramed ? undefined : framingCheckOf(c));
   const bytes = await c.req.raw.arrayBuffer().catch(clientGone);
   if (bytes === 'aborted') return bytes;
   await scan.take(new Uint8Array(bytes));
@@ -79,11 +83,17 @@ const chunksOf = (c: Context): Chunks | undefined => {
   return incoming === undefined ? c.req.raw.body?.values() : incoming.iterator({ destroyOnReturn: false });
 };
 
+const framingCheckOf = (c: Context): FramingCheck | undefined => {
+  const { incoming }: Partial<HttpBindings> = c.env ?? {};
+  return incoming instanceof IncomingMessage ? createFramingCheck(incoming) : undefined;
+};
+
 /** Bytes are read to the end or to the limit, whatever they hold: a body that is too large is told so before anything else. */
 const readCounting = async (
   scan: BodyScan,
   chunks: Chunks | undefined,
   share: BodyShare,
+  hasTinyChunks: FramingCheck = () => false,
 ): Promise<Unread | undefined> => {
   let size = 0;
   for (;;) {
@@ -91,7 +101,7 @@ const readCounting = async (
     if (next === 'aborted') return next;
     if (next === undefined || next.done) return undefined;
     size += next.value.byteLength;
-    const refused = coverOf(size, share);
+    const refused = coverOf(size, share) ?? (hasTinyChunks(size) ? 'tiny_chunks' : undefined);
     if (refused !== undefined) {
       await chunks?.return?.();
       return refused;
@@ -140,6 +150,7 @@ const NOT_AN_OBJECT = 'O corpo deve ser um objeto JSON.';
 const TOO_DEEP = `O corpo tem mais de ${MAX_DEPTH} níveis de objetos e listas.`;
 const TOO_MUCH_STRUCTURE = `O corpo tem mais de ${MAX_STRUCTURE} vírgulas, dois-pontos, chaves e colchetes. Envie só os campos da API.`;
 const TOO_MANY_DIGITS = `O corpo tem um número com mais de ${MAX_DIGITS} algarismos seguidos. Envie os valores em centavos.`;
+const TINY_CHUNKS = 'O corpo vem em pedaços (chunks) pequenos demais. Envie-o inteiro, com Content-Length.';
 const TOO_LONG = `O corpo tem mais de ${MAX_TEXT_BYTES / 1024} KiB de conteúdo. Envie só os campos da API.`;
 
 /** A cause that is no field's: its `param` is absent from the answer. */

@@ -21,10 +21,16 @@ export const text = (field: string, rules: TextRules, description: string) =>
     v.metadata({ minLength: rules.min ?? 1, maxLength: rules.max }),
   );
 
+/** Far beyond every code, and far below the length at which the reader cuts a text: what was cut is refused as too long. */
+export const MAX_CODE = 1_000;
+
+export const codeTooLong = (field: string): string => `${field} deve ter no máximo ${MAX_CODE} caracteres.`;
+
 /** A code that a table decides about: whatever is not in the table is a 422 of its own, the empty text too (reading 40). */
 export const codeText = (field: string, description: string) =>
   v.pipe(
     v.string(`${field} deve ser um texto.`),
+    v.maxLength(MAX_CODE, codeTooLong(field)),
     v.check(
       (code) => !CONTROL.test(code) && !HALF_CHARACTER.test(code),
       `${field} contém caracteres de controle, que não são aceitos.`,

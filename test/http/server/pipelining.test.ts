@@ -25,8 +25,8 @@ const held = () => {
 };
 
 describe('several requests on one connection', () => {
-  it('are answered in the order in which they came, also when the first takes longest', async () => {
-    const { harness, release } = held();
+  it('are answered in the order in which they came, each after the answer before it', async () => {
+    const { harness, isReached, release } = held();
     const connection = openConnection(await start(harness));
     const id = await issuedInvoice(harness);
     connection.socket.write(
@@ -36,22 +36,23 @@ describe('several requests on one connection', () => {
         headOf(harness, `HEAD /v1/nfse/${id}/pdf`) +
         headOf(harness, `GET /v1/nfse/${id}/pdf`),
     );
-    await expect.poll(() => harness.summaries.length).toBe(5);
-    expect(connection.received()).toBe('');
+    await isReached(1);
+    expect([connection.received(), harness.summaries.length]).toEqual(['', 1]);
     release();
     const answers = await connection.answers(5, [3]);
+    expect(harness.summaries).toHaveLength(6);
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 202, 200, 200]);
     expect(Buffer.from((await answers[4]?.arrayBuffer()) ?? new ArrayBuffer(0))).toEqual(PDF);
     expect(new Set(answers.map(({ headers }) => headers.get('request-id'))).size).toBe(5);
   });
 
-  it('a hundred at once', async () => {
+  it('ten at once', async () => {
     const harness = createHarness();
     const connection = openConnection(await start(harness));
     const ways = [headOf(harness, GET), headOf(harness, 'GET /v1/nope')];
-    connection.socket.write(Array.from({ length: 100 }, (_, n) => ways[n % 2]).join(''));
-    const statuses = (await connection.answers(100)).map(({ status }) => status);
-    expect(statuses).toEqual(Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? 200 : 404)));
+    connection.socket.write(Array.from({ length: 10 }, (_, n) => ways[n % 2]).join(''));
+    const statuses = (await connection.answers(10)).map(({ status }) => status);
+    expect(statuses).toEqual(Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? 200 : 404)));
   });
 
   it('a body that nobody reads is no request: what follows it is', async () => {

@@ -1,3 +1,4 @@
+import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { MAX_WAITING } from '../../../src/http/bare-refusal.js';
 import { createHarness } from '../harness.js';
@@ -21,7 +22,7 @@ it('a connection that asks for more than it waits for is answered so far, refuse
   });
   const connection = openConnection(await start(harness));
   connection.socket.write(headOf(harness, GET).repeat(2_000));
-  await expect.poll(() => asked).toBe(MAX_WAITING);
+  await expect.poll(() => asked).toBe(1);
   release();
   const answers = await connection.answers(MAX_WAITING + 1);
   expect(answers.slice(0, MAX_WAITING).map(({ status }) => status)).toEqual(Array(MAX_WAITING).fill(200));
@@ -38,4 +39,57 @@ it('a connection may ask for as many again once it has its answers', async () =>
     const answers = await connection.answers(round * MAX_WAITING);
     expect(answers.map(({ status }) => status)).toEqual(Array(round * MAX_WAITING).fill(200));
   }
+});
+
+it('hands over one request of a connection at a time, and at most one in a turn of the loop', async () => {
+  let turn = 0;
+  let inHand = 0;
+  const turns: number[] = [];
+  const seen: number[] = [];
+  const app = new Hono();
+  app.get('/*', async (c) => {
+    inHand += 1;
+    seen.push(inHand);
+    turns.push(turn);
+    await Promise.resolve();
+    inHand -= 1;
+    return c.text('ok');
+  });
+  let counting = true;
+  const count = (): void => {
+    turn += 1;
+    if (counting) setImmediate(count);
+  };
+  count();
+  const connection = openConnection(await start({ app }));
+  connection.socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(MAX_WAITING));
+  await expect.poll(() => turns.length).toBe(MAX_WAITING);
+  counting = false;
+  expect(new Set(seen)).toEqual(new Set([1]));
+  expect(new Set(turns).size).toBe(MAX_WAITING);
+});
+
+it('runs none of the requests that wait when their connection is gone', async () => {
+  let asked = 0;
+  let release = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const app = new Hono();
+  app.get('/*', async (c) => {
+    asked += 1;
+    await gate;
+    return c.text('ok');
+  });
+  const server = await start({ app });
+  const { socket } = openConnection(server);
+  socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(MAX_WAITING));
+  await expect.poll(() => asked).toBe(1);
+  socket.resetAndDestroy();
+  await server.close(10_000);
+  release();
+  const next = openConnection(await start({ app }));
+  next.socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => next.received()).toContain('200 OK');
+  expect(asked).toBe(2);
 });

@@ -1,0 +1,103 @@
+import { IncomingMessage } from 'node:http';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createHarness, type Harness } from '../harness.js';
+import { type Connection, expectEnvelope, headOf, openConnection, start } from './connection.js';
+
+const MIB = 1024 * 1024;
+const CHUNKED = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
+/** Chunks in one packet of 64 KiB, of which the server may have taken a few when it refuses. */
+const PACKET_OF_CHUNKS = 11_000;
+
+const unknownKey = ({ keys }: Harness) => ({ keys: { ...keys, test: `${keys.test.slice(0, -1)}?` } });
+const inChunks = (bytes: number, size: number): string =>
+  `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`.repeat(bytes / size);
+
+afterEach(() => vi.restoreAllMocks());
+
+const ended = async ({ isClosed }: Connection): Promise<void> => {
+  await expect.poll(isClosed, { timeout: 5_000 }).toBe(true);
+};
+
+describe('an answer that leaves a body unread', () => {
+  it.each([
+    ['chunked', `Transfer-Encoding: chunked\r\n`, '5\r\nabcde\r\n'],
+    ['declared', `Content-Length: ${MIB}\r\n`, 'abcde'],
+  ])('ends the connection: %s', async (_what, framing, begun) => {
+    const harness = createHarness();
+    const connection = openConnection(await start(harness));
+    connection.socket.write(headOf(unknownKey(harness), 'POST /v1/nfse', framing) + begun);
+    const [answer] = await connection.answers(1);
+    expect(answer?.headers.get('connection')).toBe('close');
+    await expectEnvelope(answer ?? Response.error(), 401, 'unauthorized');
+    await ended(connection);
+  });
+
+  it.each([
+    ['an unknown key', 'POST /v1/nfse', 401, 'unauthorized'],
+    ['no such route', 'POST /x', 404, 'route_not_found'],
+  ])('of a million chunks works through a few packets at most: %s', async (_what, line, status, code) => {
+    const push = vi.spyOn(IncomingMessage.prototype, 'push');
+    const harness = createHarness();
+    const connection = openConnection(await start(harness));
+    connection.socket.write(headOf(unknownKey(harness), line, CHUNKED) + inChunks(MIB, 1));
+    const [answer] = await connection.answers(1);
+    await expectEnvelope(answer ?? Response.error(), status, code);
+    await ended(connection);
+    expect(push.mock.calls.length).toBeLessThan(4 * PACKET_OF_CHUNKS);
+    const { bytesWritten, writableLength } = connection.socket;
+    expect(bytesWritten).toBeGreaterThanOrEqual(writableLength);
+  });
+
+  it('is read by a client that goes on sending', async () => {
+    const harness = createHarness();
+    const { url } = await start(harness);
+    const body = Buffer.alloc(8 * MIB, ' ');
+    for (let n = 0; n < 5; n += 1) {
+      const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/v1/nfse`, { method: 'POST', headers, body });
+      await expectEnvelope(answer, 401, 'unauthorized');
+    }
+  });
+});
+
+describe('a body in tiny chunks', () => {
+  it('is refused after a few packets, and the connection ends', async () => {
+    const push = vi.spyOn(IncomingMessage.prototype, 'push');
+    const harness = createHarness();
+    const connection = openConnection(await start(harness));
+    connection.socket.write(headOf(harness, 'POST /v1/nfse', CHUNKED) + inChunks(MIB, 1));
+    const [answer] = await connection.answers(1);
+    await expectEnvelope(answer ?? Response.error(), 400, 'invalid_request');
+    await ended(connection);
+    expect(push.mock.calls.length).toBeLessThan(6 * PACKET_OF_CHUNKS);
+    expect(harness.faults).toEqual([]);
+  });
+
+  it.each([
+    [2_000, 1],
+    [MIB, 64],
+  ])('%i bytes in chunks of %i are read to their end', async (bytes, size) => {
+    const harness = createHarness();
+    const connection = openConnection(await start(harness));
+    connection.socket.write(`${headOf(harness, 'POST /v1/nfse', CHUNKED)}${inChunks(bytes, size)}0\r\n\r\n`);
+    const [answer] = await connection.answers(1);
+    await expectEnvelope(answer ?? Response.error(), 400, 'malformed_json');
+    connection.socket.write(headOf(harness, 'GET /v1/activities'));
+    expect((await connection.answers(2))[1]?.status).toBe(200);
+  });
+});
+
+describe('a Host that is none', () => {
+  it.each(['\xfc\xfc/docs?', 'x/docs', 'x?y', 'x#y', 'a@b', 'a b'])('%j: 400', async (host) => {
+    const connection = openConnection(await start(createHarness()));
+    connection.socket.write(Buffer.from(`GET /v1/activities HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 'latin1'));
+    const [answer] = await connection.answers(1);
+    await expectEnvelope(answer ?? Response.error(), 400, 'invalid_request');
+  });
+
+  it.each(['localhost:3000', '[::1]:3000', '127.0.0.1', 'api_1.example-host.com'])('%j is one', async (host) => {
+    const connection = openConnection(await start(createHarness()));
+    connection.socket.write(`GET /v1/activities HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    expect((await connection.answers(1))[0]?.status).toBe(401);
+  });
+});
