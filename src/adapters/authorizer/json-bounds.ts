@@ -55,11 +55,12 @@ export const countJson = (body: Uint8Array): JsonShape => {
     } else if (byte === COLON) {
       counts.members += 1;
       const names = open.at(-1);
-      if (names === undefined) continue;
-      counts.named += text.to - text.from;
-      const name = decoded(body.subarray(text.from, text.to), text.escaped);
-      repeats ||= names.has(name);
-      names.add(name);
+      if (names !== undefined) {
+        counts.named += text.to - text.from;
+        const name = decoded(body.subarray(text.from, text.to), text.escaped);
+        repeats ||= names.has(name);
+        names.add(name);
+      }
     } else if (byte === COMMA) counts.values += 1;
     else if (byte === BRACE || byte === BRACKET) {
       counts.values += 1;
