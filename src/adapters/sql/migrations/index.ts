@@ -17,8 +17,8 @@ import { batchedGuardsMigration } from './0024-batched-guards.js';
 import { givenUpGenerationsMigration } from './0027-given-up-generations.js';
 import { keyedGuardsMigration } from './0030-keyed-guards.js';
 import { leastRightsMigration } from './0035-least-rights.js';
-import { checkedAppendMigration } from './0036-checked-append.js';
 import { documentAlarmsMigration } from './0040-document-alarms.js';
+import { checkedAppendMigration } from './0041-checked-append.js';
 
 /** Forward only, in order; one that has run anywhere is never edited. */
 export const migrations: readonly Migration[] = [
@@ -40,6 +40,6 @@ export const migrations: readonly Migration[] = [
   givenUpGenerationsMigration,
   keyedGuardsMigration,
   leastRightsMigration,
-  checkedAppendMigration,
   documentAlarmsMigration,
+  checkedAppendMigration,
 ];

@@ -5,7 +5,7 @@ import type { Migration } from '../migrate.js';
  * must not choose places in the log (ADR 33). The checks stand before the lock. 1 MiB is four times what the port lets an event have.
  */
 export const checkedAppendMigration: Migration = {
-  id: 36,
+  id: 41,
   name: 'checked-append',
   sql: `
 -- Several appends in one statement, each with its own result. expected: -1 for "none". counts: events of each append;
