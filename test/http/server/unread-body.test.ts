@@ -44,8 +44,6 @@ describe('an answer that leaves a body unread', () => {
     await expectEnvelope(answer ?? Response.error(), status, code);
     await ended(connection);
     expect(push.mock.calls.length).toBeLessThan(4 * PACKET_OF_CHUNKS);
-    const { bytesWritten, writableLength } = connection.socket;
-    expect(bytesWritten).toBeGreaterThanOrEqual(writableLength);
   });
 
   it('is read by a client that goes on sending', async () => {
