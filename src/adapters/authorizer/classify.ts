@@ -71,7 +71,7 @@ export type LookupAnswer =
 
 /**
  * Absence is a JSON 404 whose only codes are `absentCodes`; without a list any JSON 404 that is not of the moment
- * (the event look-up has no catalogued code). HTML proves nothing (openapi deviation 12), and neither does a 404 that shows the
+ * (the event look-up has no catalogued code). HTML proves nothing (docs/national-system.md#html-answers), and neither does a 404 that shows the
  * document.
  */
 export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {

@@ -40,7 +40,7 @@ const readers: {
 } = {
   sentDps: (exchange, { id, digest }) =>
     classifySend('dps', exchange, (body) => {
-      // `idDps` of this answer holds the access key (deviation 4): only the document itself is believed.
+      // `idDps` of this answer holds the access key (docs/national-system.md#iddps-holds-the-key): only the document itself is believed.
       const note = readNote(textOf(body, 'nfseXmlGZipB64'));
       return note?.dpsId === id && note.dpsDigest === digest ? reliable(note) : NOT_OURS;
     }),
