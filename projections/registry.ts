@@ -1,34 +1,34 @@
-import { catalogEventTypes } from '../src/domain/catalog/events.js';
+import { catalogEventTypes } from '../src/domain/catalog/catalog.js';
 import { companyEventTypes } from '../src/domain/company/events.js';
 import { dpsNumberEventTypes } from '../src/domain/dps-number/dps-number.js';
-import { invoiceEventTypes } from '../src/domain/invoice/personal-fields.js';
+import { invoiceEventTypes } from '../src/domain/invoice/events.js';
 import { auditEventTypes } from '../src/domain/log/audit-events.js';
 import { municipalityEventTypes } from '../src/domain/municipality/demands.js';
 import { registryEventTypes } from '../src/domain/registry/entry.js';
-import { systemPersonalFields } from '../src/domain/system/events.js';
-import { catalogLines } from './catalog-lines/index.js';
-import { companies } from './companies/index.js';
-import { credentials } from './credentials/index.js';
-import { deadlines } from './deadlines/index.js';
-import { invoices } from './invoices/index.js';
-import { municipalities } from './municipalities/index.js';
-import { system } from './system/index.js';
-import { taxRegistry } from './tax-registry/index.js';
+import { systemEventTypes } from '../src/domain/system/api-switch.js';
+import { catalogLines } from './catalog-lines.js';
+import { companies } from './companies.js';
+import { credentials } from './credentials.js';
+import { deadlines } from './deadlines.js';
+import { invoices } from './invoices.js';
+import { municipalities } from './municipalities.js';
+import { system } from './system.js';
+import { taxRegistry } from './tax-registry.js';
 import type { Projection } from './types.js';
 
-export type Registry = {
+type Registry = {
   projections: readonly Projection[];
-  /** Event types that no read model is made of, on purpose. */
+  /** Event types that no read model uses, on purpose. */
   ignored: readonly string[];
 };
 
-/** Allocation reads the last event of its own stream, and auditors read the log itself; no read model is needed. */
+/** Neither needs a read model: allocation reads the last event of its stream, and auditors read the log itself. */
 export const registry: Registry = {
   projections: [invoices, deadlines, companies, credentials, system, catalogLines, municipalities, taxRegistry],
   ignored: [...dpsNumberEventTypes, ...auditEventTypes],
 };
 
-/** What operators change must hold at once: their commands apply these rows themselves (design section 7). */
+/** Operators' commands write these rows themselves, so that a change holds at once (docs/architecture.md#reading-row-or-fold). */
 export const operatorProjections: readonly Projection[] = [
   companies,
   credentials,
@@ -42,19 +42,19 @@ const ALL_EVENT_TYPES: readonly string[] = [
   ...invoiceEventTypes,
   ...companyEventTypes,
   ...dpsNumberEventTypes,
-  ...Object.keys(systemPersonalFields),
+  ...systemEventTypes,
   ...catalogEventTypes,
   ...municipalityEventTypes,
   ...registryEventTypes,
   ...auditEventTypes,
 ];
 
-/** Thrown at start-up, with everything that is wrong in one line. */
-export class RegistryIncomplete extends Error {
+/** Thrown at start-up. The message lists all faults in one line. */
+class RegistryIncomplete extends Error {
   override readonly name = 'RegistryIncomplete';
 }
 
-/** Every projection has one name and one handler per event type of its streams, and no event type was forgotten. */
+/** Checks that projections have distinct names and a handler for each event type of their streams, and that no event type is left out. */
 export const checkRegistry = ({ projections, ignored }: Registry, eventTypes = ALL_EVENT_TYPES): void => {
   const faults = [
     ...repeated(projections.map(({ name }) => name)).map((name) => `two projections are named ${name}`),

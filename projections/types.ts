@@ -1,47 +1,63 @@
 import type { StreamName } from '../src/domain/shared/ids.js';
 import type { Revision } from '../src/ports/event-log.js';
 
-export type ColumnType = 'text' | 'integer' | 'boolean';
+type ColumnType = 'text' | 'integer' | 'bigint' | 'boolean';
 
-/** Every row carries the revision of the last event folded into it: meeting that event again changes nothing. */
+declare const value: unique symbol;
+
+/** The SQL type of a column; `T` is the type of its values in a row. */
+type Column<T = unknown> = ColumnType & { readonly [value]?: T };
+
+type Columns = Readonly<Record<string, Column>>;
+
+export const text = <T extends string | null = string>(): Column<T> => 'text';
+export const integer = <T extends number | null = number>(): Column<T> => 'integer';
+/** For whole numbers above 2^31; rows hold them as a number, so they must be safe integers. */
+export const bigint = <T extends number | null = number>(): Column<T> => 'bigint';
+export const boolean = <T extends boolean | null = boolean>(): Column<T> => 'boolean';
+
+/** The row type of a table with these columns. */
+export type RowOf<C extends Columns> = { [K in keyof C]: C[K] extends { readonly [value]?: infer T } ? T : never };
+
+/** Every row carries the revision of the last event folded into it. That event, delivered again, changes nothing. */
 export type Row = { readonly [column: string]: string | number | boolean | null } & { readonly revision: Revision };
 
 type AnyEvent = { type: string; data: unknown };
 
-/** An event at its place in the log, of the newest schema version, its personal fields as they are stored: sealed. */
+/** An event with its stream and revision, in the newest schema version. Its personal fields are sealed, as stored. */
 export type Recorded<E extends AnyEvent> = E & { stream: StreamName; revision: Revision };
 
-/** Pure: the same row and event give the same row, byte for byte, in a rebuild years later. */
-export type Handler<R extends Row, E extends AnyEvent> = (row: R | undefined, event: Recorded<E>) => R | 'delete';
+/** Pure: the same row and event give the same bytes, also in a rebuild years later. */
+type Handler<R extends Row, E extends AnyEvent> = (row: R | undefined, event: Recorded<E>) => R | 'delete';
 
-/** A handler per event type, which the compiler demands; `ignored` is a decision, not an omission. */
+/** A handler for each event type; the compiler refuses an omission. `ignored` says that leaving out the type is intended. */
 export type Handlers<R extends Row, E extends AnyEvent> = {
   readonly [T in E['type']]: Handler<R, Extract<E, { type: T }>> | 'ignored';
 };
 
-export type Index = { columns: readonly string[]; unique?: true };
+type Index = { columns: readonly string[]; unique?: true };
 
 type Definition<R extends Row, E extends AnyEvent> = {
   name: string;
-  /** A new number builds the next table beside this one and swaps when it has caught up. */
+  /** A higher number builds the next table beside this one and makes it live when it has caught up. */
   version: number;
   /**
-   * Oldest version that reads these rows, and whose rows this version's readers can use; default its own. Lower it
-   * only after adding columns that nobody needs yet: expand, then contract.
+   * Oldest version whose code can use these rows and whose rows this code can use; by default `version`. Lower it only after adding
+   * columns that no reader needs yet (expand, then contract).
    */
   compatibleFrom?: number;
-  /** Of the streams that it reads; exactly the events of `eventTypes` are in them. */
+  /** Prefixes of the streams that this projection reads. Those streams hold exactly the events of `eventTypes`. */
   prefixes: readonly [string, ...string[]];
   eventTypes: readonly E['type'][];
   keyColumn: keyof R & string;
-  columns: { readonly [C in keyof R & string]: ColumnType };
+  columns: { readonly [C in keyof R & string]: Column<R[C]> };
   indexes: readonly Index[];
-  /** Which row an event is about; undefined: none of this projection. */
+  /** Key of the row that an event changes; undefined when it changes no row of this projection. */
   keyOf(event: Recorded<E>): string | undefined;
   handlers: Handlers<R, E>;
 };
 
-/** A read model as the runner sees it: rows and events of any shape. */
+/** A read model for the runner, with untyped rows and events. */
 export type Projection = {
   readonly name: string;
   readonly version: number;
@@ -49,12 +65,12 @@ export type Projection = {
   readonly prefixes: readonly [string, ...string[]];
   readonly eventTypes: readonly string[];
   readonly keyColumn: string;
-  readonly columns: Readonly<Record<string, ColumnType>>;
+  readonly columns: Columns;
   readonly indexes: readonly Index[];
   keyOf(event: Recorded<AnyEvent>): string | undefined;
   readonly handlers: Readonly<Record<string, Handler<Row, AnyEvent> | 'ignored'>>;
 };
 
-/** The types of rows and events end here; they hold because the runner hands each handler its own events and rows only. */
+/** Removes the types of rows and events. This is sound because the runner gives each handler only its own rows and events. */
 export const defineProjection = <R extends Row, E extends AnyEvent>(definition: Definition<R, E>): Projection =>
   definition as unknown as Projection;

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The bounds are for what never comes: a busy machine may take many times as long as an idle one. */
+/** Long bounds, because a busy machine may take many times as long as an idle one. */
 const shared = {
   root: new URL('..', import.meta.url).pathname,
   testTimeout: 300_000,
@@ -8,52 +8,65 @@ const shared = {
   expect: { poll: { timeout: 60_000, interval: 20 } },
 };
 
-/** Leave nothing behind in their process: these share one for each worker and load their modules once. */
-const together = [
-  'test/{app,domain,http,projections,simulator,workers}/**/*.test.ts',
-  // It mocks a module of Node that the others have loaded.
-  'test/cli/!(actor).test.ts',
+/**
+ * What takes minutes, or needs an engine beyond the embedded PostgreSQL: only `npm run test:all` runs it. `npm test` runs everything
+ * else, with Node alone.
+ */
+const slow = [
+  'test/{e2e,model}/**/*.test.ts',
+  'test/adapters/{embedded-postgres,eventlog-eventstoredb,queue-nats}/**/*.test.ts',
+  'test/adapters/authorizer/{connection,renegotiation}.test.ts',
+  'test/adapters/eventlog-postgres/faults.test.ts',
+  'test/adapters/pdf/{danfse-images,danfse-overlap,determinism,renderer}.test.ts',
+  'test/adapters/sql/{oldest-version,sessions}.test.ts',
+  'test/app/reconciliation/**/*.test.ts',
+  'test/console/{browser,pictures,service}.test.ts',
+  'test/documents/samples.test.ts',
+  'test/http/docs/kept.test.ts',
+  'test/projector/serving.test.ts',
+  'test/runtime/commands/{compose-setup,drain-start,npm-stop}.test.ts',
+  'test/runtime/engines/trust.test.ts',
+  'test/runtime/operations/{compose-health,operations}.test.ts',
+  'test/runtime/roles/drain-*.test.ts',
+  'test/supply-chain/audit.test.ts',
 ];
 
-/** The crash tests start several processes each and would starve the others: they come last, the campaign alone. */
+/** Quick tests that need a process of their own: they mock a module of Node, change the process, or measure its event loop. */
+const alone = [
+  'test/adapters/authorizer/event-loop.test.ts',
+  'test/cli/actor.test.ts',
+  'test/runtime/commands/until-signal.test.ts',
+  'test/runtime/engines/reading-threads.test.ts',
+];
+
+const project = (name: string, groupOrder: number, include: readonly string[], exclude: readonly string[] = []) => ({
+  test: { ...shared, name, include: [...include], exclude: [...exclude], sequence: { groupOrder } },
+});
+
+/** The slow ones begin first. Crash tests start several processes each and would starve the others: they come last, the campaign alone. */
 export default defineConfig({
   test: {
     ...shared,
-    // Here and nowhere else: each project that named it too would have a server and a compiler of its own, all at once.
+    // Only here: each project that names this file too would start another server and another compiler at the same time.
     globalSetup: ['test/support/global-setup.ts'],
     // One more than the cores it has: many files wait for an engine or a deadline most of the time.
     maxWorkers: 3,
     projects: [
+      project('slow', 0, slow),
+      project('quick-alone', 0, alone),
       {
         test: {
           ...shared,
-          name: 'product',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/crash/**', ...together],
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        test: {
-          ...shared,
-          name: 'together',
+          name: 'quick',
+          // They leave no state in their process, so they share one process per worker and load their modules once.
           isolate: false,
-          include: together,
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/crash/**', ...slow, ...alone],
           sequence: { groupOrder: 0 },
         },
       },
-      {
-        test: {
-          ...shared,
-          name: 'crash',
-          include: ['test/crash/**/*.test.ts'],
-          exclude: ['test/crash/campaign.test.ts'],
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        test: { ...shared, name: 'campaign', include: ['test/crash/campaign.test.ts'], sequence: { groupOrder: 2 } },
-      },
+      project('crash', 1, ['test/crash/**/*.test.ts'], ['test/crash/campaign.test.ts']),
+      project('campaign', 2, ['test/crash/campaign.test.ts']),
     ],
   },
 });

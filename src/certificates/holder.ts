@@ -3,8 +3,8 @@ import forge from 'node-forge';
 const { asn1 } = forge;
 
 /**
- * CNPJ of a certificate's holder: otherName 2.16.76.1.3.3 of subjectAltName (ICP-Brasil), else the tail of a common name
- * `NAME:CNPJ`. Undefined for anything else, an unreadable certificate included (domain.md section 2).
+ * CNPJ of a certificate's holder: otherName 2.16.76.1.3.3 of subjectAltName, else the tail of a common name `NAME:CNPJ`
+ * (docs/national-system.md#certificates). Undefined for any other certificate and for unreadable bytes.
  */
 export const cnpjOf = (certificateDer: Buffer): string | undefined => {
   try {

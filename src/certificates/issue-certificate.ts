@@ -4,8 +4,8 @@ import { epochMs, type Instant } from '../domain/shared/time.js';
 
 export type KeyAndCertificate = { privateKeyPem: string; certificatePem: string };
 
-export type CertificateRequest = {
-  /** Common name; an e-CNPJ gets `:CNPJ` behind it, as the real ones have. */
+type CertificateRequest = {
+  /** Common name; with a `cnpj`, `:CNPJ` is appended as in real certificates. */
   subjectName: string;
   cnpj?: string;
   /** Default: says that the certificate is a simulation. */
@@ -20,8 +20,8 @@ export type CertificateRequest = {
 
 /**
  * Makes an RSA 2048 key and its X.509 v3 certificate: an authority, a server's, or a client's shaped like an e-CNPJ
- * (otherName 2.16.76.1.3.3, clientAuth; domain.md section 2). Nobody trusts it but who is told to: the simulator, tests.
- * Valid from one hour before `now`, so that peers with a slow clock accept it.
+ * (docs/national-system.md#certificates). Only the simulator and tests, which are given its authority, trust it. Valid from one hour before `now`,
+ * so that peers with a slow clock accept it.
  */
 export const issueCertificate = (request: CertificateRequest): KeyAndCertificate => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -44,7 +44,7 @@ export const issueCertificate = (request: CertificateRequest): KeyAndCertificate
 
 const HOUR_MS = 3_600_000;
 
-/** 15 random bytes below a fixed first one: positive and never of leading zeros in DER. */
+/** 15 random bytes after a fixed first byte, so that the number is positive and DER needs no leading zero. */
 const freshSerial = (): string => `4a${randomBytes(15).toString('hex')}`;
 
 const nameOf = ({
@@ -57,12 +57,12 @@ const nameOf = ({
   {
     name: 'commonName',
     value: cnpj === undefined ? subjectName : `${subjectName}:${cnpj}`,
-    // The typings know no string type names, the library wants the number of UTF8String.
+    // The typings lack string types here; node-forge takes the number of UTF8String.
     valueTagClass: forge.asn1.Type.UTF8 as unknown as forge.asn1.Class,
   },
 ];
 
-/** The library reads UTF-8 values as bytes and encodes them once more when it writes: decoded here, the names match. */
+/** node-forge reads UTF-8 values as bytes and encodes them again when it writes. Decoded here, issuer and subject match. */
 const subjectOf = (issuer: forge.pki.Certificate): forge.pki.CertificateField[] =>
   issuer.subject.attributes.map((field) =>
     Number(field.valueTagClass) === forge.asn1.Type.UTF8 && typeof field.value === 'string'

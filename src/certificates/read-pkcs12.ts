@@ -3,8 +3,8 @@ import forge from 'node-forge';
 import { type Instant, instant } from '../domain/shared/time.js';
 import { cnpjOf } from './holder.js';
 
-/** Everything of an A1 certificate that the file itself can tell: the vault adds an id. */
-export type OpenedPkcs12 = {
+/** An A1 certificate as its file holds it; the vault adds an id. */
+type OpenedPkcs12 = {
   /** PKCS#8 PEM. */
   privateKeyPem: string;
   certificatePem: string;
@@ -16,7 +16,7 @@ export type OpenedPkcs12 = {
   fingerprint: string;
 };
 
-export type Pkcs12Fault =
+type Pkcs12Fault =
   | 'wrong_password'
   | 'not_pkcs12'
   /** Sealed with an algorithm that no authority of ICP-Brasil uses. */
@@ -27,11 +27,11 @@ export type Pkcs12Fault =
   | 'no_certificate'
   | 'no_cnpj';
 
-export type ReadPkcs12 = { ok: true; certificate: OpenedPkcs12 } | { ok: false; reason: Pkcs12Fault };
+type ReadPkcs12 = { ok: true; certificate: OpenedPkcs12 } | { ok: false; reason: Pkcs12Fault };
 
 /**
- * Opens a PFX with node-forge, which reads the modern files and the legacy RC2 and 3DES ones of Brazilian authorities
- * (OpenSSL 3 refuses those). The leaf is the certificate of the private key; the others are the chain.
+ * Opens a PFX with node-forge, which also reads the RC2 and 3DES files of Brazilian authorities (OpenSSL 3 refuses those). The leaf is the
+ * certificate of the private key; the others are the chain.
  */
 export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   const opened = open(pfx, password);
@@ -63,8 +63,8 @@ type Opened = forge.pkcs12.Pkcs12Pfx | 'not_pkcs12' | 'wrong_password' | 'unsupp
 const open = (pfx: Buffer, password: string): Opened => {
   const opened = attempt(() => forge.pkcs12.pkcs12FromAsn1(parsed(pfx), false, password));
   if (opened !== 'wrong_password' || ASCII.test(password)) return opened;
-  // Modern encryption takes the password's UTF-8 and the MAC its UTF-16; the library would use one text for both. Without
-  // the MAC, that the key opens and is the certificate's shows that nothing was changed.
+  // Modern encryption takes the password as UTF-8 and the MAC takes it as UTF-16; node-forge would use one text for both. Without the MAC, a key
+  // that opens and belongs to the certificate shows that nothing was changed.
   const again = attempt(() => forge.pkcs12.pkcs12FromAsn1(withoutMac(parsed(pfx)), false, utf8Bytes(password)));
   return typeof again === 'string' ? 'wrong_password' : again;
 };
@@ -82,7 +82,7 @@ const attempt = (read: () => forge.pkcs12.Pkcs12Pfx): Opened => {
   try {
     return read();
   } catch (error) {
-    // node-forge has no error codes: a failed MAC or decryption is told from a broken file by its wording only.
+    // node-forge has no error codes: only the wording separates a failed MAC or decryption from a broken file.
     const said = error instanceof Error ? error.message : '';
     if (/unsupported/i.test(said)) return 'unsupported_algorithm';
     return /password|MAC|decrypt/i.test(said) ? 'wrong_password' : 'not_pkcs12';
@@ -95,12 +95,12 @@ const bagsOf = (pfx: forge.pkcs12.Pkcs12Pfx, bagType: string | undefined): reado
 const keyOf = (pfx: forge.pkcs12.Pkcs12Pfx): string => {
   const bags = [...bagsOf(pfx, forge.pki.oids.pkcs8ShroudedKeyBag), ...bagsOf(pfx, forge.pki.oids.keyBag)];
   const key = bags.find((bag) => bag.key)?.key;
-  // The library opens the bag of another kind of key and leaves the key unread.
+  // node-forge opens the bag of a key that is not RSA and leaves the key unread.
   if (!key) return bags.length === 0 ? 'no_private_key' : 'not_rsa';
   return createPrivateKey(forge.pki.privateKeyToPem(key)).export({ type: 'pkcs8', format: 'pem' }).toString();
 };
 
-/** An authority with an elliptic key is not read by the library, nor is what it signed: the bytes are kept as they are. */
+/** node-forge reads neither a certificate with an elliptic key nor one signed by such a key. Their bytes are kept as they are. */
 const pemOf = ({ cert, asn1 }: forge.pkcs12.Bag): readonly string[] => {
   if (cert) return [forge.pki.certificateToPem(cert).replaceAll('\r\n', '\n')];
   try {

@@ -1,11 +1,11 @@
+import type { CommandResult } from '../app/operator/company/company-commands.js';
 import type { Session, SessionNeeds } from './session.js';
 
-/** 0 done, 1 it ran and found or refused something, 2 bad usage, 3 an engine could not be reached (interface.md "Commands"). */
-export type ExitCode = 0 | 1 | 2 | 3;
+/** 0 done, 1 refused or found something wrong, 2 bad usage, 3 an engine could not be reached. */
+type ExitCode = 0 | 1 | 2 | 3;
 
 /**
- * `text` for a person, `json` for `--json`; a refusal is one line, on stderr. A report is what was asked for, and on stdout also when
- * it says that something is wrong.
+ * `text` is for a person, `json` for `--json`. A refusal is one line on stderr. A report goes to stdout, also when it says that something is wrong.
  */
 export type Outcome = { exit: ExitCode; text: string; json: unknown; isReport?: true };
 
@@ -13,19 +13,19 @@ export type Option = { type: 'string' | 'boolean'; multiple?: boolean; help: str
 
 export type Flags = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
-export type Invocation = {
+type Invocation = {
   positionals: readonly string[];
   flags: Flags;
-  /** Who runs a changing command; `--actor`, else the OS user. */
+  /** Who runs a changing command: `--actor`, otherwise the OS user. */
   actor: string;
-  /** The engines, opened at the first use and closed by the caller. */
+  /** Opens the engines at the first call; the caller of the command closes them. */
   session(needs?: SessionNeeds): Promise<Session>;
 };
 
 export type Command = {
   /** As typed: `company put`. */
   name: string;
-  /** In brackets: may be left out; such come last. */
+  /** A name in brackets is optional; optional names come last. */
   positionals: readonly string[];
   summary: string;
   options: Readonly<Record<string, Option>>;
@@ -35,14 +35,28 @@ export type Command = {
 
 export const done = (text: string, json: unknown): Outcome => ({ exit: 0, text, json });
 
-/** Of a command that looks whether something is wrong: exit 1 when it is. */
+/** The outcome of a command that checks something: exit 1 when `ok` is false. */
 export const reported = (ok: boolean, text: string, json: unknown): Outcome => ({
-  ...{ exit: ok ? 0 : 1, text, json, isReport: true },
+  exit: ok ? 0 : 1,
+  text,
+  json,
+  isReport: true,
 });
 
 export const refused = (reason: string): Outcome => ({ exit: 1, text: reason, json: { error: reason } });
 
 export const badUsage = (reason: string): Outcome => ({ exit: 2, text: reason, json: { error: reason } });
+
+/** An outcome with exit 1 and one line for each problem. */
+export const withProblems = (headline: string, problems: readonly string[]): Outcome => ({
+  exit: 1,
+  text: [headline, ...problems.map((problem) => `  ${problem}`)].join('\n'),
+  json: { error: headline, problems },
+});
+
+/** The outcome of a use case: `text` and `json` when it is done, otherwise its refusal. */
+export const answer = (result: CommandResult<unknown>, text: string, json: unknown): Outcome =>
+  'refused' in result ? refused(result.refused) : done(text, json);
 
 export const textFlag = (flags: Flags, name: string): string | undefined => {
   const value = flags[name];

@@ -7,12 +7,15 @@ import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createGzip } from 'node:zlib';
 import { UnreadableFile } from '../app/audit/verify-export.js';
 
-/** Compressed or not by its name alone. */
+/** The name alone decides about compression. */
 const isGzip = (file: string): boolean => file.endsWith('.gz');
 
 export const manifestOf = (file: string): string => `${file}.manifest.json`;
 
-/** Writes the chunks, gzipped by the file's name; answers size and SHA-256 of what lies there. Nothing waits in memory: a slow disk slows the source. */
+/**
+ * Writes the chunks, gzipped if the name says so. Returns size and SHA-256 of the file's bytes. A slow disk slows the source, so that memory stays
+ * bounded.
+ */
 export const writeExport = async (
   file: string,
   chunks: AsyncIterable<string>,
@@ -33,14 +36,14 @@ export const writeExport = async (
   return { sha256: hash.digest('hex'), bytes };
 };
 
-export type ReadExport = {
+type ReadExport = {
   lines(): AsyncGenerator<readonly string[], void, void>;
   fileHash(): Promise<{ sha256: string; bytes: number }>;
-  /** Between 0 and 1. */
+  /** Share of the file that was read, between 0 and 1. */
   share(): number;
 };
 
-/** Reads an export line by line; `lines` throws `UnreadableFile`. */
+/** Opens an export for reading line by line. `lines` throws `UnreadableFile`. */
 export const readExport = async (file: string): Promise<ReadExport> => {
   const { size } = await stat(file);
   let read = 0;
@@ -70,10 +73,10 @@ export const readExport = async (file: string): Promise<ReadExport> => {
   };
 };
 
-/** An export may hold personal data in clear. */
+/** Only the owner may read the file, because an export may hold personal data in clear. */
 const OWNER_ONLY = 0o600;
 
-/** Whether somebody may write there; the folder must stand. Makes the file, and so decides who may read it. */
+/** Whether the file can be written; its folder must exist. Creates the file with the mode for its owner only. */
 export const isWritable = (file: string): Promise<boolean> =>
   open(file, 'a', OWNER_ONLY).then(
     async (handle) => {

@@ -1,20 +1,20 @@
-/** `process.stderr`, or what a test puts in its place. */
+/** `process.stderr`, or a test's replacement. */
 export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
 
-export type Progress = {
-  /** `share` between 0 and 1. */
+type Progress = {
+  /** `share` is between 0 and 1. */
   show(label: string, share: number, detail: string): void;
-  /** Ends the line of a bar, so that what follows stands on its own. */
+  /** Ends the line of a bar, so that later output begins on a new line. */
   end(): void;
 };
 
 const BAR_WIDTH = 30;
 const LINE_EVERY_PERCENT = 10;
 
-/** A bar that is redrawn on a terminal; elsewhere a line for each tenth of the way. */
+/** A bar that is redrawn on a terminal; elsewhere one line for each tenth. */
 export const createProgress = (stream: ProgressStream): Progress => {
   let drawn = false;
-  let said = '';
+  let written = '';
   return {
     show: (label, share, detail) => {
       const percent = Math.floor(share * 100);
@@ -26,14 +26,14 @@ export const createProgress = (stream: ProgressStream): Progress => {
         return;
       }
       const step = `${label} ${Math.floor(percent / LINE_EVERY_PERCENT)}`;
-      if (step === said) return;
-      said = step;
+      if (step === written) return;
+      written = step;
       stream.write(`${shown} ${detail}\n`);
     },
     end: () => {
       if (drawn) stream.write('\n');
       drawn = false;
-      said = '';
+      written = '';
     },
   };
 };

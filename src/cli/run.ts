@@ -4,7 +4,7 @@ import type { Command, Option, Outcome } from './command.js';
 import { badUsage, textFlag } from './command.js';
 import type { Session, SessionNeeds } from './session.js';
 
-export type Terminal = { out(text: string): void; err(text: string): void };
+type Terminal = { out(text: string): void; err(text: string): void };
 
 const COMMON: Readonly<Record<string, Option>> = {
   json: { type: 'boolean', help: 'print one JSON document on stdout' },
@@ -13,7 +13,7 @@ const COMMON: Readonly<Record<string, Option>> = {
 
 const ACTOR: Option = { type: 'string', help: 'who runs this (default: the OS user)' };
 
-/** Finds the command in argv, runs it, prints its outcome; the number is the exit code. `version` is what `--version` says. */
+/** Finds the command in argv, runs it and prints its outcome. Returns the exit code. `version` is the text of `--version`. */
 export const runCommand = async (
   argv: readonly string[],
   commands: readonly Command[],
@@ -34,22 +34,21 @@ export const runCommand = async (
     terminal.out(listOf(group).join('\n'));
     return 0;
   }
-  const options = { ...command.options, ...COMMON, ...(command.changes ? { actor: ACTOR } : {}) };
   const rest = argv.slice(command.name.split(' ').length);
-  const parsed = parse(rest, options);
+  const parsed = parse(rest, optionsOf(command));
   if ('problem' in parsed)
-    return print(badUsage(`${parsed.problem}\n${usage(command, options)}`), argv.includes('--json'), terminal);
+    return print(badUsage(`${parsed.problem}\n${usageOf(command)}`), argv.includes('--json'), terminal);
   const { values, positionals } = parsed;
   if (values.help === true)
     return print(
-      { exit: 0, text: usage(command, options), json: { usage: usage(command, options) } },
+      { exit: 0, text: usageOf(command), json: { usage: usageOf(command) } },
       values.json === true,
       terminal,
     );
   const json = values.json === true;
   const required = command.positionals.filter((name) => !name.startsWith('['));
   if (positionals.length < required.length || positionals.length > command.positionals.length)
-    return print(badUsage(usage(command, options)), json, terminal);
+    return print(badUsage(usageOf(command)), json, terminal);
   const actor = command.changes ? (textFlag(values, 'actor') ?? osUser()) : '';
   return print(await command.run({ positionals, flags: values, actor, session: open }), json, terminal);
 };
@@ -63,15 +62,15 @@ export const osUser = (): string => {
   }
 };
 
-/** Its second word is shown only where the first one begins a command of two; then those that there are, too. */
+/** Names the second word only if the first one begins commands of two words, and then lists those commands. */
 const unknownCommand = ([first = '', second = '']: readonly string[], commands: readonly Command[]): Outcome => {
   const group = groupOf(first, commands).map(({ name }) => name);
   const typed = group.length > 0 && second !== '' && !second.startsWith('-') ? `${first} ${second}` : first;
-  const known = group.length > 0 ? `there are ${group.join(', ')}` : 'nfse --help lists them';
-  return badUsage(`there is no command ${typed}: ${known}`);
+  const known = group.length > 0 ? `known: ${group.join(', ')}` : 'nfse --help lists them';
+  return badUsage(`unknown command ${typed}; ${known}`);
 };
 
-/** The commands of two words that begin with this one. */
+/** The commands of two words that begin with `first`. */
 const groupOf = (first: string | undefined, commands: readonly Command[]): readonly Command[] =>
   commands.filter(({ name }) => name.startsWith(`${first} `));
 
@@ -92,16 +91,23 @@ const parse = (
 };
 
 const print = (outcome: Outcome, json: boolean, terminal: Terminal): number => {
-  // Whoever wrote as it came has said everything.
+  // Streaming commands have already printed their output and return neither text nor JSON.
   if (json && outcome.json !== undefined) terminal.out(JSON.stringify(outcome.json));
   else if (!json && outcome.text !== '')
     terminal[outcome.exit === 0 || outcome.isReport === true ? 'out' : 'err'](outcome.text);
   return outcome.exit;
 };
 
-const usage = (command: Command, options: Readonly<Record<string, Option>>): string => {
+const optionsOf = (command: Command): Readonly<Record<string, Option>> => ({
+  ...command.options,
+  ...COMMON,
+  ...(command.changes ? { actor: ACTOR } : {}),
+});
+
+/** The help of a command: how it is typed, what it does, its options. */
+export const usageOf = (command: Command): string => {
   const places = command.positionals.map((name) => ` ${name}`).join('');
-  const lines = Object.entries(options).map(([name, { type, multiple, help }]) => {
+  const lines = Object.entries(optionsOf(command)).map(([name, { type, multiple, help }]) => {
     const shown = `--${name}${type === 'string' ? ' VALUE' : ''}${multiple === true ? ' (repeatable)' : ''}`;
     return `  ${shown.padEnd(32)}${help}`;
   });
@@ -116,7 +122,7 @@ const overview = (commands: readonly Command[]): string =>
     'nfse COMMAND [options]: the operator command of the NFS-e issuance service',
     '',
     ...listOf(commands),
-    `  ${'--version'.padEnd(34)}which version this is`,
+    `  ${'--version'.padEnd(34)}show the version`,
     '',
     'Every command has --help and --json. Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 an engine cannot be reached.',
   ].join('\n');

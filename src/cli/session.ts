@@ -1,8 +1,9 @@
-import type { AuditDeps } from '../app/audit/append-audit.js';
-import type { CompanyCommandDeps } from '../app/company/company-commands.js';
+import type { AuditDeps } from '../app/audit/audit-trail.js';
 import type { EventStore } from '../app/event-store/event-store.js';
-import type { Reconciled } from '../app/reconcile-log/reconcile.js';
-import type { SettleDeps } from '../app/settlement/settlement.js';
+import type { CompanyCommandDeps } from '../app/operator/company/company-commands.js';
+import type { SettleDeps } from '../app/operator/settlement/settle-invoice.js';
+import type { RecoveryReport } from '../app/recovery/recover-log.js';
+import type { Invoice } from '../domain/invoice/state.js';
 import type { StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 import type { CertificateVault, CompanyCertificate } from '../ports/certificate-vault.js';
@@ -11,16 +12,17 @@ import type { EmbeddedDigest, SignatureOracle } from '../ports/documents.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import type { ExportSigner } from '../ports/export-signer.js';
 import type { ParametersCache } from '../ports/municipal-parameters.js';
+import type { ProjectionStatus } from '../ports/projection-status.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { SealingKeys } from '../ports/sealing-keys.js';
 import type { SupportReads } from '../ports/support-reads.js';
-import type { ParkedTap } from '../ports/work-queue.js';
+import type { ParkedWork } from '../ports/work-queue.js';
 
-export type ReadCertificate =
+type ReadCertificate =
   | { ok: true; certificate: Omit<CompanyCertificate, 'certificateId'> }
   | { ok: false; reason: CertificateFault };
 
-/** What a certificate file may be wrong with, as far as the file itself tells. */
+/** Why a certificate file cannot be used, as far as the file itself shows. */
 export type CertificateFault =
   | 'wrong_password'
   | 'not_pkcs12'
@@ -30,76 +32,78 @@ export type CertificateFault =
   | 'no_certificate'
   | 'no_cnpj';
 
-/** Only the command that cures it may open a read model that was made from another log. */
+/** Only the rebuild, which repairs it, may open a read model that was made from another log. */
 export type SessionNeeds = { readModelOfAnyLog: true };
 
-/** What the operator commands work on: the same engines as the running service's. */
+/** What operator commands work with: the same engines as the running service. */
 export type Session = {
   clock: Clock;
   log: EventLog;
   store: EventStore;
   sealingKeys: SealingKeys;
-  /** Another implementation of XMLDSig than the one that signs and takes documents. */
-  secondOpinion: SignatureOracle;
+  /** Another implementation of XMLDSig than the one that signs and checks documents. */
+  verifyIndependently: SignatureOracle;
   embeddedDigest: EmbeddedDigest;
   readModel: ReadModel;
   supportReads: SupportReads;
   vault: CertificateVault;
   companyDeps(actor: string): CompanyCommandDeps;
-  /** What support settles an invoice with; the authorizer's connections close with the session. */
+  /** Dependencies of a settlement; the connections to the authorizer close with the session. */
   settleDeps(actor: string): Promise<SettleDeps>;
-  /** Compares a log that was put back with the authorizer, and lets issuing resume when nothing speaks against it. */
-  reconcile(actor: string, options: ReconcileOptions): Promise<Reconciliation>;
-  /** A consistent copy of the embedded database while the service runs. */
+  /** Log recovery: compares a restored log with the authorizer, and ends the pause of issuing when nothing contradicts it. */
+  recoverLog(actor: string, options: LogRecoveryOptions): Promise<LogRecovery>;
+  /** Writes a consistent copy of the embedded database while the service runs. */
   backup(options: BackupRequest): Promise<BackupOutcome>;
-  /** Pauses issuing over a log that was put back by other means, until it is reconciled. */
+  /** Pauses issuing over a log that was restored by other means, until log recovery. */
   markRestored(): Promise<void>;
-  /** The last answers of the municipal parameters API. */
+  /** The stored answers of the municipal parameters API. */
   parameters: Pick<ParametersCache, 'entriesOf'>;
-  /** How long a test invoice lives. */
+  /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
   readPkcs12(pfx: Buffer, password: string): ReadCertificate;
-  /** A throwaway certificate that only the simulator accepts. */
+  /** Makes a throwaway certificate that only the simulator accepts. */
   issueDemoCertificate(cnpj: string, legalName: string): Promise<Omit<CompanyCertificate, 'certificateId'>>;
   /** Modes that the simulator serves: nothing issued there is a fiscal document. */
   simulatedModes: readonly ('live' | 'test')[];
-  /** Origin of the public API, as its links name it. */
-  baseUrl: string;
+  /** The body with which the public API showed this invoice at that instant. */
+  bodyOf(invoice: Invoice, at: Instant): object;
   /** Signs exports with a key of the vault. */
   exportSigner: ExportSigner;
   /** Compares every row of the read models with what the log makes of it. */
   drift(onProgress: (progress: { projection: string; events: number }) => void): Promise<DriftReport>;
   projections: ProjectionOperations;
-  /** Of the service; an in-process queue is seen by what it has written down, so a retry takes a second or two. */
+  /** The service's queue. An in-process queue is reached through the database, so a retry takes a second or two. */
   queue: {
-    parked(): Promise<readonly ParkedTap[]>;
+    parked(): Promise<readonly ParkedWork[]>;
     retryParked(stream: StreamName): Promise<boolean>;
     /** Undefined for a queue inside another process. */
     depth(): Promise<number | undefined>;
   };
-  /** When these API keys were last used, to the hour; one that never was is not in it. */
+  /** When these API keys were last used, to the hour; a key that was never used is missing. */
   keyUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
   masterKey: MasterKeyOperations;
-  /** Checks of the machinery and of the work that goes on. */
+  /** Checks of the engines and of open work. */
   checks(actor: string): Promise<readonly Check[]>;
 };
 
-/** In whose name a command puts something on record. */
+/** Records the acts of a command with the operator as actor. */
 export const auditDeps = ({ store, clock }: Pick<Session, 'store' | 'clock'>, actor: string): AuditDeps => ({
-  ...{ store, clock, actor: `support:${actor}` },
+  store,
+  clock,
+  actor: `support:${actor}`,
 });
 
-export type ReconcileOptions = {
-  /** Resume although notes were found that no invoice accounts for. */
+export type LogRecoveryOptions = {
+  /** Resume although the authorizer holds notes that belong to no invoice. */
   acceptUnknown: boolean;
-  /** So many numbers in a row that the authorizer does not know end a series. */
+  /** A series counts as ended after this many consecutive numbers that the authorizer does not know. */
   span: number;
   onProgress(text: string): void;
 };
 
-export type Reconciliation = { kind: 'not_paused' } | ({ kind: 'compared'; resumed: boolean } & Reconciled);
+export type LogRecovery = { kind: 'not_paused' } | ({ kind: 'compared'; resumed: boolean } & RecoveryReport);
 
-/** `notCompared` says which projections could not be, and why, in one line each. */
+/** `notCompared` has one line for each projection that could not be compared, with the reason. */
 export type DriftReport = {
   rows: number;
   drifts: readonly { projection: string; row: string; what: string }[];
@@ -112,14 +116,14 @@ export type BackupRequest = {
   onProgress(table: string, rows: number): void;
 };
 
-/** `rows` of all tables; `events` undefined when the log is in an engine of its own, and not in the backup. */
+/** `rows` counts all tables. `events` is undefined when the log is in another engine and not in the backup. */
 export type BackupOutcome =
   | { done: { folder: string; tables: number; rows: number; events?: number; masterKey: 'included' | 'absent' } }
   | { refused: string };
 
 export type Check = { name: string; ok: boolean; detail: string; cure?: string };
 
-export type MasterKeyOperations = {
+type MasterKeyOperations = {
   /** Newest first. */
   status(): Promise<readonly MasterKeyGeneration[]>;
   rotate(
@@ -128,7 +132,7 @@ export type MasterKeyOperations = {
   ): Promise<{ done: { generation: string; activated: boolean; resealed: number } } | { refused: string }>;
 };
 
-/** `waiting` stands in the key file and seals nothing yet; `lost` has sealed and is not in the key file, `given_up` never will be. */
+/** `waiting`: in the key file, seals nothing yet. `lost`: has sealed and is not in the key file. `given_up`: lost permanently. */
 export type MasterKeyGeneration = {
   generation: string;
   keyId: string;
@@ -148,28 +152,10 @@ export type ProjectionOperations = {
   rollback(name: string, onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
 };
 
-export type ProjectionStatus = {
-  name: string;
-  /** Of the rows that are read. */
-  version: number;
-  generation: number;
-  position: LogPosition | null;
-  lagSeconds: number;
-  /** `progress` between 0 and 1; not `running`: interrupted, the next rebuild goes on with it. */
-  rebuilding?: {
-    version: number;
-    generation: number;
-    position: LogPosition | null;
-    progress: number;
-    running: boolean;
-  };
-  previous?: { version: number; generation: number };
-};
+/** `share` is between 0 and 1; `events` counts those handled in this run. */
+type RebuildProgress = { name: string; share: number; events: number };
 
-/** `share` between 0 and 1; `events` handled in this run. */
-export type RebuildProgress = { name: string; share: number; events: number };
-
-/** `refused` is one line; the rows that are read are then as they were. */
+/** `refused` is one line; the live rows are then unchanged. */
 export type RebuildResult =
   | { done: { name: string; version: number; generation: number; position: LogPosition | null; events: number } }
   | { refused: string };

@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
-import { createEndedSessions } from '../app/audit/console-access.js';
-import { SESSION_SECONDS } from './access/session.js';
+import { createEndedSessions } from '../app/audit/console-sessions.js';
+import { SESSION_SECONDS } from './access.js';
 import type { ConsoleDeps } from './deps.js';
-import type { ConsoleEnv } from './env.js';
-import { guard } from './guard.js';
-import { ROOT } from './pages/layout.js';
-import { messagePage } from './pages/sign-in.js';
-import { invoiceRoutes } from './routes/invoices.js';
-import { searchRoutes } from './routes/search.js';
+import { type ConsoleEnv, guard } from './guard.js';
+import { messagePage, ROOT } from './pages/layout.js';
+import { invoiceRoutes, searchRoutes } from './routes/invoices.js';
 import { signInRoutes } from './routes/sign-in.js';
 import { workRoutes } from './routes/work.js';
 
 /**
- * The support console, all of it below `/console` (interface.md "OPS_PORT"): pages made on the server, without a script. GET shows
- * nothing personal and changes nothing; every POST that changes or reveals something is an event with the operator as actor.
+ * The support console below `/console`: pages rendered on the server, without a script. GET shows nothing personal and changes nothing. Every POST
+ * that changes or reveals something appends an event with the operator as actor (ADR 24).
  */
 export const createConsole = (deps: ConsoleDeps): Hono<ConsoleEnv> => {
   const style = readFileSync(new URL('./assets/style.css', import.meta.url), 'utf8');
@@ -33,7 +30,7 @@ export const createConsole = (deps: ConsoleDeps): Hono<ConsoleEnv> => {
     deps.onFault(error);
     const text =
       'This could not be answered now. /health/ready says which engine cannot be reached; the log says more.';
-    return c.html(messagePage(c.get('page'), 'Not now', text), 503);
+    return c.html(messagePage(c.get('page'), 'Not available', text), 503);
   });
   return app;
 };

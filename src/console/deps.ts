@@ -1,50 +1,46 @@
+import type { ParkedQueue } from '../app/audit/audit-trail.js';
 import type { EventStore } from '../app/event-store/event-store.js';
-import type { SettleCommand, SettleResult } from '../app/settlement/settlement.js';
-import type { ParkedWork } from '../app/support/retry-parked.js';
-import type { SearchDeps } from '../app/support/search.js';
+import type { SettleCommand, SettleResult } from '../app/operator/settlement/settle-invoice.js';
+import type { SearchDeps } from '../app/operator/support/search.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 import type { EventLog } from '../ports/event-log.js';
-import type { LookupMemos } from '../ports/guards.js';
+import type { BuildingStatus, ProjectionStatus } from '../ports/projection-status.js';
 import type { ReadModel } from '../ports/read-model.js';
+import type { LookupProgressStore } from '../ports/work-progress.js';
 
-/** `word` is what is shown of it; colour only repeats it. */
-export type Health = 'ok' | 'bad' | 'elsewhere';
+/** The health word that is shown; its colour only repeats it. */
+type Health = 'ok' | 'bad' | 'elsewhere';
 
 export type RoleHealth = { role: string; here: boolean; health: Health; detail: string };
 
 export type CheckHealth = { name: string; ok: boolean; detail: string };
 
-/** Work without an outcome; `oldestSeconds` since its acceptance, or since the first attempt once there is one. */
+/** Work without an outcome. `oldestSeconds` counts from its acceptance, or from the first attempt once there is one. */
 export type WaitingWork = { what: string; mode: Mode; count: number; oldestSeconds: number };
 
-export type ProjectionLine = {
-  name: string;
-  version: number;
-  generation: number;
-  lagSeconds: number;
-  /** `progress` between 0 and 1. Not `running`: it was interrupted, and the next one goes on with it. */
-  rebuilding?: { generation: number; progress: number; running: boolean };
+export type ProjectionLine = Pick<ProjectionStatus, 'name' | 'version' | 'generation' | 'lagSeconds'> & {
+  rebuilding?: Pick<BuildingStatus, 'generation' | 'progress' | 'running'>;
 };
 
-/** The last rebuild that this console began of a projection. */
+/** The last rebuild of a projection that this console began. */
 export type RebuildRun = { state: 'running' | 'done' | 'refused'; detail: string };
 
 export type Rebuilds = {
-  /** False while one of it runs here. It goes on when the answer is out. */
+  /** False while a rebuild of the projection runs in this process. The rebuild continues after the answer was sent. */
   begin(projection: string): boolean;
   of(projection: string): RebuildRun | undefined;
 };
 
-/** Who may come in, and by what name it is called. */
+/** Who may use the console, and under which host names. */
 export type AccessRules = {
-  /** Undefined: everybody who reaches the port, which is of this machine only. */
+  /** Undefined: no sign-in is needed, which is only allowed when the operations port is on a loopback address. */
   token: string | undefined;
   /** Signs cookies and form tokens; the same in every process of the service. */
   secret(): Buffer;
-  /** Host names, lower case, besides those of loopback. */
+  /** Host names in lower case, besides those of loopback. */
   hosts: readonly string[];
-  /** Shown as the operator's name until another is typed; nobody has signed in. */
+  /** Name of the operator that forms propose where no sign-in is needed. */
   defaultOperator: string;
 };
 
@@ -53,10 +49,10 @@ export type ConsoleDeps = SearchDeps & {
   readModel: ReadModel;
   log: Pick<EventLog, 'read'>;
   store: EventStore;
-  lookups: Pick<LookupMemos, 'get'>;
-  queue: ParkedWork;
+  lookups: Pick<LookupProgressStore, 'get'>;
+  queue: ParkedQueue;
   simulatedModes: readonly Mode[];
-  /** Asks the authorizer and records, in the operator's name. */
+  /** Asks the authorizer and records the settlement, with the operator as actor. */
   settle(command: SettleCommand, operator: string): Promise<SettleResult>;
   health(): Promise<{ roles: readonly RoleHealth[]; checks: readonly CheckHealth[]; waiting: readonly WaitingWork[] }>;
   projections(): Promise<readonly ProjectionLine[]>;

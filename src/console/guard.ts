@@ -1,17 +1,15 @@
-import type { MiddlewareHandler } from 'hono';
+import { createHmac } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
-import type { EndedSessions } from '../app/audit/console-access.js';
-import { formToken, isFormToken } from './access/form-token.js';
-import { isOurHost, isOurOrigin } from './access/origin.js';
-import { COOKIE, readSession } from './access/session.js';
-import type { ConsoleDeps } from './deps.js';
-import type { ConsoleContext, ConsoleEnv } from './env.js';
-import { type PageContext, ROOT } from './pages/layout.js';
-import { messagePage, signInPage } from './pages/sign-in.js';
+import type { EndedSessions } from '../app/audit/console-sessions.js';
+import { addSeconds, type Instant } from '../domain/shared/time.js';
+import { COOKIE, isOurHost, isOurOrigin, readOperator, readSession, sameSecret } from './access.js';
+import type { AccessRules, ConsoleDeps } from './deps.js';
+import { messagePage, type PageContext, ROOT, signInPage } from './pages/layout.js';
 
 /**
- * Nothing but our own style sheet and forms: no script, no frame, no other address, nothing kept. `same-origin` and not
- * `no-referrer`: under that a browser sends `Origin: null` with our own forms, and the origin could not be checked (ADR 24).
+ * Allows only the console's own style sheet and forms: no script, no frame, no other origin, no caching. The referrer policy is `same-origin`,
+ * because under `no-referrer` a browser sends `Origin: null` with the console's own forms and the origin could not be checked (ADR 24).
  */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
@@ -26,7 +24,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Before every page: headers, Host, and for a form where it comes from, its size and its token; then who is asking. */
+/** Runs before every page: sets headers, checks the Host, for a form also its origin, size and token, then the session. */
 export const guard =
   (deps: ConsoleDeps, ended: EndedSessions): MiddlewareHandler<ConsoleEnv> =>
   async (c, next) => {
@@ -86,7 +84,7 @@ const readForm = async (
     return c.html(messagePage(page, 'Refused', 'This form was not sent from a page of the console.'), 403);
   }
   const length = Number(header('content-length') ?? Number.NaN);
-  if (Number.isNaN(length)) return c.html(messagePage(page, 'Refused', 'The form does not say how long it is.'), 411);
+  if (Number.isNaN(length)) return c.html(messagePage(page, 'Refused', 'The form has no Content-Length.'), 411);
   if (length > MAX_BODY_BYTES) return c.html(messagePage(page, 'Refused', 'The form is too long.'), 413);
   if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(header('content-type') ?? '')) {
     return c.html(messagePage(page, 'Refused', 'Only forms of the console are taken.'), 415);
@@ -96,3 +94,44 @@ const readForm = async (
   if (isFormToken(sent.get('form_token') ?? '', session, clock.now(), access)) return undefined;
   return c.html(messagePage(page, 'Refused', 'This page is too old: open it again and repeat what you did.'), 403);
 };
+
+const DAY_SECONDS = 86_400;
+
+/**
+ * The token in every form of a page, which another site can neither read nor guess. Bound to the session (a fixed word without sign-in) and
+ * to the UTC day.
+ */
+const formToken = (session: string, now: Instant, { secret, token = '' }: AccessRules): string =>
+  createHmac('sha256', secret())
+    .update(JSON.stringify(['form', token, session, now.slice(0, 10)]))
+    .digest('base64url');
+
+/** Accepts the tokens of today and yesterday, so that a page opened before midnight can still be sent. */
+const isFormToken = (sent: string, session: string, now: Instant, rules: AccessRules): boolean =>
+  [now, addSeconds(now, -DAY_SECONDS)].some((day) => sameSecret(sent, formToken(session, day, rules)));
+
+/** What the guard provides to routes. */
+export type ConsoleEnv = {
+  /** Set by the Node server; missing in tests that call the app directly. */
+  Bindings: { incoming?: { socket: { remoteAddress?: string | undefined } } };
+  Variables: {
+    page: PageContext;
+    /** Recorded session of the signed-in operator. */
+    session: string | undefined;
+    /** A field of the sent form; empty when it was not sent. */
+    field: (name: string) => string;
+  };
+};
+
+export type ConsoleContext = Context<ConsoleEnv>;
+
+/** IP address of the connected peer; behind a proxy that of the proxy. */
+export const peerOf = (c: ConsoleContext): string => c.env.incoming?.socket.remoteAddress ?? '';
+
+/** The operator of a request: the signed-in name, otherwise the typed name. Undefined when the typed text is no valid name. */
+export const actingOperator = (c: ConsoleContext): string | undefined => {
+  const { operator } = c.get('page');
+  return operator.signedIn ? operator.name : readOperator(c.get('field')('operator'));
+};
+
+export const NAME_NEEDED = 'Type your name for the record: letters, digits, spaces and . : _ @ - only, 60 at most.';

@@ -3,7 +3,7 @@ import type { Call } from './call.js';
 
 export type HeaderRecord = Record<string, string>;
 
-/** A JSON answer with the common headers (spec "Common response headers"). */
+/** A JSON answer with the common headers (HDR-Request-Id and the rate headers). */
 export const json = (call: Call, status: number, body: unknown, extra?: HeaderRecord): Response => {
   const headers = commonHeaders(call);
   headers['Content-Type'] = 'application/json';
@@ -13,7 +13,7 @@ export const json = (call: Call, status: number, body: unknown, extra?: HeaderRe
   return new Response(JSON.stringify(body), { status, headers });
 };
 
-/** `Request-Id`, and the rate headers once the key's bucket was asked. */
+/** `Request-Id`, and the rate headers when a slot of the key's quota was asked for. */
 export const commonHeaders = ({ requestId, rate }: Call): HeaderRecord => {
   const headers: HeaderRecord = { 'Request-Id': requestId };
   if (rate !== undefined) {
@@ -24,7 +24,7 @@ export const commonHeaders = ({ requestId, rate }: Call): HeaderRecord => {
   return headers;
 };
 
-/** Any refusal as the spec's error envelope (spec "Errors"), with the headers that its status carries (readings 19 to 21). */
+/** A refusal in the error envelope (docs/contract.md, "Errors"), with the headers of its status. */
 export const refuse = (call: Call, refusal: Refusal): Response => {
   const { status } = errorCatalogue[refusal.code];
   call.code = refusal.code;
@@ -32,7 +32,7 @@ export const refuse = (call: Call, refusal: Refusal): Response => {
     refusal.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(refusal.retryAfterSeconds) };
   const body = envelope(call, refusal);
   if (status === 401 || status === 403) {
-    // Nothing else of the common headers (contract HDR-401-403), hence no `nosniff` either.
+    // No other common header (HDR-401-403), so `nosniff` is left out too.
     const headers = { 'Request-Id': call.requestId, 'Content-Type': 'application/json' };
     return new Response(JSON.stringify(body), { status, headers });
   }
@@ -60,5 +60,5 @@ const envelope = (call: Call, refusal: Refusal): object => {
   };
 };
 
-/** Only these two (spec "Errors"): the message names the field. */
+/** An item of `errors`. It has only these two fields (ERR-errors): the message names the field. */
 const causeItem = ({ message }: Cause): object => ({ code: 'invalid_request', message });

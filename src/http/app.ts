@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { createKeyGate, READ, WRITE, withKey } from './access/gate.js';
+import { createAuthentication, READ, WRITE, withKey } from './access/authentication.js';
 import { createRateLimiter, createSlidingLimit } from './access/rate-limiter.js';
 import { refuse } from './answer.js';
 import type { HttpDeps } from './deps.js';
@@ -13,28 +13,28 @@ import { issueRoute } from './routes/issue.js';
 import { readRoute } from './routes/read.js';
 
 /**
- * The seven routes of the public API. Hono answers HEAD as GET without a body; every other method is no route of ours
- * (readings 18 and 31). No middleware: each route is one function, so that a read costs little more than Hono itself.
+ * The seven routes of the public API. Hono answers HEAD as GET without a body; any other method is an unknown route
+ * (CODE-route_not_found). Without middleware, each route is one function, so that a read costs little more than Hono itself.
  */
 export const createApp = (deps: HttpDeps): Hono => {
   const app = new Hono();
-  const gate = createKeyGate(deps, createRateLimiter(deps.rateLimits));
+  const authentication = createAuthentication(deps, createRateLimiter(deps.rateLimits));
   const get = (path: string, handler: Handler): unknown => app.get(path, endpoint(deps, path, handler));
   const post = (path: string, handler: Handler): unknown => app.post(path, endpoint(deps, path, handler));
 
-  post('/v1/nfse', withKey(gate, WRITE, issueRoute(deps)));
-  get('/v1/nfse', withKey(gate, READ, findRoute(deps)));
-  get('/v1/nfse/:id', withKey(gate, READ, readRoute(deps)));
-  post('/v1/nfse/:id/cancel', withKey(gate, WRITE, cancelRoute(deps)));
+  post('/v1/nfse', withKey(authentication, WRITE, issueRoute(deps)));
+  get('/v1/nfse', withKey(authentication, READ, findRoute(deps)));
+  get('/v1/nfse/:id', withKey(authentication, READ, readRoute(deps)));
+  post('/v1/nfse/:id/cancel', withKey(authentication, WRITE, cancelRoute(deps)));
   const pdf = { extension: 'pdf', contentType: 'application/pdf', load: deps.downloadPdf } as const;
   const xml = { extension: 'xml', contentType: 'application/xml', load: deps.downloadXml } as const;
-  const entrance = { gate, openings: createSlidingLimit(LINK_OPENINGS_PER_MINUTE) };
-  get('/v1/nfse/:id/pdf', downloadRoute(deps, entrance, pdf));
-  get('/v1/nfse/:id/xml', downloadRoute(deps, entrance, xml));
-  get('/v1/activities', withKey(gate, READ, activitiesRoute(deps)));
+  const access = { authentication, openings: createSlidingLimit(LINK_OPENINGS_PER_MINUTE) };
+  get('/v1/nfse/:id/pdf', downloadRoute(deps, access, pdf));
+  get('/v1/nfse/:id/xml', downloadRoute(deps, access, xml));
+  get('/v1/activities', withKey(authentication, READ, activitiesRoute(deps)));
   if (deps.docs) addDocs(app, deps);
   app.notFound(routeNotFound(deps));
-  // Only a failing hook of ours comes here; the envelope holds all the same.
+  // Only a failing hook of this service leads here; the answer still has the envelope.
   app.onError(() => refuse({ requestId: deps.newRequestId() }, { code: 'internal_error' }));
   return app;
 };

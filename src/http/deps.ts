@@ -1,7 +1,8 @@
+import type { AcceptResult, IssueCommand } from '../app/accept/accept-deps.js';
 import type { CancelCommand } from '../app/cancel/cancel-invoice.js';
 import type { Download } from '../app/download/download.js';
 import type { DownloadTokens } from '../app/download/download-token.js';
-import type { AcceptResult, IssueCommand, Requester } from '../app/issue/accept-deps.js';
+import type { Requester } from '../app/event-store/command-context.js';
 import type { ActivityBody } from '../domain/company/activities.js';
 import type { Scope } from '../domain/company/events.js';
 import type { Invoice } from '../domain/invoice/state.js';
@@ -9,7 +10,7 @@ import type { ErrorCode } from '../domain/shared/error-catalogue.js';
 import type { CompanyId, InvoiceAddress, InvoiceId, Mode } from '../domain/shared/ids.js';
 import type { Clock } from '../ports/clock.js';
 
-/** Whom a key belongs to and what it may do, as of now (at most a second old). */
+/** Owner and rights of a key, at most one second old. */
 export type Authenticated = {
   keyId: string;
   companyId: CompanyId;
@@ -19,9 +20,9 @@ export type Authenticated = {
   companyEnabled: boolean;
 };
 
-/** What a log line or a metric may know of a request: never a key, token, query string or body. */
+/** What log lines and metrics may contain about a request: never a key, token, query string or body. */
 export type RequestSummary = {
-  /** The template (`/v1/nfse/:id`), never the path itself; `unmatched` for an unknown route. */
+  /** The route's template (`/v1/nfse/:id`), never the path itself; `unmatched` for an unknown route. */
   route: string;
   method: string;
   status: number;
@@ -29,26 +30,26 @@ export type RequestSummary = {
   durationMs: number;
   requestId: string;
   invoiceId?: InvoiceId;
-  /** The id of the key, under which operators know it. */
+  /** Id of the key, as operators know it. */
   keyId?: string;
-  /** Address of the connection: a proxy's, where one stands before the service. */
+  /** Address of the connection; the proxy's address behind a proxy. */
   peer?: string;
 };
 
-/** Requests per 60 seconds and key; the spec's numbers are floors. */
+/** Requests per 60 seconds and key; the contract's numbers are the least values. */
 export type RateLimits = { write: number; read: number };
 
 type Owner = Omit<InvoiceAddress, 'invoiceId'>;
 
-/** Everything the HTTP layer needs, as functions: no adapter in sight, use cases with their own needs already bound. */
+/** All that the HTTP layer needs, as functions: no adapters, and use cases with their dependencies bound. */
 export type HttpDeps = {
   clock: Clock;
-  /** Random and ours; a client's header never becomes a request id. */
+  /** A random id; a client's header never becomes a request id. */
   newRequestId(): string;
   apiSwitchedOff(): Promise<boolean>;
   /** By SHA-256 of the whole key, hex. */
   authenticate(keyHash: string): Promise<Authenticated | undefined>;
-  /** For downloads by token alone, where no key tells. */
+  /** For downloads by token alone, which have no key to tell. */
   companyEnabled(companyId: CompanyId): Promise<boolean>;
   accept(command: IssueCommand, requester: Requester): Promise<AcceptResult>;
   cancel(command: CancelCommand, requester: Requester): Promise<AcceptResult>;
@@ -58,15 +59,15 @@ export type HttpDeps = {
   downloadXml(address: InvoiceAddress): Promise<Download>;
   downloadPdf(address: InvoiceAddress): Promise<Download>;
   downloadTokens: DownloadTokens;
-  /** Origin of `links`, without a trailing slash (reading 37). */
+  /** Origin of `links`, without a trailing slash (LINK-pdf). */
   baseUrl: string;
   rateLimits: RateLimits;
-  /** Whether `/docs` and `/openapi.json` are there. */
+  /** Whether `/docs` and `/openapi.json` are served. */
   docs: boolean;
-  /** An engine cannot be used now: the answer is 503, not 500. */
+  /** True when an engine cannot be used now: the answer is then 503 instead of 500. */
   isUnavailable(error: unknown): boolean;
-  /** Waited for before a fault is answered: whoever asks again at once shall not keep the service busy with refusals. */
-  holdBack?(error: unknown): Promise<void>;
+  /** Delays the answer to a fault, so that clients that repeat at once do not keep the service busy with refusals. */
+  delayFault?(error: unknown): Promise<void>;
   onRequest?(summary: RequestSummary): void;
   onFault?(error: unknown, requestId: string): void;
 };

@@ -7,7 +7,7 @@ import { faultRefusal, switchedOff } from './faults.js';
 
 export type Handler = (c: Context, call: Call) => Response | Promise<Response>;
 
-/** Request id and kill switch before anything else, one summary and no exception after (reading 18). */
+/** A route: request id and kill switch come first (HTTP-ORDER); one summary is reported, and no exception leaves. */
 export const endpoint =
   (deps: HttpDeps, route: string, handler: Handler) =>
   async (c: Context): Promise<Response> => {
@@ -17,14 +17,14 @@ export const endpoint =
     try {
       response = (await deps.apiSwitchedOff()) ? refuse(call, switchedOff) : await handler(c, call);
     } catch (error) {
-      await deps.holdBack?.(error);
+      await deps.delayFault?.(error);
       response = refuse(call, faultRefusal(error, call.requestId, deps));
     }
     report(deps, route, c, call, response.status, startedAt);
     return response;
   };
 
-/** A path outside `/v1` is no part of the API: the same envelope, whatever the kill switch says. */
+/** The 404 of unknown routes. A path outside `/v1` does not belong to the API: it gets the same envelope without the kill switch. */
 export const routeNotFound = (deps: HttpDeps): ((c: Context) => Response | Promise<Response>) => {
   const notFound: Handler = (_c, call) => refuse(call, { code: 'route_not_found' });
   const inside = endpoint(deps, UNMATCHED, notFound);
@@ -41,7 +41,7 @@ export const routeNotFound = (deps: HttpDeps): ((c: Context) => Response | Promi
 
 const UNMATCHED = 'unmatched';
 
-/** A log line that cannot be written is no reason to deny what was done. */
+/** A summary that cannot be reported must not change the answer to work that was done. */
 const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: number, startedAt: number): void => {
   if (deps.onRequest === undefined) return;
   const { requestId, code, invoiceId, keyId } = call;
@@ -63,6 +63,6 @@ const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: n
   }
 };
 
-/** Undefined without a connection, as in tests, and once the client is gone. */
+/** Undefined without a connection, as in tests, and after the client has left. */
 const peerOf = ({ env }: Context): string | undefined =>
   (env as Partial<HttpBindings> | undefined)?.incoming?.socket.remoteAddress;

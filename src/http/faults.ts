@@ -1,7 +1,7 @@
 import type { Refusal } from '../domain/shared/error-catalogue.js';
 import type { HttpDeps } from './deps.js';
 
-/** Long enough for an engine to come back, short enough that a client's work is not held up. */
+/** Long enough for an engine to come back, short enough not to hold up a client's work. */
 export const UNAVAILABLE_RETRY_SECONDS = 5;
 
 export const switchedOff: Refusal = {
@@ -10,7 +10,7 @@ export const switchedOff: Refusal = {
   retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
 };
 
-/** The one place where an exception becomes an answer; nothing of the exception reaches the client (reading 30). */
+/** The only place where an exception becomes an answer. No part of the exception reaches the client (CODE-service_unavailable). */
 export const faultRefusal = (
   error: unknown,
   requestId: string,
@@ -22,5 +22,5 @@ export const faultRefusal = (
     : { code: 'internal_error' };
 };
 
-/** Does not promise that nothing was stored: after a lost connection to the log nobody knows. */
+/** The text does not promise that nothing was stored, which is unknown after a lost connection to the log. */
 const UNAVAILABLE = 'Serviço temporariamente indisponível. Repita o pedido com a mesma Idempotency-Key em instantes.';

@@ -1,16 +1,62 @@
-import type { Invoice } from '../domain/invoice/state.js';
-import { type InvoiceBody, invoiceView, isDownloadable } from '../domain/invoice/view.js';
+import type { Customer } from '../domain/invoice/events.js';
+import { cancelableUntil } from '../domain/invoice/request-cancellation.js';
+import type { Cancellation, Invoice } from '../domain/invoice/state.js';
+import { failedAttempts, type InvoiceStatus, invoiceStatus, isDownloadable } from '../domain/invoice/status.js';
 import { publicInvoiceId } from '../domain/shared/ids.js';
-import { type Caller, mayRead } from './access/gate.js';
+import type { Cents } from '../domain/shared/money.js';
+import { present } from '../domain/shared/present.js';
+import type { Instant } from '../domain/shared/time.js';
+import { type Caller, mayRead } from './access/authentication.js';
 import { json } from './answer.js';
 import type { Call } from './call.js';
 import type { HttpDeps } from './deps.js';
+import { cancellationError, type InvoiceError, invoiceError } from './invoice-error.js';
 
-export type LinkedInvoiceBody = InvoiceBody & { links?: { pdf: string; xml: string } };
+type CustomerBody = {
+  document?: string;
+  name?: string;
+  type: 'br' | 'foreign';
+  tax_id?: string;
+  tax_id_absence_reason?: 'exempt' | 'not_required';
+  address?: Record<'street' | 'number' | 'district' | 'city' | 'state' | 'postal_code' | 'country', string>;
+};
+
+type CancellationBody = {
+  status: Cancellation['status'];
+  requested_at: Instant;
+  reason: Cancellation['reason'];
+  error?: InvoiceError;
+};
+
+/** The invoice as the API shows it, without `links`, which each read makes afresh (docs/contract.md, "Invoice"). */
+type InvoiceBody = {
+  object: 'nfse';
+  id: string;
+  livemode: boolean;
+  status: InvoiceStatus;
+  amount_in_cents: Cents;
+  description?: string;
+  competence?: string;
+  customer?: CustomerBody;
+  foreign_amount?: { currency: string; amount_in_cents: Cents };
+  reference?: string;
+  service_code?: string;
+  cnae?: string;
+  access_key?: string;
+  failed_attempts: number;
+  created_at?: Instant;
+  issued_at?: Instant;
+  cancelable_until?: Instant;
+  cancellation?: CancellationBody;
+  failed_at?: Instant;
+  error?: InvoiceError;
+};
+
+type LinkedInvoiceBody = InvoiceBody & { links?: { pdf: string; xml: string } };
 
 type Deps = Pick<HttpDeps, 'clock' | 'downloadTokens' | 'baseUrl'>;
 
-/** The invoice as the API shows it, with fresh links while there is something that this caller may download. */
+/** The invoice as the API shows it, with fresh links when this caller may download its documents (LINK-pdf, LINK-xml). */
 export const invoiceBody = (invoice: Invoice, caller: Caller, deps: Deps): LinkedInvoiceBody => {
   const now = deps.clock.now();
   const body: LinkedInvoiceBody = invoiceView(invoice, now);
@@ -22,13 +68,78 @@ export const invoiceBody = (invoice: Invoice, caller: Caller, deps: Deps): Linke
   return body;
 };
 
-/** What a client waits between two polls (reading 24). */
+/** Seconds between two polls of a client (HDR-Retry-After). */
 const POLL_SECONDS = '3';
 
-/** 202 of issue, replay and cancel (readings 14, 24 and 36). */
+/** The answer 202 to an issue request, its replay, and a cancel request (IDEM-1, HDR-Retry-After, HDR-Location). */
 export const accepted = (call: Call, invoice: Invoice, caller: Caller, deps: Deps): Response => {
   const { invoiceId } = invoice.facts;
   call.invoiceId = invoiceId;
   const headers = { Location: `/v1/nfse/${publicInvoiceId(invoiceId)}`, 'Retry-After': POLL_SECONDS };
   return json(call, 202, invoiceBody(invoice, caller, deps), headers);
 };
+
+/** The invoice as a key that may read it saw it at that instant. Its links have no token, because each read makes a new one. */
+export const replayedBody = (invoice: Invoice, at: Instant, baseUrl: string): LinkedInvoiceBody => {
+  const body: LinkedInvoiceBody = invoiceView(invoice, at);
+  if (isDownloadable(invoice)) {
+    const base = `${baseUrl}/v1/nfse/${body.id}`;
+    body.links = { pdf: `${base}/pdf`, xml: `${base}/xml` };
+  }
+  return body;
+};
+
+/** Fields that do not apply are left out: the API never shows null (ID-3). */
+export const invoiceView = (invoice: Invoice, now: Instant): InvoiceBody => {
+  const { facts, outcome, cancellation } = invoice;
+  const issued = outcome.status === 'issued' ? outcome : undefined;
+  const ended = outcome.status === 'failed' || outcome.status === 'indeterminate' ? outcome : undefined;
+  return present({
+    object: 'nfse' as const,
+    id: publicInvoiceId(facts.invoiceId),
+    livemode: facts.mode === 'live',
+    status: invoiceStatus(invoice),
+    amount_in_cents: facts.amountInCents,
+    description: facts.description,
+    competence: facts.competence,
+    customer: facts.customer === undefined ? undefined : customerBody(facts.customer),
+    foreign_amount:
+      facts.foreignAmount === undefined
+        ? undefined
+        : { currency: facts.foreignAmount.currency, amount_in_cents: facts.foreignAmount.amountInCents },
+    reference: facts.reference,
+    service_code: facts.serviceCode,
+    cnae: facts.cnae,
+    access_key: issued?.accessKey,
+    failed_attempts: failedAttempts(invoice),
+    created_at: facts.createdAt,
+    issued_at: writable(issued?.issuedAt),
+    cancelable_until: cancelableUntil(invoice, now),
+    cancellation: cancellation === undefined ? undefined : cancellationBody(cancellation, invoice),
+    failed_at: ended?.failedAt,
+    error: invoiceError(invoice),
+  });
+};
+
+/** The instant, or undefined for a year that a date-time of the API cannot hold. */
+const writable = (at: Instant | undefined): Instant | undefined =>
+  at !== undefined && /^\d{4}-/.test(at) ? at : undefined;
+
+const customerBody = (customer: Customer): CustomerBody => {
+  if (customer.type === 'br') return present({ document: customer.document, name: customer.name, type: customer.type });
+  const { street, number, district, city, state, postalCode, country } = customer.address;
+  return present({
+    name: customer.name,
+    type: customer.type,
+    tax_id: customer.taxId,
+    tax_id_absence_reason: customer.taxIdAbsenceReason,
+    address: { street, number, district, city, state, postal_code: postalCode, country },
+  });
+};
+
+const cancellationBody = (cancellation: Cancellation, invoice: Invoice): CancellationBody => ({
+  status: cancellation.status,
+  requested_at: cancellation.requestedAt,
+  reason: cancellation.reason,
+  ...(cancellation.status === 'failed' ? { error: cancellationError(cancellation.codes, invoice.facts.mode) } : {}),
+});

@@ -1,75 +1,153 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { refuse } from './answer.js';
-import { answerBare, createSocketAnswers } from './bare-answer.js';
+import { randomRequestId } from './call.js';
 import {
+  answerRaw,
   BAD_REQUEST,
-  type BareRefusal,
+  createSocketAnswers,
   EXPECTATION_FAILED,
   isTimeout,
   MAX_HEADERS,
   type ParseFault,
+  type RawRefusal,
   ROUTE_NOT_FOUND,
   refusalOfFault,
   refusalOfRequest,
   TOO_MANY_WAITING,
-} from './bare-refusal.js';
-import { randomRequestId } from './call.js';
-import { createConnectionQueue } from './connection-queue.js';
-import { createLastAnswers, type LastAnswers } from './last-answers.js';
-import { endWithUnreadBody } from './unread-body.js';
+} from './raw-answer.js';
+import { boundChunks, endWithUnreadBody } from './unread-body.js';
+
+type Start = () => unknown;
+type Waiting = { response: ServerResponse; start: Start };
+
+/** Starts the requests of each connection one by one, so that a packet full of requests does not fill a turn of the event loop. */
+type ConnectionQueue = {
+  /** Calls `start` at once, or one turn after the previous answer is out; never when the connection ends before. */
+  add(request: IncomingMessage, response: ServerResponse, start: Start): void;
+};
+
+const createConnectionQueue = (): ConnectionQueue => {
+  const busy = new WeakMap<Duplex, Waiting[]>();
+  const run = (socket: Duplex, { response, start }: Waiting): void => {
+    response.once('close', () => startNext(socket));
+    start();
+  };
+  const startNext = (socket: Duplex): void => {
+    const waiting = busy.get(socket);
+    if (waiting === undefined || waiting.length === 0) busy.delete(socket);
+    else setImmediate(next, socket, waiting);
+  };
+  const next = (socket: Duplex, waiting: Waiting[]): void => {
+    if (!socket.writable) closeAll(waiting);
+    const first = waiting.shift();
+    if (first !== undefined) run(socket, first);
+  };
+  return {
+    add: ({ socket }, response, start) => {
+      const waiting = busy.get(socket);
+      if (waiting !== undefined) {
+        waiting.push({ response, start });
+        return;
+      }
+      busy.set(socket, []);
+      run(socket, { response, start });
+    },
+  };
+};
+
+/** Node reports nothing about an answer that never began; listeners that count on its end need the event. */
+const closeAll = (waiting: Waiting[]): void => {
+  for (const { response } of waiting.splice(0)) response.emit('close');
+};
+
+/** Drain of a server that stops: its answers end their connections, so that no client sends further requests there. */
+type Drain = {
+  /** Must be called for every request, in order of arrival. */
+  track(request: IncomingMessage, response: ServerResponse): void;
+  /** Begins the drain; it also covers answers whose head is not out yet. */
+  begin(): void;
+};
+
+type Newest = { response: ServerResponse; keepAlive: boolean };
+
+const createDrain = (): Drain => {
+  const newest = new Map<Duplex, Newest>();
+  let begun = false;
+  const keep = ({ response }: Newest, keepAlive: boolean): void => {
+    if (!response.headersSent) response.shouldKeepAlive = keepAlive;
+  };
+  return {
+    track: ({ socket }, response) => {
+      const before = newest.get(socket);
+      // Node drops the answers after one that ends the connection, so only the last of pipelined requests may end it.
+      if (begun && before !== undefined) keep(before, before.keepAlive);
+      const latest = { response, keepAlive: response.shouldKeepAlive };
+      newest.set(socket, latest);
+      response.once('close', () => {
+        if (newest.get(socket) === latest) newest.delete(socket);
+      });
+      if (begun) keep(latest, false);
+    },
+    begin: () => {
+      begun = true;
+      for (const latest of newest.values()) keep(latest, false);
+    },
+  };
+};
 
 export type RunningServer = {
-  /** `http://host:port`, with the port that was really taken. */
+  /** `http://host:port`, with the actual port. */
   url: string;
   /**
-   * Takes no new connection, finishes the requests in flight for at most `drainMs`, then cuts the rest. Answers say that
-   * their connection ends: a client that is never idle would go on for ever, and be cut in the middle.
+   * Takes no new connection, finishes the requests in flight for at most `drainMs`, then cuts the rest. Answers end their connections, because a
+   * client that is never idle would otherwise continue until it is cut in the middle of a request.
    */
   close(drainMs: number): Promise<void>;
 };
 
-/** Milliseconds and bytes, under Node's own names. */
+/** In milliseconds and bytes, under Node's names. */
 export type ServerLimits = {
   headersTimeout: number;
-  /** For the whole request. */
+  /** Time for the whole request. */
   requestTimeout: number;
-  /** How often the two above are looked at. */
+  /** How often the two limits above are checked. */
   connectionsCheckingInterval: number;
   keepAliveTimeout: number;
   maxHeaderSize: number;
-  /** Connections at once; one more is closed before it is read. Undefined: no limit. */
+  /** Connections at once; further ones are closed unread. Undefined: no limit. */
   maxConnections?: number;
 };
 
-/** `onDrop` is told of each connection beyond the limit. */
-export type ServerOptions = Partial<ServerLimits> & { onDrop?: () => void };
+/** `onDrop` is called for each connection beyond the limit. */
+type ServerOptions = Partial<ServerLimits> & { onDrop?: () => void };
 
 const LIMITS: ServerLimits = {
   headersTimeout: 15_000,
-  /** 10 MiB over a slow line. */
+  /** Enough for 10 MiB over a slow line. */
   requestTimeout: 120_000,
   connectionsCheckingInterval: 30_000,
-  /** Longer than a usual load balancer's, so that it closes first. */
+  /** Longer than that of a usual load balancer, so that the balancer closes first. */
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16 * 1024,
 };
 
-/** Rejects when the address cannot be taken. Port 0 takes a free one. */
+/** Listens on the address; rejects when the address cannot be taken. Port 0 takes a free port. */
 export const listen = async (
   app: Hono,
   { host, port }: { host: string; port: number },
   { onDrop, maxConnections, ...limits }: ServerOptions = {},
 ): Promise<RunningServer> => {
-  // A missing Host header is refused below: Node's own refusal has no envelope.
+  // A missing Host header is refused below, because Node's refusal has no envelope.
   const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
   server.maxHeadersCount = MAX_HEADERS + 1;
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
   server.on('drop', () => onDrop?.());
-  const lastAnswers = createLastAnswers();
-  answerWith(server, app, lastAnswers);
+  const drain = createDrain();
+  answerWith(server, app, drain);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -81,30 +159,32 @@ export const listen = async (
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
     close: (drainMs) => {
-      lastAnswers.begin();
+      drain.begin();
       return close(server, drainMs);
     },
   };
 };
 
-/** Every request gets the envelope, also one that is no HTTP and never reaches the app (spec "Errors"). */
-const answerWith = (server: Server, app: Hono, lastAnswers: LastAnswers): void => {
+/** Every request gets the envelope, also an invalid one that never reaches the app (docs/contract.md, "Errors"). */
+const answerWith = (server: Server, app: Hono, drain: Drain): void => {
   const answers = createSocketAnswers();
   const toApp = getRequestListener(app.fetch, {
-    // Only HTTP/1.0 may come without a Host header; nothing depends on its name.
+    // Only an HTTP/1.0 request may lack a Host header. Nothing depends on the name.
     hostname: 'localhost',
-    // It would read on for 64 MiB: a body that the answer left unread ends the connection instead.
+    // The cleanup would read up to 64 MiB more. Instead, an unread body ends the connection.
     autoCleanupIncoming: false,
     errorHandler: () => refuse({ requestId: randomRequestId() }, BAD_REQUEST.refusal),
   });
   const queue = createConnectionQueue();
-  const take = (request: IncomingMessage, response: ServerResponse, refusal: BareRefusal | undefined): unknown => {
+  boundRequests(server, (socket) => answers.isFull(socket));
+  const take = (request: IncomingMessage, response: ServerResponse, refusal: RawRefusal | undefined): unknown => {
+    boundChunks(request);
     if (answers.isFull(request.socket)) return answers.refuse(request.socket, TOO_MANY_WAITING, false);
-    answers.note(request, response);
-    lastAnswers.note(request, response);
+    answers.track(request, response);
+    drain.track(request, response);
     endWithUnreadBody(request, response);
     return queue.add(request, response, () =>
-      refusal === undefined ? toApp(request, response) : answerBare(response, refusal),
+      refusal === undefined ? toApp(request, response) : answerRaw(response, refusal),
     );
   };
   server.on('request', (request, response) => take(request, response, refusalOfRequest(request)));
@@ -115,9 +195,28 @@ const answerWith = (server: Server, app: Hono, lastAnswers: LastAnswers): void =
   );
 };
 
+/** Node's own parser of a connection; the function returns 0 for a request to handle. */
+type RequestParser = { onIncoming?: (request: IncomingMessage, keepAlive: boolean) => number };
+
+/**
+ * Ends the parsing of a packet at the first request that `isFull` does not admit, with the fault that `refusalOfFault` knows. A packet holds two
+ * thousand requests, and Node would make objects for each. Where a later Node has no such function, requests are refused one by one.
+ */
+const boundRequests = (server: Server, isFull: (socket: Socket) => boolean): void => {
+  server.on('connection', (socket: Socket & { parser?: RequestParser }) => {
+    const { parser } = socket;
+    const handle = parser?.onIncoming;
+    if (parser === undefined || handle === undefined) return;
+    parser.onIncoming = (request, keepAlive) => (isFull(socket) ? STOP_PARSING : handle(request, keepAlive));
+  });
+};
+
+/** Any number but those with a meaning (0, 1 and 2) makes the parser fail with `HPE_CB_HEADERS_COMPLETE`. */
+const STOP_PARSING = -1;
+
 const IDLE_CHECK_MS = 50;
 
-/** A connection becomes idle when its answer is out, which the server does not tell: hence the checks. */
+/** A connection becomes idle when its answer is out. The server does not report that, so a timer checks. */
 const close = (server: Server, drainMs: number): Promise<void> =>
   new Promise((resolve) => {
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Time for a client that still sends to read the answer: data that comes after a close would cost it the answer. */
+/** Time for a client that is still sending to read the answer: data that arrives after a close would make the client lose the answer. */
 const LINGER_MS = 1_000;
 
 /**
- * An answer that leaves a body unread ends the connection, so that nobody works through the rest of that body. To be called
- * before anything is answered.
+ * Makes an answer that leaves a body unread end the connection, so that the rest of the body is never processed. Must be called before any
+ * part of the answer is written.
  */
 export const endWithUnreadBody = (request: IncomingMessage, response: ServerResponse): void => {
   if (!hasBody(request)) return;
@@ -28,48 +28,100 @@ export const endWithUnreadBody = (request: IncomingMessage, response: ServerResp
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Node runs the app between the last byte of a declared body and the end of its message. */
+/** Node runs the app between the last byte of a declared body and the end of the message. */
 const hasArrived = ({ complete, readableLength, headers }: IncomingMessage): boolean =>
   complete || (headers['transfer-encoding'] === undefined && readableLength === Number(headers['content-length']));
 
-/** Node calls this once the last answer is written. It would close at once, and the client may still be sending. */
+/** Node calls `destroySoon` after the last answer. It would close at once, while the client may still be sending. */
 const lingerAtEnd = (request: IncomingMessage): void => {
   const { socket } = request;
   socket.destroySoon = () => {
     endWithLinger(socket, '');
-    // Each chunk costs a call, however small; a declared length comes in packets.
+    // Each chunk costs a call, however small; a body of declared length arrives in packets.
     if (request.headers['transfer-encoding'] !== undefined) stopReading(socket);
   };
 };
 
-/** Ends this side with `text`, and the whole connection a moment later. */
+/** Ends this side with `text`, and the whole connection after `LINGER_MS`. */
 export const endWithLinger = (socket: Duplex, text: string): void => {
   const linger = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(linger));
   socket.end(text);
 };
 
-/** For good: the request, which is emptied after its answer, would have the socket read on. */
+/** Permanently: the request, which is emptied after its answer, would otherwise make the socket read again. */
 const stopReading = (socket: Socket): void => {
   socket.on('resume', () => socket.pause());
   socket.pause();
 };
 
+/** Chunks that each body may have, whatever their size; after them the mean size counts. */
+const FREE_CHUNKS = 1_000;
+const MEAN_CHUNK_BYTES = 48;
+
+const tooManyChunks = new WeakSet<IncomingMessage>();
+
+/**
+ * Stops a body of very small chunks while its packet is parsed: Node makes a call for each chunk and reads up to 32 packets in one turn of the
+ * event loop. Further chunks are dropped, and the socket is read no more. Must be called before the first byte of the body arrives.
+ */
+export const boundChunks = (request: IncomingMessage): void => {
+  if (request.headers['transfer-encoding'] === undefined) return;
+  const push = request.push.bind(request);
+  let chunks = 0;
+  let bytes = 0;
+  let stopped = false;
+  request.push = (chunk: Buffer | null, encoding): boolean => {
+    if (chunk === null) return push(null);
+    // Reading has stopped already: `false` would make Node stop it again for each chunk of the packet.
+    if (stopped) return true;
+    chunks += 1;
+    bytes += chunk.length;
+    if (chunks <= FREE_CHUNKS + bytes / MEAN_CHUNK_BYTES) return push(chunk, encoding);
+    stopped = true;
+    tooManyChunks.add(request);
+    skipBody(request.socket);
+    push(chunk, encoding);
+    // Node stops reading the socket.
+    return false;
+  };
+};
+
+/** Node's own parser of a connection, with its callbacks by number. */
+type BodyParser = { [callback: number]: unknown };
+const CALLBACKS = [0, 1, 2, 3, 4, 5, 6];
+
+/** Makes the parser call nothing for the rest of the packet. Node keeps parsers for later connections, so the callback comes back at the close. */
+const skipBody = (socket: Socket & { parser?: BodyParser | null }): void => {
+  const { parser } = socket;
+  const number = CALLBACKS.find(
+    (candidate) => (parser?.[candidate] as { name?: string } | null)?.name === 'parserOnBody',
+  );
+  // A later Node may have no such callback: then each chunk is dropped by itself.
+  if (number === undefined || parser === null || parser === undefined) return;
+  const onBody = parser[number];
+  parser[number] = undefined;
+  socket.once('close', () => {
+    parser[number] = onBody;
+  });
+};
+
 const FREE_FRAMING_BYTES = 64 * 1024;
-/** Chunks of 48 bytes have as much. */
+/** Chunks of 48 bytes have this share of framing. */
 const FRAMING_SHARE = 1 / 8;
 
 export type FramingCheck = (bodyBytes: number) => boolean;
 
 /**
- * Tells whether the chunks of a body are so small that their framing is most of the work: each one is a call of its own. `bodyBytes`
- * are those that were taken from the request.
+ * Checks whether the chunks of a body are so small that their framing is most of the work; each chunk costs a call. `bodyBytes` is the number
+ * of bytes taken from the request.
  */
 export const createFramingCheck = (request: IncomingMessage): FramingCheck => {
   const { socket } = request;
   const before = socket.bytesRead - request.readableLength;
   return (bodyBytes) => {
-    // Whatever stands on the wire after a whole body belongs to other requests.
+    if (tooManyChunks.has(request)) return true;
+    // Bytes after a complete body belong to other requests.
     if (request.complete) return false;
     const body = bodyBytes + request.readableLength;
     return socket.bytesRead - before - body > FREE_FRAMING_BYTES + body * FRAMING_SHARE;

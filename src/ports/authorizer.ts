@@ -1,38 +1,39 @@
 import type { AuthorizerAnswer } from '../domain/invoice/events.js';
+import type { AccessKey, DpsId } from '../domain/shared/access-key.js';
 import type { CompanyId, Mode } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 
-/** Who is calling: the mode picks the environment, the company its certificate. */
+/** The calling company: the mode selects the environment, the company its certificate. */
 export type Caller = { mode: Mode; companyId: CompanyId };
 
-export type Contradiction = { claimed: string; computed: string };
+type Contradiction = { claimed: string; computed: string };
 
-/** An NFS-e as received: the exact bytes, and what the protocol needs from them. */
+/** An NFS-e as received: the exact bytes, and what the send protocol needs from them. */
 export type AuthorizedNote = {
-  accessKey: string;
+  accessKey: AccessKey;
   nfseNumber: string;
   /** `dhProc`, in UTC. */
   authorizedAt: Instant;
   xml: Buffer;
-  /** Of the embedded DPS. */
-  dpsId: string;
-  /** Of the embedded DPS' content, computed by us with our signer's algorithm; empty when its own signature names another one. */
-  dpsDigest: string;
-  /** Of the embedded DPS' signature, where it has one and its content fits. */
+  /** Id of the embedded DPS. */
+  dpsId: DpsId;
+  /** Digest of the embedded DPS, computed by us with our signer's algorithm; empty when the DPS signature names another algorithm. */
+  digest: string;
+  /** Mark of the embedded DPS' signature; absent without a signature or when the content does not fit it. */
   signatureMark?: string;
-  /** Of a DPS whose signature names another digest than its content has for us: of another algorithm, unsigned, or altered. */
+  /** Present when the DPS' signature names another digest than we compute: another algorithm, no signature, or altered content. */
   contradiction?: Contradiction;
-  /** Why the authorizer's own signature does not hold; left out when it does. */
+  /** Why the authorizer's signature does not hold; absent when it holds. */
   signatureFault?: string;
-  /** What tells a foreign note under our DPS id from our own one of before a restore. */
+  /** Tells a foreign note under our DPS id from our own note of before a restore. */
   content: { amount: string; description: string; customerDocument: string };
 };
 
 /**
- * What a send saw (design section 6, 4). `not_sent`: no byte of the request was handed to the socket, or the JSON body
- * refused the channel's certificate. `rejected`: a JSON body with final codes. Everything else is `unknown`. `outage`: the
- * environment as a whole stood in the way, not this document nor this company; never recorded, it only pauses sends.
- * `signatureFault`: our document came back in one whose own signature cannot be relied on; an alarm, recorded as the reason only.
+ * Result of a send (docs/architecture.md#never-twice). `not_sent`: no byte was handed to a connected socket, or a JSON body refused the
+ * channel's certificate. `rejected`: a JSON body whose codes are all final. Everything else is `unknown`. `outage`: the cause is the
+ * environment, not this document or company; it only pauses sends and is never recorded. `signatureFault`: our document came back
+ * inside a note whose signature cannot be relied on; this raises an alarm and is recorded as the reason only.
  */
 export type SendResult<Success> =
   | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean; outage?: true }
@@ -40,7 +41,7 @@ export type SendResult<Success> =
   | ({ kind: 'unknown'; reason: string; outage?: true; signatureFault?: string } & AuthorizerAnswer)
   | { kind: 'done'; result: Success };
 
-/** What a look-up saw. Only `absent` (JSON 404 with the catalogued code) proves anything but presence. */
+/** Result of a look-up. Only `absent` (JSON 404 with the catalogued code) counts towards a proven absence. */
 export type LookupResult<Found> =
   | { kind: 'found'; found: Found }
   | { kind: 'absent' }
@@ -51,33 +52,33 @@ export type RegisteredEvent = {
   xml: Buffer;
   /** `dhProc`, in UTC. */
   registeredAt: Instant;
-  /** Of the embedded request. */
+  /** Id of the embedded request. */
   requestId: string;
-  /** The next three as in a note. */
-  requestDigest: string;
+  /** This field and the next three have the meaning of their counterparts in `AuthorizedNote`. */
+  digest: string;
   signatureMark?: string;
   contradiction?: Contradiction;
   signatureFault?: string;
 };
 
 /**
- * Sefin Nacional or its simulator. No method retries; each ends by its own deadline and never rejects: what cannot be read is
- * `unknown` or `inconclusive`. A look-up with `until` is over then at the latest; without `until` the client's time limit ends each call.
+ * Sefin Nacional or its simulator. No method retries. Each method ends by its deadline and never rejects: what cannot be read is
+ * `unknown` or `inconclusive`. A look-up ends by `until`; without `until` the client's time limit ends each call.
  */
 export type Authorizer = {
-  /** `POST /nfse` with these signed bytes, once; over at `deadlineAt`, and not begun when that has passed. */
+  /** `POST /nfse` with these signed bytes, once. Ends at `deadlineAt`; when that has passed, nothing is sent. */
   sendDps(caller: Caller, signedDps: Buffer, deadlineAt: Instant): Promise<SendResult<AuthorizedNote>>;
   /** `GET /dps/{id}`, then `GET /nfse/{key}`. */
-  findByDps(caller: Caller, dpsId: string, until?: Instant): Promise<LookupResult<AuthorizedNote>>;
+  findByDps(caller: Caller, dpsId: DpsId, until?: Instant): Promise<LookupResult<AuthorizedNote>>;
   /** `GET /nfse/{key}`. */
-  findByAccessKey(caller: Caller, accessKey: string): Promise<LookupResult<AuthorizedNote>>;
-  /** `POST /nfse/{key}/eventos`, once; over at `deadlineAt`, and not begun when that has passed. */
+  findByAccessKey(caller: Caller, accessKey: AccessKey): Promise<LookupResult<AuthorizedNote>>;
+  /** `POST /nfse/{key}/eventos`, once. Ends at `deadlineAt`; when that has passed, nothing is sent. */
   sendCancellation(
     caller: Caller,
-    accessKey: string,
+    accessKey: AccessKey,
     signedRequest: Buffer,
     deadlineAt: Instant,
   ): Promise<SendResult<RegisteredEvent>>;
   /** `GET /nfse/{key}/eventos/101101/1`. */
-  findCancellation(caller: Caller, accessKey: string, until?: Instant): Promise<LookupResult<RegisteredEvent>>;
+  findCancellation(caller: Caller, accessKey: AccessKey, until?: Instant): Promise<LookupResult<RegisteredEvent>>;
 };

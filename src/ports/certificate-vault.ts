@@ -6,7 +6,7 @@ import type { SigningIdentity } from './documents.js';
 export type CompanyCertificate = SigningIdentity & {
   certificateId: string;
   chainPem: readonly string[];
-  /** Of the holder, from otherName 2.16.76.1.3.3. */
+  /** CNPJ of the holder, from otherName 2.16.76.1.3.3. */
   cnpj: string;
   notBefore: Instant;
   notAfter: Instant;
@@ -14,10 +14,10 @@ export type CompanyCertificate = SigningIdentity & {
   fingerprint: string;
 };
 
-/** Encrypted rows in R under the master key. Opening is audited by the caller, which knows the actor. */
+/** Certificates as rows of the database, encrypted under the master key. The caller, which knows the actor, records each opening. */
 export type CertificateVault = {
   put(companyId: CompanyId, certificate: CompanyCertificate): Promise<void>;
   open(companyId: CompanyId, certificateId: string): Promise<CompanyCertificate | undefined>;
-  /** Whether it is there, without opening it. The log remembers a certificate that was lost with R. */
+  /** Whether the row exists, without opening it. The log still names a certificate whose row was lost with the database. */
   holds(companyId: CompanyId, certificateId: string): Promise<boolean>;
 };

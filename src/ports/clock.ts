@@ -1,4 +1,4 @@
 import type { Instant } from '../domain/shared/time.js';
 
-/** The only source of time. Reads the system's clock anew each call; no SQL `now()`, no cached origin (design section 7). */
+/** The only source of time. Each call reads the system's clock; SQL `now()` and cached origins decide nothing. */
 export type Clock = { now(): Instant };

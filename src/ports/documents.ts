@@ -10,7 +10,7 @@ export type SignedDocument = {
   signatureMark: string;
 };
 
-/** What a signer rejects with when a document that we built does not fit the official schema: our fault, never the caller's. */
+/** Rejection of a signer: a document that we built does not fit the official schema. This is our fault, never the caller's. */
 export class SchemaViolation extends Error {
   override readonly name = 'SchemaViolation';
 }
@@ -20,18 +20,18 @@ export type DocumentSigner = {
   /** `unsigned` is the canonical `<DPS …>…</DPS>` without declaration and signature. Rejects with `SchemaViolation`. */
   signDps(unsigned: string, identity: SigningIdentity): Promise<SignedDocument>;
   signPedRegEvento(unsigned: string, identity: SigningIdentity): Promise<SignedDocument>;
-  /** What one of the two has signed, signed anew; undefined when its signature names this certificate already, or for a foreign shape. */
+  /** Signs the content of a signed document again. Undefined when its signature names this certificate already, or for an unknown shape. */
   renew(signed: Buffer, identity: SigningIdentity): Promise<SignedDocument | undefined>;
 };
 
-/** What another implementation than that of the hot path says of a signature (design section 9). `reason` never quotes the document. */
-export type SecondOpinion = { holds: true; digest: string; reference: string } | { holds: false; reason: string };
+/** Judgement of a second implementation about a signature (ADR 27). `reason` never quotes the document. */
+type SecondOpinion = { holds: true; digest: string; reference: string } | { holds: false; reason: string };
 
-/** Asked about the outer signature of a document whose root has the child `signedElement`; whose certificate it is is not asked. */
+/** Checks the outer signature of a document whose root has the child `signedElement`. It does not check whose certificate signed. */
 export type SignatureOracle = (xml: Buffer, signedElement: string) => SecondOpinion;
 
 /**
- * Digest (SHA-256, base64) of our own document inside of one of the authorizer's, computed with our signer's algorithm whatever the
- * document names; empty when there is none. `infNFSe` holds a DPS, `infEvento` a request.
+ * Digest (SHA-256, base64) of our document inside a document of the authorizer; empty when it holds no such document. Computed with our
+ * signer's algorithm, whatever algorithm the document names. `infNFSe` holds a DPS, `infEvento` a request.
  */
 export type EmbeddedDigest = (xml: Buffer, signedElement: 'infNFSe' | 'infEvento') => string;

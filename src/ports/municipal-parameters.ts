@@ -1,42 +1,42 @@
-import type { KeptParameters, ParameterQuestion, ToldParameters } from '../domain/municipality/parameters.js';
+import type { CachedParameters, KnownParameters, ParameterQuestion } from '../domain/municipality/parameters.js';
 import type { Mode } from '../domain/shared/ids.js';
 import type { FiscalDate, Instant } from '../domain/shared/time.js';
 import type { Caller } from './authorizer.js';
 
-/** `no_proof`: HTML, 429, 5xx, silence or an unreadable body say nothing of the municipality; what is kept stays. */
-export type ParametersAnswer = { kind: 'told'; told: ToldParameters } | { kind: 'no_proof'; reason: string };
+/** `no_proof`: HTML, 429, 5xx, silence or an unreadable body say nothing about the municipality, so the cached answer stays. */
+export type ParametersAnswer = { kind: 'known'; known: KnownParameters } | { kind: 'no_proof'; reason: string };
 
-/** The municipal parameters API of the ADN. Asks once, within its own time limit, and never throws for what the other side did. */
+/** The municipal parameters API of the ADN. Asks once, within its time limit, and never throws for an answer of the API. */
 export type MunicipalParametersApi = {
-  /** `ibge` is the municipality's 7-digit code, `competence` the day that rates and rules are asked for. */
+  /** `ibge` is the municipality's 7-digit code, `competence` the day whose rates and rules are asked for. */
   ask(caller: Caller, ibge: string, question: ParameterQuestion, competence: FiscalDate): Promise<ParametersAnswer>;
 };
 
-/** One question's place in the cache, also when it was never answered. */
+/** The cache entry of one question, also when the API never answered. */
 export type ParametersEntry = {
   mode: Mode;
   ibge: string;
   place: string;
-  told?: ToldParameters;
-  /** Of the answer that is kept. */
-  toldAt?: Instant;
-  /** Of the last question, answered or not. */
+  known?: KnownParameters;
+  /** Instant of the cached answer. */
+  knownAt?: Instant;
+  /** Instant of the last question, answered or not. */
   askedAt: Instant;
-  /** Questions in a row that were not answered. */
+  /** Unanswered questions in a row. */
   failures: number;
-  /** Why the last one was not. */
+  /** Why the last question had no answer. */
   reason?: string;
 };
 
-/** The last answers, kept in R. Losing them costs questions, nothing else. */
+/** The last answers, in the database. Losing them costs repeated questions only. */
 export type ParametersCache = {
-  of(mode: Mode, ibge: string): Promise<readonly KeptParameters[]>;
-  /** Everything of one municipality, questions without an answer included. */
+  of(mode: Mode, ibge: string): Promise<readonly CachedParameters[]>;
+  /** All entries of one municipality, unanswered questions included. */
   entriesOf(ibge: string): Promise<readonly ParametersEntry[]>;
   all(): Promise<readonly ParametersEntry[]>;
-  keep(mode: Mode, ibge: string, told: KeptParameters): Promise<void>;
-  /** Leaves what is kept as it is. */
+  keep(mode: Mode, ibge: string, known: CachedParameters): Promise<void>;
+  /** Leaves the cached answer as it is. */
   noteFailure(mode: Mode, ibge: string, place: string, reason: string, at: Instant): Promise<void>;
-  /** Forgets the municipalities that are not named: no company is there any more. */
+  /** Removes the municipalities that are not named: no company is there any more. */
   keepOnly(mode: Mode, ibges: readonly string[]): Promise<void>;
 };

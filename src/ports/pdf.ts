@@ -1,21 +1,20 @@
 import type { CompanyId } from '../domain/shared/ids.js';
 
-/** What the XML does not say. `simulated`: a note of the simulator, which nobody may take for real. */
+/** What the XML does not say. `simulated`: a note of the simulator, marked so that it cannot pass for a real note. */
 export type PdfMarks = { canceled: boolean; replaced: boolean; simulated: boolean };
 
-/** Draws the DANFSe of an authorized NFS-e from its XML alone; the same input gives the same bytes. */
+/** Renders the DANFSe of an authorized NFS-e from its XML alone. The same input gives the same bytes. */
 export type PdfRenderer = {
   /**
-   * A place among those of the company whose documents are to be drawn, taken before anything is read for it. Throws
-   * `TooMuchWaits` at once when the company has too many.
+   * Takes a place in the company's queue before anything is read for the rendering. Throws `TooManyWaiting` at once when that queue is full.
    */
-  enter(companyId: CompanyId): PdfPlace;
+  enter(companyId: CompanyId): RenderTicket;
   close(): Promise<void>;
 };
 
-export type PdfPlace = {
-  /** Draws when it is the company's turn: companies take turns, whatever each of them waits for. */
+type RenderTicket = {
+  /** Renders when it is the company's turn. Companies take turns, however many renderings each of them waits for. */
   render(nfseXml: Buffer, marks: PdfMarks): Promise<Buffer>;
-  /** Gives the place up, drawn or not. */
+  /** Gives up the place, rendered or not. */
   leave(): void;
 };

@@ -4,12 +4,13 @@ import type { Scope } from '../domain/company/events.js';
 import type { InvoiceState } from '../domain/invoice/state.js';
 import type { MunicipalityDemands } from '../domain/municipality/demands.js';
 import type { LocalEntry } from '../domain/registry/entry.js';
+import type { AccessKey } from '../domain/shared/access-key.js';
 import type { CompanyId, Mode, StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 import type { Revision } from './event-log.js';
 
-/** An invoice's folded state as the projector last saw it; personal fields may still be sealed. */
-export type InvoiceRow = { state: InvoiceState; revision: Revision };
+/** An invoice's folded state as the projector last wrote it; personal fields may still be sealed. */
+type InvoiceSnapshot = { state: InvoiceState; revision: Revision };
 
 export type Credential = {
   keyId: string;
@@ -19,66 +20,66 @@ export type Credential = {
   revoked: boolean;
 };
 
-/** Work that a stream still owes: kept by the `deadlines` projection, looked at by the sweeper and never trusted by a decision. */
-export type Deadline = {
+/** Open work of a stream, from the `deadlines` projection. The sweeper looks at it; no decision relies on it. */
+export type Timer = {
   stream: StreamName;
   mode: Mode;
   companyId: CompanyId;
   kind: 'issue' | 'cancel';
-  /** Last event of this work. */
+  /** Instant of the last event of this work. */
   since: Instant;
   started: boolean;
 };
 
-/** The last row of a page: the next page begins behind it. */
-export type DeadlineCursor = Pick<Deadline, 'since' | 'stream'>;
+/** The last row of a page; the next page begins after it. */
+export type TimerCursor = Pick<Timer, 'since' | 'stream'>;
 
-/** Open work with the moment, in milliseconds since 1970, at which a verdict by time ends it. */
-export type OpenWork = Deadline & { dueMs: number };
+/** Open work with the instant of its verdict, in milliseconds since 1970. */
+export type OpenWork = Timer & { dueMs: number };
 
 export type OpenWorkCursor = Pick<OpenWork, 'dueMs' | 'stream'>;
 
-export type OpenWorkWanted = {
+export type OpenWorkFilter = {
   /** Only work whose last event is not after these instants; null asks for all of it. */
   quietSince: { queued: Instant; started: Instant } | null;
-  /** How long work may take from its beginning. */
+  /** How long work may take from its beginning, by kind. */
   windows: { queuedSeconds: number; processingSeconds: number; cancellationSeconds: number };
 };
 
-/** The relational views that the GET routes and the sweeper read. All of it can be rebuilt from the log. */
+/** The relational views for the GET routes and the sweeper. All of it can be rebuilt from the log. */
 export type ReadModel = {
-  invoice(stream: StreamName): Promise<InvoiceRow | undefined>;
+  invoice(stream: StreamName): Promise<InvoiceSnapshot | undefined>;
   company(companyId: CompanyId): Promise<{ state: CompanyState; revision: Revision } | undefined>;
   companies(): Promise<readonly CompanyState[]>;
   /** By SHA-256 of the whole API key, hex. */
   credential(keyHash: string): Promise<Credential | undefined>;
   credentialById(keyId: string): Promise<Credential | undefined>;
   apiSwitchedOff(): Promise<boolean>;
-  /** What operators imported for these CNAEs, or for all; a CNAE that nobody imported is not in it. */
+  /** The imported lines of these CNAEs, or of all; without an entry for a CNAE that was never imported. */
   catalogLines(cnaes: readonly string[] | 'all'): Promise<ImportedLines>;
-  /** By 7-digit IBGE code; undefined while no operator has said anything. */
+  /** By 7-digit IBGE code; undefined when no operator has entered anything. */
   municipalityDemands(ibge: string): Promise<MunicipalityDemands | undefined>;
   /** Name and address may still be sealed. */
   registryEntry(cnpj: string): Promise<LocalEntry | undefined>;
-  /** Which invoices hold one of these access keys. */
-  byAccessKeys(accessKeys: readonly string[]): Promise<readonly { accessKey: string; stream: StreamName }[]>;
-  /** Open work, what is due first at the head. */
-  openWork(wanted: OpenWorkWanted, limit: number, after?: OpenWorkCursor): Promise<readonly OpenWork[]>;
+  /** The invoices that hold one of these access keys. */
+  byAccessKeys(accessKeys: readonly AccessKey[]): Promise<readonly { accessKey: AccessKey; stream: StreamName }[]>;
+  /** Open work, the earliest due first. */
+  openWork(wanted: OpenWorkFilter, limit: number, after?: OpenWorkCursor): Promise<readonly OpenWork[]>;
   /**
-   * Streams for which a verdict by time may be due, by `since` and stream: their work began at or before the instant of
-   * its kind. A kind without an instant is not asked for.
+   * Streams whose verdict may be due, ordered by `since` and stream: their work began at or before the instant of its kind. A kind without
+   * an instant is left out.
    */
   verdictsDue(
     beganBefore: { queued?: Instant; started?: Instant; cancel?: Instant },
     limit: number,
-    after?: DeadlineCursor,
-  ): Promise<readonly Deadline[]>;
-  /** Test invoices whose life ended at or before the instant. */
+    after?: TimerCursor,
+  ): Promise<readonly Timer[]>;
+  /** Test invoices whose retention ended at or before the instant. */
   expiredTestInvoices(createdBefore: Instant, limit: number): Promise<readonly StreamName[]>;
 };
 
-/** Rows that nobody reads: the generation that is kept for a rollback. They do not move with the log. */
-export type KeptRows = {
-  /** Empties the row of an invoice that has ended, as its last event would. */
+/** The rows of the previous projection generation, kept for a rollback. They do not follow the log. */
+export type PreviousGeneration = {
+  /** Empties the row of an invoice that has ended, as the stream's last event would. */
   end(stream: StreamName): Promise<void>;
 };

@@ -1,29 +1,29 @@
 import type { Mode, StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 
-/** An absence heard once: it counts when it is heard again, later. */
-export type AwaitedAbsence = { stream: StreamName; heardAt: Instant; questions: readonly string[] };
+/** An invoice whose first look-up was absent; the absence is proven when a later look-up is absent too. */
+export type FirstAbsence = { stream: StreamName; askedAt: Instant; questions: readonly string[] };
 
-/** Where the walk of one mode stands. */
-export type Walk = {
-  /** Counts up; picks another sample each time. */
+/** Progress of the reconciliation of one mode. */
+export type ReconciliationProgress = {
+  /** Counts up; each round picks another sample. */
   round: number;
   startedAt: Instant;
-  /** Set when the last page was seen; the next round begins later. */
+  /** Set after the last page; the next round begins later. */
   endedAt?: Instant;
-  /** The last invoice that was dealt with; null: none of this round. */
+  /** The last invoice of this round that was handled; null at its beginning. */
   after: StreamName | null;
-  awaited: readonly AwaitedAbsence[];
-  /** Answers in a row that proved nothing, about the invoice behind `after`. */
+  firstAbsences: readonly FirstAbsence[];
+  /** Inconclusive look-ups in a row, about the invoice after `after`. */
   tries: number;
 };
 
-export type WalkedInvoice = { stream: StreamName; createdAt: Instant | undefined; isIssued: boolean };
+export type ReconciledInvoice = { stream: StreamName; createdAt: Instant | undefined; isIssued: boolean };
 
-/** The walk's place and its list, both in R; neither decides anything: what is compared is the log. */
-export type Walks = {
-  read(mode: Mode): Promise<Walk | undefined>;
-  save(mode: Mode, walk: Walk): Promise<void>;
-  /** Invoices of the mode in the order of their streams, behind `after`. */
-  page(mode: Mode, after: StreamName | null, limit: number): Promise<readonly WalkedInvoice[]>;
+/** The cursor and the list of invoices, both in the database. Neither decides anything: what is compared is the log. */
+export type ReconciliationProgressStore = {
+  read(mode: Mode): Promise<ReconciliationProgress | undefined>;
+  save(mode: Mode, cursor: ReconciliationProgress): Promise<void>;
+  /** Invoices of the mode in the order of their streams, beginning after `after`. */
+  page(mode: Mode, after: StreamName | null, limit: number): Promise<readonly ReconciledInvoice[]>;
 };

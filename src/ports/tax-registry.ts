@@ -1,15 +1,6 @@
-/** As an operator enters it; the layout's `endNac` needs the IBGE code that city and state resolve to. */
-export type RegistryAddress = {
-  street: string;
-  number: string;
-  complement?: string;
-  district: string;
-  city: string;
-  state: string;
-  postalCode: string;
-};
+import type { EntryAddress } from '../domain/registry/entry.js';
 
-export type RegistryEntry = { cnpj: string; legalName: string; address?: RegistryAddress };
+export type RegistryEntry = { cnpj: string; legalName: string; address?: EntryAddress };
 
-/** CNPJ to legal name (reading 51). Undefined: the registry does not know it, or did not answer in time. */
+/** CNPJ to legal name (ADR 10). Undefined when the registry does not know the CNPJ or did not answer in time. */
 export type TaxRegistry = { lookup(cnpj: string): Promise<RegistryEntry | undefined> };

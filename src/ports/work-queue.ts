@@ -1,31 +1,32 @@
 import type { StreamName } from '../domain/shared/ids.js';
+import type { Instant } from '../domain/shared/time.js';
 
-/** A tap on the shoulder: "look at this stream". The log is the truth; a lost or doubled tap does no harm. */
-export type Tap = {
+/** A work item: a hint to look at one stream. The log decides, so a lost or repeated work item does no harm. */
+export type WorkItem = {
   kind: 'issue' | 'cancel';
   stream: StreamName;
-  /** Dedupe id: the same tap put twice in a short time is one. A re-put by the sweeper carries its sweep number. */
+  /** Deduplication id: the same work item put twice in a short time counts once. The sweeper's work items carry the number of the sweep. */
   messageId: string;
 };
 
-/** The sweeper's taps (re-puts, refill) begin with the stream's name; those of new work carry an event id. */
-export const isReput = ({ messageId, stream }: Tap): boolean => messageId.startsWith(`${stream}/`);
+/** True for work items that the sweeper put again: their ids begin with the stream's name. Ids of new work are event ids. */
+export const isFromSweep = ({ messageId, stream }: WorkItem): boolean => messageId.startsWith(`${stream}/`);
 
-export type Delivery = Tap & { deliveries: number };
+export type Delivery = WorkItem & { deliveries: number };
 
-/** What became of a delivery (design section 8). A worker may not halt: that is a projector's right. */
-export type Verdict = { kind: 'ack' } | { kind: 'retry'; afterMs: number } | { kind: 'park'; reason: string };
+/** Result of handling a delivery (docs/architecture.md#workers-and-their-failures). A worker may not halt; only a projector may. */
+export type HandlingResult = { kind: 'ack' } | { kind: 'retry'; afterMs: number } | { kind: 'park'; reason: string };
 
-export type ParkedTap = Tap & { reason: string; parkedAt: string };
+export type ParkedWork = WorkItem & { reason: string; parkedAt: Instant };
 
 /**
- * Thrown when the queue cannot be used now. The tap may or may not be in it: putting it again does no harm, and the
- * sweeper taps again whatever is forgotten.
+ * Thrown when the queue cannot be used now. The work item may or may not be in the queue. Putting it again does no harm, and the sweeper
+ * finds forgotten work.
  */
 export class WorkQueueUnavailable extends Error {
   override readonly name = 'WorkQueueUnavailable';
 
-  /** `code` is the engine's own, never its message. */
+  /** `code` is the engine's code, never its message. */
   constructor(
     message: string,
     readonly code: string,
@@ -34,20 +35,20 @@ export class WorkQueueUnavailable extends Error {
   }
 }
 
-/** Every call but `work`, which waits for its engine, throws `WorkQueueUnavailable` within a bound. */
+/** Every call throws `WorkQueueUnavailable` within a bound, except `work`, which waits for the engine. */
 export type WorkQueue = {
-  /** A re-put (`isReput`) neither shortens a pause nor wakes what is parked; new work does both. */
-  put(tap: Tap): Promise<void>;
-  /** Handles deliveries, at most `concurrency` at once, until the signal aborts; resolves when the last one is finished. */
+  /** A work item of the sweeper (`isFromSweep`) neither shortens a pause nor wakes parked work; new work does both. */
+  put(item: WorkItem): Promise<void>;
+  /** Handles deliveries, at most `concurrency` at once, until the signal aborts. Resolves when the last one is finished. */
   work(options: {
-    kinds: readonly Tap['kind'][];
+    kinds: readonly WorkItem['kind'][];
     concurrency: number;
     signal: AbortSignal;
-    handle(delivery: Delivery): Promise<Verdict>;
+    handle(delivery: Delivery): Promise<HandlingResult>;
   }): Promise<void>;
-  /** Taps waiting or being handled. */
+  /** Number of work items that wait or are being handled. */
   depth(): Promise<number>;
-  parked(): Promise<readonly ParkedTap[]>;
-  /** Puts a parked tap back; false when there is none for this stream. */
+  parked(): Promise<readonly ParkedWork[]>;
+  /** Puts the parked work item of this stream back; false when the stream has no parked work. */
   retryParked(stream: StreamName): Promise<boolean>;
 };

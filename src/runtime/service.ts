@@ -1,69 +1,29 @@
 import { createPdfRenderer } from '../adapters/pdf/renderer.js';
-import type { EventStore } from '../app/event-store/event-store.js';
-import { createInvoiceReader } from '../app/read/invoice-reader.js';
-import type { Authorizer } from '../ports/authorizer.js';
-import type { Clock } from '../ports/clock.js';
-import type { Simulator } from '../simulator/start.js';
-import { leaderSession } from '../workers/projection-leader.js';
-import { startApi } from './api.js';
-import { modesWithoutAuthorizer, openSimulator, simulatedModes } from './authorizers.js';
-import type { Config, Role } from './config.js';
-import { type Engines, openEngines } from './engines.js';
-import { forgetWhatIsOver } from './forgetting.js';
-import { startGuardsKeeping } from './guards-keeping.js';
-import type { GuardsKeeping } from './guards-standing.js';
-import { startIssuing } from './issuing.js';
-import { faultFields, type Logger } from './logger.js';
-import { createMetrics, type Metrics } from './metrics/metrics.js';
-import { startOperations } from './operations.js';
-import { startProjecting } from './projecting.js';
-import type { ServiceState } from './readiness.js';
-import { createRunner } from './runner.js';
-import { type OpenedQueue, openWorkQueue } from './work-queue.js';
+import { createInvoiceReader, type InvoiceReader } from '../app/read/invoice-reader.js';
+import { pause } from '../lib/pause.js';
+import { type Config, modesWithoutAuthorizer, type Role, simulatedModes } from './config/config.js';
+import { faultFields } from './config/logger.js';
+import { openEngines } from './engines/engines.js';
+import { createRunner, type Runner } from './engines/runner.js';
+import { openOnlySimulator } from './engines/simulator.js';
+import { openWorkQueue } from './engines/work-queue.js';
+import { createMetrics } from './metrics/metrics.js';
+import { startOperations } from './operations/operations.js';
+import type { ServiceState } from './operations/readiness.js';
+import { startApi } from './roles/api.js';
+import { startGuardReadiness } from './roles/guard-readiness.js';
+import { startWorkers } from './roles/issuer.js';
+import type { Parts, Service, ServiceOptions } from './roles/parts.js';
+import { startProjector } from './roles/projector.js';
 
-export type ServiceOptions = {
-  config: Config;
-  roles: readonly Role[];
-  clock: Clock;
-  logger: Logger;
-  /** When it aborts before everything is up, the start ends between two of its steps. */
-  stopAsked?: AbortSignal;
-  /** Runs when everything is up, before the service says that it is ready. */
-  beforeReady?: (service: Service) => Promise<void>;
-  /** Tests stop a process at a point of these; the product passes none. */
-  decorateStore?: (store: EventStore) => EventStore;
-  decorateAuthorizer?: (authorizer: Authorizer) => Authorizer;
-};
+const identity = <T>(unchanged: T): T => unchanged;
 
-export type Service = {
-  /** Origin of the public API; empty without the role `api`. */
-  url: string;
-  opsUrl: string;
-  simulator: Simulator | undefined;
-  engines: Engines;
-  /** Not ready, stop taking, finish sends, close in reverse order (design section 8). */
-  stop(): Promise<void>;
-};
-
-/** Everything a worker or the api of this process may need. */
-export type Parts = ServiceOptions & {
-  engines: Engines;
-  runner: ReturnType<typeof createRunner>;
-  reader: ReturnType<typeof createInvoiceReader>;
-  simulator: Simulator | undefined;
-  queue: OpenedQueue;
-  metrics: Metrics;
-  guards: GuardsKeeping;
-};
-
-const asIs = <T>(one: T): T => one;
-
-/** Thrown when a start was told to stop; what had been started is stopped. */
+/** Thrown when a start was asked to stop; everything started so far is stopped. */
 export class StoppedWhileStarting extends Error {
   override readonly name = 'StoppedWhileStarting';
 }
 
-/** Starts the given roles in one process; throws when one cannot start, after stopping what had. */
+/** Starts the given roles in one process. Throws when a part cannot start, after stopping the parts already started. */
 export const startService = async (options: ServiceOptions): Promise<Service> => {
   const { logger } = options;
   const runner = createRunner((name, error) =>
@@ -79,37 +39,52 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
 
 const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<Service> => {
   const { config, roles, clock, logger, stopAsked } = options;
-  const goOn = (): void => {
+  const throwIfStopAsked = (): void => {
     if (stopAsked?.aborted) throw new StoppedWhileStarting();
   };
-  goOn();
+  throwIfStopAsked();
   const state: ServiceState = { phase: 'starting', halted: new Set() };
   const metrics = createMetrics(simulatedModes(config));
-  const { decorateStore = asIs, decorateAuthorizer = asIs } = options;
+  const { decorateStore = identity, decorateAuthorizer = identity } = options;
   const engines = await openEngines({
-    ...{ ...options, runner, patience: 'serve' },
+    ...options,
+    runner,
+    startedFor: 'serve',
     decorateStore: (store) => metrics.measureStore(decorateStore(store)),
   });
   const reader = createInvoiceReader({
-    ...{ store: engines.store, log: engines.log, readModel: engines.readModel, keys: engines.sealingKeys, clock },
+    store: engines.store,
+    log: engines.log,
+    readModel: engines.readModel,
+    keys: engines.sealingKeys,
+    clock,
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
-  forgetWhatIsOver(reader, runner);
-  goOn();
+  evictExpiredStates(reader, runner);
+  throwIfStopAsked();
   const queue = await openWorkQueue(config, roles, { clock, logger, runner });
-  goOn();
+  throwIfStopAsked();
   const simulator = needsSimulator(config, roles) ? await openOnlySimulator(options, engines, runner) : undefined;
-  const guards = await startGuardsKeeping({ config, clock, logger, engines, runner });
-  goOn();
+  const guards = await startGuardReadiness({ config, clock, logger, engines, runner });
+  throwIfStopAsked();
   const parts: Parts = {
-    ...{ ...options, engines, runner, reader, simulator, queue, metrics, guards },
+    ...options,
+    engines,
+    runner,
+    reader,
+    simulator,
+    queue,
+    metrics,
+    guards,
     decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(decorateAuthorizer(authorizer)),
   };
   const opsPort = await startOperations(parts, state);
-  goOn();
-  if (roles.includes('projector')) startProjecting(parts, (name) => state.halted.add(name));
-  await startIssuing(parts);
-  goOn();
+  throwIfStopAsked();
+  if (roles.includes('projector')) startProjector(parts, (name) => state.halted.add(name));
+  await startWorkers(parts);
+  // The operator rows that complete guards need may come from the projector of this process.
+  if (roles.includes('api')) await guards.untilSettled();
+  throwIfStopAsked();
   const url = roles.includes('api') ? await startApi(parts, openPdfRenderer(runner)) : '';
   const opsUrl = `http://${config.ops.host}:${opsPort}`;
   const service: Service = { url, opsUrl, simulator, engines, stop: () => runner.stop() };
@@ -131,27 +106,6 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   return service;
 };
 
-/** Thrown when another process on this database runs a simulator: two ledgers would "prove" a false absence. */
-export class SimulatorElsewhere extends Error {
-  override readonly name = 'SimulatorElsewhere';
-}
-
-const openOnlySimulator = async (
-  { config, clock, logger }: ServiceOptions,
-  { pool }: Engines,
-  runner: Parts['runner'],
-) => {
-  // A simulator that was frozen goes on with its ledger when it is thawed: nobody may have begun another meanwhile.
-  const session = leaderSession(pool, 'for ever');
-  runner.onStop('simulator lock', () => session.close());
-  if ((await session.tryLead('simulator')) === undefined) {
-    throw new SimulatorElsewhere(
-      'another process on this database runs the simulator: set AUTHORIZER_TEST_URL and AUTHORIZER_LIVE_URL, or give this process other roles than issuer',
-    );
-  }
-  return await openSimulator(config, clock, logger, runner);
-};
-
 const needsSimulator = (config: Config, roles: readonly Role[]): boolean =>
   roles.includes('issuer') && modesWithoutAuthorizer(config).length > 0;
 
@@ -159,4 +113,18 @@ const openPdfRenderer = (runner: Parts['runner']) => {
   const pdf = createPdfRenderer();
   runner.onStop('pdf workers', () => pdf.close());
   return pdf;
+};
+
+const EVERY_MS = 60_000;
+
+/** Evicts expired invoices from memory every minute, also those that no request reads any more. */
+const evictExpiredStates = (reader: Pick<InvoiceReader, 'evictExpired'>, { stopping }: Runner): void => {
+  const evict = async (): Promise<void> => {
+    while (!stopping.aborted) {
+      await pause(EVERY_MS, stopping);
+      reader.evictExpired();
+    }
+  };
+  // Stopping does not wait for it, because it holds nothing open.
+  void evict();
 };

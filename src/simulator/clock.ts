@@ -1,7 +1,7 @@
 import { addSeconds, epochMs, type Instant, instant } from '../domain/shared/time.js';
 import type { Clock } from './options.js';
 
-/** The authorizer's clock: the given one plus an offset that the control port may change. */
+/** The authorizer's clock: the given clock plus an offset, which the control port may change. */
 export type AuthorizerClock = Clock & { setOffset(seconds: number): void };
 
 export const createAuthorizerClock = (clock: Clock): AuthorizerClock => {
@@ -14,5 +14,5 @@ export const createAuthorizerClock = (clock: Clock): AuthorizerClock => {
   };
 };
 
-/** Documents carry whole seconds; the ledger keeps the same instant as `dhProc`. */
+/** Documents carry whole seconds, and the ledger keeps the same instant as their `dhProc`. */
 export const wholeSecond = (at: Instant): Instant => instant(Math.floor(epochMs(at) / 1000) * 1000);

@@ -1,26 +1,24 @@
 import { X509Certificate } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { cnpjOf } from '../certificates/holder.js';
 
-/** Who a certificate belongs to. */
-export type Holder = { cnpj: string | undefined; name: string | undefined };
+/** The company that a certificate names. */
+type Holder = { cnpj: string | undefined; name: string | undefined };
 
-/** A company signs thousands of documents with one certificate; reading it costs more than a signature check. */
-const holders = new Map<string, Holder>();
+/** A cache by certificate: reading a certificate costs more than a signature check, and a company signs thousands of documents with it. */
+const holders = new LRUCache<string, Holder>({ max: 1024 });
 
-const MAX_HOLDERS = 1024;
-
-/** CNPJ and the name before it in `NAME:CNPJ`, from a DER certificate. */
+/** CNPJ of a DER certificate, and the name from its common name `NAME:CNPJ`. */
 export const holderOf = (der: Buffer): Holder => {
   const key = der.toString('base64');
   const known = holders.get(key);
   if (known !== undefined) return known;
-  if (holders.size >= MAX_HOLDERS) holders.clear();
   const holder = { cnpj: cnpjOf(der), name: commonName(der)?.split(':')[0] };
   holders.set(key, holder);
   return holder;
 };
 
-/** The first eight characters name the company, the next four the establishment: a head office signs for its branches. */
+/** Compares the first eight characters of two CNPJ, which name the company; the others name the establishment. A head office signs for branches. */
 export const isSameCompany = (a: string, b: string): boolean => a.slice(0, 8) === b.slice(0, 8);
 
 const commonName = (der: Buffer): string | undefined => /^CN=(.*)$/m.exec(new X509Certificate(der).subject)?.[1];

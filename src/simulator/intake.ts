@@ -1,6 +1,6 @@
+import { gunzipBase64 } from '../xml/packing.js';
 import { parseXml, type XmlParts } from '../xml/parse.js';
 import { openSchemas } from '../xml/schema.js';
-import { gunzipBase64 } from '../xml/transport.js';
 import { verifySignature } from '../xml/verify.js';
 import { type Refusal, refusal } from './refusal.js';
 
@@ -12,7 +12,7 @@ export type Received = {
   signerDer: Buffer;
 };
 
-export type Intake = { ok: true; received: Received } | { ok: false; refusal: Refusal; id?: string };
+type Intake = { ok: true; received: Received } | { ok: false; refusal: Refusal; id?: string };
 
 type Kind = {
   root: 'DPS' | 'pedRegEvento';
@@ -38,7 +38,7 @@ const PREFIX = /<\/?[A-Za-z_][\w.-]*:|<[^<>]*\sxmlns:/;
 
 const schemas = openSchemas();
 
-/** The checks of the receiving layer in the order observed on the wire (domain.md section 3); the first failure ends it. */
+/** The checks before the business rules, in the observed order (docs/national-system.md#order-of-checks). The first failure is the answer. */
 export const takeIn = (base64: string, kind: Kind): Intake => {
   const unpacked = gunzipBase64(base64, MAX_DOCUMENT);
   if (!unpacked.ok) return { ok: false, refusal: refusal('E1225') };
@@ -63,7 +63,7 @@ export const takeIn = (base64: string, kind: Kind): Intake => {
   return { ok: true, received };
 };
 
-/** Comments and instructions may stand around the root, with tags in them that are none; in well-formed text only. */
+/** The root element of a well-formed text. Comments and instructions around the root may contain text that looks like tags. */
 const rootOf = (text: string, name: string): string => {
   const tagsOnly = text.replace(/<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>/gs, (section) => ' '.repeat(section.length));
   const end = tagsOnly.indexOf('>', tagsOnly.lastIndexOf(`</${name}`)) + 1;

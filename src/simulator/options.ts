@@ -5,7 +5,7 @@ import type { Timers } from './timers.js';
 /** The only source of the authorizer's time. */
 export type Clock = { now(): Instant };
 
-/** The official tables that the rules ask; handed in, so that the simulator reads no file but its own folder. */
+/** The official tables that the rules need. The caller passes them, so that the simulator reads files of its folder only. */
 export type Tables = {
   /** cTribNac, six digits. */
   serviceCode(code: string): { description: string } | undefined;
@@ -13,27 +13,27 @@ export type Tables = {
   isNbs(code: string): boolean;
   /** IBGE code, seven digits. */
   municipality(ibge: string): { name: string; uf: string } | undefined;
-  /** ISO 3166-1 alpha-2 of the national table, in which Brazil is not. */
+  /** ISO 3166-1 alpha-2 code of the national table, which does not hold Brazil. */
   isForeignCountry(code: string): boolean;
 };
 
 export type SimulatorOptions = {
-  /** Keeps CA, server certificate, ledgers and registries; made at the first start. */
+  /** Holds authority, server certificate, ledgers and registries; created at the first start. */
   folder: string;
   /** 0 picks a free port. */
   port: number;
   controlPort: number;
-  /** Of the mTLS port, default `127.0.0.1`; the control port is always loopback. */
+  /** Address of the mutual TLS port, default `127.0.0.1`. The control port is always on loopback. */
   host?: string;
-  /** Names that the server certificate carries beside `localhost` and the loopback addresses. */
+  /** Further names in the server certificate, beside `localhost` and the loopback addresses. */
   serverNames?: readonly string[];
-  /** Ask for the client's certificate as Sefin does, by TLS 1.2 renegotiation after the request; default: in the handshake. */
+  /** True: ask for the client's certificate after the request by TLS 1.2 renegotiation, as Sefin does. Default: in the handshake. */
   renegotiate?: boolean;
   clock: Clock;
-  /** The delays of faults; default: real ones. A test whose clock stands still moves them with it. */
+  /** The delays of faults; default: real time. A test with a fixed clock passes its own timers. */
   timers?: Timers;
   tables: Tables;
-  /** How long notes of the test environment are kept, in seconds; default: eight days. Those of production are kept for ever. */
+  /** Seconds for which notes of the test environment are kept; default: eight days. Notes of production are kept permanently. */
   testNoteSeconds?: number;
   /** PEM bundle of further authorities whose client certificates are accepted. */
   extraClientCaPem?: string;

@@ -8,10 +8,9 @@ import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.j
 import { startAuthorizer } from './http/server.js';
 import type { Simulator, SimulatorOptions } from './options.js';
 import { createSignerCheck } from './signer.js';
-import { createCalls } from './state/calls.js';
+import { createCalls, createHidden } from './state/calls.js';
 import { createFaults } from './state/faults.js';
 import { lockFolder } from './state/folder-lock.js';
-import { createHidden } from './state/hidden.js';
 import { issueClientCertificate, openAuthority, openServerIdentity } from './state/identity.js';
 import { type KeptFrom, openLedger } from './state/ledger.js';
 import { openRegistry } from './state/registry.js';
@@ -22,15 +21,15 @@ export { FolderInUse } from './state/folder-lock.js';
 export { isSimulatorAuthority, issueClientCertificate } from './state/identity.js';
 export { LedgerDamaged } from './state/ledger-line.js';
 
-/** PEM of the trust root of the server that runs, or will run, on the folder. */
+/** PEM of the trust root of the simulator on this folder, also before its first start. */
 export const simulatorAuthority = async (folder: string, clock: SimulatorOptions['clock']): Promise<string> =>
   (await openAuthority(folder, clock)).certificatePem;
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 
 /**
- * Stands in for Sefin Nacional, both environments on one mutual-TLS port, with a control port beside it (design
- * section 10). Throws `FolderInUse` when another simulator runs on the folder, `LedgerDamaged`, and what `listen` throws for a taken port.
+ * Simulates both environments of Sefin Nacional on one mutual TLS port, with a control port beside it (docs/simulator.md). Throws
+ * `FolderInUse` when another simulator runs on the folder, `LedgerDamaged`, and the error of `listen` for a port in use.
  */
 export const startSimulator = async (options: SimulatorOptions): Promise<Simulator> => {
   const closers: (() => Promise<void> | void)[] = [];
@@ -93,7 +92,7 @@ const start = async (
   return { urls, parametersUrls, controlUrl, caPem: authority.certificatePem, close };
 };
 
-/** The life of a test invoice, and a day. */
+/** Seconds: the seven days of a test invoice, and one day more. */
 const EIGHT_DAYS = 8 * 86_400;
 
 const openEnvironment = async (folder: string, mode: Mode, keptFrom?: KeptFrom): Promise<Environment> => ({
@@ -103,7 +102,7 @@ const openEnvironment = async (folder: string, mode: Mode, keptFrom?: KeptFrom):
   ledger: await openLedger(join(folder, `ledger-${mode}.ndjson`), keptFrom),
 });
 
-/** A ledger made a moment ago must not vanish with the machine: its name is on the disk before anything is authorized. */
+/** The name of a new ledger file is on disk before a note is authorized, so that a power failure cannot remove the file. */
 const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r');
   try {

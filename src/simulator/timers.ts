@@ -1,6 +1,6 @@
-/** Delays that end with the simulator: `close` drops what is still to come and lets every waiter go on at once. */
+/** Delays that end with the simulator: `close` drops the tasks still to run and resolves all waits. */
 export type Timers = {
-  /** Runs `task` after the delay, not at all when the simulator closes before. */
+  /** Runs `task` after the delay, unless the simulator closes before. */
   after(delayMs: number, task: () => void): void;
   wait(delayMs: number): Promise<void>;
   close(): void;

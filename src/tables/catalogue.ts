@@ -1,17 +1,17 @@
 import type { Catalogue, CatalogueLine } from '../domain/company/line-selection.js';
-import { unmetDemandOf } from '../domain/company/unsupported-services.js';
-import { once, readTable } from './tsv.js';
+import { type AnnexVIII, type IbsCbsOptions, unmetDemandOf } from '../domain/company/service-rules.js';
+import { lazy, readTable } from './tsv.js';
 
-const serviceCodes = once(
+const serviceCodes = lazy(
   () =>
     new Map(
       readTable('service-codes.tsv', ['code', 'description']).map(({ code, description }) => [code, description]),
     ),
 );
 
-const nbsCodes = once(() => new Set(readTable('nbs.tsv', ['code']).map(({ code }) => code)));
+const nbsCodes = lazy(() => new Set(readTable('nbs.tsv', ['code']).map(({ code }) => code)));
 
-const lines = once(() => {
+const lines = lazy(() => {
   const byCnae = new Map<string, CatalogueLine[]>();
   for (const { cnae, service_code, nbs, is_default } of readTable('catalogue.tsv', [
     'cnae',
@@ -40,3 +40,40 @@ export const shippedCatalogue: Catalogue = {
   isServiceCode: (code) => serviceCodes().has(code),
   isNbs: (code) => nbsCodes().has(code),
 };
+
+const options = lazy(() => {
+  const byLine = new Map<string, IbsCbsOptions>();
+  for (const { service_code, nbs, ind_op, class_trib } of readTable('annex-viii.tsv', [
+    'service_code',
+    'nbs',
+    'ind_op',
+    'class_trib',
+  ])) {
+    byLine.set(lineKey(service_code, nbs), { cIndOp: ind_op.split(' '), cClassTrib: class_trib.split(' ') });
+  }
+  return byLine;
+});
+
+/** The operation indicators and tax classifications of Anexo VIII for a service under an NBS code. */
+export const annexVIII: AnnexVIII = (serviceCode, nbs) => options().get(lineKey(serviceCode, nbs));
+
+const lineKey = (serviceCode: string, nbs: string): string => `${serviceCode} ${nbs}`;
+
+const countries = lazy(
+  () => new Map(readTable('countries.tsv', ['code', 'name']).map(({ code, name }) => [code, name])),
+);
+
+const currencies = lazy(
+  () =>
+    new Map(readTable('currencies.tsv', ['code', 'central_bank_code']).map((row) => [row.code, row.central_bank_code])),
+);
+
+/** ISO 3166-1 alpha-2 of the national table; `BR` and `XK` are not in it. */
+export const isCustomerCountry = (code: string): boolean => countries().has(code);
+
+export const isCurrency = (code: string): boolean => currencies().has(code);
+
+export const currencyCodes = lazy((): readonly string[] => [...currencies().keys()].sort());
+
+/** `tpMoeda`: the Central Bank's three digits, not the ISO number (docs/national-system.md#foreign-trade). Undefined for an unknown currency. */
+export const centralBankCode = (currency: string): string | undefined => currencies().get(currency);

@@ -1,12 +1,12 @@
-import { once, readTable } from './tsv.js';
+import { lazy, readTable } from './tsv.js';
 
-export type Municipality = { ibge: string; name: string; uf: string };
+type Municipality = { ibge: string; name: string; uf: string };
 
-const rows = once(() => readTable('municipalities.tsv', ['ibge', 'name', 'uf', 'alternative_names']));
+const rows = lazy(() => readTable('municipalities.tsv', ['ibge', 'name', 'uf', 'alternative_names']));
 
-const byCode = once(() => new Map(rows().map(({ ibge, name, uf }) => [ibge, { ibge, name, uf }])));
+const byCode = lazy(() => new Map(rows().map(({ ibge, name, uf }) => [ibge, { ibge, name, uf }])));
 
-const byName = once(() => {
+const byName = lazy(() => {
   const names = new Map<string, Municipality>();
   for (const { ibge, name, uf, alternative_names } of rows()) {
     for (const one of [...alternative_names.split(';'), name])

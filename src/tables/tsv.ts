@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Reads a shipped table; each row is what its header names, as text. */
+/** Reads a shipped table: each row as text by column name. Throws when a column is missing. */
 export const readTable = <Column extends string>(
   file: string,
   columns: readonly Column[],
@@ -20,7 +20,7 @@ export const readTable = <Column extends string>(
 };
 
 /** Computed at the first use, kept for the life of the process. */
-export const once = <T>(make: () => T): (() => T) => {
+export const lazy = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;
   return () => {
     made ??= { value: make() };

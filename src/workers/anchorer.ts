@@ -1,16 +1,18 @@
-import { access, mkdir, rename, writeFile } from 'node:fs/promises';
+import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { anchorFileName, anchorFileText } from '../app/anchors/anchor-file.js';
-import { type AnchorDeps, anchorLog } from '../app/anchors/anchor-log.js';
+import { type AnchorDeps, anchorLog } from '../app/audit/anchor-log.js';
+import { anchorFileName, anchorFileText } from '../app/audit/published-anchors.js';
+import { writeWhole } from '../lib/write-whole.js';
 
-export type Anchorer = AnchorDeps & {
-  /** Drop folder for what operators publish; undefined: anchors stand in the log only. */
+type Anchorer = AnchorDeps & {
+  /** Folder for files that operators writeOnce. Undefined: anchors are in the log only. */
   folder: string | undefined;
   onAnchored?(anchor: { day: string; streams: number; events: number }): void;
 };
 
 /**
- * Anchors the log once a UTC day; to be called by one leader again and again; the rest of a day that is done costs nothing. A file that is missing is written again, one that stands is never touched.
+ * Returns a function that anchors the log once a UTC day. One leader calls it repeatedly; calls after the first success of a day do nothing. A
+ * missing anchor file is written again. An existing file is never changed.
  */
 export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => Promise<void>) => {
   let doneDay = '';
@@ -21,7 +23,7 @@ export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => P
     if (anchor === undefined) return;
     if (anchorer.folder !== undefined) {
       const text = anchorFileText(anchor, await anchorer.log.identity());
-      await publish(anchorer.folder, anchorFileName(anchor.day), text);
+      await writeOnce(anchorer.folder, anchorFileName(anchor.day), text);
     }
     doneDay = anchor.day;
     const { live, test } = anchor;
@@ -29,15 +31,14 @@ export const createAnchorer = (anchorer: Anchorer): ((signal?: AbortSignal) => P
   };
 };
 
-/** Whole or not at all: whoever collects the folder must never see half a file. */
-const publish = async (folder: string, name: string, text: string): Promise<void> => {
+/** An anchor never changes, so an existing file is left as it is. Programs that collect the folder never see half a file. */
+const writeOnce = async (folder: string, name: string, text: string): Promise<void> => {
   const file = join(folder, name);
-  const stands = await access(file).then(
+  const exists = await access(file).then(
     () => true,
     () => false,
   );
-  if (stands) return;
+  if (exists) return;
   await mkdir(folder, { recursive: true });
-  await writeFile(`${file}.new`, text);
-  await rename(`${file}.new`, file);
+  await writeWhole(file, text);
 };

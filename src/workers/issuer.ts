@@ -1,19 +1,19 @@
-import { workOnCancellation } from '../app/issuer/cancel.js';
-import type { IssuerDeps, Next } from '../app/issuer/deps.js';
-import { workOnIssue } from '../app/issuer/issue.js';
-import { createLookUpPlaces } from '../app/issuer/look-up-places.js';
+import { workOnCancellation } from '../app/issuing/cancellation.js';
+import type { IssuerDeps, Next } from '../app/issuing/deps.js';
+import { createLookUpSemaphore } from '../app/issuing/look-up-limit.js';
+import { workOnIssue } from '../app/issuing/note.js';
 import { epochMs } from '../domain/shared/time.js';
 import { unreachable } from '../domain/shared/unreachable.js';
-import type { Delivery, Verdict, WorkQueue } from '../ports/work-queue.js';
+import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js';
 
-/** The next look is never more than this away, on the queue's monotonic clock: a wall clock set back delays none. */
+/** Longest delay of a retry, on the queue's monotonic clock. It bounds the delay when the wall clock is set back. */
 const LONGEST_PAUSE_MS = 60_000;
 const FIRST_FAULT_PAUSE_MS = 500;
 
-/** A tap that keeps failing is parked after this many deliveries; the sweeper's timers settle its invoice all the same. */
+/** A work item is parked after more than this many faults in a row. The timers of the sweeper still end its invoice. */
 const MAX_FAULTS = 30;
 
-export type IssuerWorker = {
+type IssuerWorker = {
   queue: WorkQueue;
   deps: IssuerDeps;
   concurrency: number;
@@ -22,21 +22,21 @@ export type IssuerWorker = {
 };
 
 /**
- * Taps in, protocol steps out; at most half of the places are given to look-ups, so that sends go on beside an authorizer that
- * answers none. Resolves when the last send under way has been recorded.
+ * Handles work items of the queue. At most half of the concurrent tasks may be look-ups, so that sends continue while the authorizer answers no
+ * look-up. Resolves when the last send under way has been recorded.
  */
 export const runIssuer = ({ queue, deps, concurrency, signal, onFault }: IssuerWorker): Promise<void> => {
   const faults = new Map<string, number>();
-  const lookUpPlaces = createLookUpPlaces(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
-  const handle = async (delivery: Delivery): Promise<Verdict> => {
+  const lookUpSemaphore = createLookUpSemaphore(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
+  const handle = async (delivery: Delivery): Promise<HandlingResult> => {
     const { stream } = delivery;
     try {
       const work = delivery.kind === 'issue' ? workOnIssue : workOnCancellation;
-      const next = await work(stream, { ...deps, lookUpPlaces });
+      const next = await work(stream, { ...deps, lookUpSemaphore });
       faults.delete(stream);
-      return verdictOf(next, deps.clock.now());
+      return handlingOf(next, deps.clock.now());
     } catch (error) {
-      told(() => onFault(stream, error));
+      reportSafely(() => onFault(stream, error));
       const count = (faults.get(stream) ?? 0) + 1;
       faults.set(stream, count);
       if (count > MAX_FAULTS) {
@@ -49,16 +49,16 @@ export const runIssuer = ({ queue, deps, concurrency, signal, onFault }: IssuerW
   return queue.work({ kinds: ['issue', 'cancel'], concurrency, signal, handle });
 };
 
-/** A fault that cannot be told is counted all the same. */
-const told = (tell: () => void): void => {
+/** A fault of the reporting itself must not end the worker. */
+const reportSafely = (report: () => void): void => {
   try {
-    tell();
+    report();
   } catch {
-    // Nobody is left to tell.
+    // There is no other place to report to.
   }
 };
 
-const verdictOf = (next: Next, now: string): Verdict => {
+const handlingOf = (next: Next, now: string): HandlingResult => {
   switch (next.kind) {
     case 'done':
       return { kind: 'ack' };

@@ -1,19 +1,19 @@
 import { type RefreshDeps, refreshOne } from '../app/municipal-parameters/refresh.js';
-import { pause } from '../waiting/pause.js';
+import { pause } from '../lib/pause.js';
 
-export type ParametersRefresher = RefreshDeps & {
-  /** One process among all asks: the API refuses two quick calls. Undefined while another one leads. */
+type ParametersRefresher = RefreshDeps & {
+  /** Undefined while another process leads. Only one process asks, because the API refuses two calls in quick succession. */
   tryLead(): Promise<AbortSignal | undefined>;
   signal: AbortSignal;
   onFault(error: unknown): void;
-  /** Milliseconds; tests make them short. */
+  /** Milliseconds; tests use short ones. */
   pauses?: { between: number; idle: number };
 };
 
-/** Two quick calls are answered 429 (openapi README, "ADN distribution"). */
+/** Two calls in quick succession are answered with 429 (docs/national-system.md#limits-of-calls). */
 const PAUSES = { between: 3_000, idle: 5_000 };
 
-/** Keeps the cache young, one question at a time, until the signal aborts. */
+/** Refreshes the cache of municipal parameters, one call at a time, until the signal aborts. */
 export const runParametersRefresher = async (refresher: ParametersRefresher): Promise<void> => {
   const { tryLead, signal, onFault, pauses = PAUSES } = refresher;
   while (!signal.aborted) {

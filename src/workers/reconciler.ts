@@ -1,37 +1,37 @@
-import type { ReconcileDeps } from '../app/reconciliation/deps.js';
-import { walkOn } from '../app/reconciliation/walk.js';
+import type { ReconciliationDeps } from '../app/reconciliation/compare-invoice.js';
+import { reconcileStep } from '../app/reconciliation/reconcile-step.js';
 import type { Mode } from '../domain/shared/ids.js';
-import { createBackoff } from '../waiting/backoff.js';
-import { pause } from '../waiting/pause.js';
+import { createBackoff } from '../lib/backoff.js';
+import { pause } from '../lib/pause.js';
 
-export type Reconciler = ReconcileDeps & {
+export type Reconciler = ReconciliationDeps & {
   modes: readonly Mode[];
-  /** One process among all walks. Undefined while another one leads. */
+  /** Undefined while another process leads; only one process reconciles. */
   tryLead(): Promise<AbortSignal | undefined>;
-  /** False while the authorizer of the mode is known to be in trouble: it has better things to do. */
-  mayAsk(mode: Mode): boolean;
-  /** Milliseconds between two looks: sends never wait behind a walk. */
+  /** False while the authorizer of the mode is known to be in trouble. */
+  isAuthorizerWell(mode: Mode): boolean;
+  /** Milliseconds between two look-ups, so that sends never wait behind them. */
   paceMs: number;
   signal: AbortSignal;
   onFault(error: unknown): void;
 };
 
-/** After answers that prove nothing. */
+/** After answers that prove nothing the pause doubles up to this. */
 const LONGEST_PAUSE_MS = 15 * 60_000;
 
-/** Compares what the authorizer holds with our outcomes, a mode at a time, until the signal aborts. */
+/** Compares what the authorizer holds with recorded outcomes, for all modes side by side, until the signal aborts. */
 export const runReconciler = async (reconciler: Reconciler): Promise<void> => {
-  await Promise.all(reconciler.modes.map((mode) => walkMode(mode, reconciler)));
+  await Promise.all(reconciler.modes.map((mode) => reconcileMode(mode, reconciler)));
 };
 
-const walkMode = async (mode: Mode, reconciler: Reconciler): Promise<void> => {
-  const { tryLead, mayAsk, paceMs, signal, onFault } = reconciler;
+const reconcileMode = async (mode: Mode, reconciler: Reconciler): Promise<void> => {
+  const { tryLead, isAuthorizerWell, paceMs, signal, onFault } = reconciler;
   const backoff = createBackoff(paceMs * 2, Math.max(LONGEST_PAUSE_MS, paceMs));
   while (!signal.aborted) {
     let waitMs = paceMs;
     try {
-      const isLeading = mayAsk(mode) && (await tryLead()) !== undefined;
-      if (isLeading && (await walkOn(mode, reconciler)) === 'inconclusive') waitMs = backoff.next();
+      const isLeading = isAuthorizerWell(mode) && (await tryLead()) !== undefined;
+      if (isLeading && (await reconcileStep(mode, reconciler)) === 'inconclusive') waitMs = backoff.next();
       else backoff.reset();
     } catch (error) {
       onFault(error);

@@ -1,22 +1,22 @@
-import { concludeCancellationIfDue } from '../app/issuer/cancel.js';
-import type { IssuerDeps } from '../app/issuer/deps.js';
-import { concludeIssueIfDue } from '../app/issuer/issue.js';
-import { lastLookUntil } from '../app/issuer/look-up-places.js';
-import { deleteTestInvoice } from '../app/retention/delete-test-invoice.js';
+import { concludeCancellationIfDue } from '../app/issuing/cancellation.js';
+import type { IssuerDeps } from '../app/issuing/deps.js';
+import { lastLookUpUntil } from '../app/issuing/look-up-limit.js';
+import { concludeIssueIfDue } from '../app/issuing/note.js';
+import { deleteTestInvoice } from '../app/retention/test-retention.js';
 import type { StreamName } from '../domain/shared/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../domain/shared/time.js';
 import type { EventLog } from '../ports/event-log.js';
-import type { PendingCuts } from '../ports/guards.js';
-import type { DeadlineCursor, KeptRows, OpenWorkCursor, ReadModel } from '../ports/read-model.js';
+import type { OpenWorkCursor, PreviousGeneration, ReadModel, TimerCursor } from '../ports/read-model.js';
+import type { PendingCuts } from '../ports/work-progress.js';
 import type { WorkQueue } from '../ports/work-queue.js';
 
-/** Work without a new event for this long is tapped again: the queue is a hint, the log is the truth (design section 6, 9). */
+/** Work without a new event for this long is put into the queue again (docs/architecture.md#workers-and-their-failures). */
 const QUEUED_QUIET_SECONDS = 30;
 const STARTED_QUIET_SECONDS = 120;
 const PAGE = 200;
-/** Verdicts without a look-up are the log's work alone. */
+/** Verdicts without a look-up only need the log. */
 const CONCLUDED_AT_ONCE = 16;
-/** A verdict may have to wait for a last look-up; so many of them wait at the same time. */
+/** A verdict may wait for a last look-up; at most this many wait at the same time. */
 const LOOKED_UP_AT_ONCE = 64;
 
 export type Sweeper = {
@@ -24,18 +24,17 @@ export type Sweeper = {
   log: EventLog;
   queue: WorkQueue | undefined;
   cuts: PendingCuts;
-  keptRows: KeptRows;
+  previousGeneration: PreviousGeneration;
   deps: IssuerDeps;
   onFault(stream: StreamName, error: unknown): void;
 };
 
-/** So many taps that fail in a row are the queue's fault; one alone is its stream's. */
-const FAILED_TAPS = 5;
+/** This many failed puts in a row are a fault of the queue; fewer are a fault of their stream. */
+const FAILED_PUTS = 5;
 
 /**
- * One sweep; every command re-checks the log, so early, late and double sweeps are harmless. Once the signal aborts,
- * it finishes what it has in hand and begins nothing more. What fails in one part, a queue that is out for instance, keeps no
- * other part from its work; the first fault is thrown at the end.
+ * One sweep. Every command checks the log again, so early, late and double sweeps are harmless. After the signal aborts it finishes work under way
+ * and begins none. A part that fails, such as a queue that is out, does not stop the other parts; the first fault is thrown at the end.
  */
 export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: AbortSignal): Promise<void> => {
   const { limits, clock } = sweeper.deps;
@@ -47,11 +46,11 @@ export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: Abor
   };
   const faults: unknown[] = [];
   for (const part of [
-    () => concludeWhatIsDue(sweeper, neverAttempted, now, CONCLUDED_AT_ONCE, signal),
-    () => tapQuietWork(sweeper, sweepNumber, signal),
+    () => concludeDue(sweeper, neverAttempted, now, CONCLUDED_AT_ONCE, signal),
+    () => requeueQuietWork(sweeper, sweepNumber, signal),
     () => deleteExpired(sweeper, signal),
-    // Last, because these look up before they conclude, and nobody may answer.
-    () => concludeWhatIsDue(sweeper, others, now, LOOKED_UP_AT_ONCE, signal),
+    // Last, because these look up before they conclude, and the authorizer may not answer.
+    () => concludeDue(sweeper, others, now, LOOKED_UP_AT_ONCE, signal),
   ]) {
     await part().catch((error: unknown) => faults.push(error));
   }
@@ -59,10 +58,10 @@ export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: Abor
 };
 
 /**
- * At start an in-process queue is empty: everything that is open is tapped at once, what is due first at the head. Nothing else may be
- * put in before, or what is young would be worked on while the old runs out of time.
+ * Fills the empty in-process queue at start with all open work, earliest deadline first. Nothing else may be put in before, or young work would run
+ * while old work runs out of time.
  */
-export const refill = async ({ readModel, queue, deps }: Sweeper, signal?: AbortSignal): Promise<void> => {
+export const refillQueue = async ({ readModel, queue, deps }: Sweeper, signal?: AbortSignal): Promise<void> => {
   if (queue === undefined) return;
   const wanted = { quietSince: null, windows: deps.limits };
   const open = paged((after: OpenWorkCursor | undefined) => readModel.openWork(wanted, PAGE, after), signal);
@@ -71,7 +70,7 @@ export const refill = async ({ readModel, queue, deps }: Sweeper, signal?: Abort
   }
 };
 
-/** All rows, page by page; ends early when the signal aborts. */
+/** Yields all rows, page by page; ends early when the signal aborts. */
 async function* paged<Cursor, Row extends Cursor>(
   ask: (after: Cursor | undefined) => Promise<readonly Row[]>,
   signal: AbortSignal | undefined,
@@ -88,7 +87,7 @@ async function* paged<Cursor, Row extends Cursor>(
   }
 }
 
-const concludeWhatIsDue = async (
+const concludeDue = async (
   { readModel, deps, onFault }: Sweeper,
   beganBefore: Parameters<ReadModel['verdictsDue']>[0],
   now: Instant,
@@ -96,24 +95,24 @@ const concludeWhatIsDue = async (
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const { clock } = deps;
-  // The last look-ups of one sweep share their time, so that the verdicts behind them are not late.
+  // The last look-ups of one sweep share their time, so that later verdicts are not late.
   const partBeganAt = clock.now();
-  const due = paged((after: DeadlineCursor | undefined) => readModel.verdictsDue(beganBefore, PAGE, after), signal);
-  const lane = async (): Promise<void> => {
+  const due = paged((after: TimerCursor | undefined) => readModel.verdictsDue(beganBefore, PAGE, after), signal);
+  const worker = async (): Promise<void> => {
     for await (const { kind, stream, since } of due) {
-      // A newer row may be one that this very sweep has moved to the end; the next sweep looks at it.
+      // This sweep may have moved a newer row to the end; the next sweep handles it.
       if (isBefore(now, since)) return;
       const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
-      await conclude(stream, deps, lastLookUntil(clock.now(), partBeganAt)).catch((error: unknown) =>
+      await conclude(stream, deps, lastLookUpUntil(clock.now(), partBeganAt)).catch((error: unknown) =>
         onFault(stream, error),
       );
     }
   };
-  const lanes = await Promise.allSettled(Array.from({ length: atOnce }, lane));
-  for (const ended of lanes) if (ended.status === 'rejected') throw ended.reason;
+  const workers = await Promise.allSettled(Array.from({ length: atOnce }, worker));
+  for (const ended of workers) if (ended.status === 'rejected') throw ended.reason;
 };
 
-const tapQuietWork = async (
+const requeueQuietWork = async (
   { readModel, queue, deps, onFault }: Sweeper,
   sweepNumber: number,
   signal: AbortSignal | undefined,
@@ -134,20 +133,22 @@ const tapQuietWork = async (
       failed = 0;
     } catch (error) {
       failed += 1;
-      if (failed >= FAILED_TAPS) throw error;
+      if (failed >= FAILED_PUTS) throw error;
       onFault(stream, error);
     }
   }
 };
 
 const deleteExpired = async (
-  { readModel, log, cuts, keptRows, deps, onFault }: Sweeper,
+  { readModel, log, cuts, previousGeneration, deps, onFault }: Sweeper,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const createdBefore = addSeconds(deps.clock.now(), -deps.limits.testRetentionSeconds);
   const expired = await readModel.expiredTestInvoices(createdBefore, PAGE);
   for (const stream of new Set([...(await cuts.list(PAGE)), ...expired])) {
     if (signal?.aborted) return;
-    await deleteTestInvoice(stream, { ...deps, log, cuts, keptRows }).catch((error: unknown) => onFault(stream, error));
+    await deleteTestInvoice(stream, { ...deps, log, cuts, previousGeneration }).catch((error: unknown) =>
+      onFault(stream, error),
+    );
   }
 };

@@ -11,7 +11,7 @@ export type Canonicalization = {
   withComments: boolean;
 };
 
-/** C14N 1.0 and exclusive C14N, the only ones seen on the national system (domain.md section 6). */
+/** C14N 1.0 and exclusive C14N, the only ones seen on the national system (docs/national-system.md#algorithms). */
 export const canonicalizations: Readonly<Record<string, Canonicalization>> = {
   'http://www.w3.org/TR/2001/REC-xml-c14n-20010315': { mode: XmlC14NMode.XML_C14N_1_0, withComments: false },
   'http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments': {

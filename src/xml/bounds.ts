@@ -1,6 +1,6 @@
 /**
- * What a document from outside may hold. A note of the national system has some 200 elements, 10 attributes, 5 name space
- * declarations and a depth of 12; the largest that its schema allows lists 1,000 documents of deduction with 15 elements each.
+ * Limits of a received document (ADR 31). A note of the national system has some 200 elements, 10 attributes, 5 name space declarations and a depth
+ * of 12; the largest that its schema allows lists 1,000 documents of deduction with 15 elements each.
  */
 export const XML_BOUNDS = {
   elements: 20_000,
@@ -13,71 +13,78 @@ export const XML_BOUNDS = {
   depth: 32,
   /** Bytes of one text, attribute, comment or section: a chain of certificates fits. */
   text: 64 * 1024,
-  /** Bytes of one name with its prefix, or of what stands between attributes. */
+  /** Bytes of one name with its prefix, or of the text between two attributes. */
   name: 256,
 } as const;
 
-export type XmlCounts = Record<keyof typeof XML_BOUNDS, number> & {
-  /** Bytes looked at: never more than the document has. */
-  looked: number;
+type XmlCounts = Record<keyof typeof XML_BOUNDS, number> & {
+  /** Bytes read: never more than the document has. */
+  bytesRead: number;
 };
 
 /**
- * Counts what a parser would have to build, without building it, in one pass over the bytes; stops at the first bound that is
- * passed. Says nothing about well-formedness. UTF-8 alone is counted rightly, so other encodings are refused before.
+ * Counts in one pass over the bytes what a parser would have to build, and stops at the first limit that is exceeded. It does not check
+ * well-formedness. The counts are right for UTF-8 only, so other encodings are refused before.
  */
-export const countXml = (xml: Buffer): XmlCounts & { exceeds: keyof typeof XML_BOUNDS | undefined } => {
+export const countXml = (xml: Buffer): XmlCounts & { exceededLimit: keyof typeof XML_BOUNDS | undefined } => {
   const counts: XmlCounts = {
-    ...{ elements: 0, sections: 0, attributesOfOneElement: 0, attributes: 0, namespaces: 0 },
-    ...{ depth: 0, text: 0, name: 0, looked: 0 },
+    elements: 0,
+    sections: 0,
+    attributesOfOneElement: 0,
+    attributes: 0,
+    namespaces: 0,
+    depth: 0,
+    text: 0,
+    name: 0,
+    bytesRead: 0,
   };
-  let exceeds: keyof typeof XML_BOUNDS | undefined;
-  const reach = (what: keyof typeof XML_BOUNDS, value: number): void => {
+  let exceededLimit: keyof typeof XML_BOUNDS | undefined;
+  const raise = (what: keyof typeof XML_BOUNDS, value: number): void => {
     if (value > counts[what]) counts[what] = value;
-    if (value > XML_BOUNDS[what]) exceeds ??= what;
+    if (value > XML_BOUNDS[what]) exceededLimit ??= what;
   };
 
   let at = 0;
   let depth = 0;
 
-  /** Behind the next `end`, or behind everything. */
+  /** Moves `at` behind the next `end`, or to the end of the document. */
   const skipTo = (end: string): void => {
     const found = xml.indexOf(end, at, 'latin1');
     const behind = found < 0 ? xml.length : found + end.length;
-    reach('text', behind - at);
+    raise('text', behind - at);
     at = behind;
   };
 
-  /** `at` stands behind `<` and the name's first byte; the element's attributes are counted up to its `>`. */
+  /** Counts an element and its attributes from its name on, and moves `at` behind its `>`. */
   const tag = (): void => {
-    reach('elements', counts.elements + 1);
+    raise('elements', counts.elements + 1);
     let own = 0;
     let began = at;
     let last = 0;
-    while (at < xml.length && exceeds === undefined) {
+    while (at < xml.length && exceededLimit === undefined) {
       const byte = xml[at] ?? 0;
       at += 1;
       if (byte === GREATER) break;
       if (byte === QUOTE || byte === APOSTROPHE) {
         own += 1;
-        reach('name', at - began);
-        reach('attributesOfOneElement', own);
-        reach('attributes', counts.attributes + 1);
-        if (xml.subarray(began, at).includes('xmlns')) reach('namespaces', counts.namespaces + 1);
+        raise('name', at - began);
+        raise('attributesOfOneElement', own);
+        raise('attributes', counts.attributes + 1);
+        if (xml.subarray(began, at).includes('xmlns')) raise('namespaces', counts.namespaces + 1);
         skipTo(byte === QUOTE ? '"' : "'");
         began = at;
       }
       last = byte;
     }
-    reach('name', at - began);
+    raise('name', at - began);
     if (last === SLASH) return;
     depth += 1;
-    reach('depth', depth);
+    raise('depth', depth);
   };
 
-  while (at < xml.length && exceeds === undefined) {
+  while (at < xml.length && exceededLimit === undefined) {
     const open = xml.indexOf(LESS, at);
-    reach('text', (open < 0 ? xml.length : open) - at);
+    raise('text', (open < 0 ? xml.length : open) - at);
     if (open < 0) {
       at = xml.length;
       break;
@@ -88,14 +95,14 @@ export const countXml = (xml: Buffer): XmlCounts & { exceeds: keyof typeof XML_B
       depth -= 1;
       skipTo('>');
     } else if (next === QUESTION || next === EXCLAMATION) {
-      reach('sections', counts.sections + 1);
+      raise('sections', counts.sections + 1);
       skipTo(endOf(xml, at));
     } else tag();
   }
-  return { ...counts, looked: at, exceeds };
+  return { ...counts, bytesRead: at, exceededLimit };
 };
 
-/** Of a comment, a CDATA section, an instruction or anything else that begins with `!`. */
+/** The end of a comment, a CDATA section, an instruction or anything else that begins with `!`. */
 const endOf = (xml: Buffer, at: number): string => {
   if (xml[at] === QUESTION) return '?>';
   const begin = xml.toString('latin1', at, at + 8);

@@ -1,18 +1,18 @@
 import { ParseOption, XmlDocument, XmlElement, XmlParseError } from 'libxml2-wasm';
 import { countXml } from './bounds.js';
 
-export type Opened<T> = { ok: true; value: T } | { ok: false; reason: string };
+type Opened<T> = { ok: true; value: T } | { ok: false; reason: string };
 
 /**
- * Parses strictly, lends the document to `use` and frees it: WebAssembly memory is not collected. Documents with a DTD
- * are refused unseen, so no entity but the five predefined ones exists; so are encodings other than UTF-8 and documents
- * beyond `XML_BOUNDS`. `reason` never quotes the document. What `use` throws is thrown.
+ * Parses strictly, lends the document to `use` and frees it, because WebAssembly memory is not collected. Documents with a DTD are refused before
+ * they are parsed, so only the five predefined entities exist. Other encodings than UTF-8 and documents beyond `XML_BOUNDS` are refused too.
+ * `reason` never quotes the document. Rethrows what `use` throws.
  */
 export const withXmlDocument = <T>(xml: Buffer, use: (document: XmlDocument) => T): Opened<T> => {
   if (xml.includes('<!DOCTYPE')) return { ok: false, reason: 'a document type declaration is not allowed' };
-  if (!mayBeUtf8(xml)) return { ok: false, reason: 'the encoding is not UTF-8' };
-  const { exceeds } = countXml(xml);
-  if (exceeds !== undefined) return { ok: false, reason: `more than a document may hold: ${exceeds}` };
+  if (!isUtf8Text(xml)) return { ok: false, reason: 'the encoding is not UTF-8' };
+  const { exceededLimit } = countXml(xml);
+  if (exceededLimit !== undefined) return { ok: false, reason: `more than a document may hold: ${exceededLimit}` };
   const document = parse(xml);
   if (document === undefined) return { ok: false, reason: 'not well-formed' };
   try {
@@ -28,7 +28,7 @@ export const withXmlDocument = <T>(xml: Buffer, use: (document: XmlDocument) => 
 export const childElements = (parent: XmlElement): readonly XmlElement[] => {
   const children: XmlElement[] = [];
   for (let node = parent.firstChild; node !== null; node = node.next) {
-    // The library's node of a processing instruction knows no sibling; a search passes over the instruction.
+    // libxml2-wasm gives a processing instruction no sibling; a search passes over the instruction.
     if (!('next' in node)) return parent.find('*').filter((one) => one instanceof XmlElement);
     if (node instanceof XmlElement) children.push(node);
   }
@@ -44,8 +44,8 @@ export const onlyChild = (parent: XmlElement | undefined, name: string): XmlElem
   return others.length === 0 ? first : undefined;
 };
 
-/** Without a zero byte and without another encoding's name: only then do bytes mean what `countXml` takes them for. */
-const mayBeUtf8 = (xml: Buffer): boolean => {
+/** True without a zero byte and without the name of another encoding. Only then do the bytes mean what `countXml` takes them for. */
+const isUtf8Text = (xml: Buffer): boolean => {
   const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']/.exec(
     xml.toString('latin1', 0, LONGEST_DECLARATION),
   )?.[1];

@@ -6,18 +6,18 @@ export type XmlValue = string | XmlParts | readonly XmlValue[];
 
 export type XmlParts = { readonly [name: string]: XmlValue };
 
-export type Parsed = { ok: true; root: XmlParts } | { ok: false; reason: string };
+type Parsed = { ok: true; root: XmlParts } | { ok: false; reason: string };
 
 /**
- * Reads a document from outside. Well-formedness is checked by libxml2 first, because the parser accepts unclosed tags
- * and two roots. Values stay text: a 50-digit key is never a number. No DTD, hence no entities but the predefined ones.
+ * Parses a received document. libxml2 checks well-formedness first, because fast-xml-parser accepts unclosed tags and two roots. Values stay text:
+ * a 50-digit access key never becomes a number. Without a DTD only the predefined entities exist.
  */
 export const parseXml = (xml: Buffer): Parsed => {
   const wellFormed = withXmlDocument(xml, () => true);
   return wellFormed.ok ? parseWellFormed(xml) : wellFormed;
 };
 
-/** The same for a document that libxml2 has read already. */
+/** The same for a document that libxml2 has already read. */
 export const parseWellFormed = (xml: Buffer): Parsed => {
   try {
     const root: unknown = parser.parse(withoutSections(xml.toString('utf8')));
@@ -28,7 +28,7 @@ export const parseWellFormed = (xml: Buffer): Parsed => {
   }
 };
 
-/** What `path` (`NFSe/infNFSe/nNFSe`) leads to; undefined when absent or when a step on the way is repeated. */
+/** The node at `path` (`NFSe/infNFSe/nNFSe`); undefined when it is absent or a step before it is repeated. */
 export const nodeAt = (node: XmlValue | undefined, path: string): XmlValue | undefined => {
   let current = node;
   for (const name of path.split('/')) {
@@ -38,7 +38,7 @@ export const nodeAt = (node: XmlValue | undefined, path: string): XmlValue | und
   return current;
 };
 
-/** Every element that `path` leads to, an empty list when there is none: for elements that may repeat. */
+/** All elements at `path`, for elements that may repeat; an empty list when absent. */
 export const nodesAt = (node: XmlValue | undefined, path: string): readonly XmlValue[] => {
   const found = nodeAt(node, path);
   return found === undefined ? [] : isList(found) ? found : [found];
@@ -64,15 +64,15 @@ const isParts = (value: unknown): value is XmlParts =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Comments and instructions go, CDATA becomes escaped text, so that one decoding fits every value. In well-formed text
- * the openers stand nowhere else.
+ * Removes comments and instructions and turns CDATA into escaped text, so that one decoding fits every value. Well-formed text has these openers
+ * nowhere else.
  */
 const withoutSections = (xml: string): string =>
   xml.replace(/<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>/gs, (_section, characters: string | undefined) =>
     (characters ?? '').replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
   );
 
-/** The parser itself leaves character references as they are. */
+/** Decodes character references, which fast-xml-parser leaves as they are. */
 const decoded = (value: string): string =>
   value.replace(
     /&(?:#x([0-9a-fA-F]+)|#([0-9]+)|([a-z]+));/g,

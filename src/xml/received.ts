@@ -5,25 +5,28 @@ import { onlyChild, withXmlDocument } from './document.js';
 import { parseWellFormed, type XmlParts } from './parse.js';
 import { type SignatureFault, verifySigned } from './verify.js';
 
-/** Where a document of the authorizer holds ours: names below the root, the last of them the element that we signed. */
-export type ReceivedKind = { signed: 'infNFSe' | 'infEvento'; embedded: readonly string[] };
+/** `signed` is the element that the authorizer signed. `embedded` is the path below the root to the element that we signed. */
+export type AuthorizerDocumentKind = { signed: 'infNFSe' | 'infEvento'; embedded: readonly string[] };
 
-export const NOTE: ReceivedKind = { signed: 'infNFSe', embedded: ['infNFSe', 'DPS', 'infDPS'] };
-export const EVENT: ReceivedKind = { signed: 'infEvento', embedded: ['infEvento', 'pedRegEvento', 'infPedReg'] };
+export const NOTE: AuthorizerDocumentKind = { signed: 'infNFSe', embedded: ['infNFSe', 'DPS', 'infDPS'] };
+export const EVENT: AuthorizerDocumentKind = {
+  signed: 'infEvento',
+  embedded: ['infEvento', 'pedRegEvento', 'infPedReg'],
+};
 
-export type Received = {
+export type AuthorizerDocument = {
   root: XmlParts;
-  /** `digestOfContent` of the embedded element; empty when it does not stand there exactly once. */
+  /** `digestOfContent` of the embedded element; empty unless it occurs exactly once. */
   embeddedDigest: string;
-  /** Why the authorizer's own signature does not hold; undefined when it does, by whatever certificate (ADR 27). */
+  /** Why the authorizer's signature does not hold; undefined when it does, by whatever certificate (ADR 27). */
   signatureFault: SignatureFault | undefined;
 };
 
 /**
- * Reads a document of the authorizer: its parts, the digest of ours inside of it as we compute it, and what its own signature is
- * worth. Undefined for what is no document. Throws only for faults of the libraries.
+ * Reads a document of the authorizer: its parts, the digest of our embedded document as we compute it, and whether its signature holds. Undefined
+ * when it cannot be parsed. Throws only for faults of the libraries.
  */
-export const readReceived = (xml: Buffer, kind: ReceivedKind): Received | undefined => {
+export const readAuthorizerDocument = (xml: Buffer, kind: AuthorizerDocumentKind): AuthorizerDocument | undefined => {
   const opened = withXmlDocument(xml, ({ root }) => {
     const verified = verifySigned(root, kind.signed);
     return {
@@ -35,8 +38,8 @@ export const readReceived = (xml: Buffer, kind: ReceivedKind): Received | undefi
   return opened.ok && parsed?.ok ? { root: parsed.root, ...opened.value } : undefined;
 };
 
-/** `digestOfContent` of our document inside of the authorizer's; empty when there is none or what it is in cannot be read. */
-export const embeddedDigest = (xml: Buffer, signed: ReceivedKind['signed']): string => {
+/** `digestOfContent` of our document inside the authorizer's; empty when it is absent or cannot be read. */
+export const embeddedDigest = (xml: Buffer, signed: AuthorizerDocumentKind['signed']): string => {
   const { embedded } = signed === 'infNFSe' ? NOTE : EVENT;
   const opened = withXmlDocument(xml, ({ root }) => embeddedDigestIn(root, embedded));
   return opened.ok ? opened.value : '';
@@ -48,8 +51,8 @@ const embeddedDigestIn = (root: XmlElement, path: readonly string[]): string => 
 };
 
 /**
- * SHA-256 in base64 over the exclusive canonical form, whatever algorithms the document names (ADR 30). For what our signer writes
- * the exclusive and the inclusive form are the same bytes; the exclusive one stays so inside of a document with further name spaces.
+ * SHA-256 in base64 over the exclusive canonical form, whatever algorithms the document names (ADR 30). For the text of our signer both forms give
+ * the same bytes. Only the exclusive form keeps them inside a document with further name spaces.
  */
 const digestOfContent = (element: XmlElement): string =>
   createHash('sha256').update(element.canonicalizeToString(canonicalizations[EXCLUSIVE])).digest('base64');

@@ -10,14 +10,14 @@ import { withXmlDocument } from './document.js';
 
 export type DocumentKind = 'DPS' | 'NFSe' | 'pedRegEvento' | 'evento';
 
-export type Schemas = {
-  /** The faults found, empty when valid. Values of the document never appear in them, only names, facets and lines. */
+type Schemas = {
+  /** The faults, empty when valid. They hold names, facets and lines, never values of the document. */
   validate(kind: DocumentKind, xml: Buffer): readonly string[];
 };
 
 /**
- * The official XSDs of layout 1.01, each compiled once and kept for the life of the process: those of `soon` now, because that
- * takes up to 20 ms and a service that runs has no such moment, the others when first needed.
+ * The official XSDs of layout 1.01, each compiled once per process. Those of `soon` are compiled now, because that takes up to 20 ms, which a
+ * running service cannot spare. The others are compiled when first needed.
  */
 export const openSchemas = (soon: readonly DocumentKind[] = []): Schemas => {
   for (const kind of soon) validatorOf(kind);
@@ -42,12 +42,12 @@ const FILES = [
   'xmldsig-core-schema.xsd',
 ] as const;
 
-/** Schema files include each other by relative name; this scheme keeps them away from the file system and the network. */
+/** Schema files include each other by relative name. This scheme resolves them in memory, without file system and network. */
 const SCHEME = 'nfse-xsd://v1.01/';
 
 let files: ReadonlyMap<string, Buffer> | undefined;
 
-/** Registered once: libxml2 asks every provider that was ever registered. */
+/** Loads and registers the files once, because libxml2 asks every provider that was ever registered. */
 const schemaFiles = (): ReadonlyMap<string, Buffer> => {
   if (files !== undefined) return files;
   const loaded = FILES.map((name) => [name, readFileSync(new URL(`./xsd/v1.01/${name}`, import.meta.url))] as const);
@@ -87,7 +87,7 @@ const faultsOf = (validator: XsdValidator, document: XmlDocument): readonly stri
   }
 };
 
-/** libxml2 quotes the offending value, which may be a person's name; the element and the facet say enough. */
+/** Removes the value that libxml2 quotes, which may be a person's name; element and facet say enough. */
 const withoutValue = (message: string): string =>
   message
     .replace(/The value '.*' (is not|has)/s, 'The value $1')

@@ -1,15 +1,14 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import { sha256 } from '../hashing/sha256.js';
-import { DSIG_NAMESPACE, ENVELOPED } from './algorithms.js';
-import { canonicalChild } from './canonicalize.js';
-import { signatureMark } from './signature-mark.js';
+import { LRUCache } from 'lru-cache';
+import { sha256 } from '../lib/sha256.js';
+import { canonicalizations, DSIG_NAMESPACE, ENVELOPED } from './algorithms.js';
+import { onlyChild, withXmlDocument } from './document.js';
 
 /**
- * `c14n` is what a taxpayer's document uses; its text must be canonical by construction (see `element.ts`).
- * `exc-c14n-with-comments` is what Sefin uses; its digest is computed by a real canonicalization, because an NFS-e
- * embeds a foreign DPS verbatim.
+ * `c14n` is for a taxpayer's documents, whose text must be canonical by construction (ADR 4). `exc-c14n-with-comments` is for documents of Sefin.
+ * Their digest needs a real canonicalization, because an NFS-e embeds a foreign DPS verbatim.
  */
-export type SigningAlgorithm = 'c14n' | 'exc-c14n-with-comments';
+type SigningAlgorithm = 'c14n' | 'exc-c14n-with-comments';
 
 export type SigningOptions = {
   /** Local name of the root's child that gets signed: `infDPS`, `infNFSe`, `infPedReg`, `infEvento`. */
@@ -24,19 +23,19 @@ export type SigningOptions = {
   encoding?: 'UTF-8' | 'utf-8';
 };
 
-export type Signed = { bytes: Buffer; digest: string; signatureMark: string };
+type Signed = { bytes: Buffer; digest: string; signatureMark: string };
 
 /**
  * Enveloped XMLDSig, RSA-SHA256 over SHA-256: declaration, then the document with `Signature` as the root's last child
- * (domain.md section 6). `unsigned` starts with its root, which declares the default namespace as its first attribute,
- * and whose child begins `<name Id="...">`. `digest` is the DigestValue. Throws when the text has another shape.
+ * (docs/national-system.md#signature-shape). `unsigned` starts with its root, which declares the default namespace as its first attribute, and
+ * whose child begins `<name Id="...">`. `digest` is the DigestValue. Throws when the text has another shape.
  */
 export const signDocument = (unsigned: string, options: SigningOptions): Signed => {
   const { signedInfo, key, around } = prepare(unsigned, options);
   return around(sign('sha256', signedInfo, key));
 };
 
-/** The same, with the RSA operation in libuv's pool: 0.3 ms of the event loop with 2048 bits, 5 ms with 4096 (ADR 17). */
+/** The same with the RSA operation in libuv's pool, which spares the event loop 0.3 ms with 2048 bits and 5 ms with 4096 (ADR 17). */
 export const signDocumentOffLoop = async (unsigned: string, options: SigningOptions): Promise<Signed> => {
   const { signedInfo, key, around } = prepare(unsigned, options);
   return around(await signOffLoop(signedInfo, key));
@@ -53,7 +52,7 @@ type Prepared = { signedInfo: Buffer; key: KeyObject; around(signatureValue: Buf
 const prepare = (unsigned: string, options: SigningOptions): Prepared => {
   const digest = sha256(canonicalContent(unsigned, options), 'base64');
   const signedInfo = signedInfoOf(options.id, digest, SIGNED_INFO[options.algorithm]);
-  // Inside Signature the namespace is inherited; only the digested form of SignedInfo carries it.
+  // Inside Signature the namespace is inherited; only the digested form of SignedInfo has it.
   const inner = signedInfo.replace(` xmlns="${DSIG_NAMESPACE}"`, '');
   const keyInfo = `<KeyInfo><X509Data><X509Certificate>${leafBase64(options.certificatePem)}</X509Certificate></X509Data></KeyInfo>`;
   const rootEnd = unsigned.lastIndexOf('</');
@@ -76,7 +75,7 @@ const CANONICALIZATION = {
 const canonicalContent = (unsigned: string, options: SigningOptions): string =>
   options.algorithm === 'c14n' ? inheritNamespace(unsigned, options) : computed(unsigned, options);
 
-/** A detached child loses the namespace that it inherits: the digest covers it with that `xmlns` written on it. */
+/** The canonical form of the signed child: the digest covers it with the inherited `xmlns` written on it. */
 const inheritNamespace = (unsigned: string, { signedElementName, id }: SigningOptions): string => {
   const namespace = /^<[A-Za-z]+ xmlns="([^"]+)"/.exec(unsigned)?.[1];
   const open = `<${signedElementName} Id="${id}">`;
@@ -104,7 +103,7 @@ type SignedInfoFrame = { opening: string; transforms: string };
 
 const algorithm = (name: string, uri: string): string => `<${name} Algorithm="${uri}"></${name}>`;
 
-/** What is the same in every document of one kind, written once. */
+/** The parts of SignedInfo that are the same in every document of one kind, written once. */
 const signedInfoFrame = (canonicalization: string): SignedInfoFrame => ({
   opening:
     `<SignedInfo xmlns="${DSIG_NAMESPACE}">${algorithm('CanonicalizationMethod', canonicalization)}` +
@@ -119,7 +118,7 @@ const SIGNED_INFO: Readonly<Record<SigningAlgorithm, SignedInfoFrame>> = {
   'exc-c14n-with-comments': signedInfoFrame(CANONICALIZATION['exc-c14n-with-comments']),
 };
 
-/** The first certificate of the PEM text, as `KeyInfo` holds it. Throws for text that is none. */
+/** The first certificate of the PEM text, as `KeyInfo` holds it. Throws for text without a certificate. */
 export const leafBase64 = (pem: string): string =>
   remembered(leaves, pem, () => {
     const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
@@ -129,18 +128,53 @@ export const leafBase64 = (pem: string): string =>
 
 const privateKey = (pem: string): KeyObject => remembered(keys, pem, () => createPrivateKey(pem));
 
-/** Parsing a PEM costs a tenth of a signature; the oldest entries leave first. */
-const keys = new Map<string, KeyObject>();
-const leaves = new Map<string, string>();
+/** Parsed keys and certificates by PEM, because parsing costs a tenth of a signature. */
+const keys = new LRUCache<string, KeyObject>({ max: 256 });
+const leaves = new LRUCache<string, string>({ max: 256 });
 
-const MAX_REMEMBERED = 256;
-
-const remembered = <T>(memory: Map<string, T>, pem: string, make: () => T): T => {
+const remembered = <T extends object | string>(memory: LRUCache<string, T>, pem: string, make: () => T): T => {
   const known = memory.get(pem);
   if (known !== undefined) return known;
-  const value = make();
-  memory.set(pem, value);
-  const oldest = memory.keys().next().value;
-  if (memory.size > MAX_REMEMBERED && oldest !== undefined) memory.delete(oldest);
-  return value;
+  const made = make();
+  memory.set(pem, made);
+  return made;
 };
+
+/**
+ * Canonical text of the root's child with that name and `Id`; undefined unless there is exactly one such child. Throws for an unknown algorithm.
+ */
+const canonicalChild = (xml: Buffer, name: string, id: string, algorithm: string): string | undefined => {
+  const options = canonicalizations[algorithm];
+  if (options === undefined) throw new Error('not a canonicalization of the national system');
+  const opened = withXmlDocument(xml, (document) => {
+    const child = onlyChild(document.root, name);
+    return child?.attr('Id')?.value === id ? child.canonicalizeToString(options) : undefined;
+  });
+  return opened.ok ? opened.value : undefined;
+};
+
+/**
+ * SHA-256 (hex) over digest and signature of a signed document: it identifies the document without its content. The mark cannot confirm a guessed
+ * content, because the signature needs the private key (ADR 32).
+ */
+export const signatureMark = (digest: string, signatureValue: string): string =>
+  sha256(JSON.stringify([digest, signatureValue]), 'hex');
+
+/** The parts of a document of ours: the text that was signed, and the certificate that it names (base64 of its DER). */
+type SignedParts = { unsigned: string; certificate: string };
+
+/**
+ * The inverse of `signDocument`, for the text that it writes: declaration, root, and `Signature` as the root's last child. Texts inside a document
+ * cannot imitate it, because `<` is escaped there. Undefined for any other shape.
+ */
+export const signedParts = (signed: string): SignedParts | undefined => {
+  const root = /^<\?xml [^>]*\?>/.exec(signed)?.[0];
+  const begin = signed.indexOf(`<Signature xmlns="${DSIG_NAMESPACE}">`);
+  const end = signed.lastIndexOf(CLOSE);
+  if (root === undefined || begin < 0 || end < begin) return undefined;
+  const certificate = /<X509Certificate>([^<]+)<\/X509Certificate>/.exec(signed.slice(begin, end))?.[1];
+  if (certificate === undefined) return undefined;
+  return { unsigned: signed.slice(root.length, begin) + signed.slice(end + CLOSE.length), certificate };
+};
+
+const CLOSE = '</Signature>';

@@ -9,7 +9,7 @@ import {
 } from './algorithms.js';
 import { childElements, childrenNamed, onlyChild, withXmlDocument } from './document.js';
 
-/** Why a signature does not hold; `missing` is a rule of its own at Sefin (E0717, E1989), the others are E0714, E1980. */
+/** Why a signature does not hold. Sefin answers `missing` with E0717 or E1989, the others with E0714 or E1980. */
 export type SignatureFault =
   | 'malformed'
   | 'missing'
@@ -20,21 +20,21 @@ export type SignatureFault =
   | 'digest'
   | 'signature_value';
 
-export type Verification =
+type Verification =
   | { ok: true; certificateDer: Buffer; digest: string; reference: string }
   | { ok: false; reason: SignatureFault };
 
 /**
- * Checks the enveloped signature of the root's child `signedElementName`, which the only Reference must name by its
- * `Id`. Accepts C14N 1.0 and exclusive, with or without comments, rsa-sha1 with sha1 and rsa-sha256 with sha256
- * (domain.md section 6). Says nothing about who the certificate belongs to. `digest` is base64, `reference` the Id.
+ * Checks the enveloped signature of the root's child `signedElementName`, which the only Reference must name by its `Id`. Accepts C14N 1.0 and
+ * exclusive, with or without comments, rsa-sha1 with sha1 and rsa-sha256 with sha256 (docs/national-system.md#algorithms). The owner of the
+ * certificate is not checked. `digest` is base64, `reference` the Id.
  */
 export const verifySignature = (xml: Buffer, signedElementName: string): Verification => {
   const opened = withXmlDocument(xml, (document) => verifySigned(document.root, signedElementName));
   return opened.ok ? opened.value : fault('malformed');
 };
 
-/** The same for the root of a document that is open already. */
+/** The same for the root of a document that is already open. */
 export const verifySigned = (root: XmlElement, signedElementName: string): Verification => {
   const read = readSigned(root, signedElementName);
   if (typeof read === 'string') return fault(read);
@@ -57,7 +57,7 @@ type Signed = {
   contentForm: Canonicalization;
 };
 
-/** Signature and signed element of `parent`, as far as they can be read without computing anything. */
+/** The signature and the signed element of `parent`, or the fault that shows without computing a digest. */
 const readSigned = (parent: XmlElement, signedElementName: string): Signed | SignatureFault => {
   const signatures = childrenNamed(parent, 'Signature').filter((child) => child.namespaceUri === DSIG_NAMESPACE);
   const [signature, ...others] = signatures;
@@ -96,7 +96,7 @@ type Parts = {
   certificate: string;
 };
 
-/** Undefined unless everything is there once; a Transform with parameters is not understood and so not accepted. */
+/** Undefined unless each part occurs exactly once. A Transform with parameters is refused, because its meaning is unknown here. */
 const readParts = (signature: XmlElement): Parts | undefined => {
   const signedInfo = onlyChild(signature, 'SignedInfo');
   const reference = onlyChild(signedInfo, 'Reference');

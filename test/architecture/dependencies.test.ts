@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { importsOf, sourceFiles } from './imports.js';
-import { breachesOf } from './rules.js';
+import { ringsOf } from './rings.js';
+import { breachesOf, idleExceptions } from './rules.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const files = sourceFiles(root, ['src', 'projections']);
@@ -11,6 +12,14 @@ describe('the source', () => {
   it('keeps the dependency rule and the shape of its files', () => {
     expect(files.length).toBeGreaterThan(100);
     expect(files.flatMap(breachesOf)).toEqual([]);
+  });
+
+  it('appends through transact, except in a few files that still do', () => {
+    expect(idleExceptions(files)).toEqual([]);
+  });
+
+  it('has no ring of imports, types included', () => {
+    expect(ringsOf(files)).toEqual([]);
   });
 
   it('imports files that exist, by their names as compiled', () => {
@@ -51,10 +60,10 @@ describe('the checker', () => {
     ['the console imports an adapter', 'src/console/a.ts', "import { x } from '../adapters/sql/pool.js';"],
     ['http imports a worker', 'src/http/a.ts', "import { x } from '../workers/relay.js';"],
     ['http imports the database', 'src/http/a.ts', "import pg from 'pg';"],
-    ['a worker imports one projection', 'src/workers/a.ts', "import { x } from '../../projections/invoices/apply.js';"],
+    ['a worker imports one projection', 'src/workers/a.ts', "import { x } from '../../projections/invoices.js';"],
     ['a worker imports the registry', 'src/workers/a.ts', "import { x } from '../../projections/registry.js';"],
     ['cli imports an adapter', 'src/cli/a.ts', "import { x } from '../adapters/sql/pool.js';"],
-    ['a projection imports app', 'projections/a/apply.ts', "import { x } from '../../src/app/lru.js';"],
+    ['a projection imports app', 'projections/a/apply.ts', "import { x } from '../../src/lib/lru.js';"],
     ['a projection imports the database', 'projections/a/apply.ts', "import pg from 'pg';"],
     ['an adapter imports another', 'src/adapters/a/b.ts', "import { x } from '../vault/envelope.js';"],
     ['an adapter imports app', 'src/adapters/a/b.ts', "import { x } from '../../app/lru.js';"],
@@ -62,11 +71,32 @@ describe('the checker', () => {
     ['the simulator imports an adapter', 'src/simulator/a.ts', "import { x } from '../adapters/sql/pool.js';"],
     ['the xml imports a port', 'src/xml/a.ts', "import { x } from '../ports/documents.js';"],
     ['anybody imports the runtime', 'src/http/a.ts', "import { x } from '../runtime/clock.js';"],
+    ['a setting imports an engine', 'src/runtime/config/a.ts', "import type { E } from '../engines/engines.js';"],
+    ['an engine imports a role', 'src/runtime/engines/a.ts', "import { x } from '../roles/api.js';"],
+    ['a role imports the operations port', 'src/runtime/roles/a.ts', "import { x } from '../operations/console.js';"],
+    ['a role imports an operator task', 'src/runtime/roles/a.ts', "import { x } from '../operator/session.js';"],
+    ['an operator task imports a role', 'src/runtime/operator/a.ts', "import type { P } from '../roles/parts.js';"],
+    ['a room imports the whole service', 'src/runtime/roles/a.ts', "import { x } from '../service.js';"],
+    ['the service imports a command', 'src/runtime/service.ts', "import { x } from './commands/serve.js';"],
+    ['an engine imports the cli', 'src/runtime/engines/a.ts', "import { x } from '../../cli/text.js';"],
+    ['a role imports the console', 'src/runtime/roles/a.ts', "import { x } from '../../console/app.js';"],
+    ['a command imports the program', 'src/runtime/commands/a.ts', "import { x } from '../../main.js';"],
+    ['a file of no room', 'src/runtime/a.ts', 'export const x = 1;'],
     ['a file of no area', 'src/utils/a.ts', 'export const x = 1;'],
     ['a default export', 'src/app/a.ts', 'const x = 1;\nexport default x;'],
     ['a barrel', 'src/app/index.ts', "export * from './lru.js';"],
     ['a barrel of types', 'src/app/index.ts', "export type * from './lru.js';"],
-    ['a file of 251 lines', 'src/app/a.ts', 'export const x = 1;\n'.repeat(251)],
+    ['a use case appends', 'src/app/a.ts', 'await deps.store.append(stream, version, events, context);'],
+    ['a use case appends when it may', 'src/app/a.ts', 'await store?.append(stream, version, [], context);'],
+    ['a use case appends over lines', 'src/app/cancel/a.ts', 'await store\n  .append(stream, version, [], context);'],
+    ['a use case takes the function', 'src/app/a.ts', 'const { load, append } = deps.store;'],
+    ['a use case is given the function', 'src/app/a.ts', 'const f = async ({ append }: EventStore) => append(x);'],
+    ['a use case renames the function', 'src/app/a.ts', 'const add = store.append;'],
+    ['a use case appends by index', 'src/app/a.ts', "await store['append'](stream, version, [], context);"],
+    ['a worker appends', 'src/workers/a.ts', 'await store.append(stream, version, [], context);'],
+    ['the runtime appends to the log', 'src/runtime/engines/a.ts', 'await log.append(stream, expected, events);'],
+    ['a context is built by hand', 'src/app/a.ts', 'const context = { commandId, causationId: commandId };'],
+    ['a file of 401 lines', 'src/app/a.ts', 'export const x = 1;\n'.repeat(401)],
   ];
 
   it.each(planted)('refuses it when %s', (_what, path, text) => {
@@ -77,9 +107,67 @@ describe('the checker', () => {
     ['src/domain/a.ts', "// new Date() and '../ports/clock.js' are talk here\nexport const at = new Date(0);"],
     ['src/domain/a.ts', "import { x } from './shared/time.js';\n/* import 'pg' */\nexport const url = 'http://a/b';"],
     ['src/adapters/a/b.ts', "import pg from 'pg';\nimport { x } from '../sql/pool.js';\nimport { y } from './c.js';"],
-    ['src/workers/a.ts', "import type { Projection } from '../../projections/types.js';"],
-    ['src/runtime/a.ts', "import { x } from '../adapters/sql/pool.js';"],
+    ['src/projector/a.ts', "import type { Projection } from '../../projections/types.js';"],
+    [
+      'src/runtime/engines/a.ts',
+      "import { x } from '../../adapters/sql/pool.js';\nimport { y } from '../config/b.js';",
+    ],
+    ['src/runtime/service.ts', "import { x } from './operations/a.js';\nimport { y } from './roles/b.js';"],
+    ['src/app/event-store/transact.ts', 'await store.append(stream, version, events, context);'],
+    ['src/app/a.ts', '// store.append(x)\nexport const fake = { append: async () => true };\nconst { appended } = x;'],
+    ['src/adapters/a/b.ts', 'await log.append(stream, expected, events);'],
   ])('lets what is allowed pass in %s', (path, text) => {
     expect(breachesOf({ path, text })).toEqual([]);
+  });
+});
+
+describe('the search for rings', () => {
+  const file = (path: string, ...imports: string[]) => ({ path, text: imports.join('\n') });
+
+  it.each([
+    ['two files', [file('src/a.ts', "import { b } from './b.js';"), file('src/b.ts', "import { a } from './a.js';")]],
+    [
+      'two files, one way by a type',
+      [file('src/a.ts', "import { b } from './b.js';"), file('src/b.ts', "import type { A } from './a.js';")],
+    ],
+    [
+      'two files, one way by an import type',
+      [file('src/a.ts', "import { b } from './b.js';"), file('src/b.ts', "type A = import('./a.js').A;")],
+    ],
+    [
+      'three files over two areas',
+      [
+        file('src/a.ts', "import { b } from './x/b.js';"),
+        file('src/x/b.ts', "import { c } from '../../projections/c.js';"),
+        file('projections/c.ts', "export { a } from '../src/a.js';"),
+      ],
+    ],
+    ['a file that imports itself', [file('src/a.ts', "import { a } from './a.js';")]],
+  ])('finds one of %s', (_what, planted) => {
+    expect(ringsOf([file('src/other.ts', "import { a } from './a.js';"), ...planted])).toEqual([
+      planted.map(({ path }) => path).sort(),
+    ]);
+  });
+
+  it('finds two that share no file', () => {
+    const planted = [
+      file('src/a.ts', "import './b.js';"),
+      file('src/b.ts', "import './a.js';\nimport './c.js';"),
+      file('src/c.ts', "import './d.js';"),
+      file('src/d.ts', "import './c.js';"),
+    ];
+    expect(ringsOf(planted)).toEqual([
+      ['src/c.ts', 'src/d.ts'],
+      ['src/a.ts', 'src/b.ts'],
+    ]);
+  });
+
+  it('lets files pass that are imported by many', () => {
+    const planted = [
+      file('src/a.ts', "import './b.js';\nimport './c.js';"),
+      file('src/b.ts', "import './c.js';"),
+      file('src/c.ts', "// import './a.js'"),
+    ];
+    expect(ringsOf(planted)).toEqual([]);
   });
 });

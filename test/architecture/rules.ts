@@ -6,14 +6,13 @@ type Allowance = { areas: readonly string[]; packages: readonly RegExp[] };
 const node = (...modules: readonly string[]): RegExp => new RegExp(`^node:(?:${modules.join('|')})$`);
 const anyNode = /^node:/;
 
-/** Design section 2; the longest area that holds a file decides. An exception stands with its reason. */
+/** docs/architecture.md#layers. The longest area that holds a file decides; an exception is listed with its reason. */
 const allowances: Readonly<Record<string, Allowance>> = {
   'src/domain': { areas: ['src/domain'], packages: [] },
   'src/ports': { areas: ['src/domain', 'src/ports'], packages: [] },
   'src/app': {
-    // A use case may be one of many that take turns; how long it waits is not its own to say.
-    areas: ['src/domain', 'src/ports', 'src/app', 'src/hashing', 'src/waiting/fair-gate'],
-    packages: [node('crypto', 'zlib'), /^valibot$/],
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/lib'],
+    packages: [node('crypto', 'zlib'), /^lru-cache$/, /^valibot$/],
   },
   'src/http': {
     areas: ['src/domain', 'src/ports', 'src/app', 'src/http'],
@@ -21,41 +20,82 @@ const allowances: Readonly<Record<string, Allowance>> = {
   },
   // Pages for operators on the operations port; packages for pages only.
   'src/console': {
-    areas: ['src/domain', 'src/ports', 'src/app', 'src/console'],
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/lib', 'src/console'],
     packages: [node('crypto', 'fs'), /^hono(?:\/|$)/],
   },
-  // The projection runner is given its projections; it knows only their type, and keeps their rows in R.
   'src/workers': {
-    areas: ['src/domain', 'src/ports', 'src/app', 'src/waiting', 'src/workers', 'projections/types'],
-    packages: [anyNode, /^pg$/],
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/lib', 'src/workers'],
+    packages: [anyNode],
+  },
+  // The projector is given its projections, knows only their type, and keeps their rows in the database.
+  'src/projector': {
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/lib', 'src/projector', 'src/adapters/sql', 'projections/types'],
+    packages: [/^pg$/],
   },
   'src/cli': {
-    areas: ['src/domain', 'src/ports', 'src/app', 'src/cli'],
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/lib', 'src/cli'],
     packages: [anyNode, /^valibot$/],
   },
   projections: { areas: ['src/domain', 'src/ports', 'projections'], packages: [] },
   'src/xml': {
-    areas: ['src/domain', 'src/hashing', 'src/xml'],
-    packages: [anyNode, /^fast-xml-parser$/, /^libxml2-wasm(?:\/|$)/, /^xml-crypto$/],
+    areas: ['src/domain', 'src/lib', 'src/xml'],
+    packages: [anyNode, /^fast-xml-parser$/, /^lru-cache$/, /^libxml2-wasm(?:\/|$)/, /^xml-crypto$/],
   },
-  // No rule of the business and nothing from outside: how long to wait, and how to stop waiting.
-  'src/hashing': { areas: ['src/hashing'], packages: [node('crypto')] },
-  'src/waiting': { areas: ['src/waiting'], packages: [node('timers/promises')] },
+  // General helpers: nothing about invoices, and no engine.
+  'src/lib': {
+    areas: ['src/lib', 'src/ports/clock', 'src/domain/shared/time'],
+    packages: [node('crypto', 'fs/promises', 'timers/promises', 'worker_threads'), /^lru-cache$/],
+  },
   'src/tables': { areas: ['src/domain', 'src/tables'], packages: [anyNode] },
   'src/certificates': { areas: ['src/domain', 'src/certificates'], packages: [anyNode, /^node-forge$/] },
   'src/simulator': {
     areas: ['src/domain/shared', 'src/xml', 'src/certificates', 'src/simulator'],
-    packages: [anyNode],
+    packages: [anyNode, /^lru-cache$/],
   },
 };
 
 const ADAPTER_MAY = [
-  ...['src/ports', 'src/domain', 'src/hashing', 'src/waiting', 'src/xml', 'src/tables', 'src/certificates'],
+  ...['src/ports', 'src/domain', 'src/lib', 'src/xml', 'src/tables', 'src/certificates'],
   'src/adapters/sql',
 ];
-const MAY_IMPORT_EVERYTHING = ['src/runtime', 'src/main.ts'];
+/** The projections define their rows, which this adapter reads. */
+const adapterAreas: Readonly<Record<string, readonly string[]>> = {
+  'src/adapters/read-model-postgres': ['projections'],
+};
 
-const MAX_LINES = 250;
+/** What a room of the composition may import: rooms, and surfaces. Other areas and packages are free, because the composition binds all of them. */
+type Room = { rooms: readonly string[]; surfaces: readonly string[] };
+
+/** Areas that only some rooms bind: who asks the service, what works in it, and the simulator. */
+const SURFACES = ['src/cli', 'src/console', 'src/http', 'src/simulator', 'src/workers'];
+
+/** docs/architecture.md#rooms-of-the-runtime. A room may import the rooms before it, as far as its list names them. */
+const rooms: Readonly<Record<string, Room>> = {
+  'src/runtime/config': { rooms: ['config'], surfaces: ['src/http'] },
+  'src/runtime/engines': { rooms: ['config', 'engines'], surfaces: ['src/simulator'] },
+  'src/runtime/metrics': { rooms: ['config', 'metrics'], surfaces: ['src/http'] },
+  'src/runtime/roles': {
+    rooms: ['config', 'engines', 'metrics', 'roles'],
+    surfaces: ['src/http', 'src/simulator', 'src/workers'],
+  },
+  'src/runtime/operator': {
+    rooms: ['config', 'engines', 'operator'],
+    surfaces: ['src/cli', 'src/http', 'src/simulator'],
+  },
+  'src/runtime/operations': {
+    rooms: ['config', 'engines', 'metrics', 'roles', 'operator', 'operations'],
+    surfaces: ['src/cli', 'src/console', 'src/http', 'src/workers'],
+  },
+  'src/runtime/service': { rooms: ['config', 'engines', 'metrics', 'roles', 'operations'], surfaces: [] },
+  'src/runtime/commands': {
+    rooms: ['config', 'engines', 'roles', 'operator', 'service', 'commands'],
+    surfaces: ['src/cli', 'src/simulator'],
+  },
+};
+
+const PROGRAM = 'src/main.ts';
+
+const MAX_LINES = 400;
 
 const isIn = (path: string, area: string): boolean =>
   path === area || path.startsWith(`${area}/`) || path.replace(/\.[mc]?[jt]s$/, '') === area;
@@ -64,7 +104,8 @@ const adapterOf = (path: string): string | undefined => /^src\/adapters\/[^/]+/.
 
 const allowanceOf = (path: string): Allowance | undefined => {
   const adapter = adapterOf(path);
-  if (adapter !== undefined) return { areas: [...ADAPTER_MAY, adapter], packages: [/./] };
+  if (adapter !== undefined)
+    return { areas: [...ADAPTER_MAY, adapter, ...(adapterAreas[adapter] ?? [])], packages: [/./] };
   const area = Object.keys(allowances).find((candidate) => isIn(path, candidate));
   return area === undefined ? undefined : allowances[area];
 };
@@ -73,16 +114,69 @@ const allowanceOf = (path: string): Allowance | undefined => {
 const IMPURE =
   /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\bcrypto\b|\bprocess\s*[.[]|\bset(?:Timeout|Interval|Immediate)\b|\bperformance\b|\bfetch\(/;
 
+/** Files that append by themselves, each with its reason. All others go through `transact`, which decides on the exact revision and retries. */
+const appendsItself: Readonly<Record<string, string>> = {
+  'src/app/event-store/event-store.ts': 'appends to the log',
+  'src/app/event-store/transact.ts': 'loads, decides, appends and retries for every use case',
+  'src/app/issuing/protocol.ts': 'an attempt is appended once: only the process whose append was first sends it',
+  'src/runtime/metrics/recorded-events.ts': 'passes on the calls that it counts',
+};
+
+/** A call, another name for the function, or the function taken out of its object. */
+const APPEND =
+  /\.append\b|\[\s*['"`]append['"`]\s*\]|\{[^{}]*\bappend\b[^{}]*\}\s*(?:=(?![=>])|:\s*(?:Pick<\s*)?EventStore\b)/;
+
+/** A command context, which only `command-context.ts` builds. */
+const CONTEXT = /\bcausationId\s*:/;
+const namesCauses: Readonly<Record<string, string>> = {
+  'src/app/event-store/command-context.ts': 'builds every context',
+  'src/app/event-store/codec.ts': 'writes a context as metadata',
+  'src/app/audit/event-schema.ts': 'checks stored metadata',
+};
+
+/** The log of the simulator is another log, and adapters are below the event store. */
+const isBelowTheStore = (path: string): boolean =>
+  ['src/adapters', 'src/ports', 'src/simulator'].some((area) => isIn(path, area));
+
+const appendBreaches = (path: string, code: string): readonly string[] => {
+  if (isBelowTheStore(path)) return [];
+  return [
+    ...(APPEND.test(code) && appendsItself[path] === undefined ? ['appends without transact'] : []),
+    ...(CONTEXT.test(code) && namesCauses[path] === undefined ? ['builds a command context by hand'] : []),
+  ];
+};
+
+/** The files above that no longer append; a list of exceptions must not outlive them. */
+export const idleExceptions = (files: readonly SourceFile[]): readonly string[] =>
+  Object.keys(appendsItself).filter(
+    (path) => !files.some((file) => file.path === path && APPEND.test(withoutComments(file.text))),
+  );
+
 /** One line for each breach of the dependency rule or of the shape of files; empty is good. */
 export const breachesOf = (file: SourceFile): readonly string[] => [
   ...importBreaches(file),
   ...shapeBreaches(file).map((what) => `${file.path}: ${what}`),
 ];
 
+const roomBreaches = (file: SourceFile): readonly string[] => {
+  const room = Object.keys(rooms).find((candidate) => isIn(file.path, candidate));
+  const allowed = room === undefined ? undefined : rooms[room];
+  if (allowed === undefined) return [`${file.path}: belongs to no room of the runtime`];
+  const fits = (target: string): boolean => {
+    if (isIn(target, 'src/runtime')) return allowed.rooms.some((name) => isIn(target, `src/runtime/${name}`));
+    const surface = SURFACES.find((area) => isIn(target, area));
+    return !isIn(target, 'src/main') && (surface === undefined || allowed.surfaces.includes(surface));
+  };
+  return importsOf(file)
+    .filter((target) => !fits(target))
+    .map((target) => `${file.path}: must not import ${target}`);
+};
+
 const importBreaches = (file: SourceFile): readonly string[] => {
-  if (MAY_IMPORT_EVERYTHING.some((area) => isIn(file.path, area))) return [];
+  if (file.path === PROGRAM) return [];
+  if (isIn(file.path, 'src/runtime')) return roomBreaches(file);
   const allowance = allowanceOf(file.path);
-  if (allowance === undefined) return [`${file.path}: belongs to no area of the design`];
+  if (allowance === undefined) return [`${file.path}: belongs to no area`];
   return importsOf(file)
     .filter((target) => {
       const isLocal = target.startsWith('src/') || target.startsWith('projections/');
@@ -100,6 +194,7 @@ const shapeBreaches = ({ path, text }: SourceFile): readonly string[] => {
     ...(isIn(path, 'src/domain') && IMPURE.test(code) ? [`is not pure: ${IMPURE.exec(code)?.[0]}`] : []),
     ...(/\bexport\s+default\b|\bas\s+default\b/.test(code) ? ['has a default export'] : []),
     ...(/\bexport\s+(?:type\s+)?\*/.test(code) ? ['re-exports everything of another file'] : []),
+    ...appendBreaches(path, code),
     ...(lines > MAX_LINES ? [`has ${lines} lines`] : []),
   ];
 };

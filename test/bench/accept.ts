@@ -6,8 +6,8 @@ import { onStage } from './stage.js';
 const RECORD_BYTES = 1_700;
 
 /**
- * `POST /v1/nfse` with keys, against bare Hono and one durable INSERT into the same database (design section 12: 0.4).
- * The role `api` alone: what happens to an invoice afterwards is the whole way's figure.
+ * `POST /v1/nfse` with keys, against bare Hono and one durable INSERT into the same database (aim: docs/development.md#bench). Only the role
+ * `api` runs; `benchWay` measures what happens to an invoice afterwards.
  */
 export const benchAccept = (): Promise<readonly Row[]> =>
   onStage(['api'], async (stage) => {

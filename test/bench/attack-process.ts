@@ -60,7 +60,7 @@ const run = async ({ origin, key, what, connections, milliseconds }: Attack): Pr
 
 const PATIENCE_MS = 20_000;
 
-/** The status of the first answer; a connection of its own for each, as an attacker has many. */
+/** The status of the first answer. Each request uses a new connection, because an attacker has many. */
 const once = (socket: Socket, bytes: string | Uint8Array): Promise<string> =>
   new Promise((resolve) => {
     const end = (status: string): void => {

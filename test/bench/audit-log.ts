@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { invoices } from '../../projections/invoices/index.js';
+import { invoices } from '../../projections/invoices.js';
 import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
 import { postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
 import { migrate } from '../../src/adapters/sql/migrate.js';
@@ -13,12 +13,12 @@ import { createEventStore, type EventStore, NO_STREAM } from '../../src/app/even
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { rebuildProjection } from '../../src/workers/projection-rebuild.js';
-import { prepareProjections } from '../../src/workers/projector.js';
-import * as life from '../domain/invoice/fixtures.js';
-import { COMPANY } from '../projections/histories.js';
-import { sealingKeys } from '../projections/support.js';
+import { prepareProjections } from '../../src/projector/projector.js';
+import { rebuildProjection } from '../../src/projector/rebuild.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { COMPANY } from '../support/fixture/histories.js';
+import * as life from '../support/fixture/invoice.js';
+import { sealingKeys } from '../support/harness/projector.js';
 
 export type AuditLog = {
   log: EventLog;
@@ -59,7 +59,7 @@ export const openAuditLog = async (): Promise<AuditLog> => {
     await Promise.all(
       Array.from({ length: WRITERS }, (_, writer) => writeSeries(createEventStore(log, sealingKeys), writer + 1)),
     );
-    // As after hours of service: what the planner does not know of a table, it guesses badly.
+    // Statistics as after hours of service; without them the planner makes bad plans.
     await pool.query('vacuum analyze event_log');
     await rebuildProjection(invoices, new AbortController().signal, { log, db: pool, clock: systemClock });
     return { log, pool, ...(await sizeOf(pool, '')), ofInvoices: await sizeOf(pool, 'nfse'), close };
@@ -77,7 +77,7 @@ const sizeOf = async (pool: pg.Pool, prefix: string): Promise<{ events: number; 
   return { events: rows[0]?.events ?? 0, bytes: Number(rows[0]?.bytes) };
 };
 
-/** Each writer has a series of its own, whose numbers it gives in order. */
+/** Each writer has a separate series and gives its numbers in order. */
 const writeSeries = async (store: EventStore, writer: number): Promise<void> => {
   for (let number = 1; number <= PER_SERIES; number += 1) {
     const invoiceId = randomUUID();

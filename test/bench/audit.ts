@@ -3,21 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { invoices } from '../../projections/invoices/index.js';
+import { invoices } from '../../projections/invoices.js';
 import { exportEvents } from '../../src/app/audit/export-events.js';
 import { verifyExport } from '../../src/app/audit/verify-export.js';
 import { verifyLog } from '../../src/app/audit/verify-log.js';
 import { readExport, writeExport } from '../../src/cli/export-file.js';
-import { compareWithLog } from '../../src/workers/projection-drift.js';
-import { dice, edits, exportOf, verified } from '../app/audit/edits.js';
-import { auditWorld, testSigner } from '../app/audit/world.js';
+import { compareWithLog } from '../../src/projector/drift.js';
+import { dice, edits, exportOf, verified } from '../support/fixture/log-edits.js';
+import { auditHarness, testSigner } from '../support/harness/audit.js';
 import { type AuditLog, openAuditLog } from './audit-log.js';
 import { AUDIT_AIM, rated } from './rated.js';
 import { atLeast, below, type Row } from './report.js';
 
 const TRIES = 200;
 
-/** Export and verify over a log of issued invoices (design section 12), memory against a tenth of it, and edits tried against edits found. */
+/**
+ * Export and verify over a log of issued invoices (aim: docs/development.md#bench), memory compared with a tenth of the log, and edits found
+ * compared with edits made.
+ */
 export const benchAudit = async (): Promise<readonly Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-audit-'));
   const opened = await openAuditLog();
@@ -60,11 +63,11 @@ export const benchAudit = async (): Promise<readonly Row[]> => {
 
 const exported = async ({ log }: AuditLog, file: string): Promise<void> => {
   const exporting = exportEvents({}, { log });
-  await writeExport(file, exporting.chunks());
+  await writeExport(file, exporting.lines());
   await exporting.finish();
 };
 
-/** Without a manifest, which costs what its length costs. */
+/** Without a manifest, whose cost grows with its length. */
 const verifyFile = async (file: string): Promise<void> => {
   const report = await verifyExport({ ...(await readExport(file)), manifest: undefined, trusted: [] });
   if (report.findings.total !== 1) throw new Error('the exported file does not verify');
@@ -72,14 +75,14 @@ const verifyFile = async (file: string): Promise<void> => {
 
 const MEMORY_AIM = 1.5;
 
-/** The most that is in use at a time while all is exported, against a tenth of it; what the collector has yet to free says nothing of that. */
+/** The most memory in use during the export of the whole log, compared with a tenth of it; memory that is not collected yet does not count. */
 const memoryRow = async (opened: AuditLog, folder: string): Promise<Row> => {
   const mostInUse = async (share: number): Promise<number> => {
     const exporting = exportEvents({}, { log: opened.log });
     let most = 0;
     let seen = 0;
     const measured = async function* () {
-      for await (const chunk of exporting.chunks()) {
+      for await (const chunk of exporting.lines()) {
         yield chunk;
         collectGarbage();
         const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -104,7 +107,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 /** The mutation table: every kind of edit, tried at random places, and how many were found. */
 const editRows = async (): Promise<readonly Row[]> => {
   const signer = testSigner();
-  const world = await auditWorld();
+  const world = await auditHarness();
   const texts = await exportOf(world.log, signer);
   const trusted = await signer.publicKeys();
   const rows: Row[] = [];

@@ -14,7 +14,7 @@ const TABLES = `
   create table if not exists bare_write (id uuid primary key, body text not null);
   create table if not exists bare_read (id text primary key, body json not null)`;
 
-/** What the service is compared with: the same router, driver and server, and one statement per request. */
+/** The bare server for comparison: the same router, driver and database server, and one statement per request. */
 await serveParent<BareArgument, 'processor seconds'>(async ({ connectionString, recordBytes }) => {
   const pool = new pg.Pool({ connectionString, max: 20 });
   await pool.query(TABLES);

@@ -9,7 +9,7 @@ export type Child<Ready, Question, Answer> = {
   stop(): Promise<void>;
 };
 
-/** `script` stands beside this file. Flags of Node itself (`--cpu-prof`) are handed on. Rejects when the process ends unasked. */
+/** `script` is in this folder. Flags of Node (`--cpu-prof`) are passed on. Rejects when the process ends unexpectedly. */
 export const startChild = async <Ready, Question = never, Answer = never>(
   script: string,
   argument: unknown,
@@ -49,7 +49,7 @@ export const processorSeconds = async (): Promise<number> => {
   return (user + system) / 1_000_000;
 };
 
-/** The child's side. Ends the process when it was told to, or when the parent is gone: nothing is left running. */
+/** The child's side. Ends the process at the parent's request or at the parent's end, so that nothing is left running. */
 export const serveParent = async <Argument, Question>(
   start: (argument: Argument) => Promise<{
     ready: unknown;

@@ -1,6 +1,5 @@
 import { loadavg } from 'node:os';
-import { danfseDocument } from '../../src/adapters/pdf/document.js';
-import { drawDanfse } from '../../src/adapters/pdf/draw.js';
+import { danfsePage, renderDanfse } from '../../src/adapters/pdf/danfse.js';
 import { readNote } from '../../src/adapters/pdf/read-note.js';
 import { openRenderer } from '../adapters/pdf/support/drawing.js';
 import { alteredXml, marks, noteOf } from '../adapters/pdf/support/notes.js';
@@ -102,13 +101,13 @@ const phases = async (): Promise<Row> => {
     const read = performance.now();
     const note = noteOf(xml);
     const reread = performance.now();
-    danfseDocument(note, marks({ simulated: true }));
-    const arranged = performance.now();
-    await drawDanfse(note, marks({ simulated: true }));
+    danfsePage(note, marks({ simulated: true }));
+    const layoutOf = performance.now();
+    await renderDanfse(note, marks({ simulated: true }));
     if (round < PHASE_ROUNDS) continue;
     spent.read.push(read - begun);
-    spent.arrange.push(arranged - reread);
-    spent.all.push(performance.now() - arranged);
+    spent.arrange.push(layoutOf - reread);
+    spent.all.push(performance.now() - layoutOf);
   }
   const [read, arrange, all] = [median(spent.read), median(spent.arrange), median(spent.all)];
   const print = all - arrange;

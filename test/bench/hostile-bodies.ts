@@ -1,4 +1,4 @@
-import { roles } from '../../src/runtime/config.js';
+import { roles } from '../../src/runtime/config/config.js';
 import type { Attack, AttackResult } from './attack-process.js';
 import { startChild } from './child.js';
 import type { LoadResult } from './load-process.js';
@@ -12,7 +12,7 @@ const LONGEST_TURN_MS = 20;
 
 /**
  * How long one request can hold the event loop, and what another tenant's GET sees meanwhile: each attack for four seconds over
- * two connections, beside the same seconds without any. A block that stands in the quiet line too is the machine's.
+ * two connections, compared with the same seconds without any. A block that is also in the quiet line comes from the machine.
  */
 export const benchHostileBodies = (): Promise<readonly Row[]> =>
   onStage(roles, async (stage) => {

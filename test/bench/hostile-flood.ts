@@ -12,7 +12,7 @@ export type Flood = {
 
 export type FloodResult = { perSecond: number; statuses: Readonly<Record<string, number>> };
 
-/** Never waits for anything but an answer, whatever the answer asks for. */
+/** Sends the next request right after each answer and ignores `Retry-After`. */
 const run = async ({ origin, key, what, inFlight, milliseconds }: Flood): Promise<FloodResult> => {
   const client = openClient(origin, key, inFlight);
   const statuses: Record<string, number> = {};

@@ -1,8 +1,8 @@
-import { systemClock } from '../../src/runtime/clock.js';
-import { readConfig, roles } from '../../src/runtime/config.js';
-import { demoCompany } from '../../src/runtime/demo-company.js';
-import { makeDemoCompany } from '../../src/runtime/first-start.js';
-import { createLogger } from '../../src/runtime/logger.js';
+import { demoCompany } from '../../src/runtime/commands/demo-company.js';
+import { makeDemoCompany } from '../../src/runtime/commands/first-start.js';
+import { readConfig, roles } from '../../src/runtime/config/config.js';
+import { createLogger } from '../../src/runtime/config/logger.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
 import { startService } from '../../src/runtime/service.js';
 import { serveParent } from './child.js';
 import { type LoopBlocks, watchLoop } from './loop.js';

@@ -10,7 +10,7 @@ import type { HostileAnswer, HostileReady } from './hostile-service.js';
 import { openClient, type PlainClient, postOf } from './plain-client.js';
 import { atMost, type Row } from './report.js';
 
-/** Not what protects here: that is for the turns that companies take. */
+/** So high that the rate limit never refuses: this bench measures the turns of companies. */
 const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000' };
 
 const FLOODS_FOR_MS = 8_000;
@@ -90,7 +90,7 @@ const play = async (service: Service, flooder: Child<true, Flood, FloodResult>):
 
 type FloodOf = (key: string) => Pick<Flood, 'key' | 'what' | 'inFlight'> & { origin?: string };
 
-/** POSTs come last: what they ask for goes on being issued afterwards. */
+/** POSTs come last, because their invoices are still being issued afterwards. */
 const floodsOf = (ids: readonly string[], links: readonly string[]): readonly (readonly [string, FloodOf])[] => {
   const half = ids.slice(0, ids.length / 2);
   const get = (paths: readonly string[]) => ({ kind: 'get', paths }) as const;
@@ -104,7 +104,7 @@ const floodsOf = (ids: readonly string[], links: readonly string[]): readonly (r
   ];
 };
 
-/** Gives every invoice out once, so that no document was drawn before, and only so many in each phase. */
+/** Uses every invoice once, so that no document was rendered before, and a fixed number in each phase. */
 const createPdfs = (ids: readonly string[]) => {
   const left = [...ids];
   return (alreadyInPhase: number): string | undefined => (alreadyInPhase < PDFS_A_PHASE ? left.pop() : undefined);

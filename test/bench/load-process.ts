@@ -5,7 +5,7 @@ import { median } from './rounds.js';
 
 export type Target = { origin: string; key: string };
 
-/** `post`: invoices, each with a key and a text of its own. `get`: these ids in turn. */
+/** `post`: invoices, each with a unique key and text. `get`: these ids in turn. */
 export type Load = {
   target: Target;
   what: { kind: 'post' } | { kind: 'get'; ids: readonly string[] };

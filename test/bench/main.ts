@@ -11,7 +11,7 @@ import { benchSign } from './sign.js';
 import { benchStart } from './start.js';
 import { benchWay } from './way.js';
 
-/** The figures of design section 12, by the names that `npm run bench -- NAME...` takes. */
+/** The figures of docs/development.md#bench, by the names that `npm run bench -- NAME...` takes. */
 const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   'event-log': async () => (await benchEventLog()).map(compared(0.8)),
   danfse: benchDanfse,
@@ -33,7 +33,7 @@ const compared =
     return { name, figure, ratio, aim: atLeast(least, ratio), detail: `bare ${rest.join(' against ')}` };
   };
 
-/** A missed aim is shown, never an exit code: times depend on what else the machine does. Only a broken run exits 1. */
+/** A missed aim is shown but does not fail, because times depend on other work of the machine. Only a broken run exits with 1. */
 const main = async (names: readonly string[]): Promise<void> => {
   const unknown = names.filter((name) => !Object.hasOwn(groups, name));
   if (unknown.length > 0) {

@@ -35,7 +35,7 @@ export const openClient = (origin: string, key: string | undefined, connections:
 
 export type PlainClient = ReturnType<typeof openClient>;
 
-/** An invoice like no other. */
+/** A unique invoice. */
 export const postOf = (count: number): string =>
   JSON.stringify({
     amount_in_cents: 150_000 + count,

@@ -4,13 +4,13 @@ import { median } from './rounds.js';
 
 const ROUNDS = 3;
 
-/** Events per second and core, of verify and rebuild (design section 12). */
+/** Events per second and core, of verify and rebuild (docs/development.md#bench). */
 export const AUDIT_AIM = 20_000;
 
 /**
- * The rate of `work` over that many events, against the aim where it has one: by the processor time of all threads of this
- * process, which is what a core of its own would reach. By the clock PostgreSQL and whatever else the machine does take part,
- * so that stands beside it.
+ * The rate of `work` over that many events, compared with the aim where there is one. The rate counts the processor time of all threads of
+ * this process, which is the rate of one undisturbed core. The rate by elapsed time is shown beside it, because PostgreSQL and other work of
+ * the machine slow that one.
  */
 export const rated = async (
   name: string,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { roles } from '../../src/runtime/config.js';
+import { roles } from '../../src/runtime/config/config.js';
 import { compareServers, startBare } from './compare.js';
 import { postUntilIssued } from './issued.js';
 import type { Row } from './report.js';
@@ -9,7 +9,7 @@ import { onStage, type Stage } from './stage.js';
 const INVOICES = 100;
 const LOOK_EVERY_MS = 50;
 
-/** `GET /v1/nfse/{id}` of issued invoices, against bare Hono and one SELECT of the same bodies (design section 12: 0.7). */
+/** `GET /v1/nfse/{id}` of issued invoices, against bare Hono and one SELECT of the same bodies (aim: docs/development.md#bench). */
 export const benchRead = (): Promise<readonly Row[]> =>
   onStage(roles, async (stage) => {
     const db = new pg.Pool({ connectionString: stage.service.ready.connectionString, max: 1 });

@@ -3,22 +3,22 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { deadlines } from '../../projections/deadlines/index.js';
-import { invoices } from '../../projections/invoices/index.js';
+import { deadlines } from '../../projections/deadlines.js';
+import { invoices } from '../../projections/invoices.js';
 import type { Projection } from '../../projections/types.js';
 import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
 import { postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
-import { verifyChain } from '../../src/app/audit/verify-chain.js';
 import { createEventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
 import type { EventLog } from '../../src/ports/event-log.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { rebuildProjection } from '../../src/workers/projection-rebuild.js';
-import { prepareProjections } from '../../src/workers/projector.js';
-import { accepted, attempted, authorized, streamOf } from '../projections/histories.js';
-import { sealingKeys } from '../projections/support.js';
+import { prepareProjections } from '../../src/projector/projector.js';
+import { rebuildProjection } from '../../src/projector/rebuild.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { accepted, attempted, authorized, streamOf } from '../support/fixture/histories.js';
+import { sealingKeys } from '../support/harness/projector.js';
+import { verifyChain } from '../support/verify-chain.js';
 import { AUDIT_AIM, rated } from './rated.js';
 import type { Row } from './report.js';
 
@@ -26,7 +26,7 @@ const INVOICES = 5_000;
 const EVENTS = 3 * INVOICES;
 const WRITERS = 64;
 
-/** Rebuilding the read model and verifying the hash chain over a log of issued invoices (design section 12: 20,000 events/s). */
+/** Rebuilding the read model and verifying the hash chain over a log of issued invoices (aim: docs/development.md#bench). */
 export const benchRebuild = async (): Promise<readonly Row[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);
@@ -77,7 +77,7 @@ const writeLog = async (log: EventLog, pool: pg.Pool): Promise<number> => {
     }
   };
   await Promise.all(Array.from({ length: WRITERS }, writer));
-  // As after hours of service: what the planner does not know of a table, it guesses badly.
+  // Statistics as after hours of service; without them the planner makes bad plans.
   await pool.query('vacuum analyze event_log');
   const { rows } = await pool.query<{ bytes: string }>('select sum(length(record)) as bytes from event_log');
   return Number(rows[0]?.bytes);

@@ -1,7 +1,7 @@
-/** One line of the report. `ratio` compares with something bare, measured in the same run; the machine drops out of it. */
+/** One line of the report. `ratio` compares with bare work measured in the same run, so the ratio does not depend on the machine. */
 export type Row = { name: string; figure: string; ratio?: number; aim?: Aim; detail: string };
 
-/** What design section 12 asks for, and whether this run had it. */
+/** The aim of a figure (docs/development.md#bench), and whether this run met it. */
 export type Aim = { text: string; met: boolean };
 
 export const atLeast = (least: number, got: number, unit = ''): Aim => ({

@@ -1,22 +1,22 @@
 import { readConnection, superuserAddress } from '../../src/adapters/embedded-postgres/connection-file.js';
 import { unreachable } from '../../src/domain/shared/unreachable.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { type Role, readConfig } from '../../src/runtime/config.js';
-import { makeDemoCompany } from '../../src/runtime/first-start.js';
-import { createLogger } from '../../src/runtime/logger.js';
+import { makeDemoCompany } from '../../src/runtime/commands/first-start.js';
+import { type Role, readConfig } from '../../src/runtime/config/config.js';
+import { createLogger } from '../../src/runtime/config/logger.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
 import { startService } from '../../src/runtime/service.js';
 import { processorSeconds, serveParent } from './child.js';
 import { watchLoop, watchTurns } from './loop.js';
 
 /** `certificatesFrom`: the data folder of the simulator whose authority issues the company's certificate. */
 export type ServiceArgument = { env: Record<string, string>; roles: readonly Role[]; certificatesFrom?: string };
-/** `liveKey`: of the same company, with a quota of its own. */
+/** `liveKey`: a key of the same company with a separate quota. */
 export type ServiceReady = { origin: string; key: string; liveKey: string; connectionString: string };
 
 /** Since the last such question, in ms: how long the event loop stood still, and the most processor time of one of its turns. */
 export type ServiceQuestion = 'processor seconds' | 'longest block' | 'busiest turn';
 
-/** Watches nothing until it is first asked, which then answers of no time at all: other groups shall not pay for it. */
+/** Begins to watch at the first question, whose answer covers no time. So the watch costs other groups nothing. */
 const watching = (): ((question: ServiceQuestion) => Promise<number>) => {
   let blocks: ReturnType<typeof watchLoop> | undefined;
   let turns: ReturnType<typeof watchTurns> | undefined;

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { createDocumentSigner } from '../../src/adapters/authorizer/document-signer.js';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { buildDps } from '../../src/domain/dps/build-dps.js';
-import { acceptedFacts } from '../domain/dps/facts.js';
+import { acceptedFacts } from '../support/fixture/dps-facts.js';
 import type { BenchResult } from './event-log.js';
 import { interleave, median } from './rounds.js';
 

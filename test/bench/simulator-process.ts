@@ -1,13 +1,13 @@
-import { openSimulator } from '../../src/runtime/authorizers.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { readConfig } from '../../src/runtime/config.js';
-import { createLogger } from '../../src/runtime/logger.js';
-import { createRunner } from '../../src/runtime/runner.js';
+import { readConfig } from '../../src/runtime/config/config.js';
+import { createLogger } from '../../src/runtime/config/logger.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { createRunner } from '../../src/runtime/engines/runner.js';
+import { openSimulator } from '../../src/runtime/engines/simulator.js';
 import { serveParent } from './child.js';
 
 export type SimulatorReady = { urls: { test: string; live: string }; caPem: string };
 
-/** The authorizer beside the service, as `nfse simulator` runs it. */
+/** The simulator in a separate process, as `nfse simulator` runs it. */
 await serveParent<{ dataDir: string }, never>(async ({ dataDir }) => {
   const parsed = readConfig({ DATA_DIR: dataDir });
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));

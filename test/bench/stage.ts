@@ -1,12 +1,12 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Role } from '../../src/runtime/config.js';
+import type { Role } from '../../src/runtime/config/config.js';
 import { type Child, startChild } from './child.js';
 import type { Load, LoadResult } from './load-process.js';
 import type { ServiceArgument, ServiceQuestion, ServiceReady } from './service-process.js';
 
-/** Far above anything that a run reaches: the limiter works, and refuses nobody. */
+/** Far above the rate of any run: the limiter works and refuses no request. */
 const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000' };
 
 export type Stage = {
@@ -21,7 +21,7 @@ type Service = Child<ServiceReady, ServiceQuestion, number>;
 
 export type Surroundings = Pick<ServiceArgument, 'certificatesFrom'> & { env?: Record<string, string> };
 
-/** A service and a load generator, each a process of its own, in a folder that is gone afterwards. */
+/** A service and a load generator, each in a separate process, in a folder that is removed afterwards. */
 export const onStage = async <T>(
   roles: readonly Role[],
   play: (stage: Stage) => Promise<T>,

@@ -10,7 +10,7 @@ import { median } from './rounds.js';
 const WARM_STARTS = 3;
 const PATIENCE_MS = 60_000;
 
-/** `nfse serve` from the command to a ready that says yes, first on an empty folder, then again (design section 12: 2 s). */
+/** `nfse serve` from the command until it is ready, first on an empty folder, then on warm data (aim: docs/development.md#bench). */
 export const benchStart = async (): Promise<readonly Row[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);
@@ -60,7 +60,7 @@ const readyLine = async (child: ChildProcess): Promise<string> => {
 const ended = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const end = new Promise((resolve) => child.once('exit', resolve));
-  // What nobody reads would fill the pipe and hold the service up.
+  // Unread output would fill the pipe and block the service.
   child.stdout?.resume();
   child.kill('SIGTERM');
   await end;

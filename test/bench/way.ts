@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { roles } from '../../src/runtime/config.js';
+import { roles } from '../../src/runtime/config/config.js';
 import { startChild } from './child.js';
 import { postUntilIssued } from './issued.js';
 import { atLeast, perSecond, type Row } from './report.js';
@@ -13,7 +13,7 @@ const WARM_UP = 200;
 const INVOICES = 400;
 const ROUNDS = 3;
 
-/** From the first POST to the last authorization in the log, the simulator a process beside the service (design section 12: 100/s). */
+/** From the first POST to the last authorization in the log; the simulator runs in a separate process (aim: docs/development.md#bench). */
 export const benchWay = (): Promise<readonly Row[]> =>
   onStage(
     roles,

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { invoiceIdOfReference } from '../../src/app/hashes.js';
+import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { auditCommandsOn } from '../../src/cli/commands/audit.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
-import { appendTo } from '../app/support.js';
-import * as life from '../domain/invoice/fixtures.js';
-import { COMPANY, registration } from '../projections/histories.js';
+import { COMPANY, registration } from '../support/fixture/histories.js';
+import * as life from '../support/fixture/invoice.js';
+import { appendTo } from '../support/harness/event-store.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 type Finding = { kind: string; stream?: string; revision?: number; detail: string };
 
@@ -16,7 +16,7 @@ const ID = invoiceIdOfReference('live', COMPANY, 'pedido-1');
 const INVOICE = invoiceStream('live', COMPANY, ID);
 const COMPANY_STREAM = `company-${COMPANY}`;
 
-/** Edits by whoever owns the database, of rows rather than of events: their hashes stay right. */
+/** Edits by the owner of the database, of rows and not of events: the hashes of the events stay right. */
 describeWithPostgres('audit verify of a log whose rows were edited', () => {
   let operator: Operator;
   beforeAll(async () => {
@@ -108,7 +108,7 @@ describeWithPostgres('audit verify of a log whose rows were edited', () => {
     await sql(`delete from event_log where stream = 'audit-reveals'`);
     expect(await found()).toContainEqual({
       kind: 'missing_position',
-      detail: 'empty places of the log: 2 (3 to 4); the ends of test invoices account for 0',
+      detail: 'empty positions of the log: 2 (3 to 4); the ends of test invoices account for 0',
     });
   });
 

@@ -2,10 +2,9 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { anchorLog } from '../../src/app/anchors/anchor-log.js';
-import { headOf, type Manifest, signedText } from '../../src/app/audit/manifest.js';
-import { isSignedBy } from '../../src/app/audit/public-key.js';
-import { invoiceIdOfReference, sha256Hex } from '../../src/app/hashes.js';
+import { anchorLog } from '../../src/app/audit/anchor-log.js';
+import { headOf, isSignedBy, type Manifest, signedText } from '../../src/app/audit/manifest.js';
+import { invoiceIdOfReference, sha256Hex } from '../../src/app/event-store/hashes.js';
 import type { Command } from '../../src/cli/command.js';
 import { auditCommandsOn } from '../../src/cli/commands/audit.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
@@ -14,10 +13,10 @@ import { eventCommandsOn } from '../../src/cli/commands/events.js';
 import { dpsStream, invoiceStream } from '../../src/domain/shared/ids.js';
 import { addSeconds } from '../../src/domain/shared/time.js';
 import { createAnchorer } from '../../src/workers/anchorer.js';
-import { appendTo } from '../app/support.js';
-import * as life from '../domain/invoice/fixtures.js';
+import * as life from '../support/fixture/invoice.js';
+import { appendTo } from '../support/harness/event-store.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 const silent = { write: () => undefined };
 const tailed: string[] = [];
@@ -292,7 +291,7 @@ describeWithPostgres('an auditor at the command line', () => {
 
   it('audit verify names each row of the read models that is not what the log makes of it', async () => {
     const { pool } = operator.database;
-    // Nobody projects here: the rows are behind, and behind is no drift.
+    // No projector runs here, so the rows lag behind; a lag is no drift.
     expect(await verify()).toMatchObject({ exit: 0 });
     const rebuilt = await rebuild(operator);
     expect(rebuilt).toMatchObject({ exit: 0, report: { ok: true, findings: [] } });

@@ -6,10 +6,10 @@ import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommands } from '../../src/cli/commands/doctor.js';
 import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { pfxOf } from '../support/pfx.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { pfxOf } from '../support/fixture/pfx.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 const CNPJ = '12345678000195';
 const BRANCH = '12345678000276';

@@ -10,8 +10,8 @@ import { eventCommands } from '../../src/cli/commands/events.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import type { Session } from '../../src/cli/session.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres, type FreshDatabase } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 const commands: readonly Command[] = [
   ...companyCommands,

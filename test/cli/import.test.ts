@@ -2,20 +2,20 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
-import { invoiceIdOfReference } from '../../src/app/hashes.js';
-import { deleteTestInvoice } from '../../src/app/retention/delete-test-invoice.js';
+import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
+import { deleteTestInvoice } from '../../src/app/retention/test-retention.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
-import { importCommands } from '../../src/cli/commands/import.js';
+import { importCommands } from '../../src/cli/commands/invoice.js';
 import type { Session } from '../../src/cli/session.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 const CNPJ = '12345678000195';
 const KEY = `330455722${CNPJ}000000000001426082012345670`;
 const AT = '2026-11-21T12:00:00.000Z';
 
-/** The reader of notes has tests of its own; here any file that names a key is one. */
+/** Other tests cover the reader of notes; here every file that names an access key counts as a note. */
 const readNote = (xml: Buffer) =>
   xml.toString().startsWith('<NFSe>') ? { accessKey: xml.toString().slice(6, 56), authorizedAt: AT } : undefined;
 
@@ -186,7 +186,7 @@ describeWithPostgres('invoice import', () => {
     await deleteTestInvoice(`nfseTest-${CNPJ}_${invoiceIdOfReference('test', CNPJ, 'r-old')}`, {
       ...{ store: session.store, log: session.log, clock: session.clock, actor: 'timer:sweeper' },
       ...createMemoryGuards(),
-      keptRows: { end: async () => undefined },
+      previousGeneration: { end: async () => undefined },
       limits: {
         ...{ queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 3_600, sendSeconds: 30 },
         ...{ lookupIntervalsSeconds: [30], testRetentionSeconds: session.testRetentionSeconds },

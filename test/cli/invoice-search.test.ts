@@ -1,18 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { invoiceIdOfReference } from '../../src/app/hashes.js';
+import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
-import { invoiceSearchCommands } from '../../src/cli/commands/invoice-search.js';
+import { invoiceSearchCommands } from '../../src/cli/commands/invoice.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import { revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
 import { addSeconds } from '../../src/domain/shared/time.js';
-import { contextAt } from '../app/support.js';
-import { accepted, attempted, DPS_ID, interrupted } from '../domain/invoice/fixtures.js';
+import { accepted, attempted, DPS_ID, interrupted } from '../support/fixture/invoice.js';
+import { contextAt } from '../support/harness/event-store.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 const CNPJ = '12345678000195';
 const company = {

@@ -4,12 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommands } from '../../src/cli/commands/doctor.js';
-import { masterKeyCommands } from '../../src/cli/commands/master-key.js';
-import { giveUpCommands } from '../../src/cli/commands/master-key-give-up.js';
+import { giveUpCommands, masterKeyCommands } from '../../src/cli/commands/master-key.js';
 import { runCommand } from '../../src/cli/run.js';
 import { addMasterKeyCommand } from '../../src/runtime/commands/master-key.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 const CNPJ = '12345678000195';
 const company = {
@@ -127,8 +126,8 @@ describe('nfse master-key give-up', () => {
       0,
       [
         'm1 is given up, m2 seals from now on',
-        ...['1 certificate taken out', `  ${CNPJ} c1`, '0 keys of test days taken out'],
-        ...['1 signing key of exports taken out', '  ed25519:x'],
+        ...['1 certificate removed', `  ${CNPJ} c1`, '0 keys of test days removed'],
+        ...['1 signing key of exports removed', '  ed25519:x'],
         'Before the start: nfse certificate put CNPJ --pfx FILE --password-file FILE for each company',
       ],
     ]);

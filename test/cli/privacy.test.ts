@@ -5,13 +5,13 @@ import { auditCommands } from '../../src/cli/commands/audit.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { privacyCommands } from '../../src/cli/commands/privacy.js';
-import { registryCommands } from '../../src/cli/commands/registry.js';
+import { registryCommands } from '../../src/cli/commands/reference-data.js';
 import { invoiceStream, publicInvoiceId } from '../../src/domain/shared/ids.js';
-import { allCommands } from '../../src/runtime/main.js';
-import { appendTo } from '../app/support.js';
-import { accepted } from '../domain/invoice/fixtures.js';
+import { allCommands } from '../../src/runtime/commands/main.js';
+import { accepted } from '../support/fixture/invoice.js';
+import { appendTo } from '../support/harness/event-store.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 const CNPJ = '12345678000195';
 const CPF = '11144477735';

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { invoices } from '../../projections/invoices/index.js';
+import { invoices } from '../../projections/invoices.js';
 import { registry } from '../../projections/registry.js';
+import { leaderSession } from '../../src/adapters/sql/leader-lock.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { ProgressStream } from '../../src/cli/progress.js';
-import { leaderSession } from '../../src/workers/projection-leader.js';
-import { buildLock } from '../../src/workers/projection-rebuild.js';
-import { accepted, attempted, streamOf } from '../projections/histories.js';
-import { appendEvents } from '../projections/support.js';
+import { buildLock } from '../../src/projector/rebuild.js';
+import { accepted, attempted, streamOf } from '../support/fixture/histories.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
+import { appendEvents } from '../support/harness/projector.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 type Shown = { name: string; version: number; generation: number; position: string | null; lag_s: number };
 

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openCarried } from '../../src/app/event-store/codec.js';
+import { openCopiedField } from '../../src/app/event-store/codec.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommands } from '../../src/cli/commands/doctor.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import type { Session } from '../../src/cli/session.js';
-import { referenceCommands } from '../../src/runtime/main.js';
+import { referenceCommands } from '../../src/runtime/commands/main.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type Operator, openOperator } from './operator.js';
 
 const commands = [...referenceCommands, ...companyCommands, ...eventCommands, ...doctorCommands];
 const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default';
@@ -122,8 +122,8 @@ describeWithPostgres('the operator command over reference data', () => {
     const row = await session.readModel.registryEntry(CUSTOMER);
     expect(JSON.stringify(row)).not.toMatch(/SEGREDO|Rua A/);
     const stream = `registry-${CUSTOMER}`;
-    expect(await openCarried(row?.legalName, stream, 'legalName', session.sealingKeys)).toBe(entry.legal_name);
-    expect(await openCarried(row?.address, stream, 'address', session.sealingKeys)).toMatchObject({
+    expect(await openCopiedField(row?.legalName, stream, 'legalName', session.sealingKeys)).toBe(entry.legal_name);
+    expect(await openCopiedField(row?.address, stream, 'address', session.sealingKeys)).toMatchObject({
       postalCode: '20040030',
     });
   });

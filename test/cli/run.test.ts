@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { done, type Outcome, refused, reported } from '../../src/cli/command.js';
 import { runCommand } from '../../src/cli/run.js';
-import { allCommands } from '../../src/runtime/main.js';
+import { allCommands } from '../../src/runtime/commands/main.js';
 
 const unused = (): never => {
   throw new Error('a command that is not there needs nothing');
@@ -18,9 +18,9 @@ const typed = async (...argv: string[]) => {
 };
 
 it.each([
-  [['key', 'remove', 'x'], 'there is no command key remove: there are key create, key list, key revoke'],
-  [['key'], 'there is no command key: there are key create, key list, key revoke'],
-  [['keys', 'list'], 'there is no command keys: nfse --help lists them'],
+  [['key', 'remove', 'x'], 'unknown command key remove; known: key create, key list, key revoke'],
+  [['key'], 'unknown command key; known: key create, key list, key revoke'],
+  [['keys', 'list'], 'unknown command keys; nfse --help lists them'],
 ])('%j is bad usage and is told what there is', async (argv, line) => {
   expect(await typed(...argv)).toEqual({ exit: 2, said: line, shown: '' });
 });

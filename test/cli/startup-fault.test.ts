@@ -3,8 +3,9 @@ import { EventLogAccessDenied } from '../../src/adapters/eventlog-eventstoredb/f
 import { TamperedSecret } from '../../src/adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../src/adapters/vault/key-file.js';
 import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
+import { StreamContended } from '../../src/app/event-store/transact.js';
 import { EventLogUnavailable, type LogPosition, UnreadableEvent } from '../../src/ports/event-log.js';
-import { startupFault } from '../../src/runtime/startup-fault.js';
+import { startupFault } from '../../src/runtime/commands/startup-fault.js';
 import { LedgerDamaged } from '../../src/simulator/start.js';
 
 const SECRET = 'invalid input: customer 12345678909';
@@ -41,6 +42,7 @@ it.each([
 });
 
 it.each([
+  [new StreamContended(), 1],
   [new UnknownEventVersion('event type X: newer than this program'), 1],
   [new UnreadableEvent(17n as LogPosition, 'anchor-2026-11-21', 0), 1],
   [new TamperedSecret('a day-key of the vault is not sealed text'), 1],

@@ -2,21 +2,20 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKeyUses } from '../../src/adapters/read-model-postgres/key-uses.js';
-import { createParkedTaps } from '../../src/adapters/read-model-postgres/parked-taps.js';
-import { companyCommands } from '../../src/cli/commands/company.js';
+import { createParkedItems } from '../../src/adapters/read-model-postgres/parked-items.js';
+import { companyCommands, usageCommands } from '../../src/cli/commands/company.js';
 import { doctorCommandsTo } from '../../src/cli/commands/doctor.js';
+import { resolveCommands } from '../../src/cli/commands/invoice.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
-import { resolveCommands } from '../../src/cli/commands/resolve.js';
-import { usageCommands } from '../../src/cli/commands/usage.js';
 import { runCommand } from '../../src/cli/run.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/shared/ids.js';
-import { mirrorParked } from '../../src/runtime/parked-mirror.js';
-import { contextAt } from '../app/support.js';
-import { accepted, attempted, interrupted } from '../domain/invoice/fixtures.js';
+import { mirrorParked } from '../../src/runtime/roles/issuer.js';
+import { accepted, attempted, interrupted } from '../support/fixture/invoice.js';
+import { contextAt } from '../support/harness/event-store.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
+import { eventually } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually } from '../support/running-service.js';
-import { type Operator, openOperator } from './operator.js';
 
 const CNPJ = '12345678000195';
 const company = {
@@ -90,17 +89,17 @@ describeWithPostgres('an operator who looks after the service', () => {
       },
     };
     const stop = new AbortController();
-    const taps = createParkedTaps(operator.database.pool);
+    const taps = createParkedItems(operator.database.pool);
     const running = mirrorParked(queue, taps, stop.signal, () => undefined, 10);
     await eventually(taps.list, ({ length }) => length === 1);
     expect((await operator.run('parked', 'list')).out).toContain(`issue   nfse_${ID}`);
-    expect(await doctorLine('queue')).toMatch(/^BAD .*1 tap parked -> nfse parked list/);
+    expect(await doctorLine('queue')).toMatch(/^BAD .*1 work item parked -> nfse parked list/);
     expect(await operator.runJson('parked', 'retry', '--all')).toEqual({ exit: 0, json: { retried: 1 } });
     await eventually(taps.list, ({ length }) => length === 0);
     stop.abort();
     await running;
     expect((await operator.run('parked', 'list')).out).toBe('nothing is parked');
-    expect(await doctorLine('queue')).toMatch(/^ok {3}.*0 taps parked$/);
+    expect(await doctorLine('queue')).toMatch(/^ok {3}.*0 work items parked$/);
   });
 
   it('is told by doctor of stopped series, of open work that hangs, and of invoices that wait for support', async () => {
@@ -147,7 +146,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect((await operator.session.log.read(companyStream(CNPJ))).length).toBeGreaterThan(0);
   });
 
-  it('is told which version this is', async () => {
+  it('is told show the version', async () => {
     const said: string[] = [];
     const terminal = { out: (text: string) => void said.push(text), err: () => undefined };
     const unused = () => Promise.reject(new Error('not needed'));

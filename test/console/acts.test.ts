@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { appendTo } from '../app/support.js';
-import { at } from '../domain/invoice/fixtures.js';
-import { type ConsoleWorld, consoleWorld } from './world.js';
+import { at } from '../support/fixture/invoice.js';
+import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
+import { appendTo } from '../support/harness/event-store.js';
 
 /** Of the customer of the fixture. */
 const PERSONAL = ['CLIENTE LTDA', '11111111000191', 'Desenvolvimento de sistema'];
 
-let world: ConsoleWorld;
+let world: ConsoleHarness;
 beforeEach(async () => {
-  world = await consoleWorld();
+  world = await consoleHarness();
 });
 
 describe('personal data', () => {

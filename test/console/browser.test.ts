@@ -5,21 +5,27 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { supportStream } from '../../src/domain/log/audit-events.js';
 import { openChromium } from '../support/chromium.js';
+import {
+  type ConsoleServiceHarness,
+  DOCUMENT,
+  openConsoleServiceHarness,
+  pagesOf,
+  SCRIPT,
+} from '../support/harness/console-service.js';
 import { describeWith } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { type ConsoleStage, DOCUMENT, openStage, pagesOf, SCRIPT } from './stage.js';
 
 const WIDTHS = [390, 800, 1280] as const;
 
 describeWith('chromium', 'the console in a browser', () => {
-  let stage: ConsoleStage;
+  let stage: ConsoleServiceHarness;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
   const refused: string[] = [];
   const foreign: string[] = [];
   beforeAll(async () => {
-    [stage, browser] = await Promise.all([openStage(), openChromium()]);
+    [stage, browser] = await Promise.all([openConsoleServiceHarness(), openChromium()]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -120,13 +126,16 @@ describeWith('chromium', 'the console in a browser', () => {
 });
 
 describeWith('chromium', 'the console behind a token, in a browser', () => {
-  let stage: ConsoleStage;
+  let stage: ConsoleServiceHarness;
   let browser: Browser;
   const token = randomBytes(24).toString('hex');
   beforeAll(async () => {
     const file = join(temporaryFolder(), 'operator-token');
     await writeFile(file, `${token}\n`);
-    [stage, browser] = await Promise.all([openStage(SCRIPT, { OPERATOR_TOKEN_FILE: file }), openChromium()]);
+    [stage, browser] = await Promise.all([
+      openConsoleServiceHarness(SCRIPT, { OPERATOR_TOKEN_FILE: file }),
+      openChromium(),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();

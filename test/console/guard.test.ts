@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ConsoleWorld, consoleWorld, HOST } from './world.js';
+import { type ConsoleHarness, consoleHarness, HOST } from '../support/harness/console.js';
 
-let world: ConsoleWorld;
+let world: ConsoleHarness;
 beforeEach(async () => {
-  world = await consoleWorld({ hosts: ['support.example'] });
+  world = await consoleHarness({ hosts: ['support.example'] });
 });
 
 it('forbids scripts, frames, other addresses and keeping, on every answer', async () => {

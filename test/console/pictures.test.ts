@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../support/chromium.js';
+import { type ConsoleServiceHarness, openConsoleServiceHarness, pagesOf } from '../support/harness/console-service.js';
 import { describeWith } from '../support/needs.js';
-import { type ConsoleStage, openStage, pagesOf } from './stage.js';
 
 /** A folder for the pictures of docs/console; none are kept without it. */
 const FOLDER = process.env.CONSOLE_PICTURES;
 
 describeWith('chromium', 'pictures of the console', () => {
-  let stage: ConsoleStage;
+  let stage: ConsoleServiceHarness;
   let browser: Browser;
   beforeAll(async () => {
-    [stage, browser] = await Promise.all([openStage('Pedido de outubro'), openChromium()]);
+    [stage, browser] = await Promise.all([openConsoleServiceHarness('Pedido de outubro'), openChromium()]);
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { supportStream } from '../../src/domain/log/audit-events.js';
 import { dpsStream, parseInvoiceStream } from '../../src/domain/shared/ids.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { contextAt } from '../app/support.js';
-import { issueBodyOf } from '../http/demo.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { issueBodyOf } from '../support/fixture/demo.js';
+import {
+  CNPJ,
+  type ConsoleServiceHarness,
+  DOCUMENT,
+  openConsoleServiceHarness,
+} from '../support/harness/console-service.js';
+import { visitor } from '../support/harness/console-visitor.js';
+import { contextAt } from '../support/harness/event-store.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
-import { CNPJ, type ConsoleStage, DOCUMENT, openStage } from './stage.js';
-import { visitor } from './visitor.js';
 
 describeWithPostgres('the console of a running service', () => {
-  let stage: ConsoleStage;
+  let stage: ConsoleServiceHarness;
   beforeAll(async () => {
-    stage = await openStage();
+    stage = await openConsoleServiceHarness();
     const { invoiceId = '' } = parseInvoiceStream(stage.parkedStream) ?? {};
     const now = systemClock.now();
     const allocated = (number: number, id: string) => ({
@@ -37,7 +42,7 @@ describeWithPostgres('the console of a running service', () => {
     expect(await found({ text: seen.reference })).toEqual([ids.issued]);
     expect(await found({ text: seen.accessKey })).toEqual([ids.issued]);
     expect(await found({ text: dpsIds.last })).toEqual([ids.indeterminate]);
-    // Of an attempt before the last: only the log of numbers knows whose it was. A row of another has it as its last.
+    // The DPS id of an attempt before the last: only the stream of numbers tells its invoice. Another invoice's row has the id as its last.
     expect(await found({ text: dpsIds.first })).toContain(ids.indeterminate);
     expect(await found({ text: `${dpsIds.last.slice(0, -1)}9` })).toEqual([]);
   });

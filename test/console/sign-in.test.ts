@@ -1,14 +1,14 @@
 import { beforeEach, expect, it } from 'vitest';
-import { sessionCookie } from '../../src/console/access/session.js';
-import { T0 } from '../domain/invoice/fixtures.js';
-import { type ConsoleWorld, consoleWorld } from './world.js';
+import { sessionCookie } from '../../src/console/access.js';
+import { T0 } from '../support/fixture/invoice.js';
+import { type ConsoleHarness, consoleHarness } from '../support/harness/console.js';
 
 const TOKEN = 'correct-horse-battery-staple';
 const rules = { token: TOKEN, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: '' };
 
-let world: ConsoleWorld;
+let world: ConsoleHarness;
 beforeEach(async () => {
-  world = await consoleWorld({ token: TOKEN });
+  world = await consoleHarness({ token: TOKEN });
 });
 
 const signIn = (token: string, from?: string, operator = 'maria') =>
@@ -155,7 +155,7 @@ it('takes twenty wrong tokens a minute from all addresses together, and neither 
 });
 
 it('has no sign-in and sets no cookie where no token is demanded', async () => {
-  const open = await consoleWorld();
+  const open = await consoleHarness();
   expect((await open.visit('/console/sign-in')).status).toBe(404);
   expect((await open.visit('/console')).headers.get('set-cookie')).toBeNull();
 });

@@ -6,7 +6,15 @@ import {
   EventLogUnavailable,
   type RecordedEvent,
 } from '../../src/ports/event-log.js';
-import { chained, type EventLogEngine, freshStream, NONE, recomputed, retried, streamOf } from './event-log-kit.js';
+import {
+  chained,
+  type EventLogEngine,
+  freshStream,
+  NONE,
+  recomputed,
+  retried,
+  streamOf,
+} from '../support/harness/event-log.js';
 
 /** The part of the event log contract that is about following the log, and about losing it. */
 export const eventLogSubscriptionContract = (engineOf: () => EventLogEngine) => {

@@ -18,7 +18,7 @@ import {
   NONE,
   recomputed,
   streamOf,
-} from './event-log-kit.js';
+} from '../support/harness/event-log.js';
 import { eventLogSubscriptionContract } from './event-log-subscribe.js';
 
 /** The promises every event log keeps. An adapter is done when this suite passes over it. */

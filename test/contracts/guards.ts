@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { addSeconds } from '../../src/domain/shared/time.js';
-import type { Claim, DuplicateWindow, FingerprintMark, IdempotencyKeys, KeyOwner } from '../../src/ports/guards.js';
-import { knownAs } from '../app/support.js';
+import type { DuplicateMark, DuplicateWindow } from '../../src/ports/duplicate-window.js';
+import type { Claim, IdempotencyKeys, KeyOwner } from '../../src/ports/idempotency-keys.js';
+import { knownAs } from '../support/harness/event-store.js';
 
 /** Both guards are opened with a time to live of 24 h and a lease of 15 s. */
 export type GuardsUnderTest = { idempotency: IdempotencyKeys; duplicates: DuplicateWindow };
@@ -83,7 +84,7 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       expect(taken).toMatchObject({ kind: 'claimed', claim: { commandId: dead.commandId, acceptedAt: NOW } });
       if (taken.kind === 'claimed') await guards().idempotency.markDone(key, taken.claim.leaseToken, 'invoice');
       expect(await ask(17, 'under the old key')).toEqual({ kind: 'done', invoiceId: 'invoice' });
-      // Used anew, the key is held under the new hash alone.
+      // After it is used again, the key is held under the new hash only.
       expect(await ask(86_400, 'under the old key')).toMatchObject({ kind: 'claimed' });
       expect(await ask(86_401)).toEqual({ kind: 'in_use' });
     });
@@ -139,7 +140,7 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
   });
 
   describe('duplicate window', () => {
-    const mark = (at = NOW): FingerprintMark => ({ stream: `nfseLive-${randomUUID()}`, at });
+    const mark = (at = NOW): DuplicateMark => ({ stream: `nfseLive-${randomUUID()}`, at });
 
     it('places exactly one of 50 parallel marks and shows it to the others', async () => {
       const fingerprints = knownAs(randomUUID());

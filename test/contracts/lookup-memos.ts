@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { LookupMemos } from '../../src/ports/guards.js';
+import type { LookupProgressStore } from '../../src/ports/work-progress.js';
 
 /** The promises of every store of look-up memos; call it inside a `describe`. */
-export const lookupMemosContract = (memos: () => LookupMemos): void => {
+export const lookupMemosContract = (memos: () => LookupProgressStore): void => {
   it('keeps the last memo per stream and work', async () => {
     const stream = randomUUID();
     const first = { asked: 1, lastAskedAt: '2026-11-21T12:00:00.000Z' };

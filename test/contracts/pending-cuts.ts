@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { PendingCuts } from '../../src/ports/guards.js';
+import type { PendingCuts } from '../../src/ports/work-progress.js';
 
 /** The promises of every list of pending cuts; call it inside a `describe`. */
 export const pendingCutsContract = (cuts: () => PendingCuts): void => {

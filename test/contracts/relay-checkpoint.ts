@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { LogPosition } from '../../src/ports/event-log.js';
-import type { RelayCheckpoint } from '../../src/ports/guards.js';
+import type { RelayCheckpoint } from '../../src/ports/work-progress.js';
 
 const at = (position: bigint): LogPosition => position as LogPosition;
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Delivery, Tap, Verdict, WorkQueue } from '../../src/ports/work-queue.js';
+import type { Delivery, HandlingResult, WorkItem, WorkQueue } from '../../src/ports/work-queue.js';
 
 export type WorkQueueEngine = { queue: WorkQueue; close(): Promise<void> };
 
-type Handle = (delivery: Delivery) => Promise<Verdict>;
+type Handle = (delivery: Delivery) => Promise<HandlingResult>;
 
-const ack: Verdict = { kind: 'ack' };
+const ack: HandlingResult = { kind: 'ack' };
 const bound = { timeout: 60_000, interval: 5 };
 
 const deferred = <T = void>() => {
@@ -33,10 +33,13 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await engine.close();
     });
 
-    const put = (stream: string, kind: Tap['kind'] = 'issue', messageId = `${kind}/${stream}`): Promise<void> =>
+    const put = (stream: string, kind: WorkItem['kind'] = 'issue', messageId = `${kind}/${stream}`): Promise<void> =>
       engine.queue.put({ kind, stream, messageId });
 
-    const work = (handle: Handle, { concurrency = 1, kinds = ['issue', 'cancel'] as readonly Tap['kind'][] } = {}) => {
+    const work = (
+      handle: Handle,
+      { concurrency = 1, kinds = ['issue', 'cancel'] as readonly WorkItem['kind'][] } = {},
+    ) => {
       const abort = new AbortController();
       const ended = engine.queue.work({ kinds, concurrency, signal: abort.signal, handle });
       workers.push({ abort, ended });
@@ -44,7 +47,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
     };
 
     /** Works with this verdict for every delivery and keeps what was delivered. */
-    const collect = (verdict: (delivery: Delivery) => Verdict = () => ack, options = {}): Delivery[] => {
+    const collect = (verdict: (delivery: Delivery) => HandlingResult = () => ack, options = {}): Delivery[] => {
       const deliveries: Delivery[] = [];
       work(async (delivery) => {
         deliveries.push(delivery);
@@ -231,17 +234,32 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect(await engine.queue.parked()).toEqual([]);
     });
 
-    it('drops what is put while a tap is handled that is then parked', async () => {
+    it('drops what the sweeper puts while an item is handled that is then parked', async () => {
       const deliveries: Delivery[] = [];
       work(async (delivery) => {
         deliveries.push(delivery);
-        await put(delivery.stream, 'issue', 'new work');
+        await put(delivery.stream, 'issue', `${delivery.stream}/1`);
         return { kind: 'park', reason: 'poison' };
       });
       await put('a');
       await vi.waitFor(async () => expect(await engine.queue.parked()).toHaveLength(1), bound);
       await emptied();
       expect(deliveries).toHaveLength(1);
+    });
+
+    it('delivers new work that is put while an item is handled that is then parked', async () => {
+      const deliveries: Delivery[] = [];
+      work(async (delivery) => {
+        deliveries.push(delivery);
+        if (deliveries.length > 1) return ack;
+        await put(delivery.stream, 'issue', 'new work');
+        return { kind: 'park', reason: 'poison' };
+      });
+      await put('a');
+      await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
+      expect(deliveries[1]).toMatchObject({ stream: 'a', messageId: 'new work', deliveries: 1 });
+      await emptied();
+      expect(await engine.queue.parked()).toEqual([]);
     });
 
     it('puts both kinds of a stream back at once, and neither of another', async () => {

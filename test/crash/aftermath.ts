@@ -3,19 +3,19 @@ import { registry } from '../../projections/registry.js';
 import { verifyLog } from '../../src/app/audit/verify-log.js';
 import { unreachable } from '../../src/domain/shared/unreachable.js';
 import type { RecordedEvent } from '../../src/ports/event-log.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { applyBatch } from '../../src/workers/projection-batch.js';
-import { readCheckpoint } from '../../src/workers/projection-checkpoint.js';
-import { prepareProjections } from '../../src/workers/projector.js';
-import { dump, liveOf } from '../projections/support.js';
-import { type SeenInvoice, waitFor } from '../support/crash-client.js';
-import { isCanceled } from '../support/crash-ledger.js';
-import type { ExternalSimulator } from '../support/crash-simulator.js';
-import type { Stage } from '../support/crash-stage.js';
+import { applyBatch } from '../../src/projector/batch.js';
+import { readCheckpoint } from '../../src/projector/generations.js';
+import { prepareProjections } from '../../src/projector/projector.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { type SeenInvoice, waitFor } from '../support/harness/careful-client.js';
+import type { CrashHarness } from '../support/harness/crash.js';
+import { isCanceled } from '../support/harness/ledger.js';
+import { dump, liveOf } from '../support/harness/projector.js';
+import type { ExternalSimulator } from '../support/harness/simulator-process.js';
 import { freshDatabase } from '../support/postgres.js';
 import type { Crash } from './crash.js';
 
-/** The authorizer's ledger and the client's view agree with what had to come. */
+/** The authorizer's ledger and the client's view agree with the expected outcome. */
 export const expectEnd = async (crash: Crash, seen: SeenInvoice): Promise<void> => {
   const notes = await crash.simulator.notes(crash.amountInCents);
   const { ends } = crash.scenario;
@@ -45,7 +45,7 @@ export const expectEnd = async (crash: Crash, seen: SeenInvoice): Promise<void> 
 const CANCELLATION = { issued: undefined, canceled: 'succeeded', 'not canceled': 'failed' } as const;
 
 /** The chain holds, each accepted invoice has one stream and one outcome, and no number belongs to two of them. */
-export const expectSoundLog = async ({ engines }: Stage): Promise<void> => {
+export const expectSoundLog = async ({ engines }: CrashHarness): Promise<void> => {
   expect((await verifyLog(engines.log)).findings.kept).toEqual([]);
   const events = await wholeLog({ engines }, 'nfse');
   const owners = new Map<string, Set<string>>();
@@ -72,7 +72,7 @@ const MOST_EVENTS = 100_000;
 const CAUGHT_UP_WITHIN_MS = 60_000;
 
 /** Every row that is read is what a fold of the whole log into an empty database gives, byte for byte. */
-export const expectRowsOfLog = async ({ engines: { log, pool } }: Pick<Stage, 'engines'>): Promise<void> => {
+export const expectRowsOfLog = async ({ engines: { log, pool } }: Pick<CrashHarness, 'engines'>): Promise<void> => {
   const fresh = await freshDatabase();
   try {
     await prepareProjections(fresh.pool, log, systemClock, registry.projections);
@@ -96,10 +96,12 @@ export const expectRowsOfLog = async ({ engines: { log, pool } }: Pick<Stage, 'e
 
 const OUTCOMES = ['Authorized', 'IssuanceRejected', 'IssuanceFailed', 'NotProcessed', 'IssuanceInterrupted'];
 
-export const wholeLog = ({ engines }: Pick<Stage, 'engines'>, prefix: string): Promise<readonly RecordedEvent[]> =>
-  engines.log.readAll({ prefixes: [prefix], after: null, limit: MOST_EVENTS });
+export const wholeLog = (
+  { engines }: Pick<CrashHarness, 'engines'>,
+  prefix: string,
+): Promise<readonly RecordedEvent[]> => engines.log.readAll({ prefixes: [prefix], after: null, limit: MOST_EVENTS });
 
-/** At the end of the run: every request had an amount of its own, so no two notes may share one. */
+/** At the end of the run: every request had a unique amount, so no two notes may have the same amount. */
 export const expectNoDoubles = async (simulator: ExternalSimulator): Promise<void> => {
   const amounts = (await simulator.notes()).map(({ amount_in_cents }) => amount_in_cents);
   expect(amounts).toEqual([...new Set(amounts)]);

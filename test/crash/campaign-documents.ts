@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { loadInvoice } from '../../src/app/read/read-invoice.js';
-import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
-import type { Stage } from '../support/crash-stage.js';
+import type { ReadInvoiceEvent } from '../../src/domain/invoice/events.js';
+import type { CrashHarness } from '../support/harness/crash.js';
 import { wholeLog } from './aftermath.js';
 
-/** Official schema, and element whose signature is the document's own. */
+/** The official schema of a document, and the element that its outer signature covers. */
 const KINDS = {
   DPS: 'infDPS',
   NFSe: 'infNFSe',
@@ -24,8 +24,8 @@ const BATCH = 200;
 /** Counts by kind; a tool that is not installed is named in its place. */
 export type Checked = { line: string; faults: readonly string[] };
 
-/** Every document that the log holds, through the official schemas and the signature check of programs that are not ours. */
-export const checkDocuments = async (stage: Stage): Promise<Checked> => {
+/** Checks every document of the log against the official schemas, and its signatures with independent programs. */
+export const checkDocuments = async (stage: CrashHarness): Promise<Checked> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-documents-'));
   try {
     const files = await writeDocuments(stage, folder);
@@ -47,12 +47,13 @@ export const checkDocuments = async (stage: Stage): Promise<Checked> => {
 const okOf = (count: number, faults: readonly string[] | undefined): string =>
   faults === undefined ? 'is not installed' : `ok ${count - faults.length}`;
 
-const writeDocuments = async ({ engines }: Stage, folder: string): Promise<readonly string[]> => {
+const writeDocuments = async ({ engines }: CrashHarness, folder: string): Promise<readonly string[]> => {
   const streams = new Set((await wholeLog({ engines }, 'nfse')).map(({ stream }) => stream));
   const files: string[] = [];
   for (const stream of streams) {
     for (const event of (await loadInvoice(stream, engines.store)).events) {
       for (const [kind, gzip] of documentsOf(event)) {
+        if (gzip === undefined) throw new Error(`the key of a document (${kind}) is gone`);
         const file = join(folder, `${files.length}.${kind}.xml`);
         await writeFile(file, gunzipSync(Buffer.from(gzip, 'base64')));
         files.push(file);
@@ -62,7 +63,7 @@ const writeDocuments = async ({ engines }: Stage, folder: string): Promise<reado
   return files;
 };
 
-const documentsOf = (event: InvoiceEvent): readonly (readonly [Kind, string])[] => {
+const documentsOf = (event: ReadInvoiceEvent): readonly (readonly [Kind, string | undefined])[] => {
   switch (event.type) {
     case 'IssuanceAttempted':
       return [['DPS', event.data.signedDpsGzip]];

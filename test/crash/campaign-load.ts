@@ -1,8 +1,8 @@
-import { createCarefulClient, type SeenInvoice, waitFor } from '../support/crash-client.js';
-import type { ExternalSimulator, FaultOrder } from '../support/crash-simulator.js';
+import { createCarefulClient, type SeenInvoice, waitFor } from '../support/harness/careful-client.js';
+import type { ExternalSimulator, FaultOrder } from '../support/harness/simulator-process.js';
 import type { Seeded } from './seeded.js';
 
-/** One invoice that is wanted: its key and amount are its own, and the authorizer may fail at it once. */
+/** One invoice to issue, with a unique key and amount; the authorizer may fail at it once. */
 export type Wish = { key: string; amountInCents: number; fault: FaultKind | undefined };
 
 export const FAULT_KINDS = [
@@ -47,14 +47,14 @@ export type Load = {
   accepted: ReadonlyMap<string, string>;
   /** Resolves when every wish has its 202. */
   done: Promise<unknown>;
-  /** Asks until it is told the id; a lost connection, a 503 and a key in use are no answer. */
+  /** Repeats the request until an answer has the id; a lost connection, a 503 and a key in use do not count as answers. */
   issue(wish: Wish): Promise<string>;
   endOf(id: string): Promise<SeenInvoice>;
   /** Asks for the cancellation and waits for what comes of it. */
   cancel(id: string): Promise<SeenInvoice>;
 };
 
-/** Clients that take any api that runs, another one for each call, as behind a load balancer. */
+/** Clients that use another running api for each call, as behind a load balancer. */
 export const startLoad = (
   all: readonly Wish[],
   apiKey: string,
@@ -94,7 +94,7 @@ export const startLoad = (
         .catch(() => undefined);
       const { status } = seen?.cancellation ?? {};
       if (seen !== undefined && status !== undefined && status !== 'pending') return seen;
-      // An answer that was lost is told by the next look.
+      // The next read shows the state after a lost answer.
       if (seen !== undefined && status === undefined)
         await client()
           .cancel(id)

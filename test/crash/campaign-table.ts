@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../src/ports/event-log.js';
 import { aligned } from '../e2e/fault-table.js';
-import type { SeenInvoice } from '../support/crash-client.js';
+import type { SeenInvoice } from '../support/harness/careful-client.js';
 import type { Wish } from './campaign-load.js';
 
 export type End = { wish: Wish; seen: SeenInvoice };

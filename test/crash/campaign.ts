@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
-import { type Role, roles } from '../../src/runtime/config.js';
-import { waitFor } from '../support/crash-client.js';
-import { isCanceled } from '../support/crash-ledger.js';
-import { runProgram } from '../support/crash-processes.js';
-import { type ExternalSimulator, startExternalSimulator } from '../support/crash-simulator.js';
-import { openStage, type Stage } from '../support/crash-stage.js';
+import { type Role, roles } from '../../src/runtime/config/config.js';
+import { waitFor } from '../support/harness/careful-client.js';
+import { type CrashHarness, openCrashHarness } from '../support/harness/crash.js';
+import { isCanceled } from '../support/harness/ledger.js';
+import { runProgram } from '../support/harness/processes.js';
+import { type ExternalSimulator, startExternalSimulator } from '../support/harness/simulator-process.js';
 import { type NatsServer, startNats } from '../support/nats.js';
 import { expectRowsOfLog, expectSoundLog, wholeLog } from './aftermath.js';
 import { checkDocuments } from './campaign-documents.js';
@@ -31,7 +31,7 @@ type Step = { mishap: Mishap; role: Role };
 
 const PATIENCE_MS = 1_500_000;
 const PROGRESS_WITHIN_MS = 300_000;
-/** What is frozen misses so many other mishaps; with a pause between them, long enough to lose its lease at times. */
+/** How many other mishaps a frozen process misses. With the pauses between them it sometimes loses its lease. */
 const FROZEN_FOR = 3;
 
 /** Two processes of each role as compose.yaml starts them, under load, with an authorizer that fails at times. */
@@ -39,14 +39,14 @@ export const campaign = (title: string, { size, seed, series, openLog }: Campaig
   let simulator: ExternalSimulator;
   let nats: NatsServer;
   let log: { url: string; close(): Promise<void> } | undefined;
-  let stage: Stage;
+  let stage: CrashHarness;
   let fleet: Fleet;
   const random = seeded(seed);
   beforeAll(async () => {
     process.stdout.write(`${title}: seed ${seed}\n`);
     [simulator, nats, log] = await Promise.all([startExternalSimulator(), startNats(), openLog?.()]);
     const ofLog = log === undefined ? {} : { EVENTSTORE_URL: log.url };
-    stage = await openStage(simulator, series, ofLog);
+    stage = await openCrashHarness(simulator, series, ofLog);
     const urls = { natsUrl: nats.url, ...(log === undefined ? {} : { eventStoreUrl: log.url }) };
     fleet = await startFleet(await containersOn(stage, urls), random);
   }, PATIENCE_MS);
@@ -85,8 +85,8 @@ export const campaign = (title: string, { size, seed, series, openLog }: Campaig
   );
 };
 
-/** What an auditor's own process says of it all: chains, schemas, invariants, signed documents, and each row of the read model. */
-const expectAudited = async ({ env }: Stage): Promise<string> => {
+/** The report of a separate audit process: chains, schemas, invariants, signed documents, and each row of the read model. */
+const expectAudited = async ({ env }: CrashHarness): Promise<string> => {
   const program = runProgram(['src/main.ts', 'audit', 'verify', '--documents', '--json'], env);
   expect(await program.ended, program.complaint()).toEqual({ code: 0, signal: null });
   const { ok, streams, events, findings, documents } = JSON.parse(program.output().stdout);

@@ -1,20 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { recordReveal } from '../../src/app/audit/reveal.js';
-import { recordSupportAct } from '../../src/app/audit/support-act.js';
-import { putCompanyFile } from '../../src/app/company/company-commands.js';
-import { parseCompanyFile } from '../../src/app/company/company-file.js';
-import { importInvoices } from '../../src/app/import/import-invoices.js';
-import { setMunicipality } from '../../src/app/reference-data/commands.js';
-import { sendSites } from '../../src/app/sites.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { roles as allRoles, type Config, readConfig } from '../../src/runtime/config.js';
-import { openEngines } from '../../src/runtime/engines.js';
-import { createLogger } from '../../src/runtime/logger.js';
-import { createRunner } from '../../src/runtime/runner.js';
+import { appendReveal, appendSupportAct } from '../../src/app/audit/audit-trail.js';
+import type { SendSite } from '../../src/app/event-store/append-sites.js';
+import { putCompanyFile } from '../../src/app/operator/company/company-commands.js';
+import { parseCompanyFile } from '../../src/app/operator/company/company-file.js';
+import { importInvoices } from '../../src/app/operator/import/import-invoices.js';
+import { setMunicipality } from '../../src/app/operator/reference-data/commands.js';
+import { roles as allRoles, type Config, readConfig } from '../../src/runtime/config/config.js';
+import { createLogger } from '../../src/runtime/config/logger.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { openEngines } from '../../src/runtime/engines/engines.js';
+import { createRunner } from '../../src/runtime/engines/runner.js';
+import { sessionOver } from '../../src/runtime/operator/session.js';
 import { startService } from '../../src/runtime/service.js';
-import { sessionOver } from '../../src/runtime/session.js';
-import { isCanceled, readLedger } from '../support/crash-ledger.js';
+import { isCanceled, readLedger } from '../support/harness/ledger.js';
 import { type KillOrder, killing, parseKillPoint } from './kill-point.js';
 import { supportUnfinished } from './support-work.js';
 
@@ -31,7 +30,7 @@ const main = async ([command, file = '']: readonly string[]): Promise<void> => {
   const roles = allRoles.filter((role) => !(process.env.CRASH_WITHOUT_ROLES ?? '').split(',').includes(role));
   const logger = createLogger(parsed.config.logLevel, 'stderr');
   const { url } = await startService({ config: parsed.config, roles, clock: systemClock, logger, ...hooks });
-  // Whoever started this process has died when its end of the pipe closes.
+  // The pipe closes when the parent process has died.
   process.stdin.on('end', () => process.exit(1)).resume();
   process.stdout.write(`${JSON.stringify({ msg: 'ready', url })}\n`, start.end);
 };
@@ -44,11 +43,13 @@ const signal = (): { over: Promise<void>; end(): void } => {
   return { over, end: () => end() };
 };
 
+const CANCELLATION: SendSite = 'sendCancellation';
+
 const orderOf = (env: NodeJS.ProcessEnv, mayDie: Promise<void>): KillOrder | undefined => {
   const { CRASH_POINT: point, CRASH_MARKER: markerFile, CRASH_CONTROL_URL: controlUrl, CRASH_AMOUNT: amount } = env;
   if (point === undefined) return undefined;
   if (markerFile === undefined || controlUrl === undefined) throw new Error('CRASH_MARKER, CRASH_CONTROL_URL missing');
-  const isCancellation = point.endsWith(sendSites[1]);
+  const isCancellation = point.endsWith(CANCELLATION);
   const reached = async (): Promise<void> => {
     for (;;) {
       const note = (await readLedger(controlUrl)).find(({ amount_in_cents }) => amount_in_cents === Number(amount));
@@ -64,7 +65,7 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const runner = createRunner(() => undefined);
   const logger = createLogger(config.logLevel, 'stderr');
-  const engines = await openEngines({ config, clock: systemClock, logger, runner, patience: 'command', ...hooks });
+  const engines = await openEngines({ config, clock: systemClock, logger, runner, startedFor: 'command', ...hooks });
   const deps = sessionOver(engines, config, systemClock).companyDeps('crash-test');
   const result = await putCompanyFile(parsed.registration, deps);
   await setMunicipality('3304557', { requiresCustomer: false }, deps);
@@ -74,8 +75,8 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
     ...{ ...deps, ...noFiles, readModel: engines.readModel },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
-  await recordReveal({ command: 'events show', subject: 'crash-test' }, deps);
-  await recordSupportAct({ retryParked: 'crash-test' }, deps);
+  await appendReveal({ command: 'events show', subject: 'crash-test' }, deps);
+  await appendSupportAct({ retryParked: 'crash-test' }, deps);
   await supportUnfinished(engines);
   await runner.stop();
   if ('refused' in result) throw new Error(result.refused);

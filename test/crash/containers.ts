@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Role } from '../../src/runtime/config.js';
+import type { Role } from '../../src/runtime/config/config.js';
 import { composeService } from '../support/compose.js';
-import type { Stage } from '../support/crash-stage.js';
+import type { CrashHarness } from '../support/harness/crash.js';
 
 /** What a container runs, as a process of this machine. */
 export type Command = { args: readonly string[]; env: Readonly<Record<string, string>> };
@@ -18,7 +18,7 @@ const OF_A_CONTAINER = /^\/|0\.0\.0\.0|\bsimulator\b/;
  * Command line and environment of each role from compose.yaml, with addresses and files of this machine in the place of
  * the containers' and with the stage's short pauses. Throws for a variable that it knows no replacement of.
  */
-export const containersOn = async (stage: Stage, urls: EngineUrls): Promise<(role: Role) => Command> => {
+export const containersOn = async (stage: CrashHarness, urls: EngineUrls): Promise<(role: Role) => Command> => {
   const file = async (name: string, text: string): Promise<string> => {
     const path = join(stage.folder, name);
     await writeFile(path, text, { mode: 0o600 });

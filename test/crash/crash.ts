@@ -2,22 +2,22 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { createCarefulClient, type SeenInvoice, waitFor } from '../support/crash-client.js';
-import { type Program, runProgram, startProgram } from '../support/crash-processes.js';
-import type { ExternalSimulator } from '../support/crash-simulator.js';
-import type { Stage } from '../support/crash-stage.js';
+import { createCarefulClient, type SeenInvoice, waitFor } from '../support/harness/careful-client.js';
+import type { CrashHarness } from '../support/harness/crash.js';
+import { type Program, runProgram, startProgram } from '../support/harness/processes.js';
+import type { ExternalSimulator } from '../support/harness/simulator-process.js';
 import type { KillPoint } from './kill-point.js';
 import type { Scenario } from './scenarios.js';
 
 const CHILD = 'test/crash/child.ts';
 
-/** Everything that one crash is made of. */
+/** The parts of one crash. */
 export type Crash = {
   point: KillPoint;
   scenario: Scenario;
-  stage: Stage;
+  stage: CrashHarness;
   simulator: ExternalSimulator;
-  /** Unique in the whole run: the ledger's notes are told apart by it. */
+  /** Unique in the whole run; identifies the notes of this crash in the ledger. */
   amountInCents: number;
 };
 
@@ -74,7 +74,7 @@ const bodyOf = ({ amountInCents, scenario }: Crash) => ({
 const referenceOf = ({ amountInCents }: Pick<Crash, 'amountInCents'>): string => `pedido-${amountInCents}`;
 
 /**
- * As a careful client asks: a 503 or a key in use means the same request again, with a reference only when it is not
+ * Asks as a careful client does: after a 503 or a key in use it sends the same request again, with a reference only when it is not
  * found. Undefined: the connection broke, and the client knows nothing.
  */
 export const issue = async (crash: Crash, running: Running): Promise<string | undefined> => {
@@ -87,7 +87,7 @@ export const issue = async (crash: Crash, running: Running): Promise<string | un
   return heard === BROKEN ? undefined : heard;
 };
 
-/** The same request after the restart, which has to find what the first one left. */
+/** The same request after the restart, which must find the result of the first one. */
 export const issueAgain = async (crash: Crash, running: Running): Promise<string> => {
   const id = await issue(crash, running);
   if (id === undefined) throw new Error('the restarted service broke the connection');

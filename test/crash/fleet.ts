@@ -1,6 +1,6 @@
-import { roles as allRoles, type Role } from '../../src/runtime/config.js';
-import { type Member, startMember } from '../support/crash-members.js';
-import type { Death } from '../support/crash-processes.js';
+import { roles as allRoles, type Role } from '../../src/runtime/config/config.js';
+import { type Member, startMember } from '../support/harness/members.js';
+import type { Death } from '../support/harness/processes.js';
 import type { Command } from './containers.js';
 import type { Seeded } from './seeded.js';
 
@@ -11,13 +11,13 @@ export type Mishap = (typeof MISHAPS)[number];
 export type Fleet = {
   /** Of every api that runs. */
   origins(): readonly string[];
-  /** It befalls one of the two processes of the role; another takes the place of one that is gone. */
+  /** Hits one of the two processes of the role; a new process replaces one that has ended. */
   befall(mishap: Mishap, role: Role): Promise<void>;
-  /** What was frozen goes on. */
+  /** Lets the frozen process continue. */
   thaw(): void;
   /** How often each befell each role. */
   counts: Readonly<Record<Mishap, Readonly<Record<Role, number>>>>;
-  /** Ends that nobody asked for, and drains that did not end with 0. */
+  /** Unexpected ends of processes, and drains that did not end with 0. */
   wrongEnds: readonly string[];
   close(): Promise<void>;
 };

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { invoices } from '../../projections/invoices/index.js';
+import { invoices } from '../../projections/invoices.js';
 import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import type { EventLog } from '../../src/ports/event-log.js';
-import { applyBatch } from '../../src/workers/projection-batch.js';
-import { readCheckpoint } from '../../src/workers/projection-checkpoint.js';
-import { prepareProjections } from '../../src/workers/projector.js';
-import { accepted, streamOf } from '../projections/histories.js';
-import { allOf, appendEvents, clock, dump, liveOf, NOW } from '../projections/support.js';
-import { waitFor } from '../support/crash-client.js';
+import { applyBatch } from '../../src/projector/batch.js';
+import { readCheckpoint } from '../../src/projector/generations.js';
+import { prepareProjections } from '../../src/projector/projector.js';
+import { accepted, streamOf } from '../support/fixture/histories.js';
+import { waitFor } from '../support/harness/careful-client.js';
+import { allOf, appendEvents, clock, dump, liveOf, NOW } from '../support/harness/projector.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const WITHIN_MS = 30_000;

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type AppendSite, appendSites, type SendSite, sendSites } from '../../src/app/event-store/append-sites.js';
 import type { EventStore } from '../../src/app/event-store/event-store.js';
-import { type AppendSite, appendSites, type SendSite, sendSites } from '../../src/app/sites.js';
 import type { Authorizer } from '../../src/ports/authorizer.js';
 
 /**
- * Where a process dies. `after` an append: stored, but nobody was told. `during` a send: the authorizer has acted and
+ * Where a process dies. `after` an append: stored, but without an answer. `during` a send: the authorizer has acted and
  * its answer never reaches us. `after` a send: the answer is here and not recorded.
  */
 export type KillPoint = `${'before' | 'after'}:${AppendSite}` | `${'before' | 'during' | 'after'}:${SendSite}`;
@@ -14,7 +14,7 @@ export type KillOrder = {
   point: KillPoint;
   /** From 1. */
   occurrence: number;
-  /** Gets the name of the point: proof that the process died there and of nothing else. */
+  /** The file that gets the name of the point, as proof that the process died there and for no other reason. */
   markerFile: string;
   /** A service that comes to the point while it starts waits there until it has said that it is ready. */
   mayDie: Promise<void>;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type LeaderSession, leaderSession } from '../../src/adapters/sql/leader-lock.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
-import { type LeaderSession, leaderSession } from '../../src/workers/projection-leader.js';
-import { waitFor } from '../support/crash-client.js';
-import { type Program, startProgram } from '../support/crash-processes.js';
 import { openDatabaseLine } from '../support/database-line.js';
+import { waitFor } from '../support/harness/careful-client.js';
+import { type Program, startProgram } from '../support/harness/processes.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 /** A third of it is the time of an answer: a busy machine takes less. */

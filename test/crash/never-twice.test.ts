@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { appendSites, sendSites } from '../../src/app/sites.js';
-import { type ExternalSimulator, startExternalSimulator } from '../support/crash-simulator.js';
+import { appendSites, sendSites } from '../../src/app/event-store/append-sites.js';
+import { type ExternalSimulator, startExternalSimulator } from '../support/harness/simulator-process.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { expectNoDoubles } from './aftermath.js';
 import { killPointsOfAppend, killPointsOfSend } from './kill-point.js';

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { invoiceStream, parseInvoiceId } from '../../src/domain/shared/ids.js';
-import { demoCompany } from '../../src/runtime/demo-company.js';
-import { waitFor } from '../support/crash-client.js';
-import type { ExternalSimulator } from '../support/crash-simulator.js';
-import { openStage, type Stage } from '../support/crash-stage.js';
+import { demoCompany } from '../../src/runtime/commands/demo-company.js';
+import { waitFor } from '../support/harness/careful-client.js';
+import { type CrashHarness, openCrashHarness } from '../support/harness/crash.js';
+import type { ExternalSimulator } from '../support/harness/simulator-process.js';
 import { expectEnd, expectSoundLog, wholeLog } from './aftermath.js';
 import {
   type Crash,
@@ -20,17 +20,17 @@ import {
 import type { KillPoint } from './kill-point.js';
 import type { Scenario } from './scenarios.js';
 
-/** One number per crash: its series and its amounts, so that its notes can be told apart in the one ledger. */
+/** One number per crash, which gives its series and amounts, so that its notes can be found in the shared ledger. */
 export type Turn = { point: KillPoint; scenario: Scenario; serial: number };
 
 const CONFLICT_WITHIN_MS = 120_000;
 const GONE_WITHIN_MS = 120_000;
 const MOVED_TO = 50;
 
-/** Dies at the point, restarts on the same data, asks again, and compares the ledger with what the client is told. */
+/** Kills the process at the point, restarts it on the same data, repeats the request, and compares the ledger with the client's view. */
 export const runCrash = async ({ point, scenario, serial }: Turn, simulator: ExternalSimulator): Promise<void> => {
   const open: Running[] = [];
-  const stage = await openStage(simulator, String(serial));
+  const stage = await openCrashHarness(simulator, String(serial));
   const crash: Crash = { point, scenario, stage, simulator, amountInCents: 10_000 + 10 * serial };
   const start = async (fate: 'doomed' | 'lives', of: Crash = crash): Promise<Running> => {
     const running = await serve(of, fate);
@@ -91,7 +91,7 @@ const playRetention = async (crash: Crash, start: Start): Promise<void> => {
 
 const NEXT_BODY = { amount_in_cents: 999_999, description: 'Outro serviço', customer: { document: '11222333000181' } };
 
-/** Another installation of the same company used our first number; an operator moves ours when the series has stopped. */
+/** Another installation of the same company used our first number; an operator moves our numbers when the series has stopped. */
 const playConflict = async (crash: Crash, start: Start): Promise<void> => {
   await leaveForeignNote(crash, start);
   const doomed = await start('doomed');
@@ -107,7 +107,7 @@ const playConflict = async (crash: Crash, start: Start): Promise<void> => {
 };
 
 const leaveForeignNote = async (crash: Crash, start: Start): Promise<void> => {
-  const elsewhere = await openStage(crash.simulator, crash.stage.series);
+  const elsewhere = await openCrashHarness(crash.simulator, crash.stage.series);
   const foreign = { ...crash, stage: elsewhere, amountInCents: crash.amountInCents + 1 };
   try {
     const other = await start('lives', foreign);
@@ -118,7 +118,7 @@ const leaveForeignNote = async (crash: Crash, start: Start): Promise<void> => {
   }
 };
 
-const untilConflictIsKnown = async ({ engines }: Stage, id: string): Promise<void> => {
+const untilConflictIsKnown = async ({ engines }: CrashHarness, id: string): Promise<void> => {
   const stream = invoiceStream('test', demoCompany().cnpj, parseInvoiceId(id) ?? '');
   await waitFor('the number conflict', CONFLICT_WITHIN_MS, async () =>
     (await engines.log.read(stream)).find(({ type }) => type === 'NumberConflictFound'),
@@ -140,7 +140,7 @@ const playOperate = async (crash: Crash, start: Start): Promise<void> => {
   expect(allocated.map(({ data }) => data.number)).toEqual([1, MOVED_TO]);
 };
 
-/** The difference is told once, by whichever process got to write it, and the invoice stays as it is. */
+/** One process records the difference once, and the invoice stays unchanged. */
 const playReconcile = async (crash: Crash, start: Start): Promise<void> => {
   const doomed = await start('doomed');
   const { access_key } = await untilSettled(doomed, await untilIssued(doomed, await issue(crash, doomed)));

@@ -1,5 +1,5 @@
-import type { AppendSite, SendSite } from '../../src/app/sites.js';
-import type { FaultOrder } from '../support/crash-simulator.js';
+import type { AppendSite, SendSite } from '../../src/app/event-store/append-sites.js';
+import type { FaultOrder } from '../support/harness/simulator-process.js';
 
 /**
  * What leads a process to a point, and what must be true in the end, wherever it died: `issued`, `canceled` and
@@ -7,7 +7,7 @@ import type { FaultOrder } from '../support/crash-simulator.js';
  */
 export type Scenario = {
   title: string;
-  /** `conflict`: a foreign note stands under our first number. `operate`: the operator's process dies, not the service. `reconcile`: the note is canceled at the web portal. */
+  /** `conflict`: another party's note has our first number. `operate`: the operator's process dies. `reconcile`: the web portal cancels the note. */
   kind: 'issue' | 'cancel' | 'retention' | 'conflict' | 'operate' | 'reconcile';
   ends: 'issued' | 'failed' | 'indeterminate' | 'canceled' | 'not canceled' | 'deleted';
   /** Without a key the client looks for its reference before it asks again. */
@@ -28,7 +28,7 @@ const issue: Scenario = { title: 'issue', kind: 'issue', ends: 'issued' };
 const cancel: Scenario = { title: 'cancel', kind: 'cancel', ends: 'canceled' };
 
 const SHORT = { ALLOW_SHORT_WINDOWS: '1' };
-/** A refusal that a busy machine brings after the stage's second would be no refusal any more. */
+/** On a busy machine a refusal may arrive after the stage's timeout of a second, and then counts as unknown. */
 const HEARS_REFUSALS = { AUTHORIZER_TIMEOUT_S: '30' };
 const NOBODY_THERE = 'https://127.0.0.1:1/SefinNacional';
 
@@ -44,7 +44,7 @@ const cancelAbsent: Scenario = {
 };
 const twiceLost = { faults: [{ ...lost('issue', 'lost_before_commit'), times: 2 }] };
 
-/** The compiler demands a scenario for every place that appends. */
+/** The compiler demands a scenario for every append site. */
 export const appendScenarios = {
   accept_invoice: [
     { ...issue, title: 'issue with a key', asks: 'with a key' },
@@ -61,7 +61,7 @@ export const appendScenarios = {
   record_issue_outcome: [
     issue,
     { ...issue, title: 'issue refused', faults: [rejected], ends: 'failed', env: HEARS_REFUSALS, only: 'after' },
-    // Nobody knows of the refusal any more: the same bytes are sent again.
+    // The refusal was lost with its process, so the same bytes are sent again.
     { ...issue, title: 'issue refused', faults: [rejected], only: 'before' },
     { ...absent, occurrence: 2, thorough: true },
   ],

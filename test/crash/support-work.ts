@@ -1,28 +1,28 @@
-import { adoptNote } from '../../src/app/reconcile-log/adopt-note.js';
-import { moveNumbersPast } from '../../src/app/reconcile-log/move-numbers.js';
-import { settleInvoice } from '../../src/app/settlement/settle-invoice.js';
+import { settleInvoice } from '../../src/app/operator/settlement/settle-invoice.js';
+import { adoptNote } from '../../src/app/recovery/adopt-note.js';
+import { moveNumbersPast } from '../../src/app/recovery/recover-log.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
 import type { AuthorizedNote, Authorizer } from '../../src/ports/authorizer.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import type { Engines } from '../../src/runtime/engines.js';
-import { contextAt } from '../app/support.js';
-import { accepted, attempted, DPS_ID, interrupted, limits } from '../domain/invoice/fixtures.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import type { Engines } from '../../src/runtime/engines/engines.js';
+import { accepted, attempted, DPS_ID, interrupted, limits } from '../support/fixture/invoice.js';
+import { contextAt } from '../support/harness/event-store.js';
 
 const INDETERMINATE = '88888888-8888-4888-8888-888888888801';
 const OPEN = '88888888-8888-4888-8888-888888888802';
 const SERIES = '900';
 
-/** What a look-up finds, without an authorizer: these notes are in nobody's ledger. */
+/** The result of a look-up without an authorizer; these notes are in no ledger. */
 const note = (accessKey: string): AuthorizedNote => ({
   ...{ accessKey, nfseNumber: '1', authorizedAt: systemClock.now(), xml: Buffer.from('<NFSe/>') },
-  ...{ dpsId: DPS_ID, dpsDigest: 'digest', content: { amount: '1.00', description: '', customerDocument: '' } },
+  ...{ dpsId: DPS_ID, digest: 'digest', content: { amount: '1.00', description: '', customerDocument: '' } },
 });
 
 /** Registered nowhere, so the living service leaves its invoices alone. */
 const companyId = '98765432000198';
 
-/** Support's own writes: a settlement, numbers moved past a note, a note given back to its invoice. Once each, however often. */
+/** The writes of support: a settlement, numbers moved past a note, a note given back to its invoice. A repetition writes nothing. */
 export const supportUnfinished = async (engines: Engines): Promise<void> => {
   const { store } = engines;
   const deps = { store, clock: systemClock, actor: 'support:crash-test' as const };
@@ -40,7 +40,7 @@ export const supportUnfinished = async (engines: Engines): Promise<void> => {
   if (!(await adoptNote(open, { note: note('8'.repeat(50)) }, deps))) throw new Error('the note was not taken');
 };
 
-/** What stands already, of the process that died, is left as it is. */
+/** Events that the dead process has written stay unchanged. */
 const begin = async ({ store }: Engines, invoiceId: string, ...more: readonly InvoiceEvent[]): Promise<StreamName> => {
   const stream = invoiceStream('test', companyId, invoiceId);
   const { version } = await store.load(stream);

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { invoiceStream, parseInvoiceId } from '../../src/domain/shared/ids.js';
-import { demoCompany } from '../../src/runtime/demo-company.js';
-import { createCarefulClient, type SeenInvoice, waitFor } from '../support/crash-client.js';
-import { type Member, startRoles } from '../support/crash-members.js';
-import { type ExternalSimulator, startExternalSimulator } from '../support/crash-simulator.js';
-import { openStage, type Stage } from '../support/crash-stage.js';
+import { demoCompany } from '../../src/runtime/commands/demo-company.js';
+import { createCarefulClient, type SeenInvoice, waitFor } from '../support/harness/careful-client.js';
+import { type CrashHarness, openCrashHarness } from '../support/harness/crash.js';
+import { type Member, startRoles } from '../support/harness/members.js';
+import { type ExternalSimulator, startExternalSimulator } from '../support/harness/simulator-process.js';
 import { type NatsServer, startNats } from '../support/nats.js';
 import { describeWith } from '../support/needs.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { becomesReady, readiness } from '../support/readiness.js';
 import { expectNoDoubles, expectSoundLog } from './aftermath.js';
 
-/** What one process leads and others stand by for. */
+/** The tasks that one process leads while others wait for the lock. */
 const LED = 'projector,relay,sweeper';
 /** The lease is 15 s. */
 const WITHIN_MS = 90_000;
@@ -20,14 +20,14 @@ describeWith('natsServer', 'processes that lead, and others that stand by', () =
   describeWithPostgres('over PostgreSQL and NATS', () => {
     let simulator: ExternalSimulator;
     let nats: NatsServer;
-    let stage: Stage;
+    let stage: CrashHarness;
     let front: Member;
     let leader: Member;
     let standBy: Member;
     const members: Member[] = [];
     beforeAll(async () => {
       [simulator, nats] = await Promise.all([startExternalSimulator(), startNats()]);
-      stage = await openStage(simulator, '920');
+      stage = await openCrashHarness(simulator, '920');
       [front, leader] = await Promise.all([start('api,issuer'), start(LED)]);
       await issued(await accepted(30_000));
       standBy = await start(LED);

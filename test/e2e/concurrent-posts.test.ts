@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { waitFor } from '../support/crash-client.js';
-import { readLedger } from '../support/crash-ledger.js';
+import { waitFor } from '../support/harness/careful-client.js';
+import { readLedger } from '../support/harness/ledger.js';
+import { eventually } from '../support/harness/running-service.js';
+import {
+  openServiceProcesses,
+  type ServiceProcess,
+  type ServiceProcesses,
+} from '../support/harness/service-processes.js';
 import { CROWD, type PostAnswer, parallelPosts, postAnswerOf } from '../support/parallel-posts.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually } from '../support/running-service.js';
-import { openServiceProcesses, type ServiceProcess, type ServiceProcesses } from '../support/service-processes.js';
 
 const ISSUED_WITHIN_MS = 120_000;
 /** A key that a dead process claimed is leased for 15 s. */
 const LEASE_WITHIN_MS = 120_000;
-/** So many answers are heard before the kill: the other requests in hand are then at all stages. */
+/** Answers before the kill; the other requests under way are then at different stages. */
 const HEARD_BEFORE_DEATH = 20;
-/** So many are in hand at once: fewer than all, so that the process cannot be done with them before it dies. */
+/** Requests under way at once: fewer than all, so that the process cannot have answered all before it dies. */
 const IN_HAND = 30;
 
 describeWithPostgres('a hundred requests at once, spread over two processes,', () => {

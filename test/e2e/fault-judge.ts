@@ -4,7 +4,7 @@ import { nameOf } from './fault-kinds.js';
 import { invoiceOf, type Played } from './fault-play.js';
 import type { FaultWorld, LedgerEntry } from './fault-world.js';
 
-/** What an invoice came to, and what is untrue about it. */
+/** The outcome of an invoice, and the statements about it that are not true. */
 export type Judged = { played: Played; ends: string; complaints: readonly string[] };
 
 /**
@@ -13,7 +13,7 @@ export type Judged = { played: Played; ends: string; complaints: readonly string
  */
 const LOOK_UPS_PER_SEND = 11;
 
-/** Against the ledger, when nothing is under way any more. */
+/** Compares with the ledger after all calls have ended. */
 export const judgeAll = async (world: FaultWorld, all: readonly Played[]): Promise<readonly Judged[]> => {
   const notes = new Map<number, LedgerEntry[]>();
   for (const note of await world.ledger())
@@ -58,17 +58,17 @@ const issuing = (
 };
 
 /**
- * A note that look-ups do not show for the invoice's hour, though the authorizer says that the DPS exists; or a refusal
- * after a send that may have got through, which proves nothing about that one (design section 6, 4).
+ * Two plans may end indeterminate: look-ups hide the note for the invoice's hour, though the authorizer says that the DPS exists; or a refusal
+ * follows a send that may have arrived, and proves nothing about that send (docs/architecture.md#never-twice).
  */
 const mayStayUnknown = (plan: Played['plan']): boolean =>
   isHidden(plan, 'issue') ||
   plan.faults.some(({ on, kind }, index) => on === 'issue' && kind === 'reject' && (index > 0 || isOfRealTime(plan)));
 
-/** Its client gives up after a real second or two. */
+/** True for faults that last until the client's own timeout, a second or two of real time. */
 const isOfRealTime = ({ faults }: Played['plan']): boolean => faults.some(({ kind }) => kind === 'slow');
 
-/** For longer than the hour. The simulator hides what a held-back answer is about from its commit on until after the answer. */
+/** True when look-ups do not show a note for longer than the hour. The simulator hides the note of a held-back answer until after the answer. */
 const isHidden = ({ faults }: Played['plan'], what: 'issue' | 'event'): boolean => {
   const stale = faults.filter(({ on, kind }) => on === what && kind === 'stale');
   const isHeldBack = faults.some(({ on, kind }) => on === what && kind === 'slow');
@@ -100,7 +100,7 @@ const canceling = (
 const bounds = ({ calls, plan, deaths }: Played): readonly string[] => {
   const complaints: string[] = [];
   const { sends, lookUps, eventSends, eventLookUps } = calls;
-  // Each fault can cost one send more, and nothing else can; but a busy machine may be slow of itself.
+  // Only a fault can cause one more send; but a busy machine may also be slow without a fault.
   const most = isOfRealTime(plan) ? MAX_SENDS : Math.min(MAX_SENDS, 1 + plan.faults.length);
   if (sends > most || eventSends > most) complaints.push(`${sends} and ${eventSends} sends`);
   if (lookUps > LOOK_UPS_PER_SEND * sends || eventLookUps > LOOK_UPS_PER_SEND * eventSends)

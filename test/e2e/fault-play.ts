@@ -1,19 +1,19 @@
-import { workOnCancellation } from '../../src/app/issuer/cancel.js';
-import type { IssuerDeps, Next } from '../../src/app/issuer/deps.js';
-import { workOnIssue } from '../../src/app/issuer/issue.js';
+import { workOnCancellation } from '../../src/app/issuing/cancellation.js';
+import type { IssuerDeps, Next } from '../../src/app/issuing/deps.js';
+import { workOnIssue } from '../../src/app/issuing/note.js';
 import { loadInvoice } from '../../src/app/read/read-invoice.js';
 import { requestCancellation } from '../../src/domain/invoice/request-cancellation.js';
 import type { Invoice } from '../../src/domain/invoice/state.js';
 import { invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
 import { brasiliaDate, type Instant, isBefore } from '../../src/domain/shared/time.js';
-import { appendTo } from '../app/support.js';
-import { accepted } from '../domain/invoice/fixtures.js';
-import { DEMO_CNPJ } from '../http/demo.js';
-import { CUSTOMER } from '../simulator/support.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
+import { accepted } from '../support/fixture/invoice.js';
+import { appendTo } from '../support/harness/event-store.js';
+import { CUSTOMER } from '../support/harness/simulator.js';
 import { isCanceledIn, type Plan } from './fault-kinds.js';
 import { type CallCounts, type FaultWorld, IssuerDied } from './fault-world.js';
 
-/** One invoice on its way, and when somebody looks at it next; undefined when nothing is left to do. */
+/** One invoice under way, and the instant of its next delivery; undefined when nothing is left to do. */
 export type Played = {
   plan: Plan;
   amountInCents: number;
@@ -73,7 +73,7 @@ const begin = async (world: FaultWorld, plan: Plan, amountInCents: number): Prom
 const patienceFor = ({ faults }: Plan): 'long' | 'short' =>
   faults.some(({ kind }) => kind === 'slow') ? 'short' : 'long';
 
-/** One delivery of the queue; whoever dies is followed by a process that knows only the log and R. */
+/** One delivery of the queue. After a process dies, the next one knows only the log and the database. */
 const look = async (world: FaultWorld, one: Played, beforeCancel: BeforeCancel): Promise<void> => {
   const works = { issue: workOnIssue, cancel: workOnCancellation };
   const next = await works[one.work](one.stream, one.issuer).catch((error: unknown): Next => {

@@ -1,6 +1,6 @@
 import type { Judged } from './fault-judge.js';
 
-/** Ends and most calls by kind of fault; an invoice with two kinds stands in both rows. */
+/** Outcomes and the highest numbers of calls by kind of fault; an invoice with two kinds counts in both rows. */
 export const tableOf = (all: readonly Judged[]): string => {
   const kinds = [...new Set(all.flatMap(kindsOf))].sort();
   const ends = [...new Set(all.map((one) => one.ends))].sort();

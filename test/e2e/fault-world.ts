@@ -6,22 +6,22 @@ import { createDocumentSigner } from '../../src/adapters/authorizer/document-sig
 import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
-import type { IssuerDeps } from '../../src/app/issuer/deps.js';
+import type { IssuerDeps } from '../../src/app/issuing/deps.js';
 import type { Authorizer } from '../../src/ports/authorizer.js';
-import { demoCertificate } from '../../src/runtime/demo-certificate.js';
+import { demoCertificate } from '../../src/runtime/operator/session.js';
 import { issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
 import type { FaultTarget } from '../../src/simulator/state/faults.js';
-import { issuerWorld } from '../app/issuer/world.js';
-import { fixedKeys, type MovableClock, movableClock, openGate } from '../app/support.js';
-import { T0 } from '../domain/invoice/fixtures.js';
-import { DEMO_CNPJ } from '../http/demo.js';
-import { tables } from '../simulator/support.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
+import { T0 } from '../support/fixture/invoice.js';
+import { fixedKeys, type MovableClock, movableClock, openBreaker } from '../support/harness/event-store.js';
+import { issuingHarness } from '../support/harness/issuing.js';
+import { tables } from '../support/harness/simulator.js';
 import type { Fault } from './fault-kinds.js';
 import { type MovedTimers, movedTimers } from './fault-timers.js';
 
 export type LedgerEntry = { access_key: string; amount_in_cents: number; canceled_at?: string };
 
-/** The real simulator over HTTP, the log and R in memory, and one clock for all that only the test moves. */
+/** The real simulator over HTTP, log and database in memory, and one clock for all, which only the test moves. */
 export type FaultWorld = {
   clock: MovableClock;
   timers: MovedTimers;
@@ -66,7 +66,7 @@ export const openFaultWorld = async (): Promise<FaultWorld> => {
     });
   const clients = { long: clientOf(PATIENCE_MS.long), short: clientOf(PATIENCE_MS.short) };
   const store = createEventStore(memoryEventLog(), fixedKeys());
-  const { deps: usual } = await issuerWorld('test', {
+  const { deps: usual } = await issuingHarness('test', {
     ...{ store, clock, signer: createDocumentSigner(), lookups: createMemoryGuards().lookups },
     identityOf: async () => certificate,
   });
@@ -84,8 +84,8 @@ export const openFaultWorld = async (): Promise<FaultWorld> => {
     },
     ledger: async () => (await control('ledger?environment=test')) as readonly LedgerEntry[],
     startIssuer: (calls, dies, patience) =>
-      // A breaker of its own: the faults of one invoice are none of another's.
-      mortal({ ...usual, authorizer: clients[patience], gate: openGate(clock) }, calls, dies),
+      // Each invoice has a separate breaker, so that the faults of one invoice do not affect another.
+      mortal({ ...usual, authorizer: clients[patience], breaker: openBreaker(clock) }, calls, dies),
     close: async () => {
       clients.long.close();
       clients.short.close();

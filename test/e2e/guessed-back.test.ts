@@ -3,22 +3,22 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { writeBackup } from '../../src/adapters/embedded-postgres/backup-write.js';
+import { writeBackup } from '../../src/adapters/embedded-postgres/backup.js';
 import { decodeEvent } from '../../src/app/event-store/codec.js';
-import { bodyHashOf, fingerprintOf } from '../../src/app/hashes.js';
+import { bodyHashOf, fingerprintOf } from '../../src/app/event-store/hashes.js';
 import { ALL_STREAMS } from '../../src/domain/log/stream-prefixes.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
 import { type Dictionary, guessBack, hashesIn, type StolenEvent, textsOf } from '../support/guessing.js';
-import { plant } from '../support/planted.js';
-import { describeWithPostgres } from '../support/postgres.js';
 import {
   type Body,
   type Mode,
-  openRetentionSite,
+  openRetentionHarness,
   personalBody,
-  type RetentionSite,
-} from '../support/retention-site.js';
-import { eventually } from '../support/running-service.js';
+  type RetentionHarness,
+} from '../support/harness/retention.js';
+import { eventually } from '../support/harness/running-service.js';
+import { plant } from '../support/planted.js';
+import { describeWithPostgres } from '../support/postgres.js';
 import { everyRow } from '../support/whole-database.js';
 
 const RUN_MS = 300_000;
@@ -36,13 +36,13 @@ const someCpf = (): string => {
 describeWithPostgres('a thief of everything but the master key', () => {
   const planted = plant();
   const amounts = { live: [2_001, 2_002], test: [2_003, 2_004] } as const;
-  let site: RetentionSite;
+  let site: RetentionHarness;
   let folder: string;
   /** As they lie in the log, and opened with the keys, for what the version before would have written. */
   let stored: readonly StolenEvent[];
   let opened: readonly StolenEvent[];
 
-  /** The thief knows what the company sells and to whom; of the CPF only that it is one. */
+  /** The attacker knows what the company sells and the customers' names, but not their CPF. */
   const dictionary = (): Dictionary => ({
     descriptions: [
       'Consultoria',
@@ -68,7 +68,7 @@ describeWithPostgres('a thief of everything but the master key', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'nfse-guessing-'));
-    site = await openRetentionSite({});
+    site = await openRetentionHarness({});
     for (const mode of ['live', 'test'] as const) {
       for (const amount of amounts[mode]) await issue(mode, amount);
       const { id } = await issue(mode, amounts[mode][0] + 1_000);
@@ -120,7 +120,7 @@ describeWithPostgres('a thief of everything but the master key', () => {
     for (const id of ids) expect(guessedIn((await site.operate('events', 'show', id)).out)).toEqual([]);
   });
 
-  /** As the version before had written them: what is sealed now stood plain beside what makes it guessable. */
+  /** Events of the previous version, which had plain hashes of the fields that are sealed now. */
   const before = (type: string, plainOf: (event: StolenEvent) => Record<string, unknown>): string =>
     JSON.stringify(opened.filter((event) => event.type === type).map(plainOf));
   const amountOf = ({ data }: StolenEvent): number => Number(data.amountInCents);

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run.js';
 import { brasiliaDate } from '../../src/domain/shared/time.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { roles } from '../../src/runtime/config.js';
-import { referenceCommands } from '../../src/runtime/main.js';
-import { sessionOver } from '../../src/runtime/session.js';
+import { referenceCommands } from '../../src/runtime/commands/main.js';
+import { roles } from '../../src/runtime/config/config.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { sessionOver } from '../../src/runtime/operator/session.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 import { untilServed } from '../support/until-served.js';
 
 type Mode = 'live' | 'test';
@@ -204,5 +204,5 @@ describeWithPostgres('invoices imported from elsewhere', () => {
   });
 });
 
-/** No check digit: what an old system called a key need not be one that the authorizer would accept. */
+/** A key without a right check digit: an old system's key may be one that the authorizer would not accept. */
 const keyOf = (tail: string, cnpj = CNPJ): string => `330455722${cnpj}${'0'.repeat(23)}${tail}`;

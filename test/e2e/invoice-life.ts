@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSchemas } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 import { untilServed } from '../support/until-served.js';
 import { expectAudited, expectSameRowsAfterRebuild } from './operator-proof.js';
 
@@ -15,10 +15,10 @@ type Body = Record<string, unknown> & {
 };
 type LedgerEntry = { access_key: string; amount_in_cents: number; canceled_at?: string; environment: string };
 
-/** What the service stands on besides its database. */
+/** The engines of the service besides its database. */
 export type LifeEngines = {
   env: NodeJS.ProcessEnv;
-  /** Others write to this log too, or did before: only what this run wrote is judged. */
+  /** The log also has events of other runs; only the events of this run are checked. */
   isShared?: true;
   close(): Promise<void>;
 };
@@ -28,14 +28,14 @@ export const invoiceLife = (title: string, open: () => Promise<LifeEngines>): vo
   describeWithPostgres(title, () => life(open));
 
 const life = (open: () => Promise<LifeEngines>): void => {
-  /** References are taken for ever, also in a log that earlier runs wrote to. */
+  /** References stay taken permanently, also those of earlier runs on the same log. */
   const run = randomUUID().slice(0, 8);
   let engines: LifeEngines;
   let running: RunningService;
   beforeAll(async () => {
     engines = await open();
     running = await startRunningService({
-      // A refusal that a busy machine brings too late would be no refusal any more.
+      // On a busy machine a late refusal would count as unknown.
       ...{ AUTHORIZER_TIMEOUT_S: '6', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
       ...engines.env,
     });

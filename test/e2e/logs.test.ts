@@ -2,15 +2,19 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { demoCompany } from '../../src/runtime/demo-company.js';
+import { demoCompany } from '../../src/runtime/commands/demo-company.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
 import { FAULT_KINDS } from '../../src/simulator/state/faults.js';
-import { runProgram } from '../support/crash-processes.js';
-import { pfxOf } from '../support/pfx.js';
+import { pfxOf } from '../support/fixture/pfx.js';
+import { runProgram } from '../support/harness/processes.js';
+import { eventually } from '../support/harness/running-service.js';
+import {
+  openServiceProcesses,
+  type ServiceProcess,
+  type ServiceProcesses,
+} from '../support/harness/service-processes.js';
 import { plant, spellings } from '../support/planted.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually } from '../support/running-service.js';
-import { openServiceProcesses, type ServiceProcess, type ServiceProcesses } from '../support/service-processes.js';
 import { untilServed } from '../support/until-served.js';
 
 type Line = Record<string, unknown> & { msg?: string };
@@ -19,7 +23,7 @@ type Body = { id: string; status: string; links?: { pdf: string; xml: string }; 
 const TRACE = { LOG_LEVEL: 'trace', AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', RATE_WRITE_PER_MINUTE: '60' };
 const RUN_MS = 300_000;
 
-/** What the simulator does to notes of one amount each; slow ones and those that hide notes only cost time. */
+/** Faults of the simulator, each for one amount; faults that delay answers or hide notes are left out, because they only cost time. */
 const KINDS = FAULT_KINDS.filter((kind) => !['slow', 'stale', 'late_commit'].includes(kind));
 
 describeWithPostgres('the log at its most talkative', () => {
@@ -69,7 +73,7 @@ describeWithPostgres('the log at its most talkative', () => {
     expect([on, kind, response.status]).toEqual([on, kind, 201]);
   };
 
-  /** An operator's command in a process of its own, as talkative as the service. */
+  /** An operator's command in a separate process, with the log level of the service. */
   const operate = async (...argv: string[]): Promise<number | null> => {
     const { folder, database } = processes.operator;
     const program = runProgram(['src/main.ts', ...argv], {

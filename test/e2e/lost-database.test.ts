@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Role } from '../../src/runtime/config.js';
-import type { Readiness } from '../../src/runtime/readiness.js';
-import { DEMO_CNPJ } from '../http/demo.js';
+import type { Role } from '../../src/runtime/config/config.js';
+import type { Readiness } from '../../src/runtime/operations/readiness.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { createDoubleLog } from '../support/eventstore-double/log.js';
-import { type Answer, openSite, type ServiceAt, type Site } from '../support/log-and-database.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
+import {
+  type Answer,
+  type LogAndDatabaseHarness,
+  openLogAndDatabaseHarness,
+  type ServiceAt,
+} from '../support/harness/log-and-database.js';
+import { eventually, startRunningService } from '../support/harness/running-service.js';
 import { copyOfDatabase, describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
-import { eventually, startRunningService } from '../support/running-service.js';
 
 const bodyOf = (amount: number, fields: object = {}): object => ({
   ...{ amount_in_cents: amount, description: 'Desenvolvimento de sistema' },
@@ -38,11 +43,15 @@ const complete = (at: ServiceAt) =>
 const refusedWith = (code: string) => ({ status: 409, body: { error: { code } } });
 
 describeWithPostgres('a service whose log outlives its database', () => {
-  let site: Site;
+  let site: LogAndDatabaseHarness;
   let double: EventStoreDouble;
   let database: FreshDatabase;
   beforeEach(async () => {
-    [site, double, database] = await Promise.all([openSite(), startEventStoreDouble(), freshDatabase()]);
+    [site, double, database] = await Promise.all([
+      openLogAndDatabaseHarness(),
+      startEventStoreDouble(),
+      freshDatabase(),
+    ]);
   });
   afterEach(async () => {
     await site.close();
@@ -189,7 +198,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
       async () => (await database.pool.query('select from idempotency_keys, guards_position')).rowCount,
       (rows) => rows === 1,
     );
-    /** It may be turned away until the keeper has found out and is done. */
+    /** Requests may be refused until the worker for the guards has noticed the loss and rebuilt them. */
     const admitted = (amount: number, fields: object = {}, ask: object = {}) =>
       eventually(
         () => post(at, amount, fields, ask),
@@ -212,7 +221,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     expect(backup.all().map(({ position }) => position)).toEqual(double.log.all().map(({ position }) => position));
     const restored = backup.all().length;
     idOf(await post(first, 1_002));
-    // Only what the database was made from can tell it that a log has become shorter.
+    // Only the positions in the database show that a log has become shorter.
     const head = String(await first.service.engines.log.head());
     await eventually(
       async () => (await database.pool.query('select from checkpoints where position::text = $1', [head])).rowCount,

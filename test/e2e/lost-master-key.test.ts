@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run.js';
 import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { type Role, roles } from '../../src/runtime/config.js';
-import { allCommands } from '../../src/runtime/main.js';
-import { type Service, startService } from '../../src/runtime/service.js';
-import { sessionOver } from '../../src/runtime/session.js';
-import { DEMO_CNPJ } from '../http/demo.js';
-import { runProgram } from '../support/crash-processes.js';
+import { allCommands } from '../../src/runtime/commands/main.js';
+import { type Role, roles } from '../../src/runtime/config/config.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { sessionOver } from '../../src/runtime/operator/session.js';
+import type { Service } from '../../src/runtime/roles/parts.js';
+import { startService } from '../../src/runtime/service.js';
 import { startEventStoreDouble } from '../support/eventstore-double/double.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
+import { runProgram } from '../support/harness/processes.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { commandLinesOf } from '../support/operations-docs.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 import { untilServed } from '../support/until-served.js';
 import { CUSTOMER, liveClient } from './lost-key-client.js';
 
@@ -62,13 +63,13 @@ const play = (open: () => Promise<Engines>): void => {
 
   const start = async (withRoles: readonly Role[] = roles): Promise<void> => {
     service = await startService({ config: running.config, roles: withRoles, clock, logger: runLogger() });
-    // A log of its own is compared with the guards first: until then requests are told to come again.
+    // A log outside of the database is compared with the guards first; until then requests get 503 with `Retry-After`.
     await eventually(
       () => fetch(`${service.opsUrl}/health/ready`),
       ({ ok }) => ok,
     );
   };
-  /** As an operator at a shell, in a process of its own. */
+  /** Runs a command as an operator at a shell does, in a separate process. */
   const nfse = async (...words: readonly string[]): Promise<{ exit: number | null; said: string }> => {
     const { config } = running;
     const program = runProgram(['src/main.ts', ...words], {
@@ -88,7 +89,7 @@ const play = (open: () => Promise<Engines>): void => {
     const exit = await runCommand(words, commands, async () => session, { out: write, err: write });
     return { exit, said: said.join('\n') };
   };
-  /** What the page writes for a place of its own, as it is here; the demo company has no file of a certificate. */
+  /** The values of this test for the page's placeholders; the demo company has no certificate file. */
   const here = (words: readonly string[]): readonly string[] =>
     words[0] === 'certificate'
       ? ['certificate', 'issue-demo', DEMO_CNPJ]
@@ -133,12 +134,12 @@ const play = (open: () => Promise<Engines>): void => {
     expect(await nfse('serve')).toMatchObject({ exit: 2, said: expect.stringContaining('nfse master-key give-up m1') });
     const given = await nfse(...here(giveUp));
     expect(given).toMatchObject({ exit: 0, said: expect.stringContaining('m1 is given up, m2 seals from now on') });
-    expect(given.said).toMatch(new RegExp(`1 certificate taken out\n {2}${DEMO_CNPJ} `));
+    expect(given.said).toMatch(new RegExp(`1 certificate removed\n {2}${DEMO_CNPJ} `));
     expect(others).toHaveLength(1);
     for (const words of others) expect(await nfse(...here(words))).toMatchObject({ exit: 0 });
     await start();
 
-    // Nobody can compare the bodies of before any more: the same key gives no second invoice, and is told which one it gave.
+    // Earlier bodies cannot be compared any more: the same key gives no second invoice, and the refusal names the first one.
     const before = { 1001: old, 1002: canceled, 1003: kept, 1004: unanswered, 1005: unsent };
     for (const [amount, id] of Object.entries(before)) {
       const refused = await post(Number(amount));

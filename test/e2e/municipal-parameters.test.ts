@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { referenceCommands } from '../../src/runtime/main.js';
-import { sessionOver } from '../../src/runtime/session.js';
+import { referenceCommands } from '../../src/runtime/commands/main.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { sessionOver } from '../../src/runtime/operator/session.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 
 const RIO = '3304557';
 const WITHIN_MS = 60_000;

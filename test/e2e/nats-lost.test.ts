@@ -1,19 +1,19 @@
 import { StorageType } from 'nats';
 import { afterEach, expect, it } from 'vitest';
 import { addSeconds } from '../../src/domain/shared/time.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { roles } from '../../src/runtime/config.js';
+import { roles } from '../../src/runtime/config/config.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../support/nats.js';
 import { describeWith } from '../support/needs.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 
 type Body = { id: string; status: string };
 
 /** More than the issuer sends at once, so that most of them wait in the queue. */
 const INVOICES = 40;
 const ISSUED_WITHIN_MS = 120_000;
-/** Behind the sweeper's idea of quiet work. */
+/** Longer than the pause after which the sweeper takes work for forgotten. */
 const QUIET_S = 31;
 
 describeWith('natsServer', 'a service that loses its queue', () => {

@@ -8,13 +8,15 @@ import {
   SUPERUSER,
   writeConnection,
 } from '../../src/adapters/embedded-postgres/connection-file.js';
-import { excessRights } from '../../src/adapters/sql/rights.js';
-import { type EmbeddedAt, type EmbeddedSite, openEmbeddedSite } from '../support/embedded-site.js';
-import { asSuperuserOf, makeOlder } from '../support/older-folder.js';
-import { eventually } from '../support/running-service.js';
+import { excessRights } from '../../src/adapters/sql/roles.js';
+import { asSuperuserOf, makeOlder } from '../support/fixture/older-folder.js';
+import { type EmbeddedAt, type EmbeddedHarness, openEmbeddedHarness } from '../support/harness/embedded-service.js';
+import { eventually } from '../support/harness/running-service.js';
 
 const bodyOf = (amount: number) => ({
-  ...{ amount_in_cents: amount, description: `Pedido ${amount}`, reference: `pedido-${amount}` },
+  amount_in_cents: amount,
+  description: `Pedido ${amount}`,
+  reference: `pedido-${amount}`,
 });
 
 const issue = async (at: EmbeddedAt, amount: number): Promise<string> => {
@@ -29,10 +31,10 @@ const issue = async (at: EmbeddedAt, amount: number): Promise<string> => {
 };
 
 describe('a data folder of a version whose service was a superuser', () => {
-  let site: EmbeddedSite;
+  let site: EmbeddedHarness;
   let known: string;
   beforeEach(async () => {
-    site = await openEmbeddedSite();
+    site = await openEmbeddedHarness();
     const before = await site.start();
     await site.register(before);
     known = await issue(before, 1_001);
@@ -41,7 +43,7 @@ describe('a data folder of a version whose service was a superuser', () => {
   });
   afterEach(() => site.close());
 
-  /** Nothing is lost, what there was goes on, and the service may do no more than it must. */
+  /** Nothing is lost, open work continues, and the service's role has no more rights than it needs. */
   const isTakenOver = async (): Promise<void> => {
     const after = await site.start();
     expect((await after.ask(`/v1/nfse/${known}`)).body).toMatchObject({ id: known, status: 'issued' });
@@ -54,7 +56,7 @@ describe('a data folder of a version whose service was a superuser', () => {
   };
 
   it('is taken over at the next start, and the passwords stay between the owner of the folder and it', async () => {
-    expect(await readEmbeddedAddresses(site.folder)).toBe('older');
+    expect(await readEmbeddedAddresses(site.folder)).toBe('one_user');
     await isTakenOver();
     const file = join(site.folder, 'postgres-connection.json');
     expect((await stat(file)).mode & 0o777).toBe(0o600);

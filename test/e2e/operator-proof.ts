@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { registry } from '../../projections/registry.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { projectionStatus } from '../../src/workers/projection-status.js';
-import { dump } from '../projections/support.js';
-import { runProgram } from '../support/crash-processes.js';
-import { eventually, type RunningService } from '../support/running-service.js';
+import { projectionStatus } from '../../src/projector/status.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { runProgram } from '../support/harness/processes.js';
+import { dump } from '../support/harness/projector.js';
+import { eventually, type RunningService } from '../support/harness/running-service.js';
 
 type AuditReport = {
   documents: { checked: number };
@@ -15,7 +15,7 @@ type AuditReport = {
   findings: readonly unknown[];
 };
 
-/** What an operator's own process prints, on the engines of the running service. */
+/** The output of an operator's command in a separate process, on the engines of the running service. */
 const operator = async (running: RunningService, ...args: readonly string[]): Promise<unknown> => {
   const { dataDir, databaseUrl, eventStoreUrl, natsUrl, masterKeyFile } = running.config;
   const program = runProgram(['src/main.ts', ...args, '--json'], {

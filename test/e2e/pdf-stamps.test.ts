@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { lettersOf, textOf } from '../adapters/pdf/support/poppler.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { itWith } from '../support/needs.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 import { untilServed } from '../support/until-served.js';
 
 type Mode = 'live' | 'test';

@@ -1,10 +1,14 @@
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SeenInvoice } from '../support/crash-client.js';
-import { orderFault } from '../support/crash-simulator.js';
+import type { SeenInvoice } from '../support/harness/careful-client.js';
+import {
+  openServiceProcesses,
+  type ServiceProcess,
+  type ServiceProcesses,
+} from '../support/harness/service-processes.js';
+import { orderFault } from '../support/harness/simulator-process.js';
 import { postAnswerOf } from '../support/parallel-posts.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { openServiceProcesses, type ServiceProcess, type ServiceProcesses } from '../support/service-processes.js';
 import { untilServed } from '../support/until-served.js';
 
 const POSTS = 50;
@@ -118,7 +122,7 @@ describe.each([
   });
 });
 
-/** Who holds its checkpoint's row holds up the projector, wherever it runs. */
+/** A lock on the checkpoint's row stops the projector in every process. */
 const whileProjectionWaits = async (pool: Pool, work: () => Promise<void>): Promise<void> => {
   const client = await pool.connect();
   try {

@@ -5,25 +5,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import { runCommand } from '../../src/cli/run.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { referenceCommands } from '../../src/runtime/main.js';
-import { sessionOver } from '../../src/runtime/session.js';
-import { movableClock } from '../app/support.js';
-import { DEMO_CNPJ } from '../http/demo.js';
+import { referenceCommands } from '../../src/runtime/commands/main.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { sessionOver } from '../../src/runtime/operator/session.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
+import { movableClock } from '../support/harness/event-store.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { type RunningService, startRunningService } from '../support/running-service.js';
 
 type Answer = { status: number; headers: Headers; body: Record<string, unknown> & { error?: { code: string } } };
 
 const RIO = '3304557';
 const CUSTOMER = '11222333000181';
 const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default\tis_blocked';
-/** In which all that operators change has to hold (README, `api off`). */
+/** Seconds within which a change by an operator takes effect (docs/cli.md). */
 const WITHIN_S = 2;
 
 const commands = [...companyCommands, ...keyCommands, ...referenceCommands];
 
-/** No projector, no issuer: what operators change holds by their own hand. */
+/** Without projector and issuer: the operator's command itself makes the change effective. */
 describeWithPostgres('what operators change, with the projector stopped', () => {
   let running: RunningService;
   let folder: string;

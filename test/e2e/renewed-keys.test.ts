@@ -7,16 +7,16 @@ import { masterKeyCommands } from '../../src/cli/commands/master-key.js';
 import { runCommand } from '../../src/cli/run.js';
 import type { Session } from '../../src/cli/session.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { createLogger } from '../../src/runtime/logger.js';
-import { createRunner } from '../../src/runtime/runner.js';
-import { openSession } from '../../src/runtime/session.js';
-import { appendTo } from '../app/support.js';
-import { accepted, attempted, authorized } from '../domain/invoice/fixtures.js';
-import { DEMO_CNPJ } from '../http/demo.js';
+import { createLogger } from '../../src/runtime/config/logger.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { createRunner } from '../../src/runtime/engines/runner.js';
+import { openSession } from '../../src/runtime/operator/session.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
+import { accepted, attempted, authorized } from '../support/fixture/invoice.js';
+import { appendTo } from '../support/harness/event-store.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { becomesNotReady, becomesReady } from '../support/readiness.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 
 const CUSTOMER = { document: '11222333000181', name: 'CLIENTE LTDA' };
 

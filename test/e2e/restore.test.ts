@@ -1,8 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { carryOver, type EmbeddedAt, type EmbeddedSite, openEmbeddedSite } from '../support/embedded-site.js';
-import { eventually } from '../support/running-service.js';
+import {
+  carryOver,
+  type EmbeddedAt,
+  type EmbeddedHarness,
+  openEmbeddedHarness,
+} from '../support/harness/embedded-service.js';
+import { eventually } from '../support/harness/running-service.js';
 
 const bodyOf = (amount: number) => ({
   ...{ amount_in_cents: amount, description: `Pedido ${amount}`, reference: `pedido-${amount}` },
@@ -22,10 +27,10 @@ const issued = (at: EmbeddedAt, id: string) =>
 
 describe('a backup of the embedded database, put back while the authorizer has gone on', () => {
   const key = { live: '' };
-  let old: EmbeddedSite;
-  let fresh: EmbeddedSite;
+  let old: EmbeddedHarness;
+  let fresh: EmbeddedHarness;
   beforeEach(async () => {
-    [old, fresh] = await Promise.all([openEmbeddedSite(key), openEmbeddedSite(key)]);
+    [old, fresh] = await Promise.all([openEmbeddedHarness(key), openEmbeddedHarness(key)]);
   });
   afterEach(async () => {
     await Promise.all([old.close(), fresh.close()]);
@@ -59,7 +64,7 @@ describe('a backup of the embedded database, put back while the authorizer has g
     expect(await fresh.restore(backup)).toMatchObject({ exit: 1, out: expect.stringContaining('is not empty') });
     const paused = await fresh.start();
     expect(await paused.ask(`/v1/nfse/${known}`)).toMatchObject({ status: 503 });
-    // A key from the first start of all and one from the registration: this was not taken for a first start.
+    // One key of the very first start and one of the registration: the restore did not count as a first start.
     const ofCompanies = { prefixes: ['company-'], after: null, limit: 100 };
     const keys = await paused.service.engines.log.readAll(ofCompanies);
     expect(keys.filter(({ type }) => type === 'ApiKeyCreated')).toHaveLength(2);
@@ -78,7 +83,7 @@ describe('a backup of the embedded database, put back while the authorizer has g
 
     const compared = await paused.operate('doctor', '--reconcile');
     expect(compared.exit).toBe(1);
-    expect(compared.out).toContain('3 notes behind the end of the log, 2 given back to their open invoices');
+    expect(compared.out).toContain('3 notes behind the end of the log, 2 recorded on their open invoices');
     const lost = before.find(({ amount_in_cents }) => amount_in_cents === 1_004);
     const stranger = lost?.access_key ?? '';
     expect(compared.out).toMatch(new RegExp(`BAD +note without invoice .*${stranger}.*-> take it over`));
@@ -91,8 +96,8 @@ describe('a backup of the embedded database, put back while the authorizer has g
     await writeFile(file, JSON.stringify({ ...forgotten, amount_in_cents, reference, ...note }));
     expect(await paused.operate('invoice', 'import', file)).toEqual({ exit: 0, out: expect.any(String) });
     const done = await paused.operate('doctor', '--reconcile');
-    expect(done).toMatchObject({ exit: 0, out: expect.stringContaining('issuing goes on within seconds') });
-    expect(done.out).toContain('numbers go on at 5');
+    expect(done).toMatchObject({ exit: 0, out: expect.stringContaining('issuing resumes within seconds') });
+    expect(done.out).toContain('the next number is 5');
 
     await eventually(
       async () => (await paused.ask(`/v1/nfse/${known}`)).status,

@@ -2,28 +2,26 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadBackup } from '../../src/adapters/embedded-postgres/backup-load.js';
-import { readManifest } from '../../src/adapters/embedded-postgres/backup-manifest.js';
-import { writeBackup } from '../../src/adapters/embedded-postgres/backup-write.js';
+import { loadBackup, readManifest, writeBackup } from '../../src/adapters/embedded-postgres/backup.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { createSealingKeys } from '../../src/adapters/vault/sealing-keys.js';
-import { openCarried } from '../../src/app/event-store/codec.js';
+import { openCopiedField } from '../../src/app/event-store/codec.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
 import type { SealingKeys } from '../../src/ports/sealing-keys.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { demoCompany } from '../../src/runtime/demo-company.js';
+import { demoCompany } from '../../src/runtime/commands/demo-company.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
-import { plant, spellings } from '../support/planted.js';
-import { describeWithPostgres, freshDatabase } from '../support/postgres.js';
 import {
   type Body,
-  openRetentionSite,
+  openRetentionHarness,
   personalBody,
-  type RetentionSite,
+  type RetentionHarness,
   type SealedLine,
   sealedInExport,
-} from '../support/retention-site.js';
-import { eventually } from '../support/running-service.js';
+} from '../support/harness/retention.js';
+import { eventually } from '../support/harness/running-service.js';
+import { plant, spellings } from '../support/planted.js';
+import { describeWithPostgres, freshDatabase } from '../support/postgres.js';
 import { everyRow, filesWith } from '../support/whole-database.js';
 
 const DAY = 86_400;
@@ -38,10 +36,10 @@ const engines: readonly { on: string; open(): Promise<EventStoreDouble | undefin
 describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
   describeWithPostgres('with a live one of the same age beside it', () => {
     const gone = plant();
-    // A document of its own, so that a word found says whose it is.
+    // A unique document, so that a word found identifies its invoice.
     const kept = { ...plant(), cpf: '52998224725' };
     let double: EventStoreDouble | undefined;
-    let site: RetentionSite;
+    let site: RetentionHarness;
     let folder: string;
     let test: { id: string; stream: string; body: Body }[];
     let live: { id: string; body: Body; pdf: Buffer; xml: Buffer };
@@ -61,9 +59,9 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
       expect([posted.status, posted.body]).toEqual([202, expect.anything()]);
       return ended(mode, posted.body.id);
     };
-    /** What still opens of them. */
+    /** The fields that can still be opened. */
     const opening = async (lines: readonly SealedLine[], keys: SealingKeys): Promise<readonly unknown[]> =>
-      (await Promise.all(lines.map(({ stream, field, text }) => openCarried(text, stream, field, keys)))).filter(
+      (await Promise.all(lines.map(({ stream, field, text }) => openCopiedField(text, stream, field, keys)))).filter(
         (value) => value !== undefined,
       );
     const ofTest = (lines: readonly SealedLine[]) => lines.filter(({ stream }) => stream.startsWith('nfseTest-'));
@@ -77,7 +75,7 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'nfse-retention-'));
       double = await open();
-      site = await openRetentionSite(double === undefined ? {} : { EVENTSTORE_URL: double.url });
+      site = await openRetentionHarness(double === undefined ? {} : { EVENTSTORE_URL: double.url });
       const fault = { on: 'issue', kind: 'reject', times: 1, code: 'E0190', message: gone.authorizerText };
       await site.running.control('POST', '/_control/faults', { ...fault, match: { amount_in_cents: 1_003 } });
       const bodies = [

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { createDoubleLog } from '../support/eventstore-double/log.js';
-import { openSite, type ServiceAt, type Site } from '../support/log-and-database.js';
+import {
+  type LogAndDatabaseHarness,
+  openLogAndDatabaseHarness,
+  type ServiceAt,
+} from '../support/harness/log-and-database.js';
+import { eventually } from '../support/harness/running-service.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
-import { eventually } from '../support/running-service.js';
 
 const accept = async (at: ServiceAt, amount: number): Promise<string> => {
   const body = { amount_in_cents: amount, description: `Serviço ${amount}`, reference: `pedido-${amount}` };
@@ -25,11 +29,15 @@ const guardsSay = (at: ServiceAt, ok: boolean) =>
   );
 
 describeWithPostgres('a log that was put back beside a newer database', () => {
-  let site: Site;
+  let site: LogAndDatabaseHarness;
   let double: EventStoreDouble;
   let database: FreshDatabase;
   beforeEach(async () => {
-    [site, double, database] = await Promise.all([openSite(), startEventStoreDouble(), freshDatabase()]);
+    [site, double, database] = await Promise.all([
+      openLogAndDatabaseHarness(),
+      startEventStoreDouble(),
+      freshDatabase(),
+    ]);
   });
   afterEach(async () => {
     await site.close();
@@ -69,12 +77,12 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
     await guardsSay(paused, false);
     const compared = await paused.operate('doctor', '--reconcile');
     expect(compared.exit).toBe(1);
-    expect(compared.out).toContain('2 notes behind the end of the log, 1 given back to its open invoice');
+    expect(compared.out).toContain('2 notes behind the end of the log, 1 recorded on its open invoice');
     expect(compared.out).toMatch(new RegExp(`BAD +note without invoice .*was ${forgotten} -> take it over`));
     await guardsSay(paused, false);
 
     const done = await paused.operate('doctor', '--reconcile', '--accept-unknown');
-    expect(done).toMatchObject({ exit: 0, out: expect.stringContaining('numbers go on at 4') });
+    expect(done).toMatchObject({ exit: 0, out: expect.stringContaining('the next number is 4') });
     await guardsSay(paused, true);
     expect(await paused.ask(`/v1/nfse/${open}`)).toMatchObject({ body: { access_key: before.access_key } });
     expect(await paused.ask(`/v1/nfse/${forgotten}`)).toMatchObject({ status: 404 });
@@ -86,7 +94,7 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
       [forgotten.replace('nfse_', '')],
     );
     expect(rows).toEqual([{ n: 0 }]);
-    // Nothing in the database speaks of the lost end any more: the next start finds nothing to stop for.
+    // No position in the database is past the head any more, so the next start finds no reason to pause.
     await paused.stop();
     const next = await site.start(database, older.url);
     await guardsSay(next, true);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { resolveCommands } from '../../src/cli/commands/resolve.js';
+import { resolveCommands } from '../../src/cli/commands/invoice.js';
 import { runCommand } from '../../src/cli/run.js';
 import { addSeconds } from '../../src/domain/shared/time.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { createRunner } from '../../src/runtime/runner.js';
-import { sessionOver } from '../../src/runtime/session.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { createRunner } from '../../src/runtime/engines/runner.js';
+import { sessionOver } from '../../src/runtime/operator/session.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 
 type Body = Record<string, unknown> & { id: string; status: string };
 
@@ -38,7 +38,7 @@ describeWithPostgres('support settles what the protocol could not', () => {
       (body) => body.status === wanted,
     );
 
-  /** Nobody ever hears what became of it, for longer than every limit. */
+  /** All answers and look-ups are lost, for longer than every limit. */
   const interrupted = async (amount: number, kind: 'lost_after_commit' | 'lost_before_commit'): Promise<string> => {
     const match = { amount_in_cents: amount };
     await running.control('POST', '/_control/faults', { on: 'issue', kind, times: 100, match });

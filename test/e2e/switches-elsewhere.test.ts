@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { demoCompany } from '../../src/runtime/demo-company.js';
+import { demoCompany } from '../../src/runtime/commands/demo-company.js';
+import { eventually } from '../support/harness/running-service.js';
+import {
+  openServiceProcesses,
+  type ServiceProcess,
+  type ServiceProcesses,
+} from '../support/harness/service-processes.js';
 import { postAnswerOf } from '../support/parallel-posts.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually } from '../support/running-service.js';
-import { openServiceProcesses, type ServiceProcess, type ServiceProcesses } from '../support/service-processes.js';
 
 const POSTS = 50;
 const { cnpj } = demoCompany();
 
-/** Neither projector nor issuer anywhere: what holds in both processes, the log and the operator's hand did. */
+/** Without projector and issuer: only the log and the operator's command make a change effective in both processes. */
 describeWithPostgres('two processes of the api, and nothing else,', () => {
   let service: ServiceProcesses;
   let both: readonly ServiceProcess[];

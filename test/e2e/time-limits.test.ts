@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { type Role, roles } from '../../src/runtime/config.js';
+import { type Role, roles } from '../../src/runtime/config/config.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
-import { eventually, type RunningService, startRunningService } from '../support/running-service.js';
 
 type Body = Record<string, unknown> & {
   id: string;
@@ -15,7 +15,7 @@ type Body = Record<string, unknown> & {
 
 const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
 
-/** The service at a clock that goes on by itself and may be moved forward; what a client sees is asserted and no more. */
+/** The service with a running clock that the test can move forward. The tests assert only what a client sees. */
 const startClient = async (withRoles: readonly Role[] = roles) => {
   let ahead = 0;
   const clock = { now: () => addSeconds(systemClock.now(), ahead) };

@@ -9,13 +9,14 @@ import { chooseOsUser } from '../../src/adapters/embedded-postgres/os-user.js';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { runCommand } from '../../src/cli/run.js';
 import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { type Config, readConfig } from '../../src/runtime/config.js';
-import { createRunner } from '../../src/runtime/runner.js';
-import { type Service, startService } from '../../src/runtime/service.js';
-import { sessionOver } from '../../src/runtime/session.js';
+import { type Config, readConfig } from '../../src/runtime/config/config.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { createRunner } from '../../src/runtime/engines/runner.js';
+import { sessionOver } from '../../src/runtime/operator/session.js';
+import type { Service } from '../../src/runtime/roles/parts.js';
+import { startService } from '../../src/runtime/service.js';
+import { eventually } from '../support/harness/running-service.js';
 import { runLogger } from '../support/run-logs.js';
-import { eventually } from '../support/running-service.js';
 
 type Mode = 'live' | 'test';
 type Expected = {
@@ -34,7 +35,7 @@ describe('today’s service on a data folder of version 0.1.0', () => {
   let folder: string;
   let config: Config;
   let service: Service;
-  /** Real time goes on from the moment at which the folder was left. */
+  /** The clock continues at real speed from the moment at which the folder was left. */
   let clock = systemClock;
 
   beforeAll(async () => {

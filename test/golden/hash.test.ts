@@ -12,7 +12,7 @@ const textOf = (name: string): string => readFileSync(`${folder}${name}`, 'utf8'
 const vectorOf = (name: string) => JSON.parse(textOf(name)) as Vector;
 const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
-/** The sentence of design section 4, and nothing of the product. */
+/** The text to hash, written here without the product's code, so that a change of `hashText` cannot change the expectation. */
 const byTheDesign = ({ stream, revision, event }: Vector): string => {
   const { hash: _hash, ...metadata } = event.metadata;
   const pairs = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,9 +1,9 @@
-import { bodyHashOf, sha256Hex } from '../../src/app/hashes.js';
-import { bodyHashUnder } from '../../src/app/issue/guard-hashes.js';
+import { bodyHashUnder } from '../../src/app/accept/guard-hashes.js';
+import { bodyHashOf, sha256Hex } from '../../src/app/event-store/hashes.js';
 import { epochMs } from '../../src/domain/shared/time.js';
 import type { GuardKey } from '../../src/ports/guard-keys.js';
-import { requester } from '../app/issue/world.js';
-import { guardKeyOf } from '../app/support.js';
+import { requester } from '../support/harness/accept.js';
+import { guardKeyOf } from '../support/harness/event-store.js';
 import type { Acceptance, Client, Try } from './accepting-world.js';
 
 export type Seen = {
@@ -16,7 +16,7 @@ export type Seen = {
 const KEY_LIFE_MS = 86_400_000;
 const WINDOW_MS = 60_000;
 
-/** What must never be, of a state; the sentences are those of design section 5. */
+/** The first promise of docs/architecture.md#uniqueness that a state breaks; undefined when it keeps all. */
 export const breachOf = (seen: Seen): string | undefined =>
   sharedStream(seen) ?? twoForOneKey(seen) ?? twoForOneContent(seen) ?? untrueAnswer(seen) ?? keptKey(seen);
 
@@ -36,11 +36,11 @@ const twoForOneKey = ({ accepted }: Seen): string | undefined =>
     ? 'two invoices for one key'
     : undefined;
 
-/** The window is about requests without a key; a keyed one counts in it from its 202 on (reading 16). */
-/** Under two keys only the amount can be compared; the stories with two keys are about one content. */
+/** Under two keys only the amounts can be compared; in stories with two keys all requests have the same content. */
 const isSameContent = (one: Acceptance, other: Acceptance): boolean =>
   one.tag === other.tag ? one.fingerprint === other.fingerprint : one.amountInCents === other.amountInCents;
 
+/** The duplicate window refuses requests without a key; a keyed request counts in the window from its 202 on (IDEM-5). */
 const twoForOneContent = ({ accepted, tries }: Seen): string | undefined => {
   const known = (keyed: Acceptance): boolean =>
     tries.some(({ answer, end }) => end === 'heard' && invoiceIn(answer) === keyed.invoiceId);
@@ -75,7 +75,7 @@ const untrueAnswer = ({ accepted, tries }: Seen): string | undefined => {
   return undefined;
 };
 
-/** A lease that outlives the refusal of its request keeps the key from everybody until it ends. */
+/** A lease that outlives the refusal of its request blocks the key until the lease ends. */
 const keptKey = ({ keys, tries }: Seen): string | undefined =>
   tries.some(
     ({ answer, end, leaseToken }) =>
@@ -107,7 +107,7 @@ export const untrueRefusal = (
   return undefined;
 };
 
-/** How a try remembers an append whose outcome nobody told. */
+/** The entry in a try's memory for an append with an unknown outcome. */
 export const LATE = 'append: AppendOutcomeUnknown';
 
 export const laterKey: GuardKey = { tag: 'later', key: Buffer.alloc(32, 'later') };

@@ -1,19 +1,20 @@
 import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createMemoryGuards, type MemoryGuards } from '../../src/adapters/guards-memory/guards.js';
-import { acceptedGuards } from '../../src/app/guards-rebuild/accepted-guards.js';
+import { acceptedGuards } from '../../src/app/recovery/replay-guards.js';
+import type { DuplicateWindow } from '../../src/ports/duplicate-window.js';
 import { AppendOutcomeUnknown, type EventLog, EventLogUnavailable } from '../../src/ports/event-log.js';
-import type { DuplicateWindow, IdempotencyKeys } from '../../src/ports/guards.js';
+import type { IdempotencyKeys } from '../../src/ports/idempotency-keys.js';
 
 /** What an api process reaches over the network; a test that breaks one must see the model find the harm. */
 export type Ports = { log: EventLog; idempotency: IdempotencyKeys; duplicates: DuplicateWindow };
 
-/** `late`: the writer was told nothing and hung up; the event may still be stored. */
+/** `late`: the writer gave up without an answer; the event may still be stored. */
 export type AppendFate = 'goes' | 'loses its answer' | 'is late' | 'is refused by the engine';
 
-/** Waits until it is this call's turn; resolves with what is to become of it. */
+/** Waits until it is this call's turn; resolves with the fate of the call. */
 export type Gate = (call: string) => Promise<AppendFate>;
 
-/** One answer that a process got, in words: its memory is a function of them. */
+/** One answer that a process got, as text; the memory of a process is a function of its answers. */
 export type Hear = (call: string, answer: unknown) => void;
 
 export type Shared = { log: EventLog; guards: MemoryGuards; late: (() => Promise<unknown>)[] };
@@ -67,7 +68,7 @@ export const gated = (shared: Shared, gate: Gate, hear: Hear): Ports => {
 
 const WINDOWS = { idempotencySeconds: 86_400, duplicateSeconds: 60 };
 
-/** R is empty; an api serves again once the guards of what was accepted are back (design section 5). */
+/** Empties the guards. An api accepts again when the guards of all acceptances are rebuilt (ADR 14). */
 export const loseGuards = async (shared: Shared, now: string, isRebuilt: boolean): Promise<void> => {
   shared.guards = createMemoryGuards();
   if (!isRebuilt) return;

@@ -1,15 +1,15 @@
+import type { AcceptDeps, AcceptResult } from '../../src/app/accept/accept-deps.js';
+import { acceptInvoice } from '../../src/app/accept/accept-invoice.js';
+import { guardHashes } from '../../src/app/accept/guard-hashes.js';
 import { createEventStore } from '../../src/app/event-store/event-store.js';
-import { bodyHashOf, sha256Hex } from '../../src/app/hashes.js';
-import type { AcceptDeps, AcceptResult } from '../../src/app/issue/accept-deps.js';
-import { acceptInvoice } from '../../src/app/issue/accept-invoice.js';
-import { guardHashes } from '../../src/app/issue/guard-hashes.js';
+import { bodyHashOf, sha256Hex } from '../../src/app/event-store/hashes.js';
 import type { Company } from '../../src/domain/company/company.js';
 import { isBefore } from '../../src/domain/shared/time.js';
 import type { GuardKey } from '../../src/ports/guard-keys.js';
-import { acceptWorld, requester } from '../app/issue/world.js';
-import { fixedKeys, guardKeyOf, type MovableClock, movableClock } from '../app/support.js';
-import { T0 } from '../domain/invoice/fixtures.js';
-import { DEMO_CNPJ, demoCompany } from '../http/demo.js';
+import { DEMO_CNPJ, demoCompany } from '../support/fixture/demo.js';
+import { T0 } from '../support/fixture/invoice.js';
+import { acceptHarness, requester } from '../support/harness/accept.js';
+import { fixedKeys, guardKeyOf, type MovableClock, movableClock } from '../support/harness/event-store.js';
 import { breachOf, laterKey, requestOf, untrueRefusal } from './accepting-breaches.js';
 import { type AppendFate, createShared, gated, loseGuards, type Ports, type Shared } from './accepting-ports.js';
 import {
@@ -24,7 +24,7 @@ import {
 } from './accepting-world.js';
 import type { Run } from './replay.js';
 
-/** A write that nobody was told of has come by then, or never will (`ORPHANED_MARK_SECONDS`, the lease). */
+/** After these seconds a write without an answer has been stored, or never will be (`ORPHANED_MARK_SECONDS`, the lease). */
 const LATE_NO_MORE_SECONDS = 15;
 
 type World = {
@@ -60,7 +60,7 @@ export const startRun = (story: Story): Run => {
   };
 };
 
-/** The engines answer at once, so a turn of the loop is enough for everybody to get to the next call. */
+/** The engines answer at once, so after one turn of the event loop every process has reached its next call. */
 const settled = async (world: World): Promise<void> => {
   await new Promise((resolve) => setImmediate(resolve));
   const busy = world.tries.find(({ end, answer, waiting }) => !end && !answer && waiting.length === 0);
@@ -168,7 +168,7 @@ const mayAsk = ({ story, tries }: World, index: number): boolean => {
 const begin = (world: World, { client, nth }: Pick<Try, 'client' | 'nth'>): void => {
   const beside = world.tries.filter(({ end }) => end === undefined);
   for (const other of beside) other.isAlone = false;
-  // Clock and company are read without a call, whenever the code goes on.
+  // Clock and company are read without a call, each time that the code continues.
   const around = () => `${world.clock.now()} ${world.company.current.registration.issuerApproved}`;
   const one: Try = { client, nth, waiting: [], heard: [around()], isAlone: beside.length === 0 };
   world.tries.push(one);
@@ -206,8 +206,8 @@ const answered = (world: World, one: Try, answer: Answer): void => {
   if (world.budget.lostAnswers === 0) one.end = 'heard';
 };
 
-/** What no story changes: registry, tables and windows. */
-const { deps: usual } = acceptWorld();
+/** The dependencies that are equal in all stories: registry, tables and windows. */
+const { deps: usual } = acceptHarness();
 
 /** Of processes on either side of a change of keys; both compare under either. */
 const hashesUnder = (...keys: [GuardKey, ...GuardKey[]]) =>

@@ -1,8 +1,8 @@
-import { sha256Hex, uuidV8OfHash } from '../../src/app/hashes.js';
+import { sha256Hex, uuidV8OfHash } from '../../src/app/event-store/hashes.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../src/ports/event-log.js';
 import type { Ports, Shared } from './accepting-ports.js';
 
-/** Engines that break one promise of design section 5 each; the model must find what comes of it. */
+/** Engines that each break one promise of docs/architecture.md#uniqueness; the model must find the breach that follows. */
 export type Sabotage = (ports: Ports, shared: Shared) => Ports;
 
 type Append = Ports['log']['append'];

@@ -2,7 +2,7 @@ import type { IssueRequest } from '../../src/domain/company/eligibility.js';
 import type { RecordedEvent } from '../../src/ports/event-log.js';
 import type { AppendFate, Ports, Shared } from './accepting-ports.js';
 
-/** Somebody who wants one invoice; without an answer it asks again, at any api process. */
+/** A client that wants one invoice; without an answer it repeats the request at any api process. */
 export type Client = { name: string; key?: string; request: Partial<IssueRequest>; tries: number };
 
 /** What may still go wrong; bounds the exploration. `passes`: seconds that go by, in this order. */
@@ -53,7 +53,7 @@ export type Try = {
   nth: number;
   /** Calls that wait for their turn. */
   waiting: { call: string; go(fate: AppendFate): void }[];
-  /** What it heard so far: its memory is a function of it. */
+  /** The answers so far; the memory of the process is a function of them. */
   heard: string[];
   /** No other try was under way meanwhile. */
   isAlone: boolean;
@@ -85,7 +85,7 @@ export const acceptanceOf = ({ stream, data, metadata }: RecordedEvent): Accepta
   };
 };
 
-/** Random ids by their place: two states that differ in nothing else are one. */
+/** Random ids are replaced by their order, so that states that differ only in ids count as one. */
 export const withoutChance = (text: string): string => {
   const places = new Map<string, number>();
   return text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {
@@ -95,7 +95,7 @@ export const withoutChance = (text: string): string => {
   });
 };
 
-/** An answer of an engine in words that the same story gives again: no hashes, no sealed text. */
+/** An answer of an engine as text that is equal in each replay of a story: without hashes and sealed text. */
 export const inWords = (answer: unknown): string => {
   if (answer instanceof Error) return answer.name;
   if (!Array.isArray(answer)) return JSON.stringify(answer) ?? 'nothing';

@@ -8,7 +8,7 @@ const isFull = process.env.MODEL_FULL === '1';
 const MOST = isFull ? 1_000_000 : 20_000;
 const PATIENCE_MS = isFull ? 3_600_000 : 600_000;
 
-/** Two clients that want the same, but for what each has of its own. */
+/** Two clients with the same request, except for the given differences. */
 const two = (common: Partial<Client>, ...own: readonly Partial<Client>[]): readonly Client[] =>
   ['Ana', 'Bea'].map((name, index) => ({ name, tries: 2, request: {}, ...common, ...own[index] }));
 

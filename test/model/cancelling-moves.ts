@@ -1,18 +1,18 @@
-import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
+import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
-import { cancellationDue } from '../../src/domain/invoice/next-cancel-step.js';
-import { completesAbsence } from '../../src/domain/invoice/next-issue-step.js';
-import { EVENT_EXISTS } from '../../src/domain/invoice/record-cancellation.js';
+import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
+import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import { lastOf } from '../../src/domain/invoice/state.js';
-import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
-import { confirmationData } from '../domain/invoice/fixtures.js';
+import { addSeconds, isBefore, laterOf } from '../../src/domain/shared/time.js';
+import { confirmationData } from '../support/fixture/invoice.js';
 import {
   appended,
   cancellationOf,
   idle,
+  isKnownToExist,
   limits,
   type Rules,
-  saidToExist,
   type Worker,
   type World,
 } from './cancelling-world.js';
@@ -20,7 +20,7 @@ import { isFirstOfItsKind, type Move } from './explore.js';
 
 type Step = { name: string; after: World; holds: Worker };
 
-/** Everything that may happen next: a process goes one step on or dies, a request arrives late, time passes. */
+/** All possible next moves: a process makes one step or dies, a request arrives late, time passes. */
 export const movesOf =
   (rules: Rules) =>
   (world: World): readonly Move<World>[] => [
@@ -48,7 +48,10 @@ const stepsOf = (rules: Rules, world: World, worker: Worker): readonly Step[] =>
     case 'answered':
       return [{ name: `records "${worker.answer}"`, after: recordAnswer(rules, world, worker), holds: idle }];
     case 'heard':
-      return [{ name: 'records what it heard', after: recordHeard(rules, world, worker), holds: idle }];
+      return [
+        { name: 'records what it heard', after: recordHeard(rules, world, worker), holds: idle },
+        ...failToRecord(rules, world, worker),
+      ];
   }
 };
 
@@ -73,22 +76,37 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
     return [
       {
         name: 'concludes',
-        after: recorded(world, rules.concludeCancellation(world.state, worker.decidedAt, limits)),
+        after: recorded(world, rules.decideTimeout(world.state, worker.decidedAt, limits)),
         holds: idle,
       },
     ];
   }
   const heard = {
     ...{ at: 'heard' as const, send: asked, isLast: step.do === 'conclude', askedAt: worker.decidedAt },
-    existed: saidToExist(cancellationOf(world)),
+    existed: isKnownToExist(cancellationOf(world)),
   };
   if (!world.authorizer.registered)
     return [{ name: 'hears absent', after: world, holds: { ...heard, found: 'absent' } }];
   const found: Step = { name: 'hears ours', after: world, holds: { ...heard, found: 'ours' } };
   const { budget } = world;
-  if (budget.hidden === 0) return [found];
-  const after = { ...world, budget: { ...budget, hidden: budget.hidden - 1 } };
-  return [found, { name: 'hears absent of what is there', after, holds: { ...heard, found: 'absent' } }];
+  const spent = (fault: 'hidden' | 'doubtful'): World => ({
+    ...world,
+    budget: { ...budget, [fault]: budget[fault] - 1 },
+  });
+  const steps = [found];
+  if (budget.hidden > 0)
+    steps.push({
+      name: 'hears absent of what is there',
+      after: spent('hidden'),
+      holds: { ...heard, found: 'absent' },
+    });
+  if (budget.doubtful > 0)
+    steps.push({
+      name: 'hears of an event whose owner is unknown',
+      after: spent('doubtful'),
+      holds: { ...heard, found: 'doubtful' },
+    });
+  return steps;
 };
 
 const attempt = (rules: Rules, world: World, revision: number, number: number): Step => {
@@ -96,8 +114,8 @@ const attempt = (rules: Rules, world: World, revision: number, number: number): 
     ...{ request: 1, attempt: number, requestId: 'PRE', digest: 'ours', signedRequestGzip: '', attemptedAt: world.now },
     deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + limits.sendSeconds),
   };
-  const decision = rules.recordCancelAttempt(world.state, data);
-  if ('stale' in decision || revision !== world.events.length)
+  const decision = rules.decideCancelAttempt(world.state, data);
+  if ('refused' in decision || revision !== world.events.length)
     return { name: 'loses the append', after: world, holds: idle };
   const holds: Worker = { at: 'sending', attempt: number, attemptedAt: world.now };
   return { name: `records attempt ${number}`, after: appended(world, decision.events), holds };
@@ -139,27 +157,53 @@ const recordAnswer = (
   const decide = (): Decision => {
     switch (answer) {
       case 'done':
-        return rules.recordConfirmation(state, { ...confirmationData(0), at });
+        return rules.decideConfirmed(state, { ...confirmationData(0), at });
       case 'not sent':
-        return rules.recordCancelNotSent(state, { ...sent, reason: 'refused', codes: [], at });
+        return rules.decideCancelNotSent(state, { ...sent, reason: 'refused', codes: [], at });
       case 'refused':
-        return rules.recordCancelRefusal(state, sent, { codes: ['E0822'] }, at);
+        return rules.decideCancelRejection(state, sent, { codes: ['E0822'] }, at);
       case 'unknown':
-        return rules.recordCancelUnknown(state, { ...sent, reason: 'timeout', codes: [], at });
+        return rules.decideCancelUnknown(state, { ...sent, reason: 'timeout', codes: [], at });
       case 'exists':
-        return rules.recordCancelUnknown(state, { ...sent, reason: 'exists', codes: [EVENT_EXISTS], at });
+        return rules.decideCancelUnknown(state, { ...sent, reason: 'exists', codes: [EVENT_EXISTS], at });
     }
   };
   return recorded(world, decide());
 };
 
-/** As `src/app/issuer/cancel.ts` does with the answer of a look-up. */
+/** As `src/app/issuing/protocol.ts` does with the answer of a look-up. */
 const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: 'heard' }>): World => {
   const { send: of, askedAt, found, existed } = worker;
   if (found === 'ours')
-    return recorded(world, rules.recordConfirmation(world.state, { ...confirmationData(0), at: world.now }));
-  const noted = noteAbsence(rules, world, of, askedAt, existed);
-  return worker.isLast ? recorded(noted, rules.concludeCancellation(noted.state, askedAt, limits)) : noted;
+    return recorded(world, rules.decideConfirmed(world.state, { ...confirmationData(0), at: world.now }));
+  const noted =
+    found === 'doubtful' ? noteDocument(rules, world, of, askedAt) : noteAbsence(rules, world, of, askedAt, existed);
+  return worker.isLast ? recorded(noted, rules.decideTimeout(noted.state, askedAt, limits)) : noted;
+};
+
+/** The last look-up found our event, and the append of its confirmation fails. */
+const failToRecord = (rules: Rules, world: World, worker: Extract<Worker, { at: 'heard' }>): readonly Step[] => {
+  if (worker.found !== 'ours' || world.budget.unrecorded === 0) return [];
+  const failing: World = {
+    ...world,
+    hasFailedToRecord: true,
+    budget: { ...world.budget, unrecorded: world.budget.unrecorded - 1 },
+  };
+  const after = worker.isLast
+    ? recorded(failing, rules.decideTimeout(failing.state, worker.askedAt, limits, true))
+    : failing;
+  return [{ name: 'cannot record what it heard', after, holds: idle }];
+};
+
+const noteDocument = (
+  rules: Rules,
+  world: World,
+  of: Extract<Worker, { at: 'heard' }>['send'],
+  askedAt: string,
+): World => {
+  const memo = rules.progressAfter(world.memos[of.attempt] ?? { asked: 0 }, { askedAt, kind: 'found' }, false);
+  const shownAt = laterOf(world.shownAt ?? askedAt, askedAt);
+  return { ...world, shownAt, memos: { ...world.memos, [of.attempt]: memo } };
 };
 
 const noteAbsence = (
@@ -170,22 +214,20 @@ const noteAbsence = (
   existed: boolean,
 ): World => {
   const memo = world.memos[of.attempt] ?? { asked: 0 };
-  const firstAbsentAt = memo.firstAbsentAt ?? (isBefore(askedAt, of.deadlineAt) ? undefined : askedAt);
-  if (existed || completesAbsence(of, firstAbsentAt, askedAt, limits)) {
+  const { firstAbsentAt } = memo;
+  if (existed || provesAbsence(of, firstAbsentAt, askedAt, limits)) {
     const proof = { request: 1, attempt: of.attempt, now: askedAt, firstAbsentAt: firstAbsentAt ?? askedAt };
-    const decision = rules.recordCancelAbsence(world.state, proof, limits);
-    if (!('stale' in decision)) return recorded(world, decision);
+    const decision = rules.decideCancelAbsence(world.state, proof, limits);
+    if (!('refused' in decision)) return recorded(world, decision);
   }
-  const first = firstAbsentAt === undefined ? {} : { firstAbsentAt };
-  return {
-    ...world,
-    memos: { ...world.memos, [of.attempt]: { asked: memo.asked + 1, lastAskedAt: askedAt, ...first } },
-  };
+  const counts = !isBefore(askedAt, of.deadlineAt);
+  const noted = rules.progressAfter(memo, { askedAt, kind: 'absent' }, counts);
+  return { ...world, memos: { ...world.memos, [of.attempt]: noted } };
 };
 
 /** A decision on the newest state and its append are one step: an append that loses decides again. */
 const recorded = (world: World, decision: Decision): World =>
-  'stale' in decision || decision.events.length === 0 ? world : appended(world, decision.events);
+  'refused' in decision || decision.events.length === 0 ? world : appended(world, decision.events);
 
 const withEvent = (world: World): World => ({
   ...world,
@@ -209,14 +251,15 @@ const deathsOf = (world: World, worker: Worker): readonly Step[] => {
 const lateArrival = (world: World): readonly Move<World>[] =>
   world.authorizer.underWay ? [{ name: 'the event is registered late', after: withEvent(world) }] : [];
 
-/** Time goes on to the next instant at which anything can change. */
+/** Time passes to the next instant at which anything can change. */
 const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   const cancellation = cancellationOf(world);
   if (cancellation?.status !== 'pending') return [];
   const step = rules.nextCancelStep(world.state, world.now, limits, progressOf(world));
   const [first, last] = [cancellation.sends[0], lastOf(cancellation.sends)];
   const next = [
-    cancellationDue(cancellation, limits),
+    timeoutAt(cancellation, limits),
+    ...(world.hasFailedToRecord === true ? [confirmationAwaitedUntil(cancellation, limits)] : []),
     ...(step.do === 'wait' ? [step.until] : []),
     ...world.workers.flatMap((worker) =>
       worker.at === 'sending' ? [addSeconds(worker.attemptedAt, APPEND_GRACE_SECONDS)] : [],

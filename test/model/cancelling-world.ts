@@ -1,20 +1,20 @@
+import {
+  decideCancelAbsence,
+  decideCancelAttempt,
+  decideCancelNotSent,
+  decideCancelRejection,
+  decideCancelUnknown,
+  decideConfirmed,
+  decideTimeout,
+  EVENT_EXISTS,
+} from '../../src/domain/invoice/decide-cancellation.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
 import { type CancelStep, nextCancelStep } from '../../src/domain/invoice/next-cancel-step.js';
-import type { LookupProgress } from '../../src/domain/invoice/next-issue-step.js';
-import {
-  concludeCancellation,
-  EVENT_EXISTS,
-  recordCancelAbsence,
-  recordCancelAttempt,
-  recordCancelNotSent,
-  recordCancelRefusal,
-  recordCancelUnknown,
-  recordConfirmation,
-} from '../../src/domain/invoice/record-cancellation.js';
+import { type LookupProgress, progressAfter } from '../../src/domain/invoice/send-steps.js';
 import { type Cancellation, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
-import { accepted, attempted, authorized, cancelRequested, T0 } from '../domain/invoice/fixtures.js';
+import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';
 import { limits as issuingLimits } from './issuing-world.js';
 
 export const limits: Limits = { ...issuingLimits, cancellationSeconds: 8 };
@@ -22,13 +22,14 @@ export const limits: Limits = { ...issuingLimits, cancellationSeconds: 8 };
 /** The product's decisions as the model uses them; a test that takes one away must see the model find the harm. */
 export const rules = {
   nextCancelStep,
-  recordCancelAttempt,
-  recordConfirmation,
-  recordCancelNotSent,
-  recordCancelRefusal,
-  recordCancelUnknown,
-  recordCancelAbsence,
-  concludeCancellation,
+  decideCancelAttempt,
+  decideConfirmed,
+  decideCancelNotSent,
+  decideCancelRejection,
+  decideCancelUnknown,
+  decideCancelAbsence,
+  decideTimeout,
+  progressAfter,
 };
 export type Rules = typeof rules;
 
@@ -40,19 +41,40 @@ export type Worker =
   | { at: 'decided'; revision: number; step: Exclude<CancelStep, { do: 'wait' | 'nothing' }>; decidedAt: string }
   | { at: 'sending'; attempt: number; attemptedAt: string }
   | { at: 'answered'; attempt: number; answer: 'done' | 'not sent' | 'refused' | 'unknown' | 'exists' }
-  | { at: 'heard'; send: Send; isLast: boolean; existed: boolean; askedAt: string; found: 'ours' | 'absent' };
+  | {
+      at: 'heard';
+      send: Send;
+      isLast: boolean;
+      existed: boolean;
+      askedAt: string;
+      found: 'ours' | 'absent' | 'doubtful';
+    };
 
 /** What may still go wrong; bounds the exploration. */
-export type Budget = { crashes: number; lost: number; notSent: number; refused: number; hidden: number };
+export type Budget = {
+  crashes: number;
+  lost: number;
+  notSent: number;
+  refused: number;
+  /** Look-ups that do not show an event that is there, and look-ups after which its owner is unknown. */
+  hidden: number;
+  doubtful: number;
+  /** Events of ours that were found and could not be recorded. */
+  unrecorded: number;
+};
 
 export type World = {
   now: string;
   events: readonly InvoiceEvent[];
   state: InvoiceState;
-  /** R's notes on look-ups, by attempt. */
+  /** What the database holds about look-ups, by attempt. */
   memos: Readonly<Record<number, LookupProgress>>;
   workers: readonly Worker[];
-  /** Whether our event stands on the note, another one blocks it, or a request of ours may still become one. */
+  /** When the newest recorded look-up that showed the event without its owner was asked for. */
+  shownAt?: string;
+  /** A process found our event and could not record its confirmation. */
+  hasFailedToRecord?: true;
+  /** The note has our event, or another event that bars ours, or a request of ours may still become an event. */
   authorizer: { registered: boolean; blocked: boolean; underWay: boolean };
   budget: Budget;
 };
@@ -65,11 +87,11 @@ export const appended = (world: World, events: readonly InvoiceEvent[]): World =
 
 export const idle: Worker = { at: 'idle' };
 
-export const startWorld = (budget: Budget, blocked: boolean): World =>
+export const startWorld = (budget: Budget, blocked: boolean, workers = 2): World =>
   appended(
     {
       ...{ now: T0, events: [], state: initialInvoice, memos: {}, budget },
-      workers: [idle, idle],
+      workers: Array.from({ length: workers }, () => idle),
       authorizer: { registered: false, blocked, underWay: false },
     },
     [accepted(), attempted(1, 0), authorized(1, 0), cancelRequested(0)],
@@ -78,12 +100,12 @@ export const startWorld = (budget: Budget, blocked: boolean): World =>
 export const cancellationOf = ({ state }: World): Cancellation | undefined =>
   state.kind === 'invoice' ? state.cancellation : undefined;
 
-export const saidToExist = (cancellation: Cancellation | undefined): boolean =>
+export const isKnownToExist = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.sends.some(({ codes }) => codes.includes(EVENT_EXISTS)) ?? false;
 
 /** What the decisions can tell apart; which process holds what makes no difference. */
 export const keyOf = (world: World): string => {
-  const { now, events, memos, workers, authorizer, budget } = world;
+  const { now, events, memos, workers, authorizer, budget, shownAt, hasFailedToRecord } = world;
   const cancellation = cancellationOf(world);
   const { sends = [], status, codes: ended } = cancellation ?? {};
   const last = sends.length - 1;
@@ -92,7 +114,18 @@ export const keyOf = (world: World): string => {
     return [resolution, codes, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, events.length))).sort();
-  return JSON.stringify([now, status, ended, shown, memos[last + 1], held, authorizer, Object.values(budget)]);
+  return JSON.stringify([
+    now,
+    status,
+    ended,
+    shown,
+    memos[last + 1],
+    held,
+    authorizer,
+    Object.values(budget),
+    shownAt,
+    hasFailedToRecord,
+  ]);
 };
 
 const heldBy = (worker: Worker, revision: number): unknown => {

@@ -1,4 +1,4 @@
-import { sha256 } from '../../src/hashing/sha256.js';
+import { sha256 } from '../../src/lib/sha256.js';
 
 /** One thing that may happen in a state, and the state after it. */
 export type Move<World> = { name: string; after: World };
@@ -6,7 +6,7 @@ export type Move<World> = { name: string; after: World };
 export type Model<World> = {
   starts: readonly World[];
   movesOf(world: World): readonly Move<World>[];
-  /** What must never be, of a state or of the step into it; undefined when all is well. */
+  /** The breach in a state, or in the step into it; undefined without one. */
   breachOf(world: World, before: World | undefined): string | undefined;
   /** Everything that tells two states apart, and nothing else. */
   keyOf(world: World): string;
@@ -23,7 +23,7 @@ type Trail = { name: string; from: Trail | undefined };
 
 type Visit<World> = { world: World; trail: Trail };
 
-/** Visits every state that can be reached, once. Throws when there are more than `most`: then nothing was shown. */
+/** Visits every reachable state once. Throws when there are more than `most`, because nothing is shown then. */
 export const explore = <World>(model: Model<World>, most: number): Exploration => {
   const seen = new Set<string>();
   let row: Visit<World>[] = [];

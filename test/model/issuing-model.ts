@@ -37,6 +37,11 @@ const breachOf =
       before !== undefined &&
       ours.some((number) => ![...before.authorizer.ours, ...before.authorizer.underWay].includes(number));
     if (isSentNow && earlier?.kind === 'invoice' && earlier.outcome.status !== 'open') return 'sent after the verdict';
+    const proof = log.events.at(-1);
+    const isNew = before !== undefined && log.events.length > before.log.events.length;
+    if (isNew && proof?.type === 'IssuanceProvenAbsent' && before.shownAt !== undefined) {
+      if (isBefore(proof.data.firstAskedAt, before.shownAt)) return 'proven absent by a look-up from before a find';
+    }
     if (outcome.status === 'open' && workers.every(({ at }) => at === 'idle')) {
       const last = state.attempts.at(-1);
       const step = given.nextIssueStep(state, now, given.limits, memos[last?.attempt ?? 0] ?? { asked: 0 });

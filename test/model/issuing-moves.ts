@@ -1,5 +1,5 @@
-import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
-import { dueVerdict } from '../../src/domain/invoice/next-issue-step.js';
+import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { verdictByTime } from '../../src/domain/invoice/next-issue-step.js';
 import { lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import { isFirstOfItsKind, type Move } from './explore.js';
@@ -7,7 +7,7 @@ import type { Rules } from './issuing-rules.js';
 import { left, look, progressOf, stepsOf, withNote } from './issuing-steps.js';
 import { idle, type World } from './issuing-world.js';
 
-/** Everything that may happen next: a process goes one step on or dies, a request arrives late, time passes. */
+/** All possible next moves: a process makes one step or dies, a request arrives late, time passes. */
 export const movesOf =
   (rules: Rules) =>
   (world: World): readonly Move<World>[] => [
@@ -26,7 +26,7 @@ export const movesOf =
     ...passing(rules, world),
   ];
 
-/** Whoever dies while sending may or may not have sent. Before that nothing is lost but a decision. */
+/** A process that dies during a send may have sent. A process that dies before that loses only a decision. */
 const deathOf = (world: World, index: number): readonly Move<World>[] => {
   const worker = world.workers[index];
   if (world.budget.crashes === 0 || (worker?.at !== 'sending' && worker?.at !== 'answered')) return [];
@@ -41,7 +41,7 @@ const deathOf = (world: World, index: number): readonly Move<World>[] => {
     : [death];
 };
 
-/** A request that left becomes a note at any time, or never does: that is the move not made. */
+/** A request that was sent can become a note at any time. That it never does is modelled by not making this move. */
 const lateArrivals = (world: World): readonly Move<World>[] =>
   [...new Set(world.authorizer.underWay)].map((number) => ({
     name: `number ${number} becomes a note late`,
@@ -51,13 +51,13 @@ const lateArrivals = (world: World): readonly Move<World>[] =>
 const isAnyoneBusy = (rules: Rules, world: World): boolean =>
   world.workers.some(({ at }) => at !== 'idle') || look(rules, world).length > 0;
 
-/** Time goes on to the next instant at which anything can change. */
+/** Time passes to the next instant at which anything can change. */
 const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   const { state } = world.log;
   const { limits } = rules;
   if (state.kind !== 'invoice' || state.outcome.status !== 'open') return [];
   if (world.nature.isAwake === true && isAnyoneBusy(rules, world)) return [];
-  const instants: string[] = [dueVerdict(state, limits).failedAt];
+  const instants: string[] = [verdictByTime(state, limits).failedAt];
   const step = rules.nextIssueStep(state, world.now, limits, progressOf(world, state));
   if (step.do === 'wait') instants.push(step.until);
   for (const worker of world.workers) {

@@ -1,15 +1,16 @@
-import { completesAbsence, nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
 import {
-  conclude,
-  recordAbsence,
-  recordAttempt,
-  recordAuthorized,
-  recordConflict,
-  recordNotSent,
-  recordRejection,
-  recordUnknown,
-  saidToExist,
-} from '../../src/domain/invoice/record-issuance.js';
+  decideAbsence,
+  decideAttempt,
+  decideAuthorized,
+  decideNotSent,
+  decideNumberConflict,
+  decideRejection,
+  decideUnknown,
+  decideVerdict,
+  isKnownToExist,
+} from '../../src/domain/invoice/decide-issuance.js';
+import { nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
+import { progressAfter, provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import type { Invoice, IssueAttempt } from '../../src/domain/invoice/state.js';
 import { type Instant, isBefore } from '../../src/domain/shared/time.js';
 import { limits } from './issuing-world.js';
@@ -17,18 +18,19 @@ import { limits } from './issuing-world.js';
 /** The product's decisions as the model uses them; a test that takes one away must see the model find the harm. */
 export const rules = {
   nextIssueStep,
-  recordAttempt,
-  recordAuthorized,
-  recordNotSent,
-  recordRejection,
-  recordUnknown,
-  recordAbsence,
-  recordConflict,
-  conclude,
-  completesAbsence,
-  /** Whether an "absent" may be one of the two proofs: as `src/app/issuer/issue.ts` has it. */
+  decideAttempt,
+  decideAuthorized,
+  decideNotSent,
+  decideRejection,
+  decideUnknown,
+  decideAbsence,
+  decideNumberConflict,
+  decideVerdict,
+  provesAbsence,
+  progressAfter,
+  /** Whether an "absent" may be one of the two proofs: as `src/app/issuing/note.ts` has it. */
   countsAsAbsence: (seen: Invoice, asked: IssueAttempt, askedAt: Instant): boolean =>
-    !isBefore(askedAt, asked.deadlineAt) && !saidToExist(seen, asked.dpsId),
+    !isBefore(askedAt, asked.deadlineAt) && !isKnownToExist(seen, asked.dpsId),
   /** The windows that the decisions are given. */
   limits,
   /** An attempt is recorded only behind everything that was read before it. */

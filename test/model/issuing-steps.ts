@@ -1,10 +1,10 @@
-import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
+import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { DPS_EXISTS } from '../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { absenceGapSeconds } from '../../src/domain/invoice/limits.js';
-import { DPS_EXISTS } from '../../src/domain/invoice/record-issuance.js';
 import { type Invoice, type InvoiceState, lastOf } from '../../src/domain/invoice/state.js';
-import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
-import { authorizedData, conflictFound, dataOf } from '../domain/invoice/fixtures.js';
+import { addSeconds, isBefore, laterOf } from '../../src/domain/shared/time.js';
+import { authorizedData, conflictFound, dataOf } from '../support/fixture/invoice.js';
 import type { Rules } from './issuing-rules.js';
 import { appendTo, idle, type Worker, type World } from './issuing-world.js';
 
@@ -42,7 +42,7 @@ export const look = (rules: Rules, world: World): readonly Step[] => {
 const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided' }>): readonly Step[] => {
   const { step } = worker;
   if (step.do === 'send' || step.do === 'resend') return [attempt(rules, world, worker, step)];
-  const asked = step.do === 'look_up' ? step.attempt : step.lookUpFirst;
+  const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
   if (asked === undefined || (step.do === 'conclude' && !rules.looksUpBeforeVerdict)) {
     if (step.do !== 'conclude') return [];
     return [{ name: 'concludes', after: concluded(rules, world, step, worker.decidedAt), holds: idle }];
@@ -56,12 +56,20 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
   const found: Step = { name: 'hears ours', after: world, holds: { ...heard, found: 'ours' } };
   const shownFrom = addSeconds(asked.deadlineAt, absenceGapSeconds(rules.limits));
   const isShown = world.nature.isPrompt === true && !isBefore(world.now, shownFrom);
-  if (world.budget.hidden === 0 || isShown) return [found];
-  const budget = { ...world.budget, hidden: world.budget.hidden - 1 };
-  return [
-    found,
-    { name: 'hears absent of what is there', after: { ...world, budget }, holds: { ...heard, found: 'absent' } },
-  ];
+  const spent = (fault: 'hidden' | 'doubtful'): World => ({
+    ...world,
+    budget: { ...world.budget, [fault]: world.budget[fault] - 1 },
+  });
+  const steps = [found];
+  if (world.budget.hidden > 0 && !isShown)
+    steps.push({ name: 'hears absent of what is there', after: spent('hidden'), holds: { ...heard, found: 'absent' } });
+  if (world.budget.doubtful > 0)
+    steps.push({
+      name: 'hears of a note whose owner is unknown',
+      after: spent('doubtful'),
+      holds: { ...heard, found: 'doubtful' },
+    });
+  return steps;
 };
 
 const attempt = (
@@ -76,9 +84,9 @@ const attempt = (
     attemptedAt: world.now,
     deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + rules.limits.sendSeconds),
   };
-  const decision = rules.recordAttempt(seen, data);
+  const decision = rules.decideAttempt(seen, data);
   const isLost = rules.appendsAtExactRevision && revision !== world.log.events.length;
-  if ('stale' in decision || isLost) return { name: 'loses the append', after: world, holds: idle };
+  if ('refused' in decision || isLost) return { name: 'loses the append', after: world, holds: idle };
   const holds: Worker = { at: 'sending', attempt: step.attempt, number, attemptedAt: world.now };
   return {
     name: `records attempt ${step.attempt} with number ${number}`,
@@ -134,15 +142,15 @@ const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 
   const decide = (): Decision => {
     switch (answer) {
       case 'done':
-        return rules.recordAuthorized(state, noteData(of, number, at));
+        return rules.decideAuthorized(state, noteData(of, number, at));
       case 'not sent':
-        return rules.recordNotSent(state, { attempt: of, reason: 'refused', codes: [], at });
+        return rules.decideNotSent(state, { attempt: of, reason: 'refused', codes: [], at });
       case 'rejected':
-        return rules.recordRejection(state, of, { codes: ['E0188'] }, at);
+        return rules.decideRejection(state, { attempt: of }, { codes: ['E0188'] }, at);
       case 'unknown':
-        return rules.recordUnknown(state, { attempt: of, reason: 'timeout', codes: [], at });
+        return rules.decideUnknown(state, { attempt: of, reason: 'timeout', codes: [], at });
       case 'exists':
-        return rules.recordUnknown(state, { attempt: of, reason: 'exists', codes: [DPS_EXISTS], at });
+        return rules.decideUnknown(state, { attempt: of, reason: 'exists', codes: [DPS_EXISTS], at });
     }
   };
   return {
@@ -154,20 +162,29 @@ const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 
 
 const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: 'heard' }>): Step => {
   const { step, askedAt, found } = worker;
-  const asked = step.do === 'look_up' ? step.attempt : step.lookUpFirst;
+  const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
   if (asked === undefined) return { name: 'has nothing to record', after: world, holds: idle };
   if (found === 'ours') {
-    const decision = rules.recordAuthorized(world.log.state, noteData(asked.attempt, asked.number, world.now));
+    const decision = rules.decideAuthorized(world.log.state, noteData(asked.attempt, asked.number, world.now));
     return { name: 'records the note found', after: recorded(withNoteBrought(world), decision), holds: idle };
   }
   if (found === 'foreign') {
     const conflict = { ...dataOf(conflictFound(asked.attempt, 0), 'NumberConflictFound'), at: world.now };
-    const decision = rules.recordConflict(world.log.state, { ...conflict, dpsId: asked.dpsId });
+    const decision = rules.decideNumberConflict(world.log.state, { ...conflict, dpsId: asked.dpsId });
     return { name: 'records the conflict', after: recorded(world, decision), holds: idle };
   }
-  const noted = noteAbsence(rules, world, worker.seen, asked, askedAt);
-  const after = step.do === 'conclude' ? concluded(rules, noted, step, askedAt) : noted;
+  const isDoubtful = found === 'doubtful';
+  const noted = isDoubtful
+    ? noteDocument(rules, world, asked, askedAt)
+    : noteAbsence(rules, world, worker.seen, asked, askedAt);
+  const after = step.do === 'conclude' ? concluded(rules, noted, step, askedAt, isDoubtful) : noted;
   return { name: step.do === 'conclude' ? 'concludes after a last look' : 'notes the absence', after, holds: idle };
+};
+
+const noteDocument = (rules: Rules, world: World, { attempt }: { attempt: number }, askedAt: string): World => {
+  const memo = rules.progressAfter(world.memos[attempt] ?? { asked: 0 }, { askedAt, kind: 'found' }, false);
+  const shownAt = laterOf(world.shownAt ?? askedAt, askedAt);
+  return { ...world, shownAt, memos: { ...world.memos, [attempt]: memo } };
 };
 
 const noteAbsence = (
@@ -181,32 +198,30 @@ const noteAbsence = (
   const memo = world.memos[asked.attempt] ?? { asked: 0 };
   const counts = rules.countsAsAbsence(seen, asked, askedAt);
   const { firstAbsentAt } = memo;
-  if (counts && rules.completesAbsence(asked, firstAbsentAt, askedAt, rules.limits)) {
+  if (counts && rules.provesAbsence(asked, firstAbsentAt, askedAt, rules.limits)) {
     const proof = { attempt: asked.attempt, firstAbsentAt: firstAbsentAt ?? askedAt, now: askedAt };
-    return recorded(world, rules.recordAbsence(world.log.state, proof, rules.limits));
+    return recorded(world, rules.decideAbsence(world.log.state, proof, rules.limits));
   }
-  const first = firstAbsentAt ?? (counts ? askedAt : undefined);
-  const noted = {
-    asked: memo.asked + 1,
-    lastAskedAt: askedAt,
-    ...(first === undefined ? {} : { firstAbsentAt: first }),
-  };
+  const noted = rules.progressAfter(memo, { askedAt, kind: 'absent' }, counts);
   return { ...world, memos: { ...world.memos, [asked.attempt]: noted } };
 };
 
 const concluded = (
   rules: Rules,
   world: World,
-  { verdict }: { verdict: Parameters<Rules['conclude']>[1] },
+  { verdict }: { verdict: Parameters<Rules['decideVerdict']>[1] },
   askedAt: string,
+  noteSeen = false,
 ): World => {
   const judgedAt = rules.judgesAsOfLastLookup ? askedAt : world.now;
-  return recorded(world, rules.conclude(world.log.state, verdict, judgedAt, rules.limits));
+  return recorded(world, rules.decideVerdict(world.log.state, verdict, judgedAt, rules.limits, noteSeen));
 };
 
 /** A decision on the newest state and its append are one step: an append that loses decides again. */
 const recorded = (world: World, decision: Decision): World =>
-  'stale' in decision || decision.events.length === 0 ? world : { ...world, log: appendTo(world.log, decision.events) };
+  'refused' in decision || decision.events.length === 0
+    ? world
+    : { ...world, log: appendTo(world.log, decision.events) };
 
 const withNoteBrought = (world: World): World => {
   const { state } = world.log;
@@ -219,11 +234,11 @@ const noteData = (of: number, number: number, at: string) => ({
   ...{ accessKey: String(number).padStart(50, '0'), authorizedAt: at, at },
 });
 
-/** A number that a loser took is one that nobody uses: as if it had taken none. */
+/** A number that was taken by the loser of an append stays unused, so the state is as if it had taken none. */
 const numbersGiven = ({ log: { state } }: World): number =>
   state.kind === 'invoice' ? Math.max(0, ...state.attempts.map(({ number }) => number)) : 0;
 
-/** What else is under way for the number can do nothing any more. */
+/** Other requests under way for the number have no effect any more. */
 export const withNote = (world: World, number: number): World => {
   const { ours, underWay } = world.authorizer;
   const authorizer = {

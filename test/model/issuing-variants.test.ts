@@ -31,8 +31,8 @@ type Sentence = readonly [
 ];
 
 /**
- * The proofs of absence are the first of two locks: in these worlds the second, the authorizer's uniqueness of the DPS
- * id, fails once. As long as it never fails, a wrong proof costs nothing but a send (the last tests of this file).
+ * Two locks prevent a second note: the proofs of absence, and the authorizer's uniqueness of the DPS id. In these worlds the second lock fails
+ * once. As long as it holds, a wrong proof costs only a send (the last tests of this file).
  */
 const proofs: readonly Sentence[] = [
   [
@@ -88,7 +88,7 @@ const endings: readonly Sentence[] = [
   ],
 ];
 
-describe('each sentence of design section 6 on proofs and endings', () => {
+describe('each sentence of the protocol on proofs and endings', () => {
   it.each([...proofs, ...endings])(
     'is kept by the product, and its absence does harm: %s',
     (_without, { broken, given }, instance, breach) => {
@@ -100,7 +100,7 @@ describe('each sentence of design section 6 on proofs and endings', () => {
   );
 });
 
-describe('what no invariant of design section 11 shows', () => {
+describe('what no invariant shows', () => {
   it.each(proofs)(
     'is a wrong proof of absence, as long as the authorizer lets no number be used twice: %s',
     (_without, { broken, given }, instance) => {
@@ -116,8 +116,8 @@ describe('what no invariant of design section 11 shows', () => {
   ];
 
   /**
-   * A finding for the owners: with "none starts later", the count of 5 protects neither truth nor an end in time; it
-   * spares the authorizer, and spares the second lock further trials.
+   * Because no attempt starts later than one limit after the first, the bound of 5 sends is not needed for a true outcome or an outcome in
+   * time. It limits the load on the authorizer and the use of the second lock.
    */
   it.each(manySends)(
     'is a sixth send: %s',

@@ -1,20 +1,21 @@
-import { record, stale } from '../../src/domain/invoice/decision.js';
+import { decideAuthorized } from '../../src/domain/invoice/decide-issuance.js';
+import { decided, stale } from '../../src/domain/invoice/decision.js';
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
-import { completesAbsence, type IssueStep, nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
-import { recordAuthorized } from '../../src/domain/invoice/record-issuance.js';
+import { type IssueStep, nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
+import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import { allNotSent, type Invoice, lastOf, sentCount } from '../../src/domain/invoice/state.js';
 import { isBefore } from '../../src/domain/shared/time.js';
 import { type Rules, rules } from './issuing-rules.js';
 
-/** The rules with one sentence of design section 6 taken away, by that sentence. */
+/** The rules without one sentence of the protocol (docs/development.md#the-models); the name says which sentence is missing. */
 type Variant = Partial<Rules>;
 
-/** Whatever the process takes for a proof is recorded; the product would check it once more against the log. */
-const recordAbsenceAsSaid: Rules['recordAbsence'] = (state, { attempt: of, firstAbsentAt, now }) => {
+/** Records everything that the process takes for a proof of absence; the product would check the proof against the log once more. */
+const recordAbsenceAsSaid: Rules['decideAbsence'] = (state, { attempt: of, firstAbsentAt, now }) => {
   const last = state.kind === 'invoice' && state.outcome.status === 'open' ? lastOf(state.attempts) : undefined;
   if (last?.attempt !== of || (last.resolution !== 'open' && last.resolution !== 'unknown')) return stale('settled');
   const { attempt, dpsId } = last;
-  return record({
+  return decided({
     type: 'IssuanceProvenAbsent',
     data: { attempt, dpsId, firstAskedAt: firstAbsentAt, secondAskedAt: now, at: now },
   });
@@ -23,38 +24,38 @@ const recordAbsenceAsSaid: Rules['recordAbsence'] = (state, { attempt: of, first
 /** Without "After an E0014 absence may not be recorded for that DPS id". */
 export const absentAfterExists: Variant = {
   countsAsAbsence: (_seen, asked, askedAt) => !isBefore(askedAt, asked.deadlineAt),
-  recordAbsence: recordAbsenceAsSaid,
+  decideAbsence: recordAbsenceAsSaid,
 };
 
 /** Without "only when asked at least twice". */
-export const absentWhenAskedOnce: Variant = { completesAbsence: () => true, recordAbsence: recordAbsenceAsSaid };
+export const absentWhenAskedOnce: Variant = { provesAbsence: () => true, decideAbsence: recordAbsenceAsSaid };
 
 /** Without "the two at least the second value apart". */
 export const absentTwiceAtOnce: Variant = {
-  completesAbsence: (_send, firstAbsentAt) => firstAbsentAt !== undefined,
-  recordAbsence: recordAbsenceAsSaid,
+  provesAbsence: (_send, firstAbsentAt) => firstAbsentAt !== undefined,
+  decideAbsence: recordAbsenceAsSaid,
 };
 
 /** Without "after the attempt's deadline passed"; look-ups begin before it, as with the product's own pauses. */
 export const absentBeforeDeadline: Variant = {
   countsAsAbsence: () => true,
-  completesAbsence: (_send, firstAbsentAt, now, given) =>
-    completesAbsence({ deadlineAt: firstAbsentAt ?? now }, firstAbsentAt, now, given),
-  recordAbsence: recordAbsenceAsSaid,
+  provesAbsence: (_send, firstAbsentAt, now, given) =>
+    provesAbsence({ deadlineAt: firstAbsentAt ?? now }, firstAbsentAt, now, given),
+  decideAbsence: recordAbsenceAsSaid,
 };
 
 /** Without "One last look-up precedes every verdict by time". */
 export const verdictWithoutLookup: Variant = { looksUpBeforeVerdict: false };
 
-/** As it was: the look-up may be older than the attempt whose time is up, when its process slept for a whole limit. */
+/** The last look-up may be older than the attempt whose time is over, when its process slept for a whole limit. The product did so before. */
 export const verdictAfterOldLookup: Variant = { judgesAsOfLastLookup: false };
 
 /** Without "appends `Authorized` as long as no outcome stands": a note counts only for an attempt that still waits for it. */
 export const noteOfSettledAttemptDropped: Variant = {
-  recordAuthorized: (state, data) => {
+  decideAuthorized: (state, data) => {
     const last = state.kind === 'invoice' ? lastOf(state.attempts) : undefined;
     const isAwaited = last?.attempt === data.attempt && (last.resolution === 'open' || last.resolution === 'unknown');
-    return isAwaited ? recordAuthorized(state, data) : stale('the attempt is settled');
+    return isAwaited ? decideAuthorized(state, data) : stale('the attempt is settled');
   },
 };
 
@@ -75,7 +76,7 @@ export const startsAnyNumber: Variant = {
   ),
 };
 
-/** Where the product only waits behind a settled attempt, it takes the attempts for what `asIf` makes of them. */
+/** Where the product only waits after a settled attempt, the variant decides as if the attempts were those of `asIf`. */
 function elsewise(asIf: (invoice: Invoice, now: string) => Invoice['attempts'] | undefined): Rules['nextIssueStep'] {
   return (state, now, limits, progress): IssueStep => {
     const step = nextIssueStep(state, now, limits, progress);

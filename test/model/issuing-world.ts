@@ -1,10 +1,11 @@
+import { isKnownToExist } from '../../src/domain/invoice/decide-issuance.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
-import type { IssueStep, LookupProgress } from '../../src/domain/invoice/next-issue-step.js';
-import { saidToExist } from '../../src/domain/invoice/record-issuance.js';
+import type { IssueStep } from '../../src/domain/invoice/next-issue-step.js';
+import type { LookupProgress } from '../../src/domain/invoice/send-steps.js';
 import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
-import { accepted, limits as specLimits, T0 } from '../domain/invoice/fixtures.js';
+import { accepted, limits as specLimits, T0 } from '../support/fixture/invoice.js';
 
 /** Short, so that every kind of verdict lies within a few sends; their order is the real one's. */
 export const limits: Limits = {
@@ -30,7 +31,13 @@ export type Worker =
     }
   | { at: 'sending'; attempt: number; number: number; attemptedAt: string }
   | { at: 'answered'; attempt: number; number: number; answer: 'done' | 'not sent' | 'rejected' | 'unknown' | 'exists' }
-  | { at: 'heard'; seen: InvoiceState; step: LookingUp; askedAt: string; found: 'ours' | 'foreign' | 'absent' };
+  | {
+      at: 'heard';
+      seen: InvoiceState;
+      step: LookingUp;
+      askedAt: string;
+      found: 'ours' | 'foreign' | 'absent' | 'doubtful';
+    };
 
 export type LookingUp = Extract<IssueStep, { do: 'look_up' | 'conclude' }>;
 
@@ -42,15 +49,17 @@ export type Budget = {
   rejected: number;
   /** Look-ups that do not show a note that is there. */
   hidden: number;
-  /** Requests that become a note and are answered "this DPS exists": somebody on the way delivered them twice. */
+  /** Look-ups that show a note that is there without telling whose it is. */
+  doubtful: number;
+  /** Requests that become a note and are answered "this DPS exists", because the network delivered them twice. */
   echoed: number;
-  /** Sends that become a note although one stands under the number: the authorizer's own lock fails. */
+  /** Sends that become a second note under the same number: the authorizer's uniqueness fails. */
   unlocked: number;
 };
 
 export const noFaults: Budget = {
   ...{ crashes: 0, lost: 0, notSent: 0, rejected: 0 },
-  ...{ hidden: 0, echoed: 0, unlocked: 0 },
+  ...{ hidden: 0, doubtful: 0, echoed: 0, unlocked: 0 },
 };
 
 /** What holds in the whole of a story. Without either, everything may take as long as it likes. */
@@ -64,21 +73,23 @@ export type Nature = {
 export type World = {
   now: string;
   log: Log;
-  /** R's notes on look-ups, by attempt. */
+  /** What the database holds about look-ups, by attempt. */
   memos: Readonly<Record<number, LookupProgress>>;
   workers: readonly Worker[];
   authorizer: {
-    /** Numbers under which a note of this invoice stands. */
+    /** Numbers under which the authorizer holds a note of this invoice. */
     ours: readonly number[];
-    /** Numbers under which a note of somebody else stands. */
+    /** Numbers under which the authorizer holds another party's note. */
     foreign: readonly number[];
     /** Requests of ours that left and have not been decided on: each may still become a note, at any time. */
     underWay: readonly number[];
   };
   budget: Budget;
   nature: Nature;
-  /** Somebody who held a note came to record it while no outcome stood. */
+  /** A process that had received a note came to record it before there was an outcome. */
   isNoteBrought: boolean;
+  /** When the newest recorded look-up that showed a note without its owner was asked for. */
+  shownAt?: string;
 };
 
 export const appendTo = (log: Log, events: readonly InvoiceEvent[]): Log => ({
@@ -105,7 +116,8 @@ export const startWorld = (
 });
 
 /** What the decisions can tell apart; which process holds what makes no difference. */
-export const keyOf = ({ now, log, memos, workers, authorizer, budget, isNoteBrought }: World): string => {
+export const keyOf = (world: World): string => {
+  const { now, log, memos, workers, authorizer, budget, isNoteBrought, shownAt } = world;
   const { state } = log;
   if (state.kind !== 'invoice') return state.kind;
   const last = state.attempts.length - 1;
@@ -116,7 +128,17 @@ export const keyOf = ({ now, log, memos, workers, authorizer, budget, isNoteBrou
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, log))).sort();
   const faults = Object.values(budget);
-  return JSON.stringify([now, attempts, memos[last + 1], state.outcome, held, authorizer, faults, isNoteBrought]);
+  return JSON.stringify([
+    now,
+    attempts,
+    memos[last + 1],
+    state.outcome,
+    held,
+    authorizer,
+    faults,
+    isNoteBrought,
+    shownAt,
+  ]);
 };
 
 const heldBy = (worker: Worker, log: Log): unknown => {
@@ -130,8 +152,8 @@ const heldBy = (worker: Worker, log: Log): unknown => {
       const { step, seen } = worker;
       if (step.do === 'send' || step.do === 'resend')
         return [step.do, worker.at === 'decided' && worker.revision === log.events.length];
-      const asked = step.do === 'look_up' ? step.attempt : step.lookUpFirst;
-      const exists = asked !== undefined && seen.kind === 'invoice' && saidToExist(seen, asked.dpsId);
+      const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
+      const exists = asked !== undefined && seen.kind === 'invoice' && isKnownToExist(seen, asked.dpsId);
       const verdict = step.do === 'conclude' ? step.verdict : undefined;
       const heard = worker.at === 'heard' ? [worker.askedAt, worker.found] : [worker.decidedAt];
       return [worker.at, step.do, asked?.attempt, exists, verdict, heard];

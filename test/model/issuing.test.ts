@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { record, stale } from '../../src/domain/invoice/decision.js';
+import { decideVerdict } from '../../src/domain/invoice/decide-issuance.js';
+import { decided, stale } from '../../src/domain/invoice/decision.js';
 import { nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
-import { conclude } from '../../src/domain/invoice/record-issuance.js';
+import { progressAfter } from '../../src/domain/invoice/send-steps.js';
 import { explore } from './explore.js';
 import { type Instance, model } from './issuing-model.js';
 import { type Rules, rules } from './issuing-rules.js';
@@ -41,13 +42,24 @@ describe('the issuing protocol, every interleaving of its processes, the authori
     PATIENCE_MS,
   );
 
+  it(
+    'proves no absence over a note that a look-up has shown without its owner',
+    () => {
+      const budget = { ...noFaults, lost: 1, hidden: 1, doubtful: 1 };
+      const { breach, states } = explore(model(rules, { budget, workers: isFull ? 2 : 1 }), MOST);
+      expect(breach).toBeUndefined();
+      expect(states).toBeGreaterThan(5_000);
+    },
+    PATIENCE_MS,
+  );
+
   const sabotaged: readonly [what: string, broken: Partial<Rules>, budget: Budget, breach: string][] = [
     [
       'a rejection ends the invoice although an earlier send may have got through',
       {
-        recordRejection: (state, attempt, answer, at) =>
+        decideRejection: (state, { attempt }, answer, at) =>
           state.kind === 'invoice' && state.outcome.status === 'open'
-            ? record({ type: 'IssuanceRejected', data: { attempt, ...answer, at } })
+            ? decided({ type: 'IssuanceRejected', data: { attempt, ...answer, at } })
             : stale('an outcome stands'),
       },
       { ...noFaults, lost: 1, rejected: 1 },
@@ -73,10 +85,10 @@ describe('the issuing protocol, every interleaving of its processes, the authori
     [
       'a proven absence counts as never sent when time is up',
       {
-        conclude: (state, verdict, now) =>
+        decideVerdict: (state, verdict, now) =>
           state.kind === 'invoice' && state.outcome.status === 'open' && state.attempts.at(-1)?.resolution === 'absent'
-            ? record({ type: 'IssuanceFailed', data: { failedAt: verdict.failedAt, at: now } })
-            : conclude(state, verdict, now, limits),
+            ? decided({ type: 'IssuanceFailed', data: { failedAt: verdict.failedAt, at: now } })
+            : decideVerdict(state, verdict, now, limits),
       },
       { ...noFaults, lost: 2 },
       'failed',
@@ -90,8 +102,8 @@ describe('the issuing protocol, every interleaving of its processes, the authori
     [
       'a verdict is given on what was read before the last look-up',
       {
-        conclude: (_state, verdict, now) =>
-          record({ type: verdict.event, data: { failedAt: verdict.failedAt, at: now } }),
+        decideVerdict: (_state, verdict, now) =>
+          decided({ type: verdict.event, data: { failedAt: verdict.failedAt, at: now } }),
       },
       noFaults,
       'failed',
@@ -101,14 +113,23 @@ describe('the issuing protocol, every interleaving of its processes, the authori
       {
         nextIssueStep: (state, now, given, progress) => {
           const step = nextIssueStep(state, now, given, progress);
-          return step.do === 'look_up' && step.attempt.resolution === 'open'
-            ? { do: 'send', attempt: step.attempt.attempt + 1 }
+          return step.do === 'look_up' && step.send.resolution === 'open'
+            ? { do: 'send', attempt: step.send.attempt + 1 }
             : step;
         },
-        recordAttempt: (_state, data) => record({ type: 'IssuanceAttempted', data }),
+        decideAttempt: (_state, data) => decided({ type: 'IssuanceAttempted', data }),
       },
       { ...noFaults, crashes: 1 },
       'two notes',
+    ],
+    [
+      'an absence survives the find of a note whose owner is unknown',
+      {
+        progressAfter: (progress, answer, counts) =>
+          progressAfter(progress, { ...answer, kind: answer.kind === 'found' ? 'inconclusive' : answer.kind }, counts),
+      },
+      { ...noFaults, lost: 1, hidden: 1, doubtful: 1 },
+      'before a find',
     ],
   ];
 

@@ -8,9 +8,9 @@ import type { Exploration } from './explore.js';
 export type Run = {
   /** Names of everything that may happen next. */
   moves(): readonly string[];
-  /** Resolves when nothing goes on by itself any more. */
+  /** Resolves when the run waits for the next move. */
   make(move: string): Promise<void>;
-  /** What must never be; undefined when all is well. */
+  /** The breach in the present state; undefined without one. */
   breach(): string | undefined;
   /** Everything that tells two states apart, and nothing else. */
   key(): string;
@@ -20,7 +20,7 @@ type Reached = { story: readonly string[]; moves: readonly string[] };
 
 /**
  * Visits every state that the run can reach, once. A state of running code cannot be copied, so each is reached again by its
- * story; shorter stories come first. Every story begins with the moves of `begin`. Throws when there are more than `most` states: then nothing was shown.
+ * story; shorter stories come first. Every story begins with the moves of `begin`. Throws above `most` states, because nothing is shown then.
  */
 export const exploreRuns = async (
   start: () => Run,

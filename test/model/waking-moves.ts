@@ -1,30 +1,26 @@
-import { APPEND_GRACE_SECONDS } from '../../src/app/issuer/send-attempt.js';
-import type { Decision } from '../../src/domain/invoice/decision.js';
+import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
 import {
-  completesAbsence,
-  dueVerdict,
-  type IssueStep,
-  nextIssueStep,
-} from '../../src/domain/invoice/next-issue-step.js';
-import {
-  conclude,
   DPS_EXISTS,
-  recordAbsence,
-  recordAttempt,
-  recordAuthorized,
-  recordUnknown,
-  saidToExist,
-} from '../../src/domain/invoice/record-issuance.js';
+  decideAbsence,
+  decideAttempt,
+  decideAuthorized,
+  decideUnknown,
+  decideVerdict,
+  isKnownToExist,
+} from '../../src/domain/invoice/decide-issuance.js';
+import type { Decision } from '../../src/domain/invoice/decision.js';
+import { type IssueStep, nextIssueStep, verdictByTime } from '../../src/domain/invoice/next-issue-step.js';
+import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import { lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
-import { authorizedData } from '../domain/invoice/fixtures.js';
+import { authorizedData } from '../support/fixture/invoice.js';
 import type { Move } from './explore.js';
 import { appended, invoiceOf, limits, type Rules, SWEEP_SECONDS, type World } from './waking-world.js';
 
 /** As `src/workers/sweeper.ts` has them. */
 const QUIET = { queued: 30, started: 120 };
 
-/** Everything that may happen next; behind the outcome nothing does. */
+/** All possible next moves; there are none after the outcome. */
 export const movesOf =
   (rules: Rules) =>
   (world: World): readonly Move<World>[] => {
@@ -70,17 +66,17 @@ const sending = (world: World, { attempt }: Extract<IssueStep, { do: 'send' | 'r
   const { authorizer, budget, now: at } = world;
   const deadlineAt = addSeconds(at, APPEND_GRACE_SECONDS + limits.sendSeconds);
   const document = { series: '1', number: 1, dpsId: 'DPS1', digest: 'ours', signedDpsGzip: '' };
-  const begun = recorded(world, recordAttempt(world.state, { attempt, ...document, attemptedAt: at, deadlineAt }));
+  const begun = recorded(world, decideAttempt(world.state, { attempt, ...document, attemptedAt: at, deadlineAt }));
   const noted = { ...begun, authorizer: { hasNote: true, isUnderWay: false } };
   const exists = { attempt, reason: 'exists', codes: [DPS_EXISTS], at };
   const moves: Move<World>[] = authorizer.hasNote
-    ? [{ name: 'sends, and hears that the DPS exists', after: recorded(begun, recordUnknown(begun.state, exists)) }]
-    : [{ name: 'sends, and is authorized', after: recorded(noted, recordAuthorized(begun.state, noteOf(begun))) }];
+    ? [{ name: 'sends, and hears that the DPS exists', after: recorded(begun, decideUnknown(begun.state, exists)) }]
+    : [{ name: 'sends, and is authorized', after: recorded(noted, decideAuthorized(begun.state, noteOf(begun))) }];
   if (budget.lost > 0) {
     const unheard = { attempt, reason: 'timeout', codes: [], at };
     const after = recorded(
       { ...begun, budget: { ...budget, lost: budget.lost - 1 }, authorizer: { ...authorizer, isUnderWay: true } },
-      recordUnknown(begun.state, unheard),
+      decideUnknown(begun.state, unheard),
     );
     moves.push({ name: 'sends, and hears nothing', after });
   }
@@ -94,14 +90,14 @@ const arriving = (world: World): readonly Move<World>[] =>
 
 const lookedUp = (world: World): World => {
   const { now, progress } = world;
-  if (world.authorizer.hasNote) return recorded(world, recordAuthorized(world.state, noteOf(world)));
+  if (world.authorizer.hasNote) return recorded(world, decideAuthorized(world.state, noteOf(world)));
   const last = lastOf(invoiceOf(world).attempts);
   if (last === undefined) return world;
-  const counts = !isBefore(now, last.deadlineAt) && !saidToExist(invoiceOf(world), last.dpsId);
+  const counts = !isBefore(now, last.deadlineAt) && !isKnownToExist(invoiceOf(world), last.dpsId);
   const firstAbsentAt = progress.firstAbsentAt ?? (counts ? now : undefined);
-  if (firstAbsentAt !== undefined && completesAbsence(last, firstAbsentAt, now, limits)) {
-    const proven = recordAbsence(world.state, { attempt: last.attempt, firstAbsentAt, now }, limits);
-    if (!('stale' in proven)) return recorded(world, proven);
+  if (firstAbsentAt !== undefined && provesAbsence(last, firstAbsentAt, now, limits)) {
+    const proven = decideAbsence(world.state, { attempt: last.attempt, firstAbsentAt, now }, limits);
+    if (!('refused' in proven)) return recorded(world, proven);
   }
   const asked = { asked: progress.asked + 1, lastAskedAt: now };
   return { ...world, progress: firstAbsentAt === undefined ? asked : { ...asked, firstAbsentAt } };
@@ -109,10 +105,10 @@ const lookedUp = (world: World): World => {
 
 const concluded = (world: World, step: Extract<IssueStep, { do: 'conclude' }>): World => {
   const asked = step.lookUpFirst === undefined ? world : lookedUp(world);
-  return recorded(asked, conclude(asked.state, step.verdict, asked.now, limits));
+  return recorded(asked, decideVerdict(asked.state, step.verdict, asked.now, limits));
 };
 
-/** The timers come from R, not from the queue; a re-put neither hastens a tap that waits nor wakes a parked one. */
+/** The timers are in the database, not in the queue. A second put neither advances a waiting work item nor wakes a parked one. */
 const sweeping = (rules: Rules, world: World): readonly Move<World>[] => {
   if (isBefore(world.now, world.nextSweepAt)) return [];
   const swept: World = { ...world, nextSweepAt: addSeconds(world.now, SWEEP_SECONDS) };
@@ -120,8 +116,8 @@ const sweeping = (rules: Rules, world: World): readonly Move<World>[] => {
   const settled = rules.concludesWhatIsDue && step.do === 'conclude' ? concluded(swept, step) : swept;
   const quietSeconds = invoiceOf(world).attempts.length === 0 ? QUIET.queued : QUIET.started;
   const isQuiet = !isBefore(world.now, addSeconds(world.lastEventAt, quietSeconds));
-  const isReput = rules.reputsQuietWork && isQuiet && settled.tap === 'none';
-  return [{ name: 'sweeps', after: isReput ? { ...settled, tap: { dueAt: world.now } } : settled }];
+  const isFromSweep = rules.reputsQuietWork && isQuiet && settled.tap === 'none';
+  return [{ name: 'sweeps', after: isFromSweep ? { ...settled, tap: { dueAt: world.now } } : settled }];
 };
 
 const passing = (world: World): Move<World> => {
@@ -131,19 +127,19 @@ const passing = (world: World): Move<World> => {
 };
 
 const recorded = (world: World, decision: Decision): World =>
-  'stale' in decision ? world : appended(world, decision.events);
+  'refused' in decision ? world : appended(world, decision.events);
 
 const noteOf = (world: World) => ({
   ...authorizedData(lastOf(invoiceOf(world).attempts)?.attempt ?? 1, 0),
   at: world.now,
 });
 
-/** Invariant 3 of design section 11: an outcome, one sweep after its time at the latest. */
+/** Invariants 2 and 3 of docs/architecture.md#invariants: no `failed` over a note, and an outcome at most one sweep after its time. */
 export const breachOf = (world: World): string | undefined => {
   const invoice = invoiceOf(world);
   const { outcome } = invoice;
   if (outcome.status === 'failed' && world.authorizer.hasNote) return 'failed over an existing note';
   if (outcome.status !== 'open') return undefined;
-  const lastSweepAt = addSeconds(dueVerdict(invoice, limits).failedAt, SWEEP_SECONDS);
+  const lastSweepAt = addSeconds(verdictByTime(invoice, limits).failedAt, SWEEP_SECONDS);
   return isBefore(lastSweepAt, world.now) ? 'open for longer than its time and a sweep' : undefined;
 };

@@ -1,32 +1,32 @@
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
-import type { LookupProgress } from '../../src/domain/invoice/next-issue-step.js';
+import type { LookupProgress } from '../../src/domain/invoice/send-steps.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import type { Instant } from '../../src/domain/shared/time.js';
-import { accepted, limits as specLimits, T0 } from '../domain/invoice/fixtures.js';
+import { accepted, limits as specLimits, T0 } from '../support/fixture/invoice.js';
 
 /**
- * Who looks at an invoice, and when: the queue, its taps and the sweeper (design section 6, 9). Processes are awake: time
- * passes only when nobody has anything to do. What they may do to each other is the issuing model's matter.
+ * When an invoice is looked at: the queue, its work items and the sweeper (docs/architecture.md#workers-and-their-failures). Processes do not
+ * sleep: time passes only when no process has work. The issuing model shows what processes can do to each other.
  */
 export type World = {
   now: Instant;
   state: InvoiceState;
   /** When the last event was appended; quiet is counted from it. */
   lastEventAt: Instant;
-  /** R's notes on the look-ups of the last attempt. */
+  /** What the database holds about the look-ups of the last attempt. */
   progress: LookupProgress;
-  /** The invoice's tap in the queue; a parked one is handed to nobody. */
+  /** The work item of the invoice in the queue; a parked one is not delivered. */
   tap: 'none' | 'parked' | { dueAt: Instant };
   nextSweepAt: Instant;
   authorizer: { hasNote: boolean; isUnderWay: boolean };
   budget: Budget;
-  /** Whoever handles the invoice's tap fails. */
+  /** Each handling of the invoice's work item fails. */
   isPoisonous: boolean;
 };
 
-/** `forgotten`: taps that the queue loses. `lost`: answers to a send. */
+/** `forgotten`: work items that the queue loses. `lost`: answers to a send. */
 export type Budget = { forgotten: number; lost: number };
 
 /** The two halves of the sweeper, each of which a test takes away. */

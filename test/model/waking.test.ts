@@ -12,7 +12,7 @@ const model = (given: Partial<Rules>, budget: Budget, isPoisonous = false): Mode
   keyOf,
 });
 
-/** Not of design section 11: the invoice ends truthfully and in time, but nobody ever tried to issue it. */
+/** Breaks no invariant of docs/architecture.md#invariants: the outcome is true and in time, but no attempt was ever made. */
 const untried = (world: World): string | undefined => {
   const { outcome, attempts } = invoiceOf(world);
   return outcome.status === 'failed' && attempts.length === 0 ? 'failed without an attempt' : undefined;
@@ -44,8 +44,8 @@ describe('the queue is a hint, the log is the truth', () => {
   });
 
   /**
-   * A finding for the owners: "the sweeper re-puts work" keeps no invariant of design section 11 as long as the timers
-   * come from R. What it keeps is the service itself: without it one forgotten tap fails an invoice that nobody tried.
+   * No invariant of docs/architecture.md#invariants needs the sweeper to put work back, as long as the timers are in the database. The service
+   * needs it: without it, one lost work item fails an invoice without an attempt.
    */
   it('finds an invoice that nobody tried, and no other breach, when nothing is put back', () => {
     const noReput = { reputsQuietWork: false };

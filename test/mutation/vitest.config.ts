@@ -9,7 +9,6 @@ export default defineConfig({
       'test/golden/**/*.test.ts',
       'test/app/**/*.test.ts',
       'test/workers/{issuer,sweeper,retention}.test.ts',
-      'test/adapters/eventlog/hash-text.test.ts',
       'test/http/{body,get-*,post-*}/**/*.test.ts',
     ],
     testTimeout: 60_000,

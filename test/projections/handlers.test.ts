@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { handlers as creds } from '../../projections/credentials/apply.js';
-import { deadlines } from '../../projections/deadlines/index.js';
-import type { DeadlineRow } from '../../projections/deadlines/schema.js';
-import { invoices } from '../../projections/invoices/index.js';
+import { handlers as creds } from '../../projections/credentials.js';
+import { type DeadlineRow, deadlines } from '../../projections/deadlines.js';
+import { invoices } from '../../projections/invoices.js';
 import { checkRegistry, registry } from '../../projections/registry.js';
 import type { Projection, Row } from '../../projections/types.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
@@ -20,7 +19,7 @@ import {
   notSent,
   streamOf,
   unknown,
-} from './histories.js';
+} from '../support/fixture/histories.js';
 
 const fold = (projection: Projection, mode: Mode, events: readonly InvoiceEvent[], row?: Row): Row | undefined =>
   events.reduce<Row | undefined>((before, event, revision) => {
@@ -84,6 +83,18 @@ describe('deadlines', () => {
   });
 });
 
+const canceled = (seconds: number): InvoiceEvent => ({
+  type: 'CancellationConfirmed',
+  data: {
+    request: 1,
+    eventXmlGzip: 'x',
+    eventSha256: 's',
+    canceledAt: at(seconds),
+    evidence: 'response',
+    at: at(seconds),
+  },
+});
+
 describe('invoices', () => {
   it('shows keys and DPS beside the folded state', () => {
     const row = fold(invoices, 'live', [accepted('live', 1), attempted(1, 5), authorized(1, 6)]);
@@ -93,6 +104,49 @@ describe('invoices', () => {
       access_key: '1'.repeat(50),
       reference: 'pedido-1',
       created_at: at(0),
+    });
+  });
+
+  it.each<[string, InvoiceEvent[], object]>([
+    ['queued', [], { outcome_at: null, access_key: null, cancellation_status: null }],
+    ['processing', [attempted(1, 5)], { outcome_at: null, dps_id: 'DPS1' }],
+    ['issued', [attempted(1, 5), authorized(1, 6)], { outcome_at: at(6), canceled_at: null }],
+    ['issued', [attempted(1, 5), authorized(1, 6), cancelRequested(9)], { cancellation_status: 'pending' }],
+    [
+      'canceled',
+      [attempted(1, 5), authorized(1, 6), cancelRequested(9), canceled(12)],
+      {
+        ...{ outcome_at: at(6), cancellation_status: 'succeeded', canceled_at: at(12) },
+      },
+    ],
+    ['failed', [{ type: 'IssuanceFailed', data: { failedAt: at(900), at: at(901) } }], { outcome_at: at(900) }],
+    [
+      'indeterminate',
+      [attempted(1, 5), { type: 'IssuanceInterrupted', data: { failedAt: at(7), at: at(8) } }],
+      {
+        outcome_at: at(7),
+      },
+    ],
+  ])('shows a %s invoice in columns', (status, events, columns) => {
+    expect(fold(invoices, 'live', [accepted('live', 1), ...events])).toMatchObject({
+      ...{ status, mode: 'live', company_id: COMPANY, origin: 'api', amount_in_cents: 12_345 },
+      ...{ competence: '2026-11-21', service_code: '010101', ...columns },
+    });
+  });
+
+  it('shows an imported invoice with what was imported of it', () => {
+    const data = {
+      mode: 'live',
+      companyId: COMPANY,
+      invoiceId: 'x',
+      origin: 'web',
+      state: 'canceled',
+      amountInCents: 5,
+    };
+    const imported = { type: 'InvoiceImported', data: { ...data, importedAt: at(3) } } as InvoiceEvent;
+    expect(fold(invoices, 'live', [imported])).toMatchObject({
+      ...{ status: 'canceled', origin: 'web', amount_in_cents: 5, competence: null, service_code: null },
+      ...{ outcome_at: null, canceled_at: at(3), created_at: null },
     });
   });
 

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { catalogLines } from '../../projections/catalog-lines/index.js';
-import { invoices } from '../../projections/invoices/index.js';
-import { municipalities } from '../../projections/municipalities/index.js';
+import { catalogLines } from '../../projections/catalog-lines.js';
+import { invoices } from '../../projections/invoices.js';
+import { municipalities } from '../../projections/municipalities.js';
 import { operatorProjections } from '../../projections/registry.js';
-import { taxRegistry } from '../../projections/tax-registry/index.js';
+import { taxRegistry } from '../../projections/tax-registry.js';
 import type { Projection } from '../../projections/types.js';
 import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
-import { catalogStream, type OperatorLine } from '../../src/domain/catalog/events.js';
+import { catalogStream, type OperatorLine } from '../../src/domain/catalog/catalog.js';
 import { municipalityStream } from '../../src/domain/municipality/demands.js';
 import { registryStream } from '../../src/domain/registry/entry.js';
 import type { EventLog } from '../../src/ports/event-log.js';
-import { applyBatch } from '../../src/workers/projection-batch.js';
-import { applyStreamNow } from '../../src/workers/projection-now.js';
+import { applyStreamNow } from '../../src/projector/apply-now.js';
+import { applyBatch } from '../../src/projector/batch.js';
+import { accepted, attempted, authorized, streamOf } from '../support/fixture/histories.js';
+import { allOf, appendEvents, dump, emptyProjections, liveOf, NOW } from '../support/harness/projector.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
-import { accepted, attempted, authorized, streamOf } from './histories.js';
-import { allOf, appendEvents, dump, emptyProjections, liveOf, NOW } from './support.js';
 
 const CNPJ = '11222333000181';
 const line = (serviceCode: string): OperatorLine => ({

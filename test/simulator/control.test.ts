@@ -2,14 +2,24 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMPANY, codesOf, customer, issue, issueBody, OTHER_COMPANY, openRig, RIO, type Rig } from './support.js';
+import {
+  COMPANY,
+  codesOf,
+  customer,
+  issue,
+  issueBody,
+  OTHER_COMPANY,
+  openSimulatorHarness,
+  RIO,
+  type SimulatorHarness,
+} from '../support/harness/simulator.js';
 
 const NOWHERE = '3500105';
 
 describe('the control port', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterAll(() => rig.close());
 

@@ -1,15 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDps } from '../../src/domain/dps/build-dps.js';
 import { brasiliaDate, type Instant } from '../../src/domain/shared/time.js';
-import { gzipBase64 } from '../../src/xml/transport.js';
-import { acceptedFacts } from '../domain/dps/facts.js';
-import { COMPANY, codesOf, openRig, RIO, type Rig, signDps } from './support.js';
+import { gzipBase64 } from '../../src/xml/packing.js';
+import { acceptedFacts } from '../support/fixture/dps-facts.js';
+import {
+  COMPANY,
+  codesOf,
+  openSimulatorHarness,
+  RIO,
+  type SimulatorHarness,
+  signDps,
+} from '../support/harness/simulator.js';
 
-let rig: Rig;
+let rig: SimulatorHarness;
 let number = 0;
 
 beforeAll(async () => {
-  rig = await openRig();
+  rig = await openSimulatorHarness();
 });
 afterAll(() => rig.close());
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addSeconds } from '../../src/domain/shared/time.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
+import { gzipBase64 } from '../../src/xml/packing.js';
 import { openSchemas } from '../../src/xml/schema.js';
-import { gzipBase64 } from '../../src/xml/transport.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import {
   type CancelChanges,
@@ -14,17 +14,17 @@ import {
   keyOf,
   ledger,
   OTHER_COMPANY,
-  openRig,
+  openSimulatorHarness,
   RIO,
-  type Rig,
+  type SimulatorHarness,
   unpack,
-} from './support.js';
+} from '../support/harness/simulator.js';
 
 describe('cancelling', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   let next = 0;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterAll(() => rig.close());
 

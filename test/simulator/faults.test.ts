@@ -10,15 +10,15 @@ import {
   keyOf,
   ledger,
   OTHER_COMPANY,
-  openRig,
-  type Rig,
-} from './support.js';
+  openSimulatorHarness,
+  type SimulatorHarness,
+} from '../support/harness/simulator.js';
 
-let rig: Rig;
+let rig: SimulatorHarness;
 let next = 0;
 let slowAnswer: Promise<Answered | string> | undefined;
 beforeAll(async () => {
-  rig = await openRig();
+  rig = await openSimulatorHarness();
 });
 afterAll(async () => {
   await rig.close();

@@ -4,12 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAccessKey } from '../../src/domain/shared/access-key.js';
+import { gzipBase64 } from '../../src/xml/packing.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
 import { openSchemas } from '../../src/xml/schema.js';
-import { gzipBase64 } from '../../src/xml/transport.js';
 import { verifySignature } from '../../src/xml/verify.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
-import { itWith, xmllintAccepts } from '../xml/support.js';
 import {
   address,
   addressAbroad,
@@ -23,13 +21,15 @@ import {
   MEI,
   MONEY_TOT_TRIB,
   NORMAL,
-  openRig,
+  openSimulatorHarness,
   party,
-  type Rig,
   SIMPLES,
+  type SimulatorHarness,
   signDps,
   unpack,
-} from './support.js';
+} from '../support/harness/simulator.js';
+import { itWith, xmllintAccepts } from '../support/harness/xml-programs.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const IBSCBS =
   '<IBSCBS><finNFSe>0</finNFSe><indFinal>1</indFinal><cIndOp>100301</cIndOp><indDest>0</indDest><valores><trib>' +
@@ -45,10 +45,10 @@ const REIMBURSEMENT =
   '<dtCompDoc>2026-01-01</dtCompDoc><tpReeRepRes>01</tpReeRepRes><vlrReeRepRes>55.00</vlrReeRepRes></documentos></gReeRepRes>';
 
 describe('issuing', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   let next = 0;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterAll(() => rig.close());
 
@@ -264,7 +264,7 @@ describe('issuing', () => {
   });
 });
 
-/** The embedded DPS comes first and has a signature of its own: the one to check is the root's child. */
+/** The embedded DPS comes first and is signed too; the signature to check is the child of the root. */
 const xmlsecVerifiesOuter = (xml: Buffer): boolean => {
   const file = join(temporaryFolder(), 'nfse.xml');
   writeFileSync(file, xml);

@@ -3,13 +3,22 @@ import { EVENT_TYPES } from '../../src/simulator/event/kinds.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
 import { openSchemas } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
-import { cancel, codesOf, issue, keyOf, ledger, openRig, type Rig, unpack } from './support.js';
+import {
+  cancel,
+  codesOf,
+  issue,
+  keyOf,
+  ledger,
+  openSimulatorHarness,
+  type SimulatorHarness,
+  unpack,
+} from '../support/harness/simulator.js';
 
 describe('events of others', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   let next = 0;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterAll(() => rig.close());
 
@@ -100,9 +109,9 @@ describe('events of others', () => {
 });
 
 describe('substituting a note', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterAll(() => rig.close());
 

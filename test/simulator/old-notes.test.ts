@@ -3,8 +3,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
 import { type Ledger, type Note, openLedger } from '../../src/simulator/state/ledger.js';
+import {
+  COMPANY,
+  codesOf,
+  dpsIdOf,
+  issue,
+  keyOf,
+  openSimulatorHarness,
+  type SimulatorHarness,
+} from '../support/harness/simulator.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { COMPANY, codesOf, dpsIdOf, issue, keyOf, openRig, type Rig } from './support.js';
 
 const DAY = 86_400;
 const T0: Instant = '2026-11-01T12:00:00.000Z';
@@ -107,9 +115,9 @@ describe('the ledger of the test environment', () => {
 });
 
 describe('a simulator that is started again after nine days', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   beforeEach(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterEach(() => rig.close());
 

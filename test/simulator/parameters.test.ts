@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRig, RIO, type Rig } from './support.js';
+import { openSimulatorHarness, RIO, type SimulatorHarness } from '../support/harness/simulator.js';
 
 const DAY = '2026-09-01';
 
 describe('the parameters API of the simulator', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterAll(() => rig.close());
 

@@ -4,13 +4,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
-import { codesOf, dpsIdOf, issue, issueBody, keyOf, OTHER_COMPANY, openRig, type Rig } from './support.js';
+import {
+  codesOf,
+  dpsIdOf,
+  issue,
+  issueBody,
+  keyOf,
+  OTHER_COMPANY,
+  openSimulatorHarness,
+  type SimulatorHarness,
+} from '../support/harness/simulator.js';
 
 describe('asking for documents', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   let key: string;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
     key = keyOf(await issue(rig));
   });
   afterAll(() => rig.close());
@@ -100,7 +109,10 @@ describe('a further authority', () => {
   it('has its client certificates accepted, on a server that bears a further name', async () => {
     const now = new Date().toISOString();
     const issuer = issueCertificate({ subjectName: 'AC DE FORA', validDays: 2, now });
-    const rig = await openRig({ extraClientCaPem: issuer.certificatePem, serverNames: ['simulador.example'] });
+    const rig = await openSimulatorHarness({
+      extraClientCaPem: issuer.certificatePem,
+      serverNames: ['simulador.example'],
+    });
     const identity = issueCertificate({ subjectName: 'Outra', cnpj: OTHER_COMPANY, issuer, validDays: 1, now });
     const path = `/dps/${dpsIdOf({ cnpj: OTHER_COMPANY })}`;
     expect(codesOf(await rig.call('GET', path, { identity }))).toEqual(['E2404']);

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addSeconds, brasiliaStamp } from '../../src/domain/shared/time.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
-import { gzipBase64 } from '../../src/xml/transport.js';
+import { gzipBase64 } from '../../src/xml/packing.js';
 import {
   COMPANY,
   codesOf,
@@ -16,16 +16,16 @@ import {
   MONEY_TOT_TRIB,
   NORMAL,
   OTHER_COMPANY,
-  openRig,
+  openSimulatorHarness,
   RIO,
-  type Rig,
   SIMPLES,
+  type SimulatorHarness,
   signDps,
-} from './support.js';
+} from '../support/harness/simulator.js';
 
-let rig: Rig;
+let rig: SimulatorHarness;
 beforeAll(async () => {
-  rig = await openRig();
+  rig = await openSimulatorHarness();
 });
 afterAll(() => rig.close());
 

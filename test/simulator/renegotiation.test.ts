@@ -1,11 +1,11 @@
 import { Agent, request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codesOf, issue, openRig, type Rig } from './support.js';
+import { codesOf, issue, openSimulatorHarness, type SimulatorHarness } from '../support/harness/simulator.js';
 
 describe('a simulator that asks for the certificate after the request', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openRig({ renegotiate: true });
+    rig = await openSimulatorHarness({ renegotiate: true });
   });
   afterAll(() => rig.close());
 

@@ -1,17 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
+import {
+  COMPANY,
+  cancelBody,
+  codesOf,
+  issue,
+  issueBody,
+  keyOf,
+  openSimulatorHarness,
+  type SimulatorHarness,
+  testClock,
+} from '../support/harness/simulator.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { COMPANY, cancelBody, codesOf, issue, issueBody, keyOf, openRig, type Rig, testClock } from './support.js';
 
 describe('the certificate that signs', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterAll(() => rig.close());
 
-  const post = (identity: Rig['identity']) =>
+  const post = (identity: SimulatorHarness['identity']) =>
     rig.call('POST', '/nfse', { body: issueBody(rig, { number: 40 }, identity) });
 
   it('must come from an authority whose clients are accepted: E0715, and E1983 for an event', async () => {
@@ -45,7 +55,9 @@ describe('the certificate that signs', () => {
       issueCertificate({ subjectName, validDays: 10, now: clock.now() }),
     );
     if (first === undefined || second === undefined) throw new Error('two authorities');
-    const bundle = await openRig({ extraClientCaPem: `${first.certificatePem}\n${second.certificatePem}` });
+    const bundle = await openSimulatorHarness({
+      extraClientCaPem: `${first.certificatePem}\n${second.certificatePem}`,
+    });
     const identity = issueCertificate({
       subjectName: 'Empresa',
       cnpj: COMPANY,

@@ -3,16 +3,26 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isCnpj, isCpf } from '../../src/simulator/rules/check-digits.js';
+import { isCnpj, isCpf } from '../../src/simulator/rules/checks.js';
 import { FolderInUse, issueClientCertificate, startSimulator } from '../../src/simulator/start.js';
 import { openLedger } from '../../src/simulator/state/ledger.js';
+import {
+  COMPANY,
+  codesOf,
+  dpsIdOf,
+  issue,
+  keyOf,
+  openSimulatorHarness,
+  type SimulatorHarness,
+  tables,
+  testClock,
+} from '../support/harness/simulator.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { COMPANY, codesOf, dpsIdOf, issue, keyOf, openRig, type Rig, tables, testClock } from './support.js';
 
 describe('what a simulator keeps', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   beforeEach(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterEach(() => rig.close());
 

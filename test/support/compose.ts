@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-/** One service of compose.yaml as far as a process of it is concerned. */
+/** The parts of a service of compose.yaml that concern its process. */
 export type ComposeService = {
   /** Arguments of the program: `['serve', '--role', 'api']`. */
   command: readonly string[];

@@ -1,16 +1,16 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Stands before a database server as a proxy or a DNS name would, and can fail as a network does. */
+/** A proxy in front of a database server, which can fail as a network does. */
 export type DatabaseLine = {
   /** Of the server, through the line. */
   connectionString: string;
-  /** From now on what the server answers is lost, its goodbye too, while what it is sent still arrives. */
+  /** From now on all answers of the server are lost, including the end of a connection; requests still arrive. */
   silence(): void;
-  /** Answers get through again; what was lost stays lost. */
+  /** Answers arrive again; lost answers stay lost. */
   goOn(): void;
-  /** New connections go to this server; those that stand stay where they are, as behind a DNS name. */
+  /** New connections go to this server; open connections keep their server, as behind a DNS name. */
   switchTo(target: string): void;
-  /** Resets every connection in the middle of whatever it does; new ones get through. */
+  /** Resets every open connection; new connections work. */
   reset(): void;
   close(): Promise<void>;
 };

@@ -6,7 +6,7 @@ const RANGE = { from: 15_000, to: 32_000 };
 const TRIES = 100;
 
 /**
- * A loopback port that nobody listens on, for a server that must be told its port, or has to come back on it: no other test and
+ * A free loopback port, for a server that needs a fixed port or must come back on the same one: no other test and
  * no connection is given it in the meantime.
  */
 export const freePort = async (): Promise<number> => {

@@ -3,17 +3,18 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { lockDataDir } from '../../src/adapters/embedded-postgres/data-dir-lock.js';
-import { stopOrphan } from '../../src/adapters/embedded-postgres/orphan.js';
-import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
+import { lockDataDir } from '../../src/adapters/embedded-postgres/data-dir.js';
+import { startEmbeddedPostgres, stopOrphan } from '../../src/adapters/embedded-postgres/start.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { beginCompiling, COMPILED } from './compiled.js';
+import { IDENTITY, KEYS, makeIdentity } from './fixture/simulator-identity.js';
+import { CLIENT } from './harness/simulator.js';
 import { isLeftSince } from './leftovers.js';
 import { PATIENT } from './patient.js';
 import { ensureRoles, migrateAsOwner, OWNER } from './roles.js';
 import { privateLines, RUN_LOGS } from './run-logs.js';
 
-/** What test files get to know of the run's server: where it is and which database to copy, or why there is none. */
+/** What test files learn about the run's server: its address and the database to copy, or the reason why there is none. */
 export type PostgresOfRun = { kind: 'running'; url: string; template: string } | { kind: 'absent'; reason: string };
 
 declare module 'vitest' {
@@ -29,6 +30,8 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   process.env[RUN_LOGS] = logs;
   const compiled = await beginCompiling();
   process.env[COMPILED] = compiled.folder;
+  const identity = await makeIdentity(CLIENT);
+  process.env[IDENTITY] = identity.folder;
   const server = await startServer();
   try {
     if (server.kind === 'absent') throw new Error(server.reason);
@@ -41,6 +44,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     await server.stop();
     await compiled.close();
+    await identity.close();
     const { lines, found } = await privateLines(logs);
     await rm(logs, { recursive: true, force: true });
     if (lines > 0)
@@ -79,14 +83,15 @@ const startServer = async (): Promise<Server> => {
 };
 
 const LOGS = 'nfse-logs-';
-/** No run takes so long. */
+/** Longer than any run. */
 const OLD_LOGS_MS = 6 * 3_600_000;
 
-/** What services said in runs that were killed. */
+/** Logs of services and keys of simulators of runs that were killed. */
 const sweepLogs = async (): Promise<void> => {
   for (const name of await readdir(tmpdir())) {
     const left = join(tmpdir(), name);
-    if (name.startsWith(LOGS) && isLeftSince(left, OLD_LOGS_MS)) await rm(left, { recursive: true, force: true });
+    if ((name.startsWith(LOGS) || name.startsWith(KEYS)) && isLeftSince(left, OLD_LOGS_MS))
+      await rm(left, { recursive: true, force: true });
   }
 };
 

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { bodyHashOf, fingerprintOf } from '../../src/app/hashes.js';
+import { bodyHashOf, fingerprintOf } from '../../src/app/event-store/hashes.js';
+import { buildCancellation } from '../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../src/domain/dps/build-dps.js';
 import type { InvoiceEventData } from '../../src/domain/invoice/events.js';
-import { buildCancellation } from '../../src/domain/ped-reg-evento/build-cancellation.js';
 import { expandMarkers } from '../../src/domain/shared/markers.js';
 
 /** An event as a stolen log, backup or export shows it: without a key. */
 export type StolenEvent = { stream: string; type: string; data: Record<string, unknown> };
 
-/** What somebody who guesses may know or try; every word is tried with every other. */
+/** What an attacker may know or try; each word is combined with all others. */
 export type Dictionary = {
   descriptions: readonly string[];
   names: readonly string[];
@@ -45,7 +45,7 @@ export const textsOf = async (folder: string): Promise<readonly string[]> => {
 
 /**
  * What a dictionary finds out about people by comparing hashes: each guess is written as the service would have it, hashed
- * without a key, and looked for among `hashes`. Everything else that a guess needs stands in the events.
+ * without a key, and looked for among `hashes`. Everything else that a guess needs is readable in the events.
  */
 export const guessBack = (
   events: readonly StolenEvent[],
@@ -109,7 +109,7 @@ const bodiesOf = (
   return [body, { ...body, reference }];
 };
 
-/** The DPS is a pure function of the acceptance and its number, so whoever guesses what is sealed builds it again. */
+/** The DPS is a pure function of the acceptance and its number, so an attacker who guesses the sealed fields can build it again. */
 const dpsDigestOf = (
   facts: InvoiceEventData<'InvoiceAccepted'>,
   { series, number }: { series: string; number: number },

@@ -1,6 +1,6 @@
 export type Sample = { name: string; labels: Readonly<Record<string, string>>; value: number };
 
-/** What a service shows on `/metrics`, read as Prometheus reads it. */
+/** The metrics of a service, parsed from `/metrics` as Prometheus does. */
 export type ShownMetrics = {
   samples: readonly Sample[];
   /** By the name on its `# TYPE` line. */

@@ -14,10 +14,10 @@ export type NatsServer = {
   start(): Promise<void>;
   /** Ends it at once, as a crash would; its storage stays. */
   kill(): Promise<void>;
-  /** It stays connected and says nothing, until it is thawed. */
+  /** The server stays connected and silent until it is thawed. */
   freeze(): void;
   thaw(): void;
-  /** What it stored is gone; only while it is not running. */
+  /** Removes the storage; only while the server is not running. */
   wipe(): Promise<void>;
   /** A connection of the test's own, closed with the server. */
   admin(): Promise<NatsConnection>;
@@ -35,7 +35,7 @@ export type NatsServerOptions = {
 
 const HOST = '127.0.0.1';
 
-/** A real server as a child process, with a port and a folder of its own. For suites of `describeWith('natsServer', …)`. */
+/** A real server as a child process, with a separate port and folder. For suites of `describeWith('natsServer', …)`. */
 export const startNats = async (options: NatsServerOptions = {}): Promise<NatsServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-nats-'));
   const port = await freePort();

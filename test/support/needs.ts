@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { chromiumProgram } from './chromium.js';
+import { samplesFolder, specificationFile } from './fixture/samples.js';
 import { installedPostgres } from './postgres-programs.js';
-import { samplesFolder, specificationFile } from './samples.js';
 
 /** `engine` is the name under which REQUIRE_ENGINES asks for it. */
 type Need = { engine: string; isHere(): boolean; absence: string };
@@ -29,6 +29,8 @@ const needs = {
   },
   xmlsec1: tool('xmlsec1', 'xmlsec1'),
   xmllint: tool('xmllint', 'xmllint'),
+  /** What a reader of the documents types with. */
+  curl: tool('curl', 'curl', 'bash'),
   openssl: tool('openssl', 'openssl'),
   poppler: tool('poppler', 'pdftotext', 'pdfinfo'),
   /** A server that a test may share. */
@@ -47,7 +49,7 @@ const needs = {
     isHere: () => chromiumProgram() !== undefined,
     absence: 'chromium is not installed',
   },
-  /** Others run it; the double stands in for it everywhere else. */
+  /** A real server that the caller runs; all other tests use the double. */
   eventstore: {
     engine: 'eventstore',
     isHere: () => (process.env.TEST_EVENTSTORE_URL ?? '') !== '',
@@ -69,7 +71,7 @@ const failing = (absent: readonly Need[]) => () => {
   throw new Error(`required by REQUIRE_ENGINES: ${absent.map(({ absence }) => absence).join('; ')}`);
 };
 
-/** A test that needs what a machine may lack: skipped by name without it, failing where REQUIRE_ENGINES names it. */
+/** A test with needs that a machine may lack: without them it is skipped with the reason in its title, or fails if REQUIRE_ENGINES names them. */
 export const itWith = (
   names: NeedName | readonly NeedName[],
   title: string,
@@ -81,7 +83,7 @@ export const itWith = (
   else it.skip(skipped(title, absent), body);
 };
 
-/** The same for a whole suite. Its body runs even when it is skipped, so only its tests may touch what it needs. */
+/** The same for a suite. The body of a skipped suite runs too, so only its tests may use the needs. */
 export const describeWith = (names: NeedName | readonly NeedName[], title: string, body: () => void): void => {
   const absent = absentOf(names);
   if (absent.length === 0) describe(title, body);

@@ -3,15 +3,15 @@ import { fileURLToPath } from 'node:url';
 
 export type Page = { name: string; text: string };
 
-/** `nfse …` as somebody would type it, without what stands around it. */
+/** A command `nfse …` as a person would type it, without the text around it. */
 export type CommandLine = { page: string; line: string; words: readonly string[] };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = 'docs/operations';
 
-/** The handbook and the README. */
+/** The handbook, the README and the first steps. */
 export const operationsPages = (): readonly Page[] =>
-  ['README.md', ...readdirSync(`${root}/${FOLDER}`).map((file) => `${FOLDER}/${file}`)]
+  ['README.md', 'docs/first-steps.md', ...readdirSync(`${root}/${FOLDER}`).map((file) => `${FOLDER}/${file}`)]
     .filter((name) => name.endsWith('.md'))
     .map((name) => ({ name, text: readFileSync(`${root}/${name}`, 'utf8') }));
 
@@ -45,9 +45,9 @@ export const commandLinesOf = ({ name, text }: Page): readonly CommandLine[] =>
     ];
   });
 
-/** The second column of the README's table of commands. */
+/** The second column of the table of commands in docs/cli.md. */
 export const examplesOf = ({ name, text }: Page): readonly CommandLine[] =>
-  [...text.matchAll(/^\| `[a-z]+[^|]*\| `([a-z][^`|]*)` \|/gm)].map(([line, typed = '']) => ({
+  [...text.matchAll(/^\| \[[a-z][^|]*\| `([a-z][^`|]*)` \|/gm)].map(([line, typed = '']) => ({
     ...{ page: name, line },
     words: typed.split(' '),
   }));

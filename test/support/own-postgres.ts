@@ -9,9 +9,9 @@ import { runToEnd } from '../../src/adapters/embedded-postgres/server-process.js
 import { freePort } from './free-port.js';
 import type { PostgresPrograms } from './postgres-programs.js';
 
-/** A server of one test, which it may kill; with the settings of a test server, but for those given. */
+/** A server for one test, which may kill it, with the settings of a test server and the given changes. */
 export type OwnPostgres = {
-  /** Of its database `postgres`; the same after every start. */
+  /** Address of the database `postgres`, the same after every start. */
   url: string;
   start(): Promise<void>;
   /** Ends every session and the server, in order. */
@@ -20,7 +20,7 @@ export type OwnPostgres = {
   kill(): Promise<void>;
   /** As its superuser; undefined when it returns no row. */
   ask<Row extends pg.QueryResultRow>(statement: string): Promise<Row | undefined>;
-  /** A server that follows this one, until it is told `select pg_promote()`. */
+  /** A standby of this server, until `select pg_promote()` runs on it. */
   standby(): Promise<OwnPostgres>;
   /** A file that only the server's user may read, e.g. a key. */
   secret(name: string, content: string): Promise<string>;
@@ -42,7 +42,7 @@ const TEST_SETTINGS: Settings = {
   timezone: 'UTC',
 };
 
-/** Everybody on this machine may connect to it; it is gone with `close`. */
+/** Every user of this machine may connect to the server; `close` removes it. */
 export const startOwnPostgres = async (programs: PostgresPrograms, settings: Settings = {}): Promise<OwnPostgres> => {
   const user = chooseOsUser();
   const initialize = (cluster: string) =>

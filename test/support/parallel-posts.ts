@@ -30,7 +30,7 @@ const idsOf = (answers: readonly PostAnswer[]): readonly string[] => [
   ...new Set(acceptedOf(answers).map(({ body }) => body.id ?? '')),
 ];
 
-/** The one id of all that were accepted. */
+/** The id that all accepted answers share. */
 const onlyIdOf = (answers: readonly PostAnswer[]): string => {
   const ids = idsOf(answers);
   expect(ids, JSON.stringify(answers.slice(0, 3))).toHaveLength(1);
@@ -50,7 +50,7 @@ const expectRefusals = (answers: readonly PostAnswer[], codes: readonly string[]
   }
 };
 
-/** Suite: a hundred requests at once, whatever they share, leave the invoices that one after the other would (spec "Idempotency rules"). */
+/** Suite: a hundred parallel requests leave the same invoices as the same requests one after the other (IDEM-1 to IDEM-6). */
 export const parallelPosts = (open: () => Crowded): void => {
   const bodyOf = (amountInCents: number, reference?: string) => ({
     amount_in_cents: amountInCents,

@@ -1,6 +1,6 @@
 import type { SessionLimits } from '../../src/adapters/sql/pool.js';
 
-/** For pools of the tests' own: copying a database takes as long as it takes, and the product's bounds are for the product. */
+/** Settings for pools of tests, without the product's bounds, because copying a database may take long. */
 export const PATIENT = {
   statementTimeoutMs: 240_000,
   lockTimeoutMs: 240_000,

@@ -7,10 +7,10 @@ import { chooseOsUser } from '../../src/adapters/embedded-postgres/os-user.js';
 /** Where the programs of one PostgreSQL are on this machine; the embedded one cannot make a standby. */
 export type PostgresPrograms = { initdb: string; postgres: string; pgBasebackup?: string };
 
-/** Those that the service brings along. */
+/** The programs of the embedded PostgreSQL. */
 export const embeddedPostgres = (): Promise<PostgresPrograms> => findBinaries(chooseOsUser());
 
-/** Debian keeps each major version beside the others in a folder of its own here. */
+/** Debian keeps each major version in a separate folder here. */
 const DEBIAN = '/usr/lib/postgresql';
 
 /** The installed PostgreSQL of this major version; undefined without one. */

@@ -36,7 +36,7 @@ export const freshDatabase = (): Promise<FreshDatabase> => createDatabase(runnin
 export const emptyDatabase = (serverUrl?: string): Promise<FreshDatabase> =>
   createDatabase('template0', serverUrl, OWNER);
 
-/** As it stands now, like a backup of this moment; whoever is connected to the other one is cut off. */
+/** A copy of the database in its present state, like a backup; connections to the original are ended. */
 export const copyOfDatabase = async ({ connectionString }: FreshDatabase): Promise<FreshDatabase> => {
   const name = new URL(connectionString).pathname.slice(1);
   const admin = openPool({ connectionString: runningServer().url, max: 1, applicationName: 'test-admin', ...PATIENT });
@@ -60,7 +60,7 @@ const createDatabase = async (
   if (server.kind === 'absent' || serverUrl !== server.url) await ensureRoles(serverUrl);
   const maker = openPool({ connectionString: serverUrl, max: 1, applicationName: 'test-admin', ...PATIENT });
   await maker.query(`create database ${name} owner ${OWNER.name} template ${template}`);
-  // As handing over does.
+  // As `setup database` does when it hands the tables to the owner.
   await maker.query(`revoke temporary on database ${name} from public`).finally(() => maker.end());
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;

@@ -1,4 +1,4 @@
-/** As much of a PromQL expression as tells whether the series that it asks for can exist. */
+/** The parts of a PromQL expression that tell whether its series can exist. */
 export type Asked = {
   metrics: readonly string[];
   /** Label matchers beside their metric. */
@@ -13,7 +13,7 @@ const SELECTOR = /([a-zA-Z_:][a-zA-Z0-9_:]*)\{([^}]*)\}/g;
 const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 const GROUPING = /\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g;
 
-/** Throws when brackets do not match. The full grammar is promtool's business. */
+/** Throws when brackets do not match; promtool checks the full grammar. */
 export const readPromql = (expression: string): Asked => {
   checkBrackets(expression);
   const matchers = [...expression.matchAll(SELECTOR)].flatMap(([, metric = '', inside = '']) =>

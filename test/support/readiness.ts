@@ -1,9 +1,9 @@
-import type { Readiness } from '../../src/runtime/readiness.js';
-import { eventually } from './running-service.js';
+import type { Readiness } from '../../src/runtime/operations/readiness.js';
+import { eventually } from './harness/running-service.js';
 
 export type Probe = { status: number; body: Readiness };
 
-/** A probe that waits longer than any probe would is a failure. */
+/** Milliseconds after which a probe counts as failed. */
 const PROBE_MS = 15_000;
 
 export const readiness = async (opsUrl: string): Promise<Probe> => {

@@ -1,17 +1,16 @@
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
-import { grantService } from '../../src/adapters/sql/rights.js';
-import { prepareRoles } from '../../src/adapters/sql/roles.js';
+import { grantService, prepareRoles } from '../../src/adapters/sql/roles.js';
 import { PATIENT } from './patient.js';
 
-/** As in production: one role owns the tables, another serves. On every server of a run under these names. */
+/** As in production, one role owns the tables and another serves; the names are equal on every server of a run. */
 export const OWNER = { name: 'nfse_test_owner', password: 'owner' };
 export const SERVICE = { name: 'nfse_test_service', password: 'service' };
 
 export type Login = typeof OWNER;
 
-/** The same database of the same server, as somebody else. */
+/** The same database of the same server, with another user. */
 export const as = ({ name, password }: Login, address: string): string => {
   const url = new URL(address);
   url.username = name;

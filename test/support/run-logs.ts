@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { destination, pino } from 'pino';
-import type { Logger } from '../../src/runtime/logger.js';
+import type { Logger } from '../../src/runtime/config/logger.js';
 
 /** Folder of everything that the run's services log; set by the run's set-up. */
 export const RUN_LOGS = 'NFSE_RUN_LOGS';
@@ -16,7 +16,7 @@ export const runLogger = (): Logger => {
   return pino({ level: 'trace', base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
 };
 
-/** What a process of the run has logged; what commands print is for whoever asked. */
+/** The log lines of a process of the run, without the output that commands print for their user. */
 export const keepLogLines = (output: string): void => {
   const folder = process.env[RUN_LOGS];
   const lines = output.split('\n').filter((line) => line.startsWith('{"level":'));
@@ -24,7 +24,7 @@ export const keepLogLines = (output: string): void => {
   appendFileSync(join(folder, `${process.pid}-processes.log`), `${lines.join('\n')}\n`);
 };
 
-/** What tests send to services as names and texts of customers, and what only clients and operators may hold. */
+/** Names and texts of customers that tests send to services, and secrets of clients and operators. */
 const PRIVATE: readonly RegExp[] = [
   /cliente/i,
   /servi[cç]o/i,
@@ -36,7 +36,7 @@ const PRIVATE: readonly RegExp[] = [
   /(?<!\w)\d{11}(?!\w)|\b\d{3}\.\d{3}\.\d{3}-\d{2}\b/,
 ];
 
-/** Lines of the run's logs in which something private stands; each says what, and begins with its place. */
+/** Lines of the run's logs that contain private data; each begins with its file and line, and names the data. */
 export const privateLines = async (folder: string): Promise<{ lines: number; found: readonly string[] }> => {
   let lines = 0;
   const found: string[] = [];

@@ -5,12 +5,12 @@ import { afterAll } from 'vitest';
 
 const made: string[] = [];
 
-// The file that asks imports this before it has hooks of its own, so its own come first: nothing is at work there any more.
+// The hooks of the test file run before this one, because the file imports this module first. So the folder is not in use any more.
 afterAll(() => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder of its own in the system's temporary one; it goes with the test file that asked for it. */
+/** A new folder in the system's temporary folder; it is removed after the test file that created it. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'nfse-of-a-test-'));
   made.push(folder);

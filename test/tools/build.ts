@@ -12,7 +12,7 @@ const SOURCES = ['src', 'projections'];
 /** Fills `dist` afresh: compiled code, the data files beside it, and a program that starts. Throws when any step fails. */
 const build = async (): Promise<void> => {
   await rm(dist, { recursive: true, force: true });
-  await compile(dist, { sources: SOURCES, noEmitOnError: true });
+  await compile(dist, SOURCES);
   await makeExecutable();
   const help = execFileSync(process.execPath, [program, '--help'], { cwd: dist, encoding: 'utf8' });
   if (!help.includes('COMMAND')) throw new Error('the built program does not show its commands');

@@ -6,15 +6,11 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-export type CompileOptions = {
-  /** Folders of the repository whose code is compiled, and whose data files are copied beside it. */
-  sources: readonly string[];
-  /** False: code is written whatever its types. */
-  noEmitOnError: boolean;
-};
-
-/** Writes the sources as JavaScript below `into`, a folder inside the repository, so that packages are found. Rejects when the compiler refuses. */
-export const compile = async (into: string, { sources, noEmitOnError }: CompileOptions): Promise<void> => {
+/**
+ * Writes the code of these folders of the repository as JavaScript below `into`, which is inside the repository so that packages are
+ * found, and copies the data files. Rejects when the compiler refuses.
+ */
+export const compile = async (into: string, sources: readonly string[]): Promise<void> => {
   // The compiler takes the folders to compile from a file only; that file lives in the folder while it is needed.
   const config = join(into, 'tsconfig.build.json');
   const root = relative(into, ROOT);
@@ -23,7 +19,7 @@ export const compile = async (into: string, { sources, noEmitOnError }: CompileO
     config,
     JSON.stringify({
       extends: join(root, 'tsconfig.json'),
-      compilerOptions: { noEmitOnError, rootDir: root, outDir: '.' },
+      compilerOptions: { noEmitOnError: true, rootDir: root, outDir: '.' },
       include: sources.map((source) => join(root, source)),
     }),
   );
@@ -33,7 +29,7 @@ export const compile = async (into: string, { sources, noEmitOnError }: CompileO
     'tsc',
   );
   const complaint = await run(process.execPath, [compiler, '--project', config]);
-  if (noEmitOnError && complaint !== undefined) throw new Error(complaint);
+  if (complaint !== undefined) throw new Error(complaint);
   rmSync(config);
   const isData = (path: string): boolean => !/\.(ts|tsx)$/.test(path);
   for (const source of sources) cpSync(join(ROOT, source), join(into, source), { recursive: true, filter: isData });

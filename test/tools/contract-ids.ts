@@ -1,6 +1,5 @@
 import { errorCatalogue } from '../../src/domain/shared/error-catalogue.js';
-import { cancelBody } from '../../src/http/body/cancel-schema.js';
-import { issueBody } from '../../src/http/body/issue-schema.js';
+import { cancelBody, issueBody } from '../../src/http/body/issue-schema.js';
 import { activityListResponse, errorResponse, invoiceResponse } from '../../src/http/openapi/responses.js';
 
 const numbered = (prefix: string, count: number): readonly string[] =>
@@ -10,7 +9,7 @@ const each = (prefix: string, names: readonly string[]): readonly string[] => na
 
 const words = (text: string): readonly string[] => text.split(' ');
 
-/** The sections of the specification in their order, with how many rules or which fields each of them has. */
+/** The groups of requirements, with how many rules or which fields each of them has. */
 const sections: readonly (readonly string[])[] = [
   [...numbered('SVC', 9), ...numbered('SVC-10', 5).map((id) => id.replace('10-', '10.'))],
   ['ID-1', 'ID-2', 'ID-3'],
@@ -24,6 +23,7 @@ const sections: readonly (readonly string[])[] = [
   each('ACT', Object.keys(activityListResponse.entries.data.item.entries)),
   each('STATE', words('queued processing issued failed indeterminate canceled')),
   numbered('TRANS', 7),
+  ['HTTP-ORDER'],
   each('HDR', words('Request-Id RateLimit-Limit RateLimit-Remaining RateLimit-Reset Retry-After Location 401-403')),
   each('POST', ['Content-Type', 'Idempotency-Key', ...Object.keys(issueBody.entries), 'responses']),
   each('POSTC', Object.keys(issueBody.entries.customer.wrapped.entries)),
@@ -39,6 +39,7 @@ const sections: readonly (readonly string[])[] = [
   numbered('LISTACT', 4),
   numbered('AUTH', 5),
   ['EVENTS-1'],
+  numbered('TEXT', 4),
   each('ERR', Object.keys(errorResponse.entries.error.entries)),
   ['ERR-retryable-set', 'ERR-same-key'],
   each('CODE', Object.keys(errorCatalogue)),

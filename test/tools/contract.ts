@@ -1,20 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { requiredIds } from './contract-ids.js';
+import { contractFaults, evidenceOf, evidencePage, requirementsOf } from './contract-pages.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-
-type Requirement = { id: string; tests: readonly string[]; notTestable: boolean };
-
-/** Rows of the tables: `| id | requirement | file › title<br>… |`, or `not testable here: reason` in the last column. */
-const requirementsOf = (markdown: string): readonly Requirement[] =>
-  markdown.split('\n').flatMap((line) => {
-    const [, id, proof] = /^\| ([A-Z]+-[\w.-]+) \| [^|]+ \| ([^|]+) \|$/.exec(line) ?? [];
-    if (id === undefined || proof === undefined) return [];
-    const notTestable = /^not testable here: \S/.test(proof);
-    return [{ id, tests: notTestable ? [] : proof.split('<br>').map((test) => test.trim()), notTestable }];
-  });
+const CONTRACT = `${root}docs/contract.md`;
+const EVIDENCE = `${root}docs/contract-evidence.md`;
 
 type Report = {
   testResults: {
@@ -49,29 +41,29 @@ const collected = (): ReadonlySet<string> => {
   return new Set(tests.map(({ file, name }) => named(file, name)));
 };
 
-const faultsOf = (requirements: readonly Requirement[], tests: ReadonlySet<string>): readonly string[] => {
-  const ids = requirements.map(({ id }) => id);
-  const required = requiredIds();
-  return [
-    ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id} stands there twice`),
-    ...required.filter((id) => !ids.includes(id)).map((id) => `${id} is missing`),
-    ...ids.filter((id) => !required.includes(id)).map((id) => `${id} is no requirement of the specification`),
-    ...requirements.flatMap(({ id, tests: shown }) =>
-      shown.filter((test) => !tests.has(test)).map((test) => `${id}: no such test, or it did not pass: ${test}`),
-    ),
-  ];
+const storedEvidence = (): string => (existsSync(EVIDENCE) ? readFileSync(EVIDENCE, 'utf8') : '');
+
+/** Puts the evidence into the order of the contract. Rows of ids that the contract does not have are dropped. */
+const write = (): void => {
+  const stored = evidenceOf(storedEvidence());
+  writeFileSync(EVIDENCE, evidencePage(readFileSync(CONTRACT, 'utf8'), stored));
+  process.stdout.write('docs/contract-evidence.md is written\n');
 };
 
-/** Without an argument it collects the titles; with the path of vitest's JSON report, each test must have passed there. */
-const main = (report: string | undefined): void => {
-  const requirements = requirementsOf(readFileSync(`${root}docs/contract.md`, 'utf8'));
-  const faults = faultsOf(requirements, report === undefined ? collected() : passedIn(report));
-  const notTestable = requirements.filter((requirement) => requirement.notTestable).length;
+/** Without an argument the titles of all tests are collected; with the path of vitest's JSON report each test must have passed there. */
+const check = (report: string | undefined): void => {
+  const pages = { contract: readFileSync(CONTRACT, 'utf8'), evidence: storedEvidence() };
+  const tests = report === undefined ? collected() : passedIn(report);
+  const faults = contractFaults(pages, requiredIds(), tests);
+  const rows = evidenceOf(pages.evidence);
+  const notTestable = rows.filter((row) => row.notTestable).length;
   for (const fault of faults) process.stdout.write(`${fault}\n`);
   process.stdout.write(
-    `${requirements.length} requirements, ${requirements.length - notTestable} proven, ${notTestable} not testable here, ${faults.length} faults\n`,
+    `${requirementsOf(pages.contract).length} requirements, ${rows.length - notTestable} proven, ${notTestable} not testable here, ${faults.length} faults\n`,
   );
   process.exitCode = faults.length === 0 ? 0 : 1;
 };
+
+const main = (argument: string | undefined): void => (argument === '--write' ? write() : check(argument));
 
 main(process.argv[2]);

@@ -6,10 +6,10 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
+import { schemaLines } from '../../src/adapters/sql/database-checks.js';
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
-import { schemaLines } from '../../src/adapters/sql/schema-drift.js';
 
 const FILE = new URL('../../src/adapters/sql/expected-schema.ts', import.meta.url);
 

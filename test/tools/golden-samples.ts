@@ -1,5 +1,5 @@
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
-import { catalogStream } from '../../src/domain/catalog/events.js';
+import { catalogStream } from '../../src/domain/catalog/catalog.js';
 import type { Registration } from '../../src/domain/company/events.js';
 import { anchorStream, consoleStream, revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
 import { municipalityStream } from '../../src/domain/municipality/demands.js';

@@ -1,27 +1,28 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
+import { StreamContended } from '../../src/app/event-store/transact.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
 import { SchemaViolation } from '../../src/ports/documents.js';
 import { EventLogUnavailable } from '../../src/ports/event-log.js';
-import type { Delivery, Verdict } from '../../src/ports/work-queue.js';
+import type { Delivery, HandlingResult } from '../../src/ports/work-queue.js';
 import { runIssuer } from '../../src/workers/issuer.js';
 import { runRelay } from '../../src/workers/relay.js';
-import { type IssuerWorld, issuerWorld } from '../app/issuer/world.js';
-import { appendTo } from '../app/support.js';
-import { accepted } from '../domain/invoice/fixtures.js';
-import { collectingQueue } from './support.js';
+import { accepted } from '../support/fixture/invoice.js';
+import { appendTo } from '../support/harness/event-store.js';
+import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
+import { collectingQueue } from '../support/harness/workers.js';
 
-const workerOf = async (world: IssuerWorld) => {
+const workerOf = async (world: IssuingHarness) => {
   const queue = collectingQueue();
   const faults: unknown[] = [];
   const { signal } = new AbortController();
   await runIssuer({ queue, deps: world.deps, concurrency: 3, signal, onFault: (_stream, fault) => faults.push(fault) });
-  const deliver = (kind: Delivery['kind'] = 'issue'): Promise<Verdict> =>
+  const deliver = (kind: Delivery['kind'] = 'issue'): Promise<HandlingResult> =>
     queue.handler()({ kind, stream: world.stream, messageId: 'm', deliveries: 1 });
   return { queue, faults, deliver };
 };
 
-const breakLog = (world: IssuerWorld): { mend(): void } => {
+const breakLog = (world: IssuingHarness): { mend(): void } => {
   const { store } = world.deps;
   world.deps.store = { ...store, load: () => Promise.reject(new EventLogUnavailable('down')) };
   return {
@@ -33,12 +34,12 @@ const breakLog = (world: IssuerWorld): { mend(): void } => {
 
 describe('the issuer', () => {
   it('works on both kinds, as many at once as it may', async () => {
-    const { queue } = await workerOf(await issuerWorld());
+    const { queue } = await workerOf(await issuingHarness());
     expect(queue.options).toEqual([{ concurrency: 3, kinds: ['issue', 'cancel'] }]);
   });
 
   it('is done with an issued invoice, and with one that is not there', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { deliver } = await workerOf(world);
     expect(await deliver()).toEqual({ kind: 'ack' });
     expect(await deliver('cancel')).toEqual({ kind: 'ack' });
@@ -48,7 +49,7 @@ describe('the issuer', () => {
   });
 
   it('looks again when the protocol asks for it, but never later than in a minute', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     world.authorizer.script = ['lost_request'];
     const { deliver } = await workerOf(world);
     expect(await deliver()).toEqual({ kind: 'retry', afterMs: 30_000 });
@@ -64,7 +65,7 @@ describe('the issuer', () => {
   });
 
   it('doubles its pause after every fault, up to a minute, and parks what never works', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     breakLog(world);
     const { deliver, faults } = await workerOf(world);
     const pauses: number[] = [];
@@ -79,8 +80,21 @@ describe('the issuer', () => {
     expect(await deliver()).toEqual({ kind: 'retry', afterMs: 500 });
   });
 
+  it('tries again later when other writers were first in every try, and the work is done then', async () => {
+    const world = await issuingHarness();
+    const { store } = world.deps;
+    world.deps.store = { ...store, append: async () => ({ ok: false }) };
+    const { deliver, faults } = await workerOf(world);
+    expect(await deliver()).toEqual({ kind: 'retry', afterMs: 500 });
+    expect(faults).toEqual([expect.any(StreamContended)]);
+    expect(world.authorizer.sends).toHaveLength(0);
+    world.deps.store = store;
+    expect(await deliver()).toEqual({ kind: 'ack' });
+    expect(await world.status()).toBe('issued');
+  });
+
   it('forgets its faults once a look has worked', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { mend } = breakLog(world);
     const { deliver } = await workerOf(world);
     await deliver();
@@ -93,7 +107,7 @@ describe('the issuer', () => {
   });
 
   it('parks an invoice whose document does not fit the schema, and the timers settle it', async () => {
-    const world = await issuerWorld('live', {
+    const world = await issuingHarness('live', {
       signer: {
         signDps: () => {
           throw new SchemaViolation('toma');
@@ -114,7 +128,7 @@ describe('the issuer', () => {
   });
 
   it('issues every invoice once, with the relay, the queue and many lanes', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const queue = createMemoryQueue(world.clock);
     const stop = new AbortController();
     const { signal } = stop;

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Mode } from '../../src/domain/shared/ids.js';
 import { type Reconciler, runReconciler } from '../../src/workers/reconciler.js';
-import { issuerWorld } from '../app/issuer/world.js';
-import { memoryWalks, SETTINGS } from '../app/reconciliation/rig.js';
+import { issuingHarness } from '../support/harness/issuing.js';
+import { memoryProgressStore, SETTINGS } from '../support/harness/reconciliation.js';
 
-/** A reconciler over one issued invoice whose every look is counted; it ends when `until` says so. */
+/** The reconciliation of one issued invoice, with a count of its look-ups; it ends when `until` returns true. */
 const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => boolean) => {
-  const world = await issuerWorld('live');
+  const world = await issuingHarness('live');
   await world.issueToTheEnd();
   world.clock.pass(SETTINGS.settledSeconds);
   const ended = new AbortController();
-  const seen: Seen = { asked: [], led: 0, mayAsk: 0, faults: 0 };
+  const seen: Seen = { asked: [], led: 0, isAuthorizerWell: 0, faults: 0 };
   const look = (): void => {
     if (until(seen)) ended.abort();
   };
@@ -18,12 +18,12 @@ const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => b
   const running = runReconciler({
     ...world.deps,
     actor: 'timer:reconciliation',
-    walks: memoryWalks(async (mode) => (mode === 'live' ? rows : [])),
+    progressStore: memoryProgressStore(async (mode) => (mode === 'live' ? rows : [])),
     settings: { ...SETTINGS, roundSeconds: 0, settledSeconds: 0 },
     modes: ['live'],
     paceMs: 1,
     signal: ended.signal,
-    onLook: (mode) => {
+    onComparison: (mode) => {
       seen.asked.push(mode);
       look();
     },
@@ -38,17 +38,17 @@ const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => b
       look();
       return await (changes.tryLead ?? (async () => ended.signal))();
     },
-    mayAsk: (mode) => {
-      seen.mayAsk += 1;
+    isAuthorizerWell: (mode) => {
+      seen.isAuthorizerWell += 1;
       look();
-      return (changes.mayAsk ?? (() => true))(mode);
+      return (changes.isAuthorizerWell ?? (() => true))(mode);
     },
   });
   await running;
   return seen;
 };
 
-type Seen = { asked: Mode[]; led: number; mayAsk: number; faults: number };
+type Seen = { asked: Mode[]; led: number; isAuthorizerWell: number; faults: number };
 
 describe('the reconciler', () => {
   it('goes round after round while it leads', async () => {
@@ -62,7 +62,7 @@ describe('the reconciler', () => {
   });
 
   it('asks nothing, and does not even lead, while the environment is out', async () => {
-    const seen = await reconciler({ mayAsk: () => false }, ({ mayAsk }) => mayAsk >= 5);
+    const seen = await reconciler({ isAuthorizerWell: () => false }, ({ isAuthorizerWell }) => isAuthorizerWell >= 5);
     expect([seen.asked, seen.led]).toEqual([[], 0]);
   });
 

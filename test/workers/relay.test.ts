@@ -4,9 +4,9 @@ import { createEventStore } from '../../src/app/event-store/event-store.js';
 import { companyStream, invoiceStream } from '../../src/domain/shared/ids.js';
 import type { LogPosition } from '../../src/ports/event-log.js';
 import { runRelay } from '../../src/workers/relay.js';
-import { appendTo, fixedKeys } from '../app/support.js';
-import { accepted, attempted, authorized, cancelRequested, T0 } from '../domain/invoice/fixtures.js';
-import { collectingQueue } from './support.js';
+import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';
+import { appendTo, fixedKeys } from '../support/harness/event-store.js';
+import { collectingQueue } from '../support/harness/workers.js';
 
 const stream = (mode: 'live' | 'test', digit: number): string =>
   invoiceStream(mode, '12345678000195', `${String(digit).repeat(8)}-1111-4111-8111-111111111111`);
@@ -34,25 +34,25 @@ const relayOver = () => {
   return { log, store, queue, relayed, start };
 };
 
-const taps = (count: number, { taps: put }: { taps: readonly unknown[] }): Promise<void> =>
+const items = (count: number, { items: put }: { items: readonly unknown[] }): Promise<void> =>
   vi.waitFor(() => expect(put).toHaveLength(count), { timeout: 60_000 });
 
 describe('the relay', () => {
-  it('taps for an accepted invoice and for a requested cancellation, in both modes, and for nothing else', async () => {
+  it('puts a work item for an accepted invoice and for a requested cancellation, in both modes, and for nothing else', async () => {
     const { log, store, queue, start } = relayOver();
     await appendTo(store, stream('live', 1), [accepted(), attempted(1, 1), authorized(1, 2), cancelRequested(3)], T0);
     await appendTo(store, companyStream('12345678000195'), [{ type: 'CompanyEnabled', data: { at: T0 } }], T0);
     const relay = start(null);
     await appendTo(store, stream('test', 2), [accepted({ mode: 'test' })], T0);
-    await taps(3, queue);
+    await items(3, queue);
     await relay.end();
-    expect(queue.taps.map((tap) => [tap.kind, tap.stream])).toEqual([
+    expect(queue.items.map((item) => [item.kind, item.stream])).toEqual([
       ['issue', stream('live', 1)],
       ['cancel', stream('live', 1)],
       ['issue', stream('test', 2)],
     ]);
     const [first] = await log.read(stream('live', 1));
-    expect(queue.taps[0]?.messageId).toBe(first?.id);
+    expect(queue.items[0]?.messageId).toBe(first?.id);
   });
 
   it('goes on behind the position that it is given', async () => {
@@ -60,20 +60,20 @@ describe('the relay', () => {
     await appendTo(store, stream('live', 1), [accepted()], T0);
     const relay = start(await log.head());
     await appendTo(store, stream('live', 2), [accepted()], T0);
-    await taps(1, queue);
+    await items(1, queue);
     await vi.waitFor(async () => expect(relayed.at(-1)).toBe(await log.head()), { timeout: 60_000 });
     await relay.end();
-    expect(queue.taps.map((tap) => tap.stream)).toEqual([stream('live', 2)]);
+    expect(queue.items.map((item) => item.stream)).toEqual([stream('live', 2)]);
   });
 
-  it('says how far it got only after the taps are in the queue', async () => {
+  it('says how far it got only after the items are in the queue', async () => {
     const { store, queue, relayed, start } = relayOver();
     await appendTo(store, stream('live', 1), [accepted()], T0);
     const { put } = queue;
     let before = -1;
-    queue.put = async (tap) => {
+    queue.put = async (item) => {
       before = relayed.length;
-      await put(tap);
+      await put(item);
     };
     const relay = start(null);
     await vi.waitFor(() => expect(relayed).toHaveLength(1), { timeout: 60_000 });

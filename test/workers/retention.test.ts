@@ -1,31 +1,37 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
-import { verifyChain } from '../../src/app/audit/verify-chain.js';
-import { invoiceIdOfReference } from '../../src/app/hashes.js';
+import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { createInvoiceReader } from '../../src/app/read/invoice-reader.js';
 import { invoiceStream, type Mode } from '../../src/domain/shared/ids.js';
 import { type Sweeper, sweep } from '../../src/workers/sweeper.js';
-import { acceptWorld, codeOf, idOf } from '../app/issue/world.js';
-import { type IssuerWorld, issuerWorld } from '../app/issuer/world.js';
-import { fixedKeys } from '../app/support.js';
-import { accepted, at, limits } from '../domain/invoice/fixtures.js';
-import { DEMO_CNPJ } from '../http/demo.js';
-import { scriptedReadModel } from './support.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
+import { accepted, at, limits } from '../support/fixture/invoice.js';
+import { acceptHarness, codeOf, idOf } from '../support/harness/accept.js';
+import { fixedKeys } from '../support/harness/event-store.js';
+import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
+import { scriptedReadModel } from '../support/harness/workers.js';
+import { verifyChain } from '../support/verify-chain.js';
 
 const WEEK = 604_800;
 
-const sweeperOf = ({ log, stream, deps }: Pick<IssuerWorld, 'log' | 'stream' | 'deps'>): Sweeper => ({
-  ...{ log, deps, queue: undefined, cuts: createMemoryGuards().cuts, keptRows: { end: async () => undefined } },
+const sweeperOf = ({ log, stream, deps }: Pick<IssuingHarness, 'log' | 'stream' | 'deps'>): Sweeper => ({
+  ...{
+    log,
+    deps,
+    queue: undefined,
+    cuts: createMemoryGuards().cuts,
+    previousGeneration: { end: async () => undefined },
+  },
   readModel: scriptedReadModel({ expired: [stream] }).readModel,
   onFault: (_stream, error) => {
     throw error;
   },
 });
 
-const typesIn = async ({ log, stream }: IssuerWorld): Promise<readonly string[]> =>
+const typesIn = async ({ log, stream }: IssuingHarness): Promise<readonly string[]> =>
   (await log.read(stream)).map(({ type }) => type);
 
-const readerOf = ({ store, log, clock }: Pick<IssuerWorld, 'store' | 'log' | 'clock'>) =>
+const readerOf = ({ store, log, clock }: Pick<IssuingHarness, 'store' | 'log' | 'clock'>) =>
   createInvoiceReader({
     ...{ store, log, keys: fixedKeys(), clock, testRetentionSeconds: limits.testRetentionSeconds },
     readModel: scriptedReadModel({}).readModel,
@@ -33,7 +39,7 @@ const readerOf = ({ store, log, clock }: Pick<IssuerWorld, 'store' | 'log' | 'cl
 
 describe('the life of a test invoice', () => {
   it('ends after seven days with one event that stays, bound to what was cut', async () => {
-    const world = await issuerWorld('test');
+    const world = await issuingHarness('test');
     await world.issueToTheEnd();
     const last = (await world.log.read(world.stream)).at(-1);
     world.clock.moveTo(at(WEEK));
@@ -51,18 +57,18 @@ describe('the life of a test invoice', () => {
   });
 
   it('does not end a second early, and a live invoice never ends', async () => {
-    const test = await issuerWorld('test');
+    const test = await issuingHarness('test');
     test.clock.moveTo(at(WEEK - 1));
     await sweep(sweeperOf(test), 1);
     expect(await typesIn(test)).toEqual(['InvoiceAccepted']);
-    const live = await issuerWorld('live');
+    const live = await issuingHarness('live');
     live.clock.moveTo(at(WEEK * 100));
     await sweep(sweeperOf(live), 1);
     expect(await typesIn(live)).toEqual(['InvoiceAccepted']);
   });
 
   it('is cut by the next sweep when the process died before the cut', async () => {
-    const world = await issuerWorld('test');
+    const world = await issuingHarness('test');
     world.clock.moveTo(at(WEEK));
     const dying: Sweeper = {
       ...sweeperOf(world),
@@ -76,7 +82,7 @@ describe('the life of a test invoice', () => {
   });
 
   it('is over for readers at the instant, before and after the sweep', async () => {
-    const world = await issuerWorld('test');
+    const world = await issuingHarness('test');
     const address = { mode: 'test' as Mode, companyId: DEMO_CNPJ, invoiceId: accepted1Id };
     const reader = readerOf(world);
     world.clock.moveTo(at(WEEK - 1));
@@ -88,7 +94,7 @@ describe('the life of a test invoice', () => {
   });
 
   it('leaves nothing for the issuer to do', async () => {
-    const world = await issuerWorld('test');
+    const world = await issuingHarness('test');
     world.clock.moveTo(at(WEEK));
     await sweep(sweeperOf(world), 1);
     expect(await world.issue()).toEqual({ kind: 'done' });
@@ -97,7 +103,7 @@ describe('the life of a test invoice', () => {
   });
 
   it('forgets what the look-ups said', async () => {
-    const world = await issuerWorld('test');
+    const world = await issuingHarness('test');
     await world.deps.lookups.put(world.stream, 'issue/1', { asked: 1, lastAskedAt: at(0) });
     world.clock.moveTo(at(WEEK));
     await sweep(sweeperOf(world), 1);
@@ -105,8 +111,8 @@ describe('the life of a test invoice', () => {
   });
 
   it('leaves its reference taken for ever', async () => {
-    const world = acceptWorld();
-    const { deps } = await issuerWorld('test');
+    const world = acceptHarness();
+    const { deps } = await issuingHarness('test');
     const by = { mode: 'test' as const };
     const id = idOf(await world.post({ reference: 'r' }, undefined, by));
     expect(id).toBe(invoiceIdOfReference('test', DEMO_CNPJ, 'r'));
@@ -124,7 +130,7 @@ describe('the life of a test invoice', () => {
   });
 
   it('is cut by the next sweep when the one that ended it died before the cut', async () => {
-    const world = await issuerWorld('test');
+    const world = await issuingHarness('test');
     await world.issueToTheEnd();
     world.clock.moveTo(at(WEEK));
     const { cuts } = createMemoryGuards();

@@ -1,16 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
-import { createLookUpPlaces } from '../../src/app/issuer/look-up-places.js';
+import { createLookUpSemaphore } from '../../src/app/issuing/look-up-limit.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../src/domain/shared/time.js';
 import type { AuthorizedNote, Authorizer, LookupResult } from '../../src/ports/authorizer.js';
-import type { Deadline } from '../../src/ports/read-model.js';
+import type { Timer } from '../../src/ports/read-model.js';
 import { runIssuer } from '../../src/workers/issuer.js';
 import { type Sweeper, sweep } from '../../src/workers/sweeper.js';
-import { noteFor } from '../app/issuer/fake-authorizer.js';
-import { type IssuerWorld, issuerWorld } from '../app/issuer/world.js';
-import { appendTo, movableClock } from '../app/support.js';
 import {
   accepted,
   at,
@@ -20,8 +17,11 @@ import {
   cancelUnknown,
   T0,
   unknown,
-} from '../domain/invoice/fixtures.js';
-import { collectingQueue, scriptedReadModel } from './support.js';
+} from '../support/fixture/invoice.js';
+import { appendTo, movableClock } from '../support/harness/event-store.js';
+import { noteFor } from '../support/harness/fake-authorizer.js';
+import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
+import { collectingQueue, scriptedReadModel } from '../support/harness/workers.js';
 
 const companyId = '12345678000195';
 const bound = { timeout: 60_000, interval: 5 };
@@ -30,7 +30,7 @@ const DUE = at(30 + 3_600);
 type Held = { begunAt: Instant; endsAt: Instant; end(): void };
 
 /** Look-ups that end at their time limit only, on the clock that the test moves. */
-const silent = ({ clock, deps }: IssuerWorld) => {
+const silent = ({ clock, deps }: IssuingHarness) => {
   const held: Held[] = [];
   const ended: Held[] = [];
   const look = (until?: Instant): Promise<{ kind: 'inconclusive'; reason: string }> =>
@@ -44,7 +44,7 @@ const silent = ({ clock, deps }: IssuerWorld) => {
     findByDps: (_caller, _id, until) => look(until),
     findCancellation: (_caller, _key, until) => look(until),
   };
-  /** Time goes on to the first limit among those under way, and all that are over end. */
+  /** Moves the clock to the first time limit of the look-ups under way, and ends all that are over. */
   const pass = (): void => {
     const first = held.map(({ endsAt }) => endsAt).sort()[0];
     if (first === undefined) return;
@@ -58,8 +58,8 @@ const silent = ({ clock, deps }: IssuerWorld) => {
   return { authorizer, held, ended, pass };
 };
 
-/** Invoices whose send told nothing, 30 seconds after the beginning. */
-const unknownOnes = async (world: IssuerWorld, count: number): Promise<string[]> => {
+/** Invoices whose send had an unknown result, 30 seconds after the beginning. */
+const unknownOnes = async (world: IssuingHarness, count: number): Promise<string[]> => {
   const streams: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const invoiceId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
@@ -70,25 +70,25 @@ const unknownOnes = async (world: IssuerWorld, count: number): Promise<string[]>
   return streams;
 };
 
-const sweeperOf = (world: IssuerWorld, authorizer: Partial<Authorizer>, verdictsDue: readonly Deadline[]): Sweeper => ({
+const sweeperOf = (world: IssuingHarness, authorizer: Partial<Authorizer>, verdictsDue: readonly Timer[]): Sweeper => ({
   ...{ readModel: scriptedReadModel({ verdictsDue }).readModel, log: world.log, queue: collectingQueue() },
-  ...{ cuts: createMemoryGuards().cuts, keptRows: { end: async () => undefined } },
+  ...{ cuts: createMemoryGuards().cuts, previousGeneration: { end: async () => undefined } },
   deps: { ...world.deps, authorizer: { ...world.authorizer, ...authorizer }, actor: 'timer:sweeper' },
   onFault: (_stream, error) => {
     throw error;
   },
 });
 
-const dueRow = (stream: string, kind: Deadline['kind'] = 'issue'): Deadline => ({
+const dueRow = (stream: string, kind: Timer['kind'] = 'issue'): Timer => ({
   ...{ stream, mode: 'live', companyId, kind, since: T0, started: true },
 });
 
-const verdictOf = async (world: IssuerWorld, stream: string): Promise<string | undefined> =>
+const verdictOf = async (world: IssuingHarness, stream: string): Promise<string | undefined> =>
   (await world.log.read(stream)).at(-1)?.type;
 
 describe('verdicts behind look-ups that nobody answers', () => {
   it('gives 250 of them within one sweep of eleven seconds, each after a look-up of its own', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const streams = await unknownOnes(world, 250);
     const other = silent(world);
     const sweeper = sweeperOf(
@@ -112,7 +112,7 @@ describe('verdicts behind look-ups that nobody answers', () => {
   });
 
   it('ends a cancellation after five seconds', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     await world.issueToTheEnd();
     await world.record(cancelRequested(10), cancelAttempted(1, 10), cancelUnknown(1, 30));
     const other = silent(world);
@@ -127,7 +127,7 @@ describe('verdicts behind look-ups that nobody answers', () => {
   });
 
   it('takes a note that is found before the time of the look-up is over, however slowly', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     world.authorizer.script = ['late'];
     world.authorizer.mute = true;
     await world.issue();
@@ -148,7 +148,7 @@ describe('verdicts behind look-ups that nobody answers', () => {
 
 describe('the issuer beside look-ups that nobody answers', () => {
   it('keeps half of its places for sends, and looks up for the others later', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const waiting = await unknownOnes(world, 10);
     world.clock.moveTo(at(60));
     const other = silent(world);
@@ -173,15 +173,15 @@ describe('the issuer beside look-ups that nobody answers', () => {
 
   it('calls those without a place back in turns, fifty a second and none after half a minute', () => {
     const clock = movableClock(T0);
-    const places = createLookUpPlaces(1, clock);
-    const first = places.take();
-    const turns = Array.from({ length: 3_000 }, () => places.take()).map((turn) =>
+    const semaphore = createLookUpSemaphore(1, clock);
+    const first = semaphore.acquire();
+    const turns = Array.from({ length: 3_000 }, () => semaphore.acquire()).map((turn) =>
       'at' in turn ? turn.at : 'a place',
     );
     const expected = Array.from({ length: 1_500 }, (_, index) => at(Math.floor(index / 50) + 1));
     expect(turns.slice(0, 1_500)).toEqual(expected);
     expect(turns.filter((turn) => isBefore(at(31), turn))).toEqual([]);
-    if ('leave' in first) first.leave();
-    expect(places.take()).toHaveProperty('leave');
+    if ('release' in first) first.release();
+    expect(semaphore.acquire()).toHaveProperty('release');
   });
 });

@@ -3,25 +3,31 @@ import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
 import type { Mode } from '../../src/domain/shared/ids.js';
 import { epochMs } from '../../src/domain/shared/time.js';
-import type { Deadline, OpenWork } from '../../src/ports/read-model.js';
-import { refill, type Sweeper, sweep } from '../../src/workers/sweeper.js';
-import { type IssuerWorld, issuerWorld } from '../app/issuer/world.js';
-import { at, cancelRequested, T0 } from '../domain/invoice/fixtures.js';
-import { collectingQueue, scriptedReadModel } from './support.js';
+import type { OpenWork, Timer } from '../../src/ports/read-model.js';
+import { refillQueue, type Sweeper, sweep } from '../../src/workers/sweeper.js';
+import { at, cancelRequested, limits, T0 } from '../support/fixture/invoice.js';
+import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
+import { collectingQueue, scriptedReadModel } from '../support/harness/workers.js';
 
-const deadline = (world: IssuerWorld, kind: Deadline['kind'] = 'issue', mode: Mode = 'live'): Deadline => ({
+const deadline = (world: IssuingHarness, kind: Timer['kind'] = 'issue', mode: Mode = 'live'): Timer => ({
   ...{ stream: world.stream, mode, companyId: '12345678000195', kind, since: T0, started: false },
 });
 
 /** Open work that is due so many seconds after the beginning. */
-const open = (row: Deadline, dueSeconds = 900): OpenWork => ({ ...row, dueMs: epochMs(at(dueSeconds)) });
+const open = (row: Timer, dueSeconds = 900): OpenWork => ({ ...row, dueMs: epochMs(at(dueSeconds)) });
 
-const sweeperOf = (world: IssuerWorld, rows: Parameters<typeof scriptedReadModel>[0]) => {
+const sweeperOf = (world: IssuingHarness, rows: Parameters<typeof scriptedReadModel>[0]) => {
   const queue = collectingQueue();
   const faults: string[] = [];
   const { readModel, asked } = scriptedReadModel(rows);
   const sweeper: Sweeper = {
-    ...{ readModel, log: world.log, queue, cuts: createMemoryGuards().cuts, keptRows: { end: async () => undefined } },
+    ...{
+      readModel,
+      log: world.log,
+      queue,
+      cuts: createMemoryGuards().cuts,
+      previousGeneration: { end: async () => undefined },
+    },
     deps: { ...world.deps, actor: 'timer:sweeper' },
     onFault: (stream) => faults.push(stream),
   };
@@ -31,16 +37,16 @@ const sweeperOf = (world: IssuerWorld, rows: Parameters<typeof scriptedReadModel
 const bound = { timeout: 60_000, interval: 5 };
 
 /** Rows of streams that hold nothing. */
-const strangers = (count: number): Deadline[] =>
+const strangers = (count: number): Timer[] =>
   Array.from({ length: count }, (_, index) => ({
     ...{ stream: `nfseLive-${String(index).padStart(4, '0')}`, mode: 'live', companyId: '12345678000195' },
     ...{ kind: 'issue', since: T0, started: false },
   }));
 
-/** What the sweeper's own look at a stream waits for; the world still looks for itself. */
+/** A promise that the sweeper's reading of a stream waits for; the test's own readings do not wait. */
 const onLoad = (
   sweeper: Sweeper,
-  { store }: IssuerWorld,
+  { store }: IssuingHarness,
   first: (stream: string) => Promise<void> | undefined,
 ): void => {
   const load: typeof store.load = async (stream, options) => {
@@ -51,7 +57,7 @@ const onLoad = (
 };
 
 /** Holds the look at every stream but the world's until the gate opens, and lets it fail then. */
-const gated = (sweeper: Sweeper, world: IssuerWorld) => {
+const gated = (sweeper: Sweeper, world: IssuingHarness) => {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;
@@ -72,8 +78,8 @@ const gated = (sweeper: Sweeper, world: IssuerWorld) => {
 };
 
 describe('a sweep', () => {
-  it('asks for what is due by the limits of the specification', async () => {
-    const world = await issuerWorld();
+  it('asks for what is due by the limits of the contract', async () => {
+    const world = await issuingHarness();
     const { sweeper, asked } = sweeperOf(world, {});
     world.clock.moveTo(at(10_000_000));
     await sweep(sweeper, 1);
@@ -89,7 +95,7 @@ describe('a sweep', () => {
   });
 
   it('concludes what is due, names the due instant, and starts no send', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper } = sweeperOf(world, { verdictsDue: [deadline(world)] });
     world.clock.moveTo(at(905));
     await sweep(sweeper, 1);
@@ -101,7 +107,7 @@ describe('a sweep', () => {
   });
 
   it('trusts the log and not the row', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper } = sweeperOf(world, { verdictsDue: [deadline(world), deadline(world, 'cancel')] });
     world.clock.moveTo(at(899));
     await sweep(sweeper, 1);
@@ -113,7 +119,7 @@ describe('a sweep', () => {
   });
 
   it('ends a cancellation that nobody confirmed', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     await world.issueToTheEnd();
     await world.record(cancelRequested(10));
     const { sweeper } = sweeperOf(world, { verdictsDue: [deadline(world, 'cancel')] });
@@ -122,8 +128,30 @@ describe('a sweep', () => {
     expect((await world.types()).at(-1)).toBe('CancellationNotConfirmed');
   });
 
+  it('leaves to the next sweep what other writers kept it from recording', async () => {
+    const world = await issuingHarness('test');
+    const row = deadline(world, 'issue', 'test');
+    const { sweeper, faults } = sweeperOf(world, { verdictsDue: [row], expired: [world.stream] });
+    const free = sweeper.deps.store;
+    for (const [moment, type] of [
+      [at(905), 'NotProcessed'],
+      [at(limits.testRetentionSeconds), 'TestInvoiceDeleted'],
+    ] as const) {
+      world.clock.moveTo(moment);
+      sweeper.deps = { ...sweeper.deps, store: { ...free, append: async () => ({ ok: false }) } };
+      await sweep(sweeper, 1);
+      expect(faults).toContain(world.stream);
+      expect(await world.types()).not.toContain(type);
+      sweeper.deps = { ...sweeper.deps, store: free };
+      faults.length = 0;
+      await sweep(sweeper, 2);
+      expect(faults).toEqual([]);
+      expect((await world.types()).at(-1)).toBe(type);
+    }
+  });
+
   it('goes on after any number of streams that fail', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const broken = strangers(450);
     const last = { ...deadline(world), since: at(1) };
     const { sweeper, faults, asked } = sweeperOf(world, { verdictsDue: [...broken, last] });
@@ -136,7 +164,7 @@ describe('a sweep', () => {
   });
 
   it('concludes what was never attempted first, and 64 of the others at once', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const slow = strangers(100).map((row) => ({ ...row, started: true }));
     const { sweeper } = sweeperOf(world, { verdictsDue: [...slow, { ...deadline(world), since: at(1) }] });
     const gate = gated(sweeper, world);
@@ -151,7 +179,7 @@ describe('a sweep', () => {
   });
 
   it('begins nothing more once it is to stop, and ends with what it has in hand', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const slow = strangers(40);
     const { sweeper, queue, faults } = sweeperOf(world, { verdictsDue: slow, openWork: [open(deadline(world))] });
     const gate = gated(sweeper, world);
@@ -164,11 +192,11 @@ describe('a sweep', () => {
     await sweeping;
     expect(gate.begun()).toHaveLength(16);
     expect(faults).toHaveLength(16);
-    expect(queue.taps).toEqual([]);
+    expect(queue.items).toEqual([]);
   });
 
   it('leaves a row that an event of this sweep may have moved to the next one', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper } = sweeperOf(world, { verdictsDue: [{ ...deadline(world), since: at(906) }] });
     world.clock.moveTo(at(905));
     await sweep(sweeper, 1);
@@ -179,29 +207,29 @@ describe('a sweep', () => {
   });
 
   it('taps quiet work again, each time under another message id', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper, queue } = sweeperOf(world, { openWork: [open(deadline(world))] });
     world.clock.moveTo(at(40));
     await sweep(sweeper, 1);
     await sweep(sweeper, 2);
-    expect(queue.taps).toMatchObject([
+    expect(queue.items).toMatchObject([
       { kind: 'issue', stream: world.stream },
       { kind: 'issue', stream: world.stream },
     ]);
-    expect(new Set(queue.taps.map(({ messageId }) => messageId)).size).toBe(2);
+    expect(new Set(queue.items.map(({ messageId }) => messageId)).size).toBe(2);
   });
 
   it('taps all quiet work, however much of it never progresses', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(450).map((row) => open(row)) });
     world.clock.moveTo(at(40));
     await sweep(sweeper, 1);
-    expect(new Set(queue.taps.map(({ stream }) => stream)).size).toBe(450);
+    expect(new Set(queue.items.map(({ stream }) => stream)).size).toBe(450);
     expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
   });
 
   it('gives every verdict while the queue is out, and tells of it', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     world.authorizer.script = ['lost_request'];
     world.authorizer.mute = true;
     await world.issue();
@@ -219,21 +247,21 @@ describe('a sweep', () => {
   });
 
   it('taps the others when one stream cannot be tapped', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper, queue, faults } = sweeperOf(world, { openWork: strangers(20).map((row) => open(row)) });
     const { put } = queue;
-    queue.put = async (tap) => {
-      if (tap.stream.endsWith('7')) throw new Error('a name that no queue takes');
-      await put(tap);
+    queue.put = async (item) => {
+      if (item.stream.endsWith('7')) throw new Error('a name that no queue takes');
+      await put(item);
     };
     world.clock.moveTo(at(40));
     await sweep(sweeper, 1);
-    expect(queue.taps).toHaveLength(18);
+    expect(queue.items).toHaveLength(18);
     expect(faults).toHaveLength(2);
   });
 
   it('ends what is due when test invoices cannot be looked for', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     world.authorizer.script = ['lost_request'];
     world.authorizer.mute = true;
     await world.issue();
@@ -245,7 +273,7 @@ describe('a sweep', () => {
   });
 
   it('taps nobody in a process without an issuer', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper, asked } = sweeperOf(world, { openWork: [open(deadline(world))] });
     await sweep({ ...sweeper, queue: undefined }, 1);
     expect(asked.openWork).toEqual([]);
@@ -254,27 +282,27 @@ describe('a sweep', () => {
 
 describe('a refill', () => {
   it('taps all open work, however young', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper, queue, asked } = sweeperOf(world, {
       openWork: [open(deadline(world), 3_600), open({ ...deadline(world, 'cancel'), since: at(1) }, 3_601)],
     });
-    await refill(sweeper);
+    await refillQueue(sweeper);
     expect(asked.openWork[0]?.[0]).toEqual({ quietSince: null, windows: world.deps.limits });
-    expect(queue.taps.map(({ kind }) => kind)).toEqual(['issue', 'cancel']);
+    expect(queue.items.map(({ kind }) => kind)).toEqual(['issue', 'cancel']);
   });
 
   it('taps page by page, and ends when it is told to', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(400).map((row) => open(row)) });
-    await refill(sweeper);
-    expect(new Set(queue.taps.map(({ stream }) => stream)).size).toBe(400);
+    await refillQueue(sweeper);
+    expect(new Set(queue.items.map(({ stream }) => stream)).size).toBe(400);
     expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
-    await refill(sweeper, AbortSignal.abort());
-    expect(queue.taps).toHaveLength(400);
+    await refillQueue(sweeper, AbortSignal.abort());
+    expect(queue.items).toHaveLength(400);
   });
 
   it('hands out what is due first before thousands that are younger, and new work last', async () => {
-    const world = await issuerWorld();
+    const world = await issuingHarness();
     const { sweeper } = sweeperOf(world, {
       openWork: [
         ...strangers(450).map((row, n) => open(row, 900 + n)),
@@ -283,7 +311,7 @@ describe('a refill', () => {
     });
     const queue = createMemoryQueue(world.clock);
     sweeper.queue = queue;
-    await refill(sweeper);
+    await refillQueue(sweeper);
     await queue.put({ kind: 'issue', stream: 'nfseLive-new', messageId: 'new' });
     const handled: string[] = [];
     const stop = new AbortController();

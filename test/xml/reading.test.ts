@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { element, elementWith, field, text } from '../../src/xml/element.js';
+import { element, elementWith, field, text } from '../../src/domain/shared/canonical-xml.js';
+import { gunzipBase64, gzipBase64 } from '../../src/xml/packing.js';
 import { attributeAt, nodesAt, parseXml, textAt } from '../../src/xml/parse.js';
-import { gunzipBase64, gzipBase64 } from '../../src/xml/transport.js';
-import { noteAround, unsignedDps } from './documents.js';
+import { noteAround, unsignedDps } from '../support/fixture/xml-documents.js';
 
 /** Any character, with those that escaping is about made common. */
 const unit = fc.oneof(

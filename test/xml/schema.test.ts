@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { openSchemas } from '../../src/xml/schema.js';
-import { sample } from '../support/samples.js';
-import { signedDocuments } from './documents.js';
-import { itWith, xmllintAccepts } from './support.js';
+import { sample } from '../support/fixture/samples.js';
+import { signedDocuments } from '../support/fixture/xml-documents.js';
+import { itWith, xmllintAccepts } from '../support/harness/xml-programs.js';
 
 const { validate } = openSchemas();
 

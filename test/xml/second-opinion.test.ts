@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../src/certificates/issue-certificate.js';
-import { secondOpinion } from '../../src/xml/second-opinion.js';
 import { verifySignature } from '../../src/xml/verify.js';
-import { sample } from '../support/samples.js';
-import { signedDocuments } from './documents.js';
-import { itWith } from './support.js';
+import { verifyIndependently } from '../../src/xml/verify-independently.js';
+import { sample } from '../support/fixture/samples.js';
+import { signedDocuments } from '../support/fixture/xml-documents.js';
+import { itWith } from '../support/harness/xml-programs.js';
 
 const identity = issueCertificate({ subjectName: 'EMPRESA', validDays: 1, now: '2026-09-15T13:00:00.000Z' });
 const documents = signedDocuments(identity);
@@ -28,7 +28,7 @@ describe('secondOpinion', () => {
     expect(first.ok).toBe(true);
     if (!first.ok) return;
     const { digest, reference } = first;
-    expect(secondOpinion(documents[kind], signedElement)).toEqual({ holds: true, digest, reference });
+    expect(verifyIndependently(documents[kind], signedElement)).toEqual({ holds: true, digest, reference });
   });
 
   it.each([
@@ -43,16 +43,16 @@ describe('secondOpinion', () => {
     ['a document without the signature of its root', /<\/infNFSe>.*(?=<\/NFSe>)/, '</infNFSe>', 'none'],
     ['a broken document', /<\/NFSe>$/, '', 'not well-formed'],
   ] as const)('refuses %s', (_what, from, to, reason) => {
-    expect(secondOpinion(replaced(documents.NFSe, from, to), 'infNFSe')).toEqual({ holds: false, reason });
+    expect(verifyIndependently(replaced(documents.NFSe, from, to), 'infNFSe')).toEqual({ holds: false, reason });
   });
 
   it('refuses a signature over another element than the one that counts', () => {
-    expect(secondOpinion(documents.DPS, 'infNFSe')).toEqual({ holds: false, reason: 'of another element' });
+    expect(verifyIndependently(documents.DPS, 'infNFSe')).toEqual({ holds: false, reason: 'of another element' });
   });
 
   for (const name of ['nfse-07-producao-me-epp-cpf.xml', 'nfse-09-emissor-web-v1.00.xml']) {
     itWith('samples', `accepts ${name}`, () => {
-      expect(secondOpinion(sample(name), 'infNFSe')).toMatchObject({ holds: true });
+      expect(verifyIndependently(sample(name), 'infNFSe')).toMatchObject({ holds: true });
     });
   }
 });

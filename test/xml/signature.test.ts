@@ -4,9 +4,9 @@ import { issueCertificate, type KeyAndCertificate } from '../../src/certificates
 import { openSchemas } from '../../src/xml/schema.js';
 import { type SigningOptions, signDocument } from '../../src/xml/sign.js';
 import { verifySignature } from '../../src/xml/verify.js';
-import { sample, unsignedSample } from '../support/samples.js';
-import { dpsId, signedDocuments, unsignedDps } from './documents.js';
-import { itWith, xmlCryptoVerifies, xmlsecVerifies } from './support.js';
+import { sample, unsignedSample } from '../support/fixture/samples.js';
+import { dpsId, signedDocuments, unsignedDps } from '../support/fixture/xml-documents.js';
+import { itWith, xmlCryptoVerifies, xmlsecVerifies } from '../support/harness/xml-programs.js';
 
 const signedSamples = [
   ['dps-01-me-epp-tomador-pj.xml', 'infDPS'],
@@ -36,7 +36,7 @@ beforeAll(() => {
 const replaced = (xml: Buffer, from: string | RegExp, to: string): Buffer =>
   Buffer.from(xml.toString('utf8').replace(from, to), 'utf8');
 
-/** Starts with another letter than before, whatever it was: our signatures differ from run to run. */
+/** Replaces the first letter by another one; the letter is not known before, because signatures differ from run to run. */
 const otherSignatureValue = (xml: Buffer): Buffer =>
   Buffer.from(
     xml.toString('utf8').replace(/(?<=<SignatureValue>)./, (first) => (first === 'A' ? 'B' : 'A')),

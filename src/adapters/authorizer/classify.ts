@@ -1,20 +1,19 @@
 import type { SendResult } from '../../ports/authorizer.js';
 import {
-  alreadyThere,
+  areAllOf,
+  type CallEvidence,
   classification,
   contradicts,
-  every,
-  type Seen,
+  existsCodes,
+  hasOneOf,
   type Subject,
-  seenIn,
-  some,
   transientCodes,
+  whatCallShows,
 } from './classification.js';
 import type { Exchange } from './exchange.js';
-import { isOutage } from './outage.js';
 import type { JsonBody } from './responses.js';
 
-/** What a 2xx body holds: the document that embeds what was sent, or why nothing is known either. */
+/** What a 2xx body holds: the document that embeds what was sent, or the reason why the result of the send is unknown. */
 export type SuccessRead<Success> = { result: Success } | { reason: string; signatureFault?: string };
 
 /** Judges one send; `readSuccess` reads the document from a 2xx body. */
@@ -23,7 +22,7 @@ export const classifySend = <Success>(
   exchange: Exchange,
   readSuccess: (body: JsonBody) => SuccessRead<Success>,
 ): SendResult<Success> => {
-  const seen = seenIn(exchange);
+  const seen = whatCallShows(exchange);
   const row = classification.find(({ when }) => when(seen, subject));
   const reason = exchange.kind === 'answered' ? (row?.name ?? 'unclassified') : exchange.reason;
   const answer = answerOf(seen);
@@ -48,42 +47,75 @@ export const classifySend = <Success>(
 
 export const NOT_OURS = { reason: 'success_not_ours_or_unreadable' } as const;
 
-/** An event of the log is small, so what is recorded is bounded; what is judged is not. */
+/** Only this many codes and texts are recorded, because events of the log must stay small; all of them are judged. */
 const MAX_RECORDED = 50;
 
-/** Later steps decide by these too, so they are recorded however many others stand before them. */
-const DECISIVE = new Set<string>([...alreadyThere.dps, ...alreadyThere.event]);
+/** Later steps decide by these codes, so they are recorded even beyond that limit. */
+const DECISIVE = new Set<string>([...existsCodes.dps, ...existsCodes.event]);
 
-const answerOf = ({ exchange, errors }: Seen) => {
+const answerOf = ({ exchange, errors }: CallEvidence) => {
   const all = [...new Set(errors.flatMap(({ code }) => (code === undefined ? [] : [code])))];
   const codes = all.filter((code, nth) => nth < MAX_RECORDED || DECISIVE.has(code));
   if (exchange.kind !== 'answered') return { codes };
   return { codes, httpStatus: exchange.status, texts: errors.slice(0, MAX_RECORDED).map(({ text }) => text) };
 };
 
-const outage = (seen: Seen): { outage?: true } => (isOutage(seen) ? { outage: true } : {});
+const outage = (seen: CallEvidence): { outage?: true } => (isOutage(seen) ? { outage: true } : {});
 
-/** What a look-up's answer says: JSON 200, a proof of absence, or nothing. */
-export type LookupAnswer =
+/** What a look-up's answer proves: presence by a JSON 200, absence, or nothing. */
+type LookupAnswer =
   | { kind: 'present'; body: JsonBody }
   | { kind: 'absent' }
   | { kind: 'inconclusive'; reason: string; outage?: true };
 
 /**
- * Absence is a JSON 404 whose only codes are `absentCodes`; without a list any JSON 404 that is not of the moment
- * (the event look-up has no catalogued code). HTML proves nothing (docs/national-system.md#html-answers), and neither does a 404 that shows the
- * document.
+ * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 without a
+ * transient code, because no code is catalogued for the event look-up. HTML and a 404 that holds the document prove nothing.
  */
 export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
-  const seen = seenIn(exchange);
+  const seen = whatCallShows(exchange);
   const { body, errors } = seen;
   const inconclusive = (reason: string): LookupAnswer => ({ kind: 'inconclusive', reason, ...outage(seen) });
   if (exchange.kind !== 'answered') return inconclusive(exchange.reason);
   if (body === undefined) return inconclusive(`no_json_${exchange.status}`);
   if (exchange.status === 200) return { kind: 'present', body };
   const proves =
-    absentCodes === 'any' ? !some(errors, transientCodes) : errors.length > 0 && every(errors, absentCodes);
+    absentCodes === 'any' ? !hasOneOf(errors, transientCodes) : errors.length > 0 && areAllOf(errors, absentCodes);
   if (exchange.status === 404 && contradicts(seen, absentCodes === 'any' ? 'event' : 'dps'))
     return inconclusive('absent_with_document');
   return exchange.status === 404 && proves ? { kind: 'absent' } : inconclusive(`status_${exchange.status}`);
 };
+
+/** Reasons for not connecting that lie in this process or with one company's certificate. */
+const LOCAL_REASONS = new Set([
+  'certificate_missing',
+  'certificate_expired',
+  'certificate_unusable',
+  'deadline_passed',
+  'call_not_begun',
+  'request_not_made',
+]);
+
+/** A TLS alert from the authorizer is about the certificate of one company. */
+const isAlert = (reason: string): boolean => reason === 'EPROTO' || /^ERR_SSL_.*ALERT/.test(reason);
+
+/** Statuses about the caller or the rate of its calls; they count also without a JSON body. */
+const ABOUT_THE_CALLER = new Set([401, 403, 429]);
+
+/** "Serviço paralisado para manutenção". */
+const MAINTENANCE = ['E1217'];
+
+/**
+ * Whether the whole environment is out: unreachable, connection broken, 5xx, maintenance, or another body where JSON is expected. A fault of one
+ * company or one document is no outage, because it would hold back the sends of all other companies.
+ */
+const isOutage = ({ exchange, body, errors }: CallEvidence): boolean => {
+  if (exchange.kind !== 'answered') return isOutageReason(exchange);
+  if (ABOUT_THE_CALLER.has(exchange.status)) return false;
+  // A 5xx whose codes judge the document is an answer.
+  const serverFault = exchange.status >= 500 && areAllOf(errors, transientCodes);
+  return serverFault || body === undefined || hasOneOf(errors, MAINTENANCE);
+};
+
+const isOutageReason = ({ reason }: Extract<Exchange, { reason: string }>): boolean =>
+  !LOCAL_REASONS.has(reason) && !isAlert(reason);

@@ -1,37 +1,37 @@
 import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import { epochMs, type Instant, isBefore } from '../../domain/shared/time.js';
+import { within } from '../../lib/pause.js';
 import type { AuthorizedNote, Authorizer, Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
-import { within } from '../../waiting/pause.js';
-import { gzipBase64 } from '../../xml/transport.js';
+import { gzipBase64 } from '../../xml/packing.js';
 import { createAgents } from './agents.js';
 import { identityOf, type SignedIdentity } from './documents.js';
 import { type Exchange, exchange } from './exchange.js';
 import { notOurs, type Reader, type ReadingJob, type ReadingName, type Readings, readInline } from './reading.js';
 
-export type AuthorizerOptions = {
+type AuthorizerOptions = {
   /** Base URL of each environment, used as a prefix: `https://host/SefinNacional`. */
   addresses: Record<Mode, string>;
   /** Trusted beside the public roots: GlobalSign Root R46 of `trust-roots.ts`, the simulator's authority. */
   trustRootsPem: readonly string[];
-  /** Of a new connection: name service, TCP and the first TLS handshake. */
+  /** Limit of a new connection: name service, TCP and the first TLS handshake. */
   connectTimeoutMs: number;
-  /** Of one HTTP call, from the wait for a socket to the last byte; also of the opening of the certificate before it. */
+  /** Limit of one HTTP call, from the wait for a socket to the last byte, and of opening the certificate before it. */
   timeoutMs: number;
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
   now(): Instant;
-  /** Where answers are read; in this thread unless given. */
+  /** Reads the answers; by default in this thread. */
   read?: Reader;
 };
 
-/** Of one company: the last look-ups of a sweep, and those of the issuer beside them. */
+/** Connections of one company: enough for the last look-ups of a sweep and for those of the issuer. */
 const LOOK_UPS_AT_ONCE = 80;
 
-/** Sefin Nacional over mutual TLS (domain.md section 3, openapi deviations 1 to 13). `close` drops idle connections. */
+/** Sefin Nacional over mutual TLS, with its deviations (docs/national-system.md#deviations). `close` drops the connections. */
 export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { close(): void } => {
   const { read = readInline, timeoutMs } = options;
-  // Sends have connections of their own: a send never waits for a socket behind look-ups that nobody answers.
+  // Sends and look-ups use separate connections, so that a send never waits for a socket behind look-ups that hang.
   const agents = {
     POST: createAgents(options.trustRootsPem),
     GET: createAgents(options.trustRootsPem, LOOK_UPS_AT_ONCE),
@@ -52,7 +52,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
   ): Promise<Exchange> => {
     const leftMs = (): number =>
       until === undefined ? timeoutMs : Math.min(timeoutMs, epochMs(until) - epochMs(options.now()));
-    // A send ends before its deadline anyway: the opening of its certificate keeps the whole time limit.
+    // Opening the certificate may take the whole limit for a send, because its deadline is checked afterwards.
     const certificate = await certificateFor(caller, body === undefined ? Math.max(0, leftMs()) : timeoutMs);
     if (certificate === undefined) return { kind: 'not_handed', reason: 'certificate_missing' };
     if (!isBefore(options.now(), certificate.notAfter)) return { kind: 'not_handed', reason: 'certificate_expired' };
@@ -73,11 +73,11 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
   // `exchange` never rejects, so what fails here failed before a byte was handed to a socket.
   const call: typeof callWith = (...args) => callWith(...args).catch(() => NOT_BEGUN);
 
-  /** An answer that cannot be read says as much as none: only its status and codes could, and they are part of it. */
-  const told = async <Name extends ReadingName>(
+  /** An unreadable answer proves as little as a missing answer, because its status and codes are unreadable too. */
+  const readAnswerOr = async <Name extends ReadingName>(
     job: ReadingJob<Name>,
-    unreadable: Readings[Name]['told'],
-  ): Promise<Readings[Name]['told']> => {
+    unreadable: Readings[Name]['result'],
+  ): Promise<Readings[Name]['result']> => {
     try {
       return await read(job);
     } catch {
@@ -85,14 +85,14 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     }
   };
 
-  const sent = async <Name extends 'sentDps' | 'sentCancellation'>(
+  const send = async <Name extends 'sentDps' | 'sentCancellation'>(
     name: Name,
     identity: () => SignedIdentity,
     answered: () => Promise<Exchange>,
-  ): Promise<Readings[Name]['told']> => {
-    const asked = tryTo(identity);
-    if (asked === undefined) return notSent;
-    return await told({ name, asked, exchange: await answered() } as ReadingJob<Name>, unknown);
+  ): Promise<Readings[Name]['result']> => {
+    const expected = tryTo(identity);
+    if (expected === undefined) return notSent;
+    return await readAnswerOr({ name, expected, exchange: await answered() } as ReadingJob<Name>, unknown);
   };
 
   const fetchNote = async (
@@ -102,12 +102,12 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     until?: Instant,
   ): Promise<LookupResult<AuthorizedNote>> => {
     const answer = await call(caller, 'GET', `/nfse/${accessKey}`, { until });
-    return await told({ name: 'note', asked: { accessKey, absentCodes }, exchange: answer }, inconclusive);
+    return await readAnswerOr({ name: 'note', expected: { accessKey, absentCodes }, exchange: answer }, inconclusive);
   };
 
   return {
     sendDps: (caller, signedDps, deadlineAt) =>
-      sent(
+      send(
         'sentDps',
         () => identityOf(signedDps, 'DPS', 'infDPS'),
         () => call(caller, 'POST', '/nfse', { body: { dpsXmlGZipB64: gzipBase64(signedDps) }, until: deadlineAt }),
@@ -115,7 +115,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
 
     findByDps: async (caller, dpsId, until) => {
       const answer = await call(caller, 'GET', `/dps/${dpsId}`, { until });
-      const key = await told({ name: 'accessKeyOfDps', asked: undefined, exchange: answer }, inconclusive);
+      const key = await readAnswerOr({ name: 'accessKeyOfDps', expected: undefined, exchange: answer }, inconclusive);
       if (key.kind !== 'found') return key;
       const note = await fetchNote(caller, key.found, [], until);
       return note.kind === 'found' && note.found.dpsId !== dpsId ? notOurs : note;
@@ -124,7 +124,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     findByAccessKey: (caller, accessKey) => fetchNote(caller, accessKey, ['E2401']),
 
     sendCancellation: (caller, accessKey, signedRequest, deadlineAt) =>
-      sent(
+      send(
         'sentCancellation',
         () => identityOf(signedRequest, 'pedRegEvento', 'infPedReg'),
         () => {
@@ -135,7 +135,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
 
     findCancellation: async (caller, accessKey, until) => {
       const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos/${CANCELLATION_EVENT}/1`, { until });
-      return await told({ name: 'cancellation', asked: { accessKey }, exchange: answer }, inconclusive);
+      return await readAnswerOr({ name: 'cancellation', expected: { accessKey }, exchange: answer }, inconclusive);
     },
 
     close: () => {
@@ -159,7 +159,10 @@ const UNREADABLE = 'answer_unreadable';
 const inconclusive = { kind: 'inconclusive', reason: UNREADABLE } as const;
 const unknown: SendResult<never> = { kind: 'unknown', reason: UNREADABLE, codes: [] };
 
-/** The bytes to send are none that we signed: nothing left the house. */
+/** The bytes to send are not a document that we signed, so nothing was sent. */
 const notSent: SendResult<never> = {
-  ...{ kind: 'not_sent', reason: 'document_unreadable', codes: [], certificateRefused: false },
+  kind: 'not_sent',
+  reason: 'document_unreadable',
+  codes: [],
+  certificateRefused: false,
 };

@@ -4,10 +4,10 @@ import { createAgents } from './agents.js';
 import { exchange } from './exchange.js';
 import { readJson, textOf } from './responses.js';
 
-/** How far the authorizer's clock is ahead of ours, in seconds; `unknown` when it did not answer with its time. */
+/** How far the authorizer's clock is ahead of ours, in seconds; `unknown` when no answer with its time came. */
 export type ClockOffset = { kind: 'known'; seconds: number } | { kind: 'unknown'; reason: string };
 
-export type ClockProbeOptions = {
+type ClockProbeOptions = {
   /** Base URL of the environment. */
   address: string;
   trustRootsPem: readonly string[];
@@ -17,8 +17,8 @@ export type ClockProbeOptions = {
 };
 
 /**
- * Asks for a DPS, there or not: each JSON answer carries `dataHoraProcessamento` (openapi). Its time is compared with the middle
- * of the call. Never rejects. A clock that is ahead of the authorizer's by more than a minute has every DPS refused (E0008).
+ * Asks for a DPS, which may be absent: each JSON answer holds `dataHoraProcessamento`, which is compared with the middle of the call. Never rejects.
+ * A clock more than a minute ahead of the authorizer's gets every DPS refused (E0008, docs/national-system.md#dhemi).
  */
 export const probeClock = async (dpsId: string, options: ClockProbeOptions): Promise<ClockOffset> => {
   const agents = createAgents(options.trustRootsPem);
@@ -47,8 +47,8 @@ export const probeClock = async (dpsId: string, options: ClockProbeOptions): Pro
   }
 };
 
-/** The answer to a look-up of a DPS has a few hundred bytes, there or not. */
+/** The answer to a look-up of a DPS has a few hundred bytes, whether the DPS exists or not. */
 const MAX_PROBE_BYTES = 64 * 1024;
 
-/** Some stamps of the national system are Brasília's without saying so (domain.md section 8). */
+/** Stamps without an offset are Brasília time (docs/national-system.md#stamps-without-offset). */
 const withOffset = (stamp: string): string => (/(?:Z|[+-]\d{2}:\d{2})$/.test(stamp) ? stamp : `${stamp}-03:00`);

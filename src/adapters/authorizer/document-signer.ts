@@ -5,12 +5,11 @@ import {
   type SigningIdentity,
 } from '../../ports/documents.js';
 import { type DocumentKind, openSchemas } from '../../xml/schema.js';
-import { leafBase64, signDocumentOffLoop } from '../../xml/sign.js';
-import { signedParts } from '../../xml/signed-parts.js';
+import { leafBase64, signDocumentOffLoop, signedParts } from '../../xml/sign.js';
 
 /**
- * Signs as the national system recommends, after the official schema has accepted the document (domain.md section 6). The
- * check takes well under a millisecond of the event loop, the signature none (ADR 17).
+ * Validates a document against the official schema, then signs it with C14N and rsa-sha256 (docs/national-system.md#algorithms). Validation takes
+ * well under a millisecond of the event loop, signing takes none (ADR 17). The methods throw `SchemaViolation`.
  */
 export const createDocumentSigner = (): DocumentSigner => {
   const schemas = openSchemas(['DPS', 'pedRegEvento']);

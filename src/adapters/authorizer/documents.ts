@@ -1,15 +1,21 @@
 import { CANCELLATION_EVENT, isAccessKey } from '../../domain/shared/access-key.js';
 import { type Instant, instantOfStamp } from '../../domain/shared/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
+import { gunzipBase64 } from '../../xml/packing.js';
 import { attributeAt, nodeAt, parseXml, textAt, type XmlValue } from '../../xml/parse.js';
-import { EVENT, NOTE, type Received, type ReceivedKind, readReceived } from '../../xml/received.js';
-import { signatureMark } from '../../xml/signature-mark.js';
-import { gunzipBase64 } from '../../xml/transport.js';
+import {
+  type AuthorizerDocument,
+  type AuthorizerDocumentKind,
+  EVENT,
+  NOTE,
+  readAuthorizerDocument,
+} from '../../xml/received.js';
+import { signatureMark } from '../../xml/sign.js';
 
 /** What ties an answer to our request: the Id of the signed element and the DigestValue of its signature. */
 export type SignedIdentity = { id: string; digest: string };
 
-/** Of a document that we signed: `path` leads to its signed element. Throws for anything else. */
+/** Returns the identity of a document that we signed; the signature covers `signedElement` below `root`. Throws for other bytes. */
 export const identityOf = (signed: Buffer, root: string, signedElement: string): SignedIdentity => {
   const parsed = parseXml(signed);
   const id = parsed.ok ? attributeAt(parsed.root, `${root}/${signedElement}`, 'Id') : undefined;
@@ -19,8 +25,8 @@ export const identityOf = (signed: Buffer, root: string, signedElement: string):
 };
 
 /**
- * The NFS-e inside `nfseXmlGZipB64`, as an answer or an operator's file may hold it; undefined when it is none or misses what the
- * protocol needs. No digest is believed that we have not computed, whatever algorithms the document names (ADR 30).
+ * Reads the NFS-e in `nfseXmlGZipB64` of an answer or of an operator's file; undefined when it is not an NFS-e or lacks what the protocol needs. Only
+ * a digest that we computed counts, whatever algorithms the document names (ADR 30).
  */
 export const readNote = (packed: string | undefined): AuthorizedNote | undefined => {
   const read = unpackAndRead(packed, NOTE);
@@ -32,8 +38,8 @@ export const readNote = (packed: string | undefined): AuthorizedNote | undefined
   const dpsId = attributeAt(root, 'NFSe/infNFSe/DPS/infDPS', 'Id');
   if (!isAccessKey(accessKey) || nfseNumber === undefined) return undefined;
   if (authorizedAt === undefined || dpsId === undefined) return undefined;
-  const { digest: dpsDigest, ...doubts } = digestOf(read, 'NFSe/infNFSe/DPS');
-  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, dpsDigest, content: contentOf(root), ...doubts };
+  const { digest, ...doubts } = digestOf(read, 'NFSe/infNFSe/DPS');
+  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, digest, content: contentOf(root), ...doubts };
 };
 
 const contentOf = (root: XmlValue): AuthorizedNote['content'] => {
@@ -46,7 +52,7 @@ const contentOf = (root: XmlValue): AuthorizedNote['content'] => {
   };
 };
 
-/** The cancellation event of an answer, as `readNote` reads a note; undefined when it is another event or no event. */
+/** Reads the cancellation event of an answer as `readNote` reads a note; undefined when it is another event or no event. */
 export const readEvent = (packed: string | undefined): RegisteredEvent | undefined => {
   const read = unpackAndRead(packed, EVENT);
   if (read === undefined) return undefined;
@@ -56,12 +62,12 @@ export const readEvent = (packed: string | undefined): RegisteredEvent | undefin
   const requestId = attributeAt(root, `${request}/infPedReg`, 'Id');
   const reason = textAt(root, `${request}/infPedReg/e${CANCELLATION_EVENT}/cMotivo`);
   if (registeredAt === undefined || requestId === undefined || reason === undefined) return undefined;
-  const { digest: requestDigest, ...doubts } = digestOf(read, request);
-  return { xml, registeredAt, requestId, requestDigest, ...doubts };
+  const { digest, ...doubts } = digestOf(read, request);
+  return { xml, registeredAt, requestId, digest, ...doubts };
 };
 
-/** Only a digest that we compute and that the embedded signature names too is one; what either of them alone says is a doubt. */
-const digestOf = ({ root, embeddedDigest: computed, signatureFault }: Received, document: string) => {
+/** A digest counts when we compute it and the embedded signature names it too. Otherwise `digest` is empty and `contradiction` holds both values. */
+const digestOf = ({ root, embeddedDigest: computed, signatureFault }: AuthorizerDocument, document: string) => {
   const claimed = claimedAt(root, document);
   return {
     ...(claimed === computed
@@ -71,16 +77,19 @@ const digestOf = ({ root, embeddedDigest: computed, signatureFault }: Received, 
   };
 };
 
-/** A note with its signatures is 20 KB; the cap leaves room for every field at its longest. */
+/** A note with its signatures has 20 KB; the limit leaves room for every field at its maximum length. */
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
 
-const unpackAndRead = (packed: string | undefined, kind: ReceivedKind): (Received & { xml: Buffer }) | undefined => {
+const unpackAndRead = (
+  packed: string | undefined,
+  kind: AuthorizerDocumentKind,
+): (AuthorizerDocument & { xml: Buffer }) | undefined => {
   const xml = unpack(packed);
-  const read = xml === undefined ? undefined : readReceived(xml, kind);
+  const read = xml === undefined ? undefined : readAuthorizerDocument(xml, kind);
   return xml === undefined || read === undefined ? undefined : { ...read, xml };
 };
 
-/** Base64 of gzip; the event look-up wraps it in base64 once more (openapi deviation 9). */
+/** Undoes base64 and gzip; the event look-up packs its document in base64 twice (docs/national-system.md#event-look-up). */
 const unpack = (packed: string | undefined): Buffer | undefined => {
   if (packed === undefined) return undefined;
   const once = gunzipBase64(packed, MAX_DOCUMENT_BYTES);

@@ -4,36 +4,36 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
 /**
- * What one HTTP call came to. `not_handed`: no byte of the request was given to a connected socket, so the other side
- * cannot have seen it. `broken`: it may have, and the answer did not arrive whole.
+ * The result of one HTTP call. `not_handed`: no byte of the request was handed to a connected socket, so the server cannot have seen it. `broken`:
+ * the server may have seen it, and the answer did not arrive whole.
  */
 export type Exchange =
   | { kind: 'not_handed'; reason: string }
   | { kind: 'broken'; reason: string }
   | { kind: 'answered'; status: number; contentType: string; body: Buffer };
 
-export type Call = {
+type Call = {
   agent: Agent;
   method: 'GET' | 'POST';
   url: URL;
   /** JSON text. */
   body?: string;
-  /** For a new connection: name service, TCP and the first TLS handshake; without it only `timeoutMs` ends them. */
+  /** Limit of a new connection: name service, TCP and the first TLS handshake; without it only `timeoutMs` applies. */
   connectTimeoutMs?: number;
-  /** For everything, from the wait for a socket to the last byte of the answer. */
+  /** Limit of the whole call, from the wait for a socket to the last byte of the answer. */
   timeoutMs: number;
-  /** Of the answer, as it comes and unpacked; `MAX_RESPONSE_BYTES` unless given. */
+  /** Limit of the answer, both as received and unpacked; default `MAX_RESPONSE_BYTES`. */
   maxBytes?: number;
-  /** An answer that is compressed though nobody asked for it is refused unread. */
+  /** Whether a compressed answer, which no request asks for, is refused unread. */
   identityOnly?: boolean;
 };
 
-/** An authorized note travels in 20 KB; what is larger than this is none. */
+/** An authorized note travels in 20 KB; an answer above this limit is not a note. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 
 /**
- * One call, once: no retry, no redirect, HTTP/1.1, and never a proxy, whatever the environment says, because the agent is our
- * own. Never rejects.
+ * One call over HTTP/1.1 without retry, redirect or proxy. Proxy variables of the environment have no effect, because the agent is ours. Never
+ * rejects.
  */
 export const exchange = (call: Call): Promise<Exchange> =>
   new Promise((resolve) => {
@@ -62,8 +62,8 @@ export const exchange = (call: Call): Promise<Exchange> =>
       }
     };
     outgoing.on('socket', (socket) => {
-      // Nothing is written before the handshake is done and the server's certificate accepted; a socket that was used
-      // before may have been closed by the other side at any moment, so it counts as handed.
+      // Nothing is written before the handshake ends and the server's certificate is accepted. The server may have closed a reused socket at any
+      // moment, so a request on it counts as handed.
       if (outgoing.reusedSocket || !socket.connecting) return hand();
       socket.once('secureConnect', hand);
       if (call.connectTimeoutMs === undefined) return;
@@ -79,7 +79,7 @@ export const exchange = (call: Call): Promise<Exchange> =>
     });
   });
 
-/** Undefined when Node refuses address, headers or agent. */
+/** Undefined when Node refuses the address, the headers or the agent. */
 const opened = (call: Call): ClientRequest | undefined => {
   try {
     return request(call.url, { agent: call.agent, method: call.method, headers: headersOf(call) });
@@ -107,14 +107,14 @@ const read = async (incoming: IncomingMessage, call: Call): Promise<Exchange> =>
   }
   const contentType = incoming.headers['content-type']?.toLowerCase() ?? '';
   const received = Buffer.concat(chunks);
-  // Nobody is asked to compress, and a server may do so all the same; the limit holds for what comes out.
+  // No request asks for compression, but a server may compress all the same; the limit holds for the unpacked bytes.
   const body = encoding === 'gzip' ? await inflated(received, { maxOutputLength: maxBytes }) : received;
   return { kind: 'answered', status: incoming.statusCode ?? 0, contentType, body };
 };
 
 const inflated = promisify(gunzip);
 
-/** The error's code: its message may name hosts and certificates. */
+/** The error's code, because its message may name hosts and certificates. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'failed';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message.slice(0, 100);

@@ -1,19 +1,19 @@
-import type { ParameterQuestion } from '../../domain/municipality/parameters.js';
+import type { KnownParameters, ParameterQuestion } from '../../domain/municipality/parameters.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { FiscalDate } from '../../domain/shared/time.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
-import type { MunicipalParametersApi } from '../../ports/municipal-parameters.js';
+import type { MunicipalParametersApi, ParametersAnswer } from '../../ports/municipal-parameters.js';
 import { createAgents } from './agents.js';
-import { exchange } from './exchange.js';
-import { readParameters } from './parameters-answer.js';
+import { type Exchange, exchange } from './exchange.js';
+import { type JsonBody, objectOf, readJson } from './responses.js';
 
-export type ParametersOptions = {
+type ParametersOptions = {
   /** Base URL per environment, used as a prefix: `https://adn.host/parametrizacao`. */
   addresses: Record<Mode, string>;
   /** Trusted beside the public roots. */
   trustRootsPem: readonly string[];
-  /** Of one call, from the wait for a socket to the last byte. */
+  /** Limit of one call, from the wait for a socket to the last byte. */
   timeoutMs: number;
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
 };
@@ -21,7 +21,7 @@ export type ParametersOptions = {
 /** The longest answer, the special regimes of a service, has a few kilobytes: small enough to be read in the event loop. */
 const MAX_PARAMETERS_BYTES = 64 * 1024;
 
-/** The parameters API of the ADN over mutual TLS (openapi README, "Municipal parameters"). `close` drops idle connections. */
+/** The parameters API of the ADN over mutual TLS (docs/national-system.md#parameters-api). `close` drops the connections. */
 export const createMunicipalParameters = (options: ParametersOptions): MunicipalParametersApi & { close(): void } => {
   const agents = createAgents(options.trustRootsPem);
   return {
@@ -35,8 +35,10 @@ export const createMunicipalParameters = (options: ParametersOptions): Municipal
           agent,
           method: 'GET',
           url: new URL(`${options.addresses[caller.mode].replace(/\/+$/, '')}${pathOf(ibge, question, competence)}`),
-          ...{ connectTimeoutMs: options.timeoutMs, timeoutMs: options.timeoutMs },
-          ...{ maxBytes: MAX_PARAMETERS_BYTES, identityOnly: true },
+          connectTimeoutMs: options.timeoutMs,
+          timeoutMs: options.timeoutMs,
+          maxBytes: MAX_PARAMETERS_BYTES,
+          identityOnly: true,
         });
         return readParameters(question, answer);
       } catch {
@@ -47,7 +49,7 @@ export const createMunicipalParameters = (options: ParametersOptions): Municipal
   };
 };
 
-/** Competence as `AAAA-MM-DD` only: other forms are read month-first. */
+/** Writes the competence as `AAAA-MM-DD`, because other forms are read month first (docs/national-system.md#parameters-api). */
 const pathOf = (ibge: string, question: ParameterQuestion, competence: FiscalDate): string => {
   switch (question.kind) {
     case 'convenio':
@@ -57,4 +59,111 @@ const pathOf = (ibge: string, question: ParameterQuestion, competence: FiscalDat
     default:
       return `/${ibge}/${question.service}/${competence}/${question.kind}`;
   }
+};
+
+/** The member that every answer of the API to the question holds, null in a 404. A body without it does not come from the API. */
+const MEMBER = {
+  convenio: 'parametrosconvenio',
+  aliquota: 'aliquotas',
+  regimes_especiais: 'regimesespeciais',
+  retencoes: 'retencoes',
+} as const satisfies Record<KnownParameters['kind'], string>;
+
+/**
+ * Judges one answer. Only a 200 or a 404 in the API's own JSON proves anything; the 404 means an inactive convênio or no such parameter. Keys are
+ * read in any casing, because the items of `aliquotas` are in PascalCase (docs/national-system.md#convenio).
+ */
+export const readParameters = ({ kind }: ParameterQuestion, answer: Exchange): ParametersAnswer => {
+  if (answer.kind !== 'answered') return noProof(answer.reason);
+  if (answer.status !== 200 && answer.status !== 404) return noProof(`http_${answer.status}`);
+  const body = readJson(answer.contentType, answer.body);
+  if (body === undefined) return noProof('no_json');
+  if (!(MEMBER[kind] in body)) return noProof('not_the_api');
+  const member = body[MEMBER[kind]];
+  if (answer.status === 404) return member === null ? { kind: 'known', known: NONE[kind] } : noProof('not_the_api');
+  const known = READ[kind](member);
+  return known === undefined ? noProof('unreadable') : { kind: 'known', known };
+};
+
+const noProof = (reason: string): ParametersAnswer => ({ kind: 'no_proof', reason });
+
+const NONE: Record<KnownParameters['kind'], KnownParameters> = {
+  convenio: { kind: 'convenio', isActive: false },
+  aliquota: { kind: 'aliquota', rates: [] },
+  regimes_especiais: { kind: 'regimes_especiais', regimes: [] },
+  retencoes: { kind: 'retencoes', article6: false, municipal: 0 },
+};
+
+const READ: Record<KnownParameters['kind'], (member: unknown) => KnownParameters | undefined> = {
+  convenio: (member) => {
+    const object = objectOf(member);
+    if (object === undefined) return undefined;
+    return {
+      kind: 'convenio',
+      isActive: true,
+      ...flag('sharesDocuments', object.aderenteambientenacional),
+      ...flag('nationalEmitter', object.aderenteemissornacional),
+      ...flag('rfbContributors', object.situacaoemissaopadraocontribuintesrfb),
+    };
+  },
+  aliquota: (member) => {
+    const rates = lists(member)?.map(({ item }) => rateOf(item));
+    return rates?.every(isKnown) === true ? { kind: 'aliquota', rates } : undefined;
+  },
+  // Keyed by service, then by regime; the real body is not confirmed (docs/national-system.md#rates-and-regimes).
+  regimes_especiais: (member) => {
+    const services = objectOf(member);
+    if (services === undefined) return undefined;
+    const regimes = Object.values(services).flatMap((one) => (lists(one) ?? [undefined]).map(regimeOf));
+    return regimes.every(isKnown) ? { kind: 'regimes_especiais', regimes } : undefined;
+  },
+  retencoes: (member) => {
+    const object = objectOf(member);
+    if (object === undefined) return undefined;
+    const municipal = Array.isArray(object.retencoesmunicipais) ? object.retencoesmunicipais.length : 0;
+    return { kind: 'retencoes', article6: objectOf(object.artigosexto)?.habilitado === true, municipal };
+  },
+};
+
+const isKnown = <T>(value: T | undefined): value is T => value !== undefined;
+
+/** 1 means yes and 0 no; -1 is declared in the Swagger and says nothing (docs/national-system.md#convenio). */
+const flag = <Name extends string>(name: Name, value: unknown): { [K in Name]?: boolean } =>
+  (value === 1 || value === 0 ? { [name]: value === 1 } : {}) as { [K in Name]?: boolean };
+
+const rateOf = (item: JsonBody | undefined) => {
+  const days = inForce(item?.dtini, item?.dtfim);
+  const percent = item?.aliq;
+  if (item === undefined || days === undefined || typeof percent !== 'number' || !Number.isFinite(percent)) {
+    return undefined;
+  }
+  return { percent: percent.toFixed(2), ...days, ...incidence(item.incidencia) };
+};
+
+const incidence = (value: unknown): { incidence?: boolean } =>
+  typeof value === 'string' && /^(?:sim|n[aã]o)$/i.test(value) ? { incidence: /^sim$/i.test(value) } : {};
+
+const regimeOf = (entry: { name: string; item: JsonBody | undefined } | undefined) => {
+  const days = inForce(entry?.item?.datainicio, entry?.item?.datafim);
+  const situation = entry?.item?.situacao;
+  if (entry === undefined || days === undefined || typeof situation !== 'number') return undefined;
+  return { regime: entry.name.slice(0, 40), situation, ...days };
+};
+
+const DAY = /^\d{4}-\d{2}-\d{2}/;
+
+/** The stamps have no offset; their day is the day in the municipality. */
+const inForce = (first: unknown, last: unknown): { from: FiscalDate; until?: FiscalDate } | undefined => {
+  const from = typeof first === 'string' ? DAY.exec(first)?.[0] : undefined;
+  const until = typeof last === 'string' ? DAY.exec(last)?.[0] : undefined;
+  if (from === undefined) return undefined;
+  return { from, ...(until === undefined ? {} : { until }) };
+};
+
+/** The items of an object whose members are lists, each with the name of its list. */
+const lists = (value: unknown): { name: string; item: JsonBody | undefined }[] | undefined => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.entries(value).flatMap(([name, items]) =>
+    (Array.isArray(items) ? items : [undefined]).map((item) => ({ name, item: objectOf(item) })),
+  );
 };

@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads';
-import { answerOf, type ReadingAnswer } from './reading-protocol.js';
+import { answerOf, type ReadingAnswer } from './reading.js';
 
-/** Entry of the thread that reads what the authorizer answered: unpacking, parsing and checking take milliseconds. */
+/** Entry of the thread that reads the authorizer's answers: unpacking, parsing and checking an answer takes milliseconds (ADR 31). */
 parentPort?.on('message', (job: unknown) => {
   const answer: ReadingAnswer = answerOf(job);
   parentPort?.postMessage(answer);
-  // A fault that nobody foresaw may have left the parser's memory in any state: the next answer gets another thread.
+  // An unforeseen fault may have left the parser's memory in any state, so the next answer gets another thread.
   if (!answer.ok) parentPort?.close();
 });

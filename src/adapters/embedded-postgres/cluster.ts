@@ -3,7 +3,7 @@ import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import type pg from 'pg';
 import { openPool } from '../sql/pool.js';
-import { handOver, prepareRoles } from '../sql/roles.js';
+import { assignOwners, prepareRoles } from '../sql/roles.js';
 import type { PostgresBinaries } from './binaries.js';
 import {
   type CompleteConnection,
@@ -25,7 +25,7 @@ const MAJOR = '18';
 
 export const clusterFolder = (dataDir: string): string => join(dataDir, 'postgres');
 
-/** Creates the cluster at the first start; later checks that this version can run it. Returns its passwords, those of new roles too. */
+/** Creates the cluster at the first start, later checks its version. Returns the passwords, with new ones for roles that have none. */
 export const prepareCluster = async (
   dataDir: string,
   { initdb }: PostgresBinaries,
@@ -50,7 +50,7 @@ export const prepareCluster = async (
     await writeFile(passwordFile, password, { mode: 0o600 });
     if (user !== undefined) for (const path of [draft, passwordFile]) await chown(path, user.uid, user.gid);
     await runToEnd(initdb, [...INITDB, `--pgdata=${draft}`, `--pwfile=${passwordFile}`], user);
-    // Password first, cluster last: what has the final name is complete.
+    // The password is stored first and the cluster renamed last, so that a cluster under its final name is complete.
     await writeConnection(dataDir, { port: 0, password });
     await rename(draft, cluster);
     return passwordsOf({ password });
@@ -66,8 +66,8 @@ const passwordsOf = ({ password, ownerPassword, servicePassword }: Omit<Embedded
 });
 
 /**
- * Creates the service's database and its roles when they are missing, and hands over what a version with one user has made. The
- * passwords are in the folder before a role gets them, so a start that is cut short anywhere is finished by the next.
+ * Creates the service's database and roles where they are missing, and hands over what a version with one user has made. The passwords are in the
+ * folder before a role gets them, so that the next start completes an interrupted one.
  */
 export const prepareDatabase = async (connection: CompleteConnection): Promise<void> => {
   const { ownerPassword, servicePassword } = connection;
@@ -79,7 +79,7 @@ export const prepareDatabase = async (connection: CompleteConnection): Promise<v
       service: { name: SERVICE, password: servicePassword },
     });
   });
-  await asSuperuser(connection, DATABASE, (admin) => handOver(admin, OWNER, SERVICE));
+  await asSuperuser(connection, DATABASE, (admin) => assignOwners(admin, OWNER, SERVICE));
 };
 
 const asSuperuser = async <T>(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** `password` is the superuser's. A folder of a version that knew no other user lacks the others until its next start. */
+/** `password` is the superuser's. A folder of an older version, which had no other user, lacks the other passwords until its next start. */
 export type EmbeddedConnection = { port: number; password: string; ownerPassword?: string; servicePassword?: string };
 
 export const SUPERUSER = 'nfse';
@@ -10,26 +10,26 @@ export const OWNER = 'nfse_owner';
 export const SERVICE = 'nfse_service';
 export const DATABASE = 'nfse';
 
-export type EmbeddedAddresses = {
-  /** Of the service and the operator's commands. */
+type EmbeddedAddresses = {
+  /** For the service and the operator's commands. */
   service: string;
-  /** Of whoever makes the schema's steps, and of a restore. */
+  /** For migrations and restores. */
   owner: string;
 };
 
 /**
- * Undefined before the first start; `older` while a version runs on the folder that knows the superuser alone. The server need not
- * be running: hold the folder's lock, or try to connect.
+ * Undefined before the first start; `one_user` while a version runs on the folder that knows only the superuser. The server need not be running: hold
+ * the folder's lock, or try to connect.
  */
-export const readEmbeddedAddresses = async (dataDir: string): Promise<EmbeddedAddresses | 'older' | undefined> => {
+export const readEmbeddedAddresses = async (dataDir: string): Promise<EmbeddedAddresses | 'one_user' | undefined> => {
   const stored = await readConnection(dataDir);
   if (stored === undefined) return undefined;
-  return isComplete(stored) ? addressesOf(stored) : 'older';
+  return isComplete(stored) ? addressesOf(stored) : 'one_user';
 };
 
 export type CompleteConnection = Required<EmbeddedConnection>;
 
-export const isComplete = (stored: EmbeddedConnection): stored is CompleteConnection =>
+const isComplete = (stored: EmbeddedConnection): stored is CompleteConnection =>
   stored.ownerPassword !== undefined && stored.servicePassword !== undefined;
 
 export const addressesOf = ({ port, ownerPassword, servicePassword }: CompleteConnection): EmbeddedAddresses => ({
@@ -37,7 +37,7 @@ export const addressesOf = ({ port, ownerPassword, servicePassword }: CompleteCo
   owner: address(OWNER, ownerPassword, port, DATABASE),
 });
 
-/** Of the superuser, for the supervisor of the server alone. */
+/** The superuser's address, which only the supervisor of the server uses. */
 export const superuserAddress = ({ port, password }: EmbeddedConnection, database = DATABASE): string =>
   address(SUPERUSER, password, port, database);
 
@@ -52,7 +52,7 @@ export const readConnection = async (dataDir: string): Promise<EmbeddedConnectio
   }
 };
 
-/** Readable by the owner only: it holds the passwords. Replaced as a whole. */
+/** Replaces the file as a whole. Only its owner can read it, because it holds the passwords. */
 export const writeConnection = async (dataDir: string, connection: EmbeddedConnection): Promise<void> => {
   const draft = `${path(dataDir)}.draft`;
   await writeFile(draft, JSON.stringify(connection), { mode: 0o600 });

@@ -1,4 +1,4 @@
-/** Thrown when the embedded server cannot run; the message is one line that says the cure. */
+/** Thrown when the embedded server cannot run; the message is one line that names the remedy. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }

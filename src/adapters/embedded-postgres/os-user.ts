@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EmbeddedPostgresError } from './error.js';
 
-/** The OS user that PostgreSQL runs as; undefined ids mean "as we do". */
+/** The OS user that PostgreSQL runs as; where it is undefined, PostgreSQL runs as the user of this process. */
 export type OsUser = { name: string; uid: number; gid: number };
 
 const OWN_USER = 'nfse-postgres';
 
-/** PostgreSQL refuses to run as root: then it is `wanted`, else `postgres`, else a system user made for it. */
+/** PostgreSQL refuses to run as root. Then this returns `wanted`, else `postgres`, else a system user that is created for it. */
 export const chooseOsUser = (wanted?: string): OsUser | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   if (wanted !== undefined) {
@@ -47,7 +47,7 @@ const createUser = (): OsUser => {
   return user;
 };
 
-/** The highest folder of a path that the user cannot enter; asked of the system, which also knows ACLs. */
+/** Returns the highest folder of a path that the user cannot enter. The operating system is asked, because it also knows ACLs. */
 export const unreachableFolder = (user: OsUser, path: string): string | undefined => {
   const parents: string[] = [];
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) parents.unshift(folder);

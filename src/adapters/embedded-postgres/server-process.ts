@@ -8,19 +8,19 @@ export type PostgresExit = { code: number | null; signal: NodeJS.Signals | null 
 
 export type ServerProcess = { exited: Promise<PostgresExit>; signal(signal: NodeJS.Signals): void; pid: number };
 
-export type Launch = {
+type Launch = {
   postgres: string;
   cluster: string;
   port: number;
   user: OsUser | undefined;
-  /** Server settings on top of ours. */
+  /** Server settings that override the defaults. */
   settings: Readonly<Record<string, string>>;
   log: (line: string) => void;
 };
 
 const START_LIMIT_MS = 60_000;
 
-/** Modest memory, durable commits, loopback only; statements and values stay out of the log, they hold personal data. */
+/** Modest memory, durable commits, loopback only. Statements and values stay out of the log, because they hold personal data. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -37,13 +37,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
 };
 
-/** Resolves when the server takes connections; throws `EmbeddedPostgresError` with the server's own last word. */
+/** Resolves when the server accepts connections; throws `EmbeddedPostgresError` with the line of its output that best explains the failure. */
 export const launchServer = async (launch: Launch): Promise<ServerProcess> => {
   const settings = { ...SETTINGS, port: String(launch.port), ...launch.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(launch.postgres, ['-D', launch.cluster, ...flags], spawnOptions(launch.user));
   const exited = exitOf(child);
-  const lastWord = lastWordOf(child);
+  const failureLine = failureLineOf(child);
   const ready = new Promise<'ready'>((resolve) => {
     onLines(child, (line) => {
       launch.log(line);
@@ -57,23 +57,23 @@ export const launchServer = async (launch: Launch): Promise<ServerProcess> => {
     return { exited, pid: child.pid, signal: (signal) => child.kill(signal) };
   }
   child.kill('SIGKILL');
-  throw new EmbeddedPostgresError(`PostgreSQL did not start: ${lastWord()}`);
+  throw new EmbeddedPostgresError(`PostgreSQL did not start: ${failureLine()}`);
 };
 
-/** Runs a program of the server to its end; throws `EmbeddedPostgresError` with its last word. */
+/** Runs a program of PostgreSQL to its end; throws `EmbeddedPostgresError` as `launchServer` does. */
 export const runToEnd = async (program: string, args: readonly string[], user: OsUser | undefined): Promise<void> => {
   const child = spawn(program, args, spawnOptions(user));
-  const lastWord = lastWordOf(child);
+  const failureLine = failureLineOf(child);
   const { code } = await exitOf(child);
-  if (code !== 0) throw new EmbeddedPostgresError(`PostgreSQL could not be prepared: ${lastWord()}`);
+  if (code !== 0) throw new EmbeddedPostgresError(`PostgreSQL could not be prepared: ${failureLine()}`);
 };
 
 const spawnOptions = (user: OsUser | undefined) => ({
   stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'],
-  // Its own group: Ctrl-C at a terminal must reach us alone, we stop the server when its users are gone.
+  // A separate process group: Ctrl-C at a terminal must reach only this process, which stops the server after its users.
   detached: true,
   cwd: '/',
-  // Nothing of our environment, which may hold secrets.
+  // The server inherits nothing of our environment, which may hold secrets.
   env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' },
   ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
 });
@@ -88,8 +88,8 @@ const onLines = (child: ChildProcess, handle: (line: string) => void): void => {
   for (const stream of [child.stdout, child.stderr]) if (stream) createInterface({ input: stream }).on('line', handle);
 };
 
-/** The last line that says how it ended, else the last one that tells of an error, else the last one. */
-const lastWordOf = (child: ChildProcess): (() => string) => {
+/** The last line that says how the process ended, else the last that names an error, else the last line. */
+const failureLineOf = (child: ChildProcess): (() => string) => {
   let last = 'no output';
   let failure: string | undefined;
   let ending: string | undefined;

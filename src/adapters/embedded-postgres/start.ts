@@ -1,46 +1,47 @@
+import { readlinkSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { findBinaries } from './binaries.js';
 import { clusterFolder, prepareCluster, prepareDatabase } from './cluster.js';
 import { addressesOf, superuserAddress, writeConnection } from './connection-file.js';
-import { prepareDataDir } from './data-dir.js';
-import { type DataDirLock, lockDataDir } from './data-dir-lock.js';
+import { type DataDirLock, lockDataDir, prepareDataDir, processIdentity } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
-import { stopOrphan } from './orphan.js';
 import { chooseOsUser, type OsUser } from './os-user.js';
 import { launchServer, type PostgresExit, type ServerProcess } from './server-process.js';
 import { supervise } from './supervisor.js';
 
-export type EmbeddedPostgresOptions = {
+type EmbeddedPostgresOptions = {
   dataDir: string;
   /** Lines of the server's log; no statements, no values. */
   log: (line: string) => void;
-  /** As root only; default `postgres`, else a system user `nfse-postgres`. */
+  /** Used only as root; default `postgres`, else a system user `nfse-postgres`. */
   runAsUser?: string;
-  /** The folder's lock when the caller holds it already; otherwise it is taken for as long as the server runs. */
+  /** The folder's lock when the caller holds it already; otherwise it is taken while the server runs. */
   lock?: DataDirLock;
-  /** How long to wait for the lock; default not at all. */
+  /** Longest wait for the lock; default no wait. */
   lockWaitMs?: number;
-  /** Server settings on top of the defaults. */
+  /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>;
 };
 
 export type EmbeddedPostgres = {
-  /** Of the service's role, which changes no row of the log. The addresses stay the same through restarts of the server. */
+  /** For the service's role, which cannot change a row of the log. The addresses stay the same when the server restarts. */
   connectionString: string;
-  /** Of the role that owns the schema: for its steps, and for putting back a backup. */
+  /** For the role that owns the schema: migrations and restores. */
   ownerConnectionString: string;
-  /** Of the superuser: to look after the server, never to serve. */
+  /** For the superuser: maintenance of the server, never the service itself. */
   superuserConnectionString: string;
-  /** Clean shutdown; also gives the lock back, if it was taken here. */
+  /** Clean shutdown; also releases the lock if it was taken here. */
   stop(): Promise<void>;
-  /** The server ended unasked; it is already being restarted. */
+  /** Called when the server ended without a stop; it is already being restarted. */
   onExit(callback: (exit: PostgresExit) => void): void;
-  /** Of the server's main process, as it is now. */
+  /** Id of the server's current main process. */
   pid(): number;
 };
 
-/** Starts the PostgreSQL of a data folder, creating it first if need be. Throws `EmbeddedPostgresError`. */
+/** Starts the PostgreSQL of a data folder, which the first start creates. Throws `EmbeddedPostgresError`. */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const dataDir = resolve(options.dataDir);
   const user = chooseOsUser(options.runAsUser);
@@ -93,7 +94,7 @@ const startLocked = async (
 
 const LAUNCHES = 5;
 
-/** Somebody may take the port between the choice and the start, and processes of a killed server may linger. */
+/** Another program may take the port between the choice and the start, and processes of a killed server may still run. */
 const launchOnFreePort = async (
   launchOn: (port: number) => Promise<ServerProcess>,
 ): Promise<{ server: ServerProcess; port: number }> => {
@@ -121,3 +122,40 @@ const freePort = (): Promise<number> =>
   });
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const FAST_STOP_MS = 10_000;
+const KILL_MS = 5_000;
+
+/**
+ * Stops the server that a killed owner left behind; call it only under the folder's lock. Another process that has the old server's id is recognized
+ * by its working folder and left alone.
+ */
+export const stopOrphan = async (cluster: string, log: (line: string) => void): Promise<void> => {
+  const pid = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
+  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return;
+  const identity = processIdentity(pid);
+  if (identity === undefined || !(await worksIn(pid, cluster))) return;
+  log(`stopping PostgreSQL process ${pid}, whose owner is gone`);
+  process.kill(pid, 'SIGINT');
+  if (await isGone(pid, identity, FAST_STOP_MS)) return;
+  process.kill(pid, 'SIGKILL');
+  await isGone(pid, identity, KILL_MS);
+};
+
+const worksIn = async (pid: number, cluster: string): Promise<boolean> => {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === (await realpath(cluster));
+  } catch {
+    // On a system without /proc the pid file alone decides; on Linux an unreadable entry counts as another process.
+    return process.platform !== 'linux';
+  }
+};
+
+const isGone = async (pid: number, identity: string, withinMs: number): Promise<boolean> => {
+  const deadline = Date.now() + withinMs;
+  while (processIdentity(pid) === identity) {
+    if (Date.now() >= deadline) return false;
+    await pause(20);
+  }
+  return true;
+};

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresExit, ServerProcess } from './server-process.js';
 
-export type Supervisor = {
-  /** Fast, clean shutdown of the server; afterwards nothing is restarted. */
+type Supervisor = {
+  /** Shuts the server down, by force if it takes too long; nothing restarts it afterwards. */
   stop(): Promise<void>;
-  /** Told whenever the server ended without being asked to; it is being started again. */
+  /** Called whenever the server ended without a stop; it is being started again. */
   onExit(callback: (exit: PostgresExit) => void): void;
   pid(): number;
 };
@@ -13,7 +13,7 @@ const RESTART_MS = { first: 100, longest: 5_000 };
 const FAST_STOP_MS = 10_000;
 const IMMEDIATE_STOP_MS = 5_000;
 
-/** Keeps a server running: `launch` is called again, with growing pauses, until it succeeds. */
+/** Keeps a server running: calls `launch`, with growing pauses, until it succeeds. */
 export const supervise = (
   first: ServerProcess,
   launch: () => Promise<ServerProcess>,
@@ -58,13 +58,13 @@ export const supervise = (
       stopping.abort();
       await endServer(current);
       await watching;
-      // A launch may have been under way when the stop came.
+      // A launch that was under way when the stop came may have started another server.
       await endServer(current);
     },
   };
 };
 
-/** Fast shutdown, then without the checkpoint, then by force; PostgreSQL recovers from each. */
+/** Fast shutdown, then one without a checkpoint, then by force; PostgreSQL recovers from each. */
 const endServer = async (server: ServerProcess): Promise<void> => {
   server.signal('SIGINT');
   if (await endsWithin(server, FAST_STOP_MS)) return;

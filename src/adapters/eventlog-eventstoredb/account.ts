@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { pause } from '../../waiting/pause.js';
+import { pause } from '../../lib/pause.js';
 import { credentialsOf, type EventStoreCredentials, EventStoreUrlInvalid } from './address.js';
 import { openConnection } from './client.js';
 
-/** Thrown when the server does not let the administrator in, or cannot be reached for a minute; says which. */
+/** Thrown when the server refuses the administrator or cannot be reached for a minute; the message says which. */
 export class AccountNotPrepared extends Error {
   override readonly name = 'AccountNotPrepared';
 }
@@ -12,24 +12,23 @@ export class AccountNotPrepared extends Error {
 /** The group, and so the role, that may read the whole log. */
 const GROUP = 'nfse';
 const READERS = ['$admins', GROUP];
-const PATIENCE_MS = 60_000;
+const RETRY_FOR_MS = 60_000;
 const PAUSE_MS = 500;
 const ANSWER_MS = 5_000;
 
 /**
- * Makes the user of `url` (with TLS) or gives it that password, and lets it read the whole log, which only administrators may
- * by default. Repeatable. A server that has just started is asked again for a minute. Throws `AccountNotPrepared` and
- * `EventStoreUrlInvalid`.
+ * Creates the user of `url` (with TLS) or sets its password, and lets it read the whole log, which only administrators may by default. Repeatable.
+ * Retries for `retryForMs`, because the server may have just started. Throws `AccountNotPrepared` and `EventStoreUrlInvalid`.
  */
 export const prepareAccount = async (
   url: string,
   adminPassword: string,
-  patienceMs = PATIENCE_MS,
+  retryForMs = RETRY_FOR_MS,
 ): Promise<'made' | 'renewed'> => {
   const server = await serverOf(url);
   const admin = { username: 'admin', password: adminPassword };
   const { username, password } = credentialsOf(url);
-  const ask = (path: string, body: object) => patiently(() => post(server, admin, path, body), patienceMs);
+  const ask = (path: string, body: object) => retryFor(() => post(server, admin, path, body), retryForMs);
   const fullName = 'NFS-e issuance service';
   const created = await ask('/users/', { loginName: username, fullName, password, groups: [GROUP] });
   if (created === 409)
@@ -55,7 +54,7 @@ const serverOf = async (url: string): Promise<Server> => {
 const adminUrl = (url: string, { username, password }: EventStoreCredentials): string =>
   url.replace(/\/\/[^@]*@/, () => `//${username}:${encodeURIComponent(password)}@`);
 
-/** Status of the answer; 0 when there was none. */
+/** Status of the answer; 0 when no answer came. */
 const post = (server: Server, admin: EventStoreCredentials, path: string, body: object): Promise<number> =>
   new Promise((resolve) => {
     const text = JSON.stringify(body);
@@ -70,9 +69,9 @@ const post = (server: Server, admin: EventStoreCredentials, path: string, body: 
     call.end(text);
   });
 
-/** A server makes its administrator a moment after it begins to answer. */
-const patiently = async (ask: () => Promise<number>, patienceMs: number): Promise<number> => {
-  const until = performance.now() + patienceMs;
+/** A server creates its administrator a moment after it begins to answer. */
+const retryFor = async (ask: () => Promise<number>, retryForMs: number): Promise<number> => {
+  const until = performance.now() + retryForMs;
   for (;;) {
     const status = await ask();
     if ((status >= 200 && status < 300) || status === 409) return status;

@@ -5,19 +5,28 @@ export class EventStoreUrlInvalid extends Error {
 
 export type EventStoreCredentials = { username: string; password: string };
 
-/** Without TLS the client ignores credentials, but it takes the safe way to append only when it is given some. */
-const NOBODY: EventStoreCredentials = { username: 'nobody', password: 'nobody' };
+/** Without TLS the client ignores the credentials, but only with credentials does it append outside its batch path (ADR 12). */
+const NO_CREDENTIALS: EventStoreCredentials = { username: 'nobody', password: 'nobody' };
 
-/** Any other setting, and `tlsVerifyCert=false`, makes the client print the whole address, password included. */
+/** Accepted settings. For any other, and for `tlsVerifyCert=false`, the client prints the whole address with its password. */
 const SETTINGS: readonly string[] = [
-  ...['tls', 'tlscafile', 'tlsverifycert', 'connectionname', 'defaultdeadline', 'throwonappendfailure'],
-  ...['keepaliveinterval', 'keepalivetimeout'],
-  ...['nodepreference', 'maxdiscoverattempts', 'discoveryinterval', 'gossiptimeout'],
+  'tls',
+  'tlscafile',
+  'tlsverifycert',
+  'connectionname',
+  'defaultdeadline',
+  'throwonappendfailure',
+  'keepaliveinterval',
+  'keepalivetimeout',
+  'nodepreference',
+  'maxdiscoverattempts',
+  'discoveryinterval',
+  'gossiptimeout',
 ];
 
 /**
- * Who calls, from `esdb://user:password@host:2113[,host…]?tls=true&tlsCAFile=…` (or `esdb+discover://`). The hosts and the
- * settings are the client's own business. Throws `EventStoreUrlInvalid`.
+ * Returns user and password of `esdb://user:password@host:2113[,host…]?tls=true&tlsCAFile=…` (or `esdb+discover://`). The client itself reads hosts
+ * and settings. Throws `EventStoreUrlInvalid`.
  */
 export const credentialsOf = (url: string): EventStoreCredentials => {
   const match = /^esdb(?:\+discover)?:\/\/(?:([^:@/?]+):([^@]+)@)?[^@?]+(?:\?([^@]*))?$/.exec(url.trim());
@@ -29,11 +38,11 @@ export const credentialsOf = (url: string): EventStoreCredentials => {
   if (username !== undefined && password !== undefined) {
     return { username: decoded(username), password: decoded(password) };
   }
-  if (settings.get('tls') === 'false') return NOBODY;
+  if (settings.get('tls') === 'false') return NO_CREDENTIALS;
   throw new EventStoreUrlInvalid('a server with TLS needs a user: esdb://user:password@host:2113?tls=true');
 };
 
-/** TLS is the client's default, and it always verifies. The address is one that `credentialsOf` takes. */
+/** TLS is the client's default, and the client always verifies. `url` must be an address that `credentialsOf` accepts. */
 export const eventStoreTransport = (url: string): { hosts: readonly string[]; tls: 'none' | 'verified' } => {
   const [, servers = '', query = ''] = /^[a-z+]+:\/\/(?:[^@/?]*@)?([^?]+)(?:\?(.*))?$/.exec(url.trim()) ?? [];
   const hosts = servers

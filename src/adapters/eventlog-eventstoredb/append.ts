@@ -5,6 +5,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { StreamName } from '../../domain/shared/ids.js';
+import { pause, within } from '../../lib/pause.js';
 import {
   AppendOutcomeUnknown,
   type AppendResult,
@@ -13,21 +14,20 @@ import {
   type RecordedEvent,
   type Revision,
 } from '../../ports/event-log.js';
-import { pause, within } from '../../waiting/pause.js';
 import type { Connection } from './client.js';
 import { toServerEvents } from './events.js';
 import { isChannelClosed, isNotLeader, meaningOfAppendFault } from './faults.js';
 
 export type AppendDeps = Pick<Connection, 'client' | 'credentials'> & {
-  /** From the call to an answer. */
+  /** Longest time from the call to an answer. */
   deadlineMs: number;
   read(stream: StreamName, from: Revision, limit: number): Promise<readonly RecordedEvent[]>;
 };
 
-/** Before the next try at an append that was certainly not taken: the client changes its connection meanwhile. */
+/** Pause before an append that was certainly not stored is sent again; the client changes its connection meanwhile. */
 const RETRY_MS = 25;
 
-/** One conditional append (see the port). */
+/** One conditional append, as `EventLog.append` describes it. */
 export const appendTo = async (
   deps: AppendDeps,
   stream: StreamName,
@@ -37,19 +37,19 @@ export const appendTo = async (
   const first = expected.kind === 'none' ? 0 : expected.revision + 1;
   const prepared = toServerEvents(stream, first, events);
   const revision = expected.kind === 'none' ? NO_STREAM : BigInt(expected.revision);
-  const answer = await untilTaken(deps, stream, revision, prepared);
+  const answer = await retryUntilStored(deps, stream, revision, prepared);
   const last = first + events.length - 1;
   if (answer.ok) {
     if (answer.revision === last) return answer;
     throw new AppendOutcomeUnknown('the event log accepted an append at another place than the expected one');
   }
-  return (await standsAlready(deps, stream, first, last, answer.actual, events))
+  return (await isStoredAlready(deps, stream, first, last, answer.actual, events))
     ? { ok: true, revision: last }
     : answer;
 };
 
-/** An append that was certainly not taken is tried again while an answer may still come in time; the rest is told at once. */
-const untilTaken = async (
+/** Sends an append again if it was certainly not stored and an answer can still come in time; any other fault is thrown at once. */
+const retryUntilStored = async (
   deps: AppendDeps,
   stream: StreamName,
   revision: AppendExpectedRevision,
@@ -68,9 +68,8 @@ const untilTaken = async (
 };
 
 /**
- * `credentials` keep the client off its batch path, on which a deadline does not hold, one lost connection rejects the
- * appends of all others, and a late answer ends the process (ADR 12). The client's deadline does not cover finding a node,
- * so there is one around it.
+ * With `credentials` the client avoids its batch path, on which a deadline does not hold, one lost connection rejects the appends of all others, and
+ * a late answer ends the process (ADR 12). The client's deadline does not cover finding a node, so a second deadline surrounds the call.
  */
 const send = async (
   { client, credentials }: AppendDeps,
@@ -98,8 +97,8 @@ const tooLate = (): Error => new AppendOutcomeUnknown('the event log did not ans
 const meaningOf = (error: unknown): Error =>
   error instanceof AppendOutcomeUnknown ? error : meaningOfAppendFault(error);
 
-/** The server finds a repeated append by itself in most cases; what it calls a conflict may still be our own events. */
-const standsAlready = async (
+/** The server recognizes most repeated appends itself; a conflict that it reports may still be our own events. */
+const isStoredAlready = async (
   deps: AppendDeps,
   stream: StreamName,
   first: Revision,
@@ -108,6 +107,6 @@ const standsAlready = async (
   events: readonly EventToAppend[],
 ): Promise<boolean> => {
   if (actual === null || actual < last) return false;
-  const standing = await deps.read(stream, first, events.length);
-  return events.every(({ id }, index) => standing[index]?.id === id && standing[index]?.revision === first + index);
+  const stored = await deps.read(stream, first, events.length);
+  return events.every(({ id }, index) => stored[index]?.id === id && stored[index]?.revision === first + index);
 };

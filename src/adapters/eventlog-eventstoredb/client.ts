@@ -1,5 +1,5 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { within } from '../../waiting/pause.js';
+import { within } from '../../lib/pause.js';
 import { credentialsOf, type EventStoreCredentials, EventStoreUrlInvalid } from './address.js';
 import { NothingSent } from './faults.js';
 
@@ -9,27 +9,26 @@ export type Connection = {
   close(): Promise<void>;
 };
 
-/** The part of a gRPC client and channel that matters here. */
+/** The part of a gRPC client and channel that this file uses. */
 type Channel = { getConnectivityState(tryToConnect: boolean): number; close(): void };
 type GrpcClient = { getChannel(): Channel };
 
-/** Protected members of the client (6.2.1) that it looks up on itself at each call. */
+/** Protected members of the client (6.2.1), which looks them up on itself at each call, so that they can be replaced. */
 type Internals = {
   execute<T>(client: unknown, name: string, action: (client: GrpcClient) => Promise<T>): Promise<T>;
   handleError(client: GrpcClient, error: Error): Promise<void>;
   getChannel(): Promise<Channel>;
 };
 
-/** gRPC's connectivity state of a channel that was closed. */
+/** gRPC's connectivity state of a closed channel. */
 const SHUT_DOWN = 4;
 
 const CLOSE_MS = 1_000;
 
 /**
- * The client, made safe to live with. Two of its faults end the process by an unhandled rejection: an append that is begun
- * on a channel that another call's failure has just closed, and a failure that is handled while the cluster cannot be
- * found. Both are caught here; a channel is also closed at the end, which `dispose` leaves open. Throws
- * `EventStoreUrlInvalid`.
+ * Opens the client and corrects two faults that end the process by an unhandled rejection: an append that begins on a channel that another call's
+ * failure has just closed, and a failure that is handled while the cluster cannot be found. `close` also closes the channel, which `dispose` leaves
+ * open. Throws `EventStoreUrlInvalid`.
  */
 export const openConnection = (url: string): Connection => {
   const credentials = credentialsOf(url);
@@ -48,7 +47,7 @@ export const openConnection = (url: string): Connection => {
   internals.handleError = (failed, error) => handleError(failed, error).catch(() => undefined);
   internals.execute = (grpcClient, name, action) =>
     execute(grpcClient, name, (ready) => {
-      // Looked at in the turn in which the action begins, so nothing can close the channel in between.
+      // Checked in the turn of the event loop in which the action begins, so that nothing can close the channel in between.
       if (ready.getChannel().getConnectivityState(false) === SHUT_DOWN) throw new NothingSent('the channel was closed');
       return action(ready);
     });
@@ -56,7 +55,7 @@ export const openConnection = (url: string): Connection => {
     client,
     credentials,
     close: async () => {
-      // It waits for the end of each call, which a server that does not answer may keep back.
+      // `dispose` waits for the end of each call, which a silent server can hold back.
       await within(CLOSE_MS, client.dispose(), () => new NothingSent('not disposed')).catch(() => undefined);
       for (const channel of channels) channel.close();
     },
@@ -67,17 +66,17 @@ const parsed = (url: string): EventStoreDBClient => {
   try {
     return EventStoreDBClient.connectionString(url);
   } catch (error) {
-    // The client quotes the address, and with it the password.
+    // The client's message quotes the address with its password, so it is not passed on.
     const why =
       error instanceof Error && error.message.includes('certificate') ? 'a certificate file is not there' : '';
     throw new EventStoreUrlInvalid(why === '' ? 'the address cannot be read' : why);
   }
 };
 
-/** What every call but the append carries. */
-export type CallOptions = { credentials: EventStoreCredentials; requiresLeader: true };
+/** Options of every call except the append. */
+type CallOptions = { credentials: EventStoreCredentials; requiresLeader: true };
 
-/** Followers lag, and a read must show what any process was told is stored (ADR 11): so the leader answers. */
+/** The leader answers, because followers lag and a read must show everything that any process knows to be stored (ADR 11). */
 export const callOptions = ({ credentials }: Pick<Connection, 'credentials'>): CallOptions => ({
   credentials,
   requiresLeader: true,

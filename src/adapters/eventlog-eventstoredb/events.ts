@@ -13,9 +13,8 @@ import {
 } from '../../ports/event-log.js';
 
 /**
- * Events as the server keeps them: `data` in the very spelling that the hash covers, the metadata as they are and, for the
- * server's own tools, `$correlationId` and `$causationId`. Throws `EventTooLarge` and `NotCanonical`; both mean that
- * nothing was stored.
+ * Events as the server stores them: `data` in exactly the spelling that the hash covers, the metadata unchanged, and `$correlationId` and
+ * `$causationId` for the server's own tools. Throws `EventTooLarge` and `NotCanonical`; both mean that nothing was stored.
  */
 export const toServerEvents = (
   stream: StreamName,
@@ -23,13 +22,13 @@ export const toServerEvents = (
   events: readonly EventToAppend[],
 ): readonly EventData[] => {
   if (events.length === 0) throw new RangeError('an append holds at least one event');
-  // The server would keep an event of ours there, but take it for one of its own.
+  // The server would store an event in such a stream, but treat it as a system event.
   if (stream.startsWith('$')) throw new NotCanonical('a stream whose name begins with $ belongs to the server');
   return events.map((event, index) => {
     const stored = toRecord(stream, first + index, event);
     const size = Buffer.byteLength(stored.record);
     if (size > MAX_EVENT_BYTES) throw new EventTooLarge(`an event of ${size} bytes is over ${MAX_EVENT_BYTES}`);
-    // The server keeps 128 bits, so the spelling would be lost, and the hash with it.
+    // The server stores an id as 128 bits, so another spelling would be lost and the hash would not match.
     if (event.id !== event.id.toLowerCase()) throw new NotCanonical('an event id must be lower-case');
     const { data } = fromRecord(stored);
     return jsonEvent({ id: event.id, type: event.type, data, metadata: withLinks(event.metadata) });
@@ -45,7 +44,7 @@ const withLinks = (metadata: EventToAppend['metadata']): Record<string, string> 
   };
 };
 
-/** The inverse; an event that is not one of ours comes back without content, and no hash of it recomputes. */
+/** The inverse of `toServerEvents`; an event that is not ours comes back without content, so that its hash does not match. */
 export const fromServerEvent = (event: ServerEvent): RecordedEvent => ({
   stream: event.streamId,
   revision: Number(event.revision),
@@ -56,7 +55,7 @@ export const fromServerEvent = (event: ServerEvent): RecordedEvent => ({
   metadata: flatStrings(event.metadata),
 });
 
-/** Commit and prepare differ only within explicit transactions, which no client of this version can make any more. */
+/** Commit and prepare differ only within explicit transactions, which clients of this version cannot make. */
 export const positionOf = ({ position }: Pick<ServerEvent, 'position'>): LogPosition => {
   if (position === undefined || position.commit !== position.prepare) {
     throw new Error('an event of the log has no single position');

@@ -1,29 +1,29 @@
 import { ErrorType, isCommandError } from '@eventstore/db-client';
 import { AppendOutcomeUnknown, EventLogUnavailable, EventTooLarge } from '../../ports/event-log.js';
 
-/** Thrown when the server knows the user and says no, or does not know it; an operator has to act. */
+/** Thrown when the server refuses the user or does not know it; an operator has to act. */
 export class EventLogAccessDenied extends EventLogUnavailable {
   readonly code = 'access_denied';
 }
 
-/** Thrown when a stream was deleted for good by hand: no event can be written to it ever again. */
+/** Thrown when a person deleted the stream permanently: no event can be written to it again. */
 export class EventLogStreamDeleted extends EventLogUnavailable {
   readonly code = 'stream_deleted';
 }
 
-/** Thrown when a call of the server ended in the middle without an error; what came before it stands. */
+/** Thrown when the server ended a call without an error; the events that came before are valid. */
 export class StreamLost extends EventLogUnavailable {
   readonly code = 'stream_lost';
 }
 
-/** A call that ended before a byte of it left. */
+/** Thrown by a call that ended before any byte was sent. */
 export class NothingSent extends Error {
   override readonly name = 'NothingSent';
 }
 
 /**
- * Statuses that prove that an append was not taken: there was no connection to send it on, or the server says that it
- * did not look at it. Texts of grpc-js 1.9 to 1.14 and of EventStoreDB 23.10, each seen.
+ * Statuses that prove that an append was not stored: no connection existed, or the server says that it did not look at the append. Texts of grpc-js
+ * 1.9 to 1.14 and of EventStoreDB 23.10, each observed.
  */
 const NOT_TAKEN =
   /No connection established|Channel closed before call started|Name resolution failed|Server Is Not Ready|Server Is (?:Too )?Busy|No leader info available/;
@@ -33,22 +33,22 @@ type FaultType = `${ErrorType}`;
 const typeOf = (error: unknown): FaultType | undefined =>
   error instanceof Error && isCommandError(error) ? error.type : undefined;
 
-/** An error of the client for a stream of which nothing is there, or nothing any more. */
+/** Whether a stream does not exist or has no event left. */
 export const isStreamNotFound = (error: unknown): boolean => typeOf(error) === ErrorType.STREAM_NOT_FOUND;
 
-/** The server refused because another node leads; the client goes there with its next call. */
+/** Whether the server refused because another node leads; the client goes to that node with its next call. */
 export const isNotLeader = (error: unknown): boolean => typeOf(error) === ErrorType.NOT_LEADER;
 
-/** Nothing left this process, and the next call makes a new connection. */
+/** Whether the call failed before anything left this process; the next call makes a new connection. */
 export const isChannelClosed = (error: unknown): boolean =>
   error instanceof NothingSent || /Channel closed before call started/.test(textOf(error));
 
-/** A read that another node answers, or another connection to the same one. */
+/** Whether another node, or another connection to the same node, would answer the read. */
 export const isMisdirected = (error: unknown): boolean => isNotLeader(error) || isChannelClosed(error);
 
 /**
- * A reader may begin again behind the last event that came: the connection or the call ended, or the server gave up a subscription
- * whose events it could not get rid of. A silent server is not lost; whoever waited for it has waited long enough.
+ * Whether a reader may continue behind the last event that came: the connection or the call ended, or the server gave up a subscription that was too
+ * slow. A server that stayed silent for the whole time limit is no such case.
  */
 export const isLost = (error: unknown): boolean => {
   if (error instanceof StreamLost) return true;
@@ -59,13 +59,13 @@ export const isLost = (error: unknown): boolean => {
 
 const LOST: readonly FaultType[] = [ErrorType.TIMEOUT, ErrorType.UNAVAILABLE, ErrorType.CANCELLED];
 
-/** The server could not get rid of the events of a subscription. Its own text, as in EventStoreDB 23.10.6. */
+/** Whether the server gave up a subscription because its events were not taken. Text of EventStoreDB 23.10.6. */
 export const isTooSlow = (error: unknown): boolean => {
   const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
   return typeOf(cause) === ErrorType.TIMEOUT && /Consumer too slow/.test(textOf(cause));
 };
 
-/** What a failed append means: `AppendOutcomeUnknown` unless it is certain that nothing was stored. */
+/** Returns the port's error for a failed append: `AppendOutcomeUnknown` unless it is certain that nothing was stored. */
 export const meaningOfAppendFault = (error: unknown): Error => {
   const type = typeOf(error);
   if (type === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED) {
@@ -77,7 +77,7 @@ export const meaningOfAppendFault = (error: unknown): Error => {
   return new AppendOutcomeUnknown('the event log was lost during an append', { cause: error });
 };
 
-/** The port's error for whatever the client threw at a read; one that is it already stays. */
+/** Returns the port's error for a failed read; an `EventLogUnavailable` stays as it is. */
 export const unavailable = (what: string, cause: unknown): EventLogUnavailable => {
   if (cause instanceof EventLogUnavailable) return cause;
   const type = typeOf(cause);

@@ -1,5 +1,6 @@
 import {
   type AllStreamResolvedEvent,
+  type AllStreamSubscription,
   type RecordedEvent as ServerEvent,
   START,
   streamNameFilter,
@@ -7,76 +8,77 @@ import {
 import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import { callOptions } from './client.js';
 import { fromServerEvent, positionOf, toServerPosition } from './events.js';
-import { isLost } from './faults.js';
-import { type Inbox, openInbox } from './inbox.js';
+import { isLost, StreamLost, unavailable } from './faults.js';
 import { answered, type Reader } from './read.js';
 
-/** Events looked at per page of the server and, as often, a word on how far it has looked. */
+/** Events that the server looks at per page; it reports its position after each page. */
 const SEARCH_WINDOW = 1_000;
 
-/** Room for events that nobody has taken yet. */
-const ROOM = 1_000;
+/** Limit of the events that wait in the inbox. */
+const INBOX_LIMIT = 1_000;
 
 export type Following = {
   inbox: Inbox;
-  /** Comes before everything in the inbox. */
-  preface: readonly AllStreamResolvedEvent[];
+  /** Events that come before everything in the inbox. */
+  missedFirst: readonly AllStreamResolvedEvent[];
   /**
-   * How far the server has looked, matching or not, as of when the inbox was last empty: never to be handed out, it may be no
-   * event of ours.
+   * The position up to which the server had looked when the inbox was last empty. Never hand it out, because it may not be the position of one of our
+   * events.
    */
-  lookedTo(): LogPosition | null;
+  serverCursor(): LogPosition | null;
 };
 
-/** Follows the streams of these prefixes, the server choosing; exclusive of `after`. Throws `EventLogUnavailable`. */
+/** Follows the streams with these prefixes from behind `after`; the server selects them. Throws `EventLogUnavailable`. */
 export const follow = async (
   reader: Reader,
   prefixes: readonly string[],
   after: LogPosition | null,
 ): Promise<Following> => {
-  const { preface, from } = await beginningBehind(reader, after);
-  let said = from;
-  let sure = from;
+  const { missedFirst, from } = await startAfter(reader, after);
+  let reportedPosition = from;
+  let safePosition = from;
   const filter = streamNameFilter({
     prefixes: [...prefixes],
     maxSearchWindow: SEARCH_WINDOW,
     checkpointInterval: 1,
     checkpointReached: (_subscription, { commit }) => {
-      said = laterOf(said, commit as LogPosition);
+      reportedPosition = laterOf(reportedPosition, commit as LogPosition);
     },
   });
   const subscription = reader.client.subscribeToAll(
     { ...callOptions(reader), fromPosition: from === null ? START : toServerPosition(from), filter },
-    { highWaterMark: ROOM },
+    { highWaterMark: INBOX_LIMIT },
   );
-  const inbox = openInbox(subscription, ROOM);
+  const inbox = openInbox(subscription, INBOX_LIMIT);
   return {
     inbox,
-    preface,
-    lookedTo: () => {
-      // A word overtakes the events before it that still wait.
-      if (inbox.isEmpty() && !inbox.isFull()) sure = laterOf(sure, said);
-      return sure;
+    missedFirst,
+    serverCursor: () => {
+      // A reported position overtakes earlier events that still wait in the inbox.
+      if (inbox.isEmpty() && !inbox.isFull()) safePosition = laterOf(safePosition, reportedPosition);
+      return safePosition;
     },
   };
 };
 
 /**
- * The server takes the first event at or behind a position for the one that was handled, so when that one has been scavenged
- * it would skip the next. It is looked up first and, if it is another, comes as the preface.
+ * The server treats the first event at or behind a position as handled already, so it would skip an event when the handled one has been scavenged.
+ * That first event is read beforehand and, if it is another, is handed out first (`missedFirst`).
  */
-const beginningBehind = async (
+const startAfter = async (
   reader: Reader,
   after: LogPosition | null,
-): Promise<{ preface: readonly AllStreamResolvedEvent[]; from: LogPosition | null }> => {
-  if (after === null) return { preface: [], from: null };
+): Promise<{ missedFirst: readonly AllStreamResolvedEvent[]; from: LogPosition | null }> => {
+  if (after === null) return { missedFirst: [], from: null };
   const options = { ...callOptions(reader), fromPosition: toServerPosition(after), maxCount: 1 };
   const [first] = await answered(reader, () => reader.client.readAll(options), isLost);
   const found = first?.event === undefined ? after : positionOf(first.event);
-  return found === after || first === undefined ? { preface: [], from: after } : { preface: [first], from: found };
+  return found === after || first === undefined
+    ? { missedFirst: [], from: after }
+    : { missedFirst: [first], from: found };
 };
 
-/** Ours among what was taken: the server compares prefixes by the rules of a language, we by code units. */
+/** Selects our events again, because the server compares prefixes by the rules of a language and this log by code units. */
 export const eventsOf = (
   taken: readonly { event?: ServerEvent }[],
   prefixes: readonly string[],
@@ -87,3 +89,94 @@ export const eventsOf = (
 
 export const laterOf = (a: LogPosition | null, b: LogPosition | null): LogPosition | null =>
   a === null || (b !== null && b > a) ? b : a;
+
+/**
+ * The events that a subscription has brought and the reader has not taken. They leave the connection at once, however busy the reader is, because the
+ * server ends a subscription whose events are not taken.
+ */
+type Inbox = {
+  /** At most `max`, in order; empty when nothing waits. Throws the fault that ended the subscription once every event before it was taken. */
+  take(max: number): readonly AllStreamResolvedEvent[];
+  /** Everything that has come was taken. */
+  isEmpty(): boolean;
+  /** The server has sent all there was, and all of it was taken. */
+  isCaughtUp(): boolean;
+  /** The server has confirmed the subscription. */
+  isConfirmed(): boolean;
+  /** The limit was reached, so the subscription was ended here; the events in the inbox can still be taken. */
+  isFull(): boolean;
+  /** Resolves when there is something to look at, after `ms`, or on abort. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  close(): void;
+};
+
+/** Holds at most `room` events. */
+const openInbox = (subscription: AllStreamSubscription, room: number): Inbox => {
+  const waiting: AllStreamResolvedEvent[] = [];
+  let failure: Error | undefined;
+  let full = false;
+  let caughtUp = false;
+  let confirmed = false;
+  let hasNews = false;
+  let wake: (() => void) | undefined;
+  const ring = (): void => {
+    hasNews = true;
+    wake?.();
+  };
+  const fail = (error: Error): void => {
+    failure ??= error;
+    ring();
+  };
+  const end = (): void => {
+    // Not awaited: a call that has not begun can be cancelled only once it begins.
+    subscription.unsubscribe().catch(() => undefined);
+    subscription.destroy();
+  };
+  const isEmpty = (): boolean => waiting.length === 0 && (full || subscription.readableLength === 0);
+  subscription.on('data', (event: AllStreamResolvedEvent) => {
+    if (full) return;
+    waiting.push(event);
+    full = waiting.length >= room;
+    if (full) end();
+    ring();
+  });
+  subscription.on('confirmation', () => {
+    confirmed = true;
+    ring();
+  });
+  subscription.on('caughtUp', () => {
+    caughtUp = true;
+    ring();
+  });
+  // Never removed: an error without a listener would end the process.
+  subscription.on('error', (error) => fail(unavailable('the event log ended a subscription', error)));
+  subscription.on('end', () => fail(new StreamLost('the event log ended a subscription')));
+  subscription.on('close', () => fail(new StreamLost('the event log closed a subscription')));
+
+  return {
+    take: (max) => {
+      hasNews = false;
+      const taken = waiting.splice(0, max);
+      if (taken.length === 0 && isEmpty() && failure !== undefined && !full) throw failure;
+      return taken;
+    },
+    isEmpty,
+    isCaughtUp: () => caughtUp && isEmpty(),
+    isConfirmed: () => confirmed,
+    isFull: () => full,
+    wait: (ms, signal) =>
+      new Promise((resolve) => {
+        if (hasNews || signal.aborted) return resolve();
+        const done = (): void => {
+          clearTimeout(timer);
+          wake = undefined;
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        const timer = setTimeout(done, ms);
+        wake = done;
+        signal.addEventListener('abort', done, { once: true });
+      }),
+    close: end,
+  };
+};

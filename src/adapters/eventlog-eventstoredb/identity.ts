@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { BACKWARDS, END, jsonEvent, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client';
+import { within } from '../../lib/pause.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
-import { within } from '../../waiting/pause.js';
 import { callOptions } from './client.js';
 import { unavailable } from './faults.js';
 import { answered, type Reader } from './read.js';
 
-/** Holds one event for ever. It matches no prefix that a projection follows, and the head of the log looks past it. */
+/** Holds one event permanently. It matches no prefix that a projection follows, and the head of the log skips it. */
 export const identityStream = 'log-identity';
 
 /**
- * Which log this is: a random id that the first to ask writes with "none yet". It goes with the data: it survives restarts
- * and a restore, and a wiped or replaced database has another. Throws `EventLogUnavailable`.
+ * Returns the id of this log: a random id that the first caller writes with "none yet". The id belongs to the data: it survives restarts and
+ * restores, and a wiped or replaced database has another. Throws `EventLogUnavailable`.
  */
 export const logIdentity = async (reader: Reader): Promise<string> =>
-  (await standingIdentity(reader)) ?? (await newIdentity(reader));
+  (await storedIdentity(reader)) ?? (await newIdentity(reader));
 
-const standingIdentity = async (reader: Reader): Promise<string | undefined> => {
+const storedIdentity = async (reader: Reader): Promise<string | undefined> => {
   const options = { ...callOptions(reader), direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
   const [found] = await answered(reader, () => reader.client.readStream(identityStream, options));
   const data: unknown = found?.event?.data;
@@ -40,8 +40,8 @@ const newIdentity = async (reader: Reader): Promise<string> => {
       if (!(error instanceof WrongExpectedVersionError)) throw unavailable('the event log has no identity yet', error);
     },
   );
-  // Whoever was first, what stands there now is the answer of everybody.
-  const standing = await standingIdentity(reader);
-  if (standing === undefined) throw new EventLogUnavailable('the event log does not keep its identity');
-  return standing;
+  // Several processes may have tried to write; the stored event is the answer for all of them.
+  const stored = await storedIdentity(reader);
+  if (stored === undefined) throw new EventLogUnavailable('the event log does not keep its identity');
+  return stored;
 };

@@ -1,24 +1,24 @@
 import { BACKWARDS, END, FORWARDS, type ResolvedEvent, type StreamingRead } from '@eventstore/db-client';
 import type { StreamName } from '../../domain/shared/ids.js';
+import { createBackoff } from '../../lib/backoff.js';
+import { pause } from '../../lib/pause.js';
 import { EventLogUnavailable, type ReadOptions, type RecordedEvent, type Revision } from '../../ports/event-log.js';
-import { createBackoff } from '../../waiting/backoff.js';
-import { pause } from '../../waiting/pause.js';
 import { type Connection, callOptions } from './client.js';
 import { fromServerEvent } from './events.js';
 import { isMisdirected, isStreamNotFound, StreamLost, unavailable } from './faults.js';
 
 export type Reader = Pick<Connection, 'client' | 'credentials'> & {
-  /** Longest wait for the next event of an answer; the client itself would wait for ever. */
+  /** Longest wait for the next event of an answer; the client itself would wait without limit. */
   timeoutMs: number;
 };
 
-/** An absent stream is empty, and so is one of which every event was cut. Throws `EventLogUnavailable`. */
+/** Reads a stream. An absent stream is empty, and so is a stream whose events were all cut. Throws `EventLogUnavailable`. */
 export const readStream = async (
   reader: Reader,
   stream: StreamName,
   { from = 0, direction = 'forwards', limit = Number.MAX_SAFE_INTEGER }: ReadOptions,
 ): Promise<readonly RecordedEvent[]> => {
-  // The server of 23.10 never ends a read of nothing.
+  // EventStoreDB 23.10 never ends a read of nothing.
   if (limit <= 0) return [];
   const place =
     direction === 'forwards'
@@ -40,8 +40,8 @@ const TRIES = 5;
 const RETRY_MS = { first: 20, longest: 400 };
 
 /**
- * All that a read gives; a stream that is not there gives nothing. Tried again as `mayTryAgain` says: what was sent to the wrong
- * node, or, for readers of the whole log, what was lost on the way. Throws `EventLogUnavailable`.
+ * Returns everything that a read gives; nothing for an absent stream. Retries as `mayTryAgain` says: after a call to the wrong node or, for readers
+ * of the whole log, a lost connection. Throws `EventLogUnavailable`.
  */
 export const answered = async <E extends ResolvedEvent>(
   { timeoutMs }: Pick<Reader, 'timeoutMs'>,
@@ -83,7 +83,7 @@ const drained = <E>(stream: StreamingRead<E>, timeoutMs: number): Promise<E[]> =
     stream.on('close', () => fail(new StreamLost('the event log ended a read')));
   });
 
-/** Does not wait: a call that has not even begun can be cancelled only when it does. */
+/** Not awaited: a call that has not begun can be cancelled only once it begins. */
 const cancelRead = (stream: StreamingRead<unknown>): void => {
   stream.cancel().catch(() => undefined);
   stream.destroy();

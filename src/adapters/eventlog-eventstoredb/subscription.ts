@@ -1,3 +1,5 @@
+import { createBackoff, jittered } from '../../lib/backoff.js';
+import { pause } from '../../lib/pause.js';
 import {
   type EventBatch,
   EventLogUnavailable,
@@ -5,60 +7,57 @@ import {
   SUBSCRIPTION_BATCH,
   type Subscription,
 } from '../../ports/event-log.js';
-import { createBackoff, jittered } from '../../waiting/backoff.js';
-import { pause } from '../../waiting/pause.js';
-import type { Beginnings } from './beginnings.js';
 import { isTooSlow } from './faults.js';
 import { eventsOf, type Following, follow, laterOf } from './following.js';
-import { readBehind } from './forwards.js';
+import { readAfter } from './pages.js';
 import type { Reader } from './read.js';
+import type { StreamStartFilter } from './stream-starts.js';
 
-/** Between two tries at a lost server; doubles, with jitter. */
+/** Pause between two tries at a lost server; doubles, with jitter. */
 const RETRY_MS = { first: 50, longest: 2_000 };
 
-/** Before a subscription that the server gave up, alive as it is, is begun again; pages go on at once. */
+/** Pause before the next pages when a running server gave up a subscription that was too slow. */
 const TOO_SLOW_MS = 100;
 
-export type Supervision = {
+type Supervision = {
   reader: Reader;
-  beginnings: Beginnings;
-  /** A subscription that brings nothing for so long is compared with the log. */
+  streamStarts: StreamStartFilter;
+  /** A subscription that is silent for this long is compared with the log. */
   checkMs: number;
   /** Aborts when the log is closed. */
   closing: AbortSignal;
 };
 
 /**
- * Catch-up, then live. What is there is read by pages, and only where they end does a subscription begin: the server gives
- * one up that has more to catch up with than it keeps for a slow taker. A subscription also ends for good when its connection does,
- * when it falls silent, or when its events find no room here: whatever happens to it, pages go on behind the last event, and another
- * subscription behind them. Ends when the signal aborts.
+ * Catch-up, then live. Existing events are read by pages, and a subscription begins only where they end, because the server gives up a subscription
+ * that has more to catch up with than it keeps for a slow reader. When a subscription ends (lost connection, silence, full inbox), pages continue
+ * behind the last event and another subscription follows. Ends when the signal aborts.
  */
 export async function* supervised(
-  { reader, beginnings, checkMs, closing }: Supervision,
+  { reader, streamStarts, checkMs, closing }: Supervision,
   { prefixes, after, signal: own, onInterrupted }: Subscription,
 ): AsyncGenerator<EventBatch, void> {
   const signal = AbortSignal.any([own, closing]);
   const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
-  let place = after;
+  let cursor = after;
   while (!signal.aborted) {
     let following: Following | undefined;
     try {
       for (let atEnd = false; !atEnd; ) {
-        const stretch = await readBehind(reader, { prefixes, after: place, limit: SUBSCRIPTION_BATCH }, signal);
-        const shown = await beginnings(stretch.events);
+        const stretch = await readAfter(reader, { prefixes, after: cursor, limit: SUBSCRIPTION_BATCH }, signal);
+        const shown = await streamStarts(stretch.events);
         if (signal.aborted) return;
         if (shown.length > 0) yield shown;
-        place = stretch.lookedTo;
+        cursor = stretch.cursor;
         atEnd = stretch.atEnd;
       }
-      following = await follow(reader, prefixes, place);
-      for await (const batch of batchesOf(following, { reader, prefixes, after: place, checkMs, signal })) {
+      following = await follow(reader, prefixes, cursor);
+      for await (const batch of batchesOf(following, { reader, prefixes, after: cursor, checkMs, signal })) {
         waits.reset();
-        const shown = await beginnings(batch);
+        const shown = await streamStarts(batch);
         if (signal.aborted) return;
         if (shown.length > 0) yield shown;
-        place = batch[batch.length - 1]?.position ?? place;
+        cursor = batch[batch.length - 1]?.position ?? cursor;
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -78,15 +77,15 @@ type Watch = {
   signal: AbortSignal;
 };
 
-/** Of one subscription, until there is no room for its events, until it is lost, which throws, or until the signal aborts. */
+/** Batches of one subscription, until the inbox is full or the signal aborts. Throws when the subscription is lost. */
 async function* batchesOf(
-  { inbox, preface, lookedTo }: Following,
+  { inbox, missedFirst, serverCursor }: Following,
   { reader, prefixes, after, checkMs, signal }: Watch,
 ): AsyncGenerator<EventBatch, void> {
   let cursor = after;
   let missed: LogPosition | undefined;
   const begun = performance.now();
-  let batch = eventsOf(preface, prefixes);
+  let batch = eventsOf(missedFirst, prefixes);
   while (!signal.aborted) {
     if (batch.length > 0) {
       cursor = batch[batch.length - 1]?.position ?? cursor;
@@ -101,7 +100,7 @@ async function* batchesOf(
           if (performance.now() - begun < reader.timeoutMs) continue;
           throw new EventLogUnavailable('the event log does not begin a subscription');
         }
-        const waiting = await nextOf(reader, prefixes, laterOf(cursor, lookedTo()), signal);
+        const waiting = await nextOf(reader, prefixes, laterOf(cursor, serverCursor()), signal);
         if (waiting !== undefined && waiting === missed) throw new EventLogUnavailable('a subscription fell silent');
         missed = waiting;
       }
@@ -110,11 +109,11 @@ async function* batchesOf(
   }
 }
 
-/** Where the next event stands that the subscription should bring; it has until the next look to do so. */
+/** Position of the next event that the subscription should bring; the subscription has until the next check to bring it. */
 const nextOf = async (
   reader: Reader,
   prefixes: readonly string[],
   after: LogPosition | null,
   signal: AbortSignal,
 ): Promise<LogPosition | undefined> =>
-  (await readBehind(reader, { prefixes, after, limit: 1 }, signal)).events[0]?.position;
+  (await readAfter(reader, { prefixes, after, limit: 1 }, signal)).events[0]?.position;

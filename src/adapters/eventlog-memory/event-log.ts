@@ -16,7 +16,7 @@ import {
 
 type Stored = StoredRecord & { stream: StreamName; revision: Revision; id: string; position: LogPosition };
 
-/** The log of unit tests: the same promises as the durable ones, and events go through the same text. */
+/** The log of unit tests: keeps the promises of the durable logs and stores events as the same text. */
 export const memoryEventLog = (): EventLog => {
   const identity: string = randomUUID();
   const streams = new Map<StreamName, Stored[]>();
@@ -29,23 +29,23 @@ export const memoryEventLog = (): EventLog => {
       head += 1n;
       return { ...event, stream, revision: from + index, position: head as LogPosition };
     });
-    const standing = streams.get(stream);
-    if (standing === undefined) streams.set(stream, [...added]);
-    else standing.push(...added);
+    const stored = streams.get(stream);
+    if (stored === undefined) streams.set(stream, [...added]);
+    else stored.push(...added);
     all.push(...added);
     for (const wake of [...sleepers]) wake();
   };
 
   const readAll: EventLog['readAll'] = async ({ prefixes, after, limit }) => {
     const found: RecordedEvent[] = [];
-    for (let index = firstBehind(all, after ?? 0n); index < all.length && found.length < limit; index += 1) {
+    for (let index = indexAfter(all, after ?? 0n); index < all.length && found.length < limit; index += 1) {
       const event = all[index];
       if (event !== undefined && prefixes.some((prefix) => event.stream.startsWith(prefix))) found.push(toEvent(event));
     }
     return found;
   };
 
-  const news = (signal: AbortSignal): Promise<void> =>
+  const nextAppend = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
         sleepers.delete(wake);
@@ -64,23 +64,23 @@ export const memoryEventLog = (): EventLog => {
       if (signal.aborted) return;
       cursor = batch.at(-1)?.position ?? cursor;
       if (batch.length > 0) yield batch;
-      else if (head === seen) await news(signal);
+      else if (head === seen) await nextAppend(signal);
     }
   }
 
   return {
     append: async (stream, expected, events) => {
-      const place = placeOf(expected);
-      const prepared = prepare(stream, place, events);
+      const firstRevision = firstRevisionOf(expected);
+      const prepared = prepare(stream, firstRevision, events);
       const stored = streams.get(stream) ?? [];
       const actual = stored.at(-1)?.revision ?? null;
-      if ((actual ?? -1) === place - 1) {
-        commit(stream, place, prepared);
-        return { ok: true, revision: place + prepared.length - 1 };
+      if ((actual ?? -1) === firstRevision - 1) {
+        commit(stream, firstRevision, prepared);
+        return { ok: true, revision: firstRevision + prepared.length - 1 };
       }
-      const standing = (revision: Revision): string | undefined => stored.find((e) => e.revision === revision)?.id;
-      const again = prepared.every(({ id }, index) => standing(place + index) === id);
-      return again ? { ok: true, revision: place + prepared.length - 1 } : { ok: false, actual };
+      const idAt = (revision: Revision): string | undefined => stored.find((e) => e.revision === revision)?.id;
+      const again = prepared.every(({ id }, index) => idAt(firstRevision + index) === id);
+      return again ? { ok: true, revision: firstRevision + prepared.length - 1 } : { ok: false, actual };
     },
     read: async (stream, { from = 0, direction = 'forwards', limit = Number.POSITIVE_INFINITY } = {}) => {
       const stored = streams.get(stream) ?? [];
@@ -105,12 +105,12 @@ export const memoryEventLog = (): EventLog => {
   };
 };
 
-const placeOf = (expected: Expected): Revision => (expected.kind === 'none' ? 0 : expected.revision + 1);
+const firstRevisionOf = (expected: Expected): Revision => (expected.kind === 'none' ? 0 : expected.revision + 1);
 
-const prepare = (stream: StreamName, place: Revision, events: readonly EventToAppend[]) => {
+const prepare = (stream: StreamName, firstRevision: Revision, events: readonly EventToAppend[]) => {
   if (events.length === 0) throw new RangeError('an append holds at least one event');
   return events.map((event, index) => {
-    const stored = toRecord(stream, place + index, event);
+    const stored = toRecord(stream, firstRevision + index, event);
     if (Buffer.byteLength(stored.record) > MAX_EVENT_BYTES) throw new EventTooLarge('an event is over 256 KiB');
     return { ...stored, id: event.id.toLowerCase() };
   });
@@ -119,7 +119,7 @@ const prepare = (stream: StreamName, place: Revision, events: readonly EventToAp
 const toEvent = ({ record, hash, position }: Stored): RecordedEvent => ({ ...fromRecord({ record, hash }), position });
 
 /** Index of the first event behind a position; `all` is in order of positions. */
-const firstBehind = (all: readonly Stored[], after: bigint): number => {
+const indexAfter = (all: readonly Stored[], after: bigint): number => {
   let low = 0;
   let high = all.length;
   while (low < high) {

@@ -3,22 +3,19 @@ import type { EventLog, Revision } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
-import { groupCommit } from './group-commit.js';
+import { groupCommit, prepareAppend, sendAppends } from './group-commit.js';
 import { inspectRows } from './inspect.js';
-import { prepareAppend } from './prepared-append.js';
 import { readHead, readLastEvents, readLastRevisions, readStream, readStretch, START } from './reader.js';
-import { sendAppends } from './send-appends.js';
-import { subscription } from './subscription.js';
-import { wakeSignal } from './wake-signal.js';
+import { subscription, wakeSignal } from './subscription.js';
 
-export type PostgresEventLogOptions = {
+type PostgresEventLogOptions = {
   /** Of a database that `migrate` has prepared. */
   connectionString: string;
-  /** From the call of `append` to an answer; default 5 s. */
+  /** Longest time from the call of `append` to an answer; default 5 s. */
   appendDeadlineMs?: number;
-  /** Connections for reads and subscriptions; default 4. Appends have one of their own. */
+  /** Connections for reads and subscriptions; default 4. Appends use a separate connection. */
   readConnections?: number;
-  /** Of reads; the limits of an append come from its deadline. */
+  /** Limits of reads; the limits of an append come from its deadline. */
   limits?: SessionLimits;
   applicationName?: string;
   onIdleError?: (error: Error) => void;
@@ -27,8 +24,8 @@ export type PostgresEventLogOptions = {
 export type PostgresEventLog = EventLog & { close(): Promise<void> };
 
 /**
- * The log in one table (design section 3); connects when first used. An id that the log already holds at another place,
- * in this stream or another, is no replay: it is judged by its expected revision like any other event.
+ * The log in one table (docs/architecture.md#streams-and-events, ADR 1); connects when first used. An event id that the log already holds at another
+ * place, in this stream or another, is not a repeated append: the expected revision decides as for any other event.
  */
 export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEventLog => {
   const { connectionString, appendDeadlineMs = 5_000, readConnections = 4, limits, onIdleError } = options;
@@ -37,44 +34,48 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     applicationName: options.applicationName ?? 'nfse-event-log',
     ...(onIdleError === undefined ? {} : { onIdleError }),
   };
-  // The server gives up before we do, so that an append we called unknown is not still waiting for the lock there.
-  const patience = Math.ceil(appendDeadlineMs * 0.8);
+  // The server gives up before this process does, so that an append reported as unknown no longer waits for the lock there.
+  const serverTimeoutMs = Math.ceil(appendDeadlineMs * 0.8);
   const writers = openPool({
     ...shared,
     max: 1,
-    statementTimeoutMs: patience,
-    lockTimeoutMs: patience,
-    connectTimeoutMs: patience,
+    statementTimeoutMs: serverTimeoutMs,
+    lockTimeoutMs: serverTimeoutMs,
+    connectTimeoutMs: serverTimeoutMs,
     answerTimeoutMs: appendDeadlineMs,
   });
   const readers = openPool({ ...shared, ...limits, max: readConnections });
   const lastRevision = batched<StreamName, Revision | null>((streams) => readLastRevisions(readers, streams));
-  const news = wakeSignal();
+  const appendSignal = wakeSignal();
   const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
 
   return {
     append: async (stream, expected, events) => {
       const result = await commits.append(prepareAppend(stream, expected, events));
-      news.raise();
+      appendSignal.raise();
       return result;
     },
     read: (stream, readOptions = {}) => readStream(readers, stream, readOptions),
     lastRevision,
     readAll: async ({ prefixes, after, limit }) => {
       let stretch = await readStretch(readers, prefixes, after ?? START, limit);
-      while (stretch.events.length === 0 && !stretch.ended) {
-        stretch = await readStretch(readers, prefixes, stretch.upTo, limit);
+      while (stretch.events.length === 0 && !stretch.atEnd) {
+        stretch = await readStretch(readers, prefixes, stretch.cursor, limit);
       }
       return stretch.events;
     },
     inspect: ({ after, limit }) => inspectRows(readers, after ?? START, limit),
     readLast: ({ prefixes, limit }) => readLastEvents(readers, prefixes, limit),
     subscribe: (wanted) =>
-      subscription(wanted, (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH), news),
+      subscription(
+        wanted,
+        (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH),
+        appendSignal,
+      ),
     head: async () => (await readHead(readers)).position,
     identity: async () => (await readHead(readers)).identity,
     cut: async (stream, before) => {
-      // The last event carries the stream's revision: without it the stream could be begun anew.
+      // The function never cuts the last event, which carries the stream's revision: without it the stream could begin again.
       await readers.query('select event_log_cut($1, $2)', [stream, before]);
     },
     close: async () => {

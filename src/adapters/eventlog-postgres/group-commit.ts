@@ -1,9 +1,21 @@
-import { AppendOutcomeUnknown, type AppendResult, EventLogUnavailable } from '../../ports/event-log.js';
-import type { PreparedAppend } from './prepared-append.js';
+import type pg from 'pg';
+import { type StoredRecord, toRecord } from '../../domain/log/record.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import {
+  AppendOutcomeUnknown,
+  type AppendResult,
+  EventLogUnavailable,
+  type EventToAppend,
+  EventTooLarge,
+  type Expected,
+  MAX_EVENT_BYTES,
+  type Revision,
+} from '../../ports/event-log.js';
+import { isRolledBack, sqlFault } from '../sql/errors.js';
 
 /**
- * Writes appends in one round trip and answers each in order. Calls `onSent` just before the first byte leaves; gives
- * up, and drops its connection, when the signal aborts.
+ * Writes appends in one round trip and returns their results in order. Calls `onSent` just before the first byte leaves. Gives up, and drops its
+ * connection, when the signal aborts.
  */
 export type SendAppends = (
   appends: readonly PreparedAppend[],
@@ -11,8 +23,8 @@ export type SendAppends = (
   signal: AbortSignal,
 ) => Promise<readonly AppendResult[]>;
 
-export type GroupCommit = {
-  /** Throws `EventLogUnavailable` (not stored), `AppendOutcomeUnknown`, or what the server refused the append with. */
+type GroupCommit = {
+  /** Throws `EventLogUnavailable` (not stored), `AppendOutcomeUnknown`, or the error by which the server refused the append. */
   append(append: PreparedAppend): Promise<AppendResult>;
   /** Refuses new appends and resolves when those under way have their answer. */
   close(): Promise<void>;
@@ -30,8 +42,8 @@ type Waiting = {
 };
 
 /**
- * While one batch is being written the next one gathers: the cost of a durable commit and of the append lock is shared
- * by everybody who waits. `deadlineMs` counts from the call of `append`.
+ * While one batch is being written the next one gathers, so that waiting appends share the cost of a durable commit and of the append lock (ADR 1).
+ * `deadlineMs` counts from the call of `append`.
  */
 export const groupCommit = (send: SendAppends, deadlineMs: number): GroupCommit => {
   const queue: Waiting[] = [];
@@ -66,12 +78,12 @@ export const groupCommit = (send: SendAppends, deadlineMs: number): GroupCommit 
 
   const pump = async (): Promise<void> => {
     do {
-      // Lets those whose answers just arrived, and everybody of this turn of the loop, join the batch.
+      // Lets callers whose answers have just arrived, and all callers of this turn of the event loop, join the batch.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = takeBatch(queue);
       if (batch.length > 0) await write(batch, send);
     } while (queue.length > 0);
-    // In the same turn as the last look at the queue: whoever comes later starts the pump again.
+    // In the same turn as the last check of the queue, so that a later append starts the pump again.
     pumping = undefined;
   };
 
@@ -116,7 +128,7 @@ const write = async (batch: readonly Waiting[], send: SendAppends): Promise<void
   }
 };
 
-/** A refusal may be the fault of one append of the batch; the others must not suffer from it. */
+/** A refusal may be the fault of one append of the batch, so each append is written again alone. */
 const fail = async (batch: readonly Waiting[], error: unknown, sent: boolean, send: SendAppends): Promise<void> => {
   const settled = error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown;
   if (!settled && sent && batch.length > 1) {
@@ -124,4 +136,105 @@ const fail = async (batch: readonly Waiting[], error: unknown, sent: boolean, se
     return;
   }
   for (const waiting of batch) waiting.reject(error);
+};
+
+/** Appends by one call of `event_log_append`, which runs as one transaction. */
+export const sendAppends =
+  (pool: pg.Pool): SendAppends =>
+  async (appends, onSent, signal) => {
+    const client = await connect(pool);
+    let held = true;
+    const release = (destroy: boolean): void => {
+      if (held) client.release(destroy);
+      held = false;
+    };
+    const giveUp = (): void => release(true);
+    if (signal.aborted) {
+      release(false);
+      throw new EventLogUnavailable('the event log did not take the append in time');
+    }
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      onSent();
+      const { rows } = await client.query<Answer>({ name: 'append', text: APPEND, values: parameters(appends) });
+      release(false);
+      return results(appends, rows[0]);
+    } catch (error) {
+      release(true);
+      throw meaningOf(error);
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  };
+
+type Answer = { accepted: boolean[]; revisions: (number | null)[] };
+
+const APPEND = 'select accepted, revisions from event_log_append($1, $2, $3, $4, $5, $6, $7, $8, $9)';
+
+const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
+  try {
+    return await pool.connect();
+  } catch (cause) {
+    throw new EventLogUnavailable('the event log cannot be reached', { cause });
+  }
+};
+
+const parameters = (appends: readonly PreparedAppend[]): unknown[] => {
+  const events = appends.flatMap(({ stream, expected, events: own }) =>
+    own.map((event, index) => ({ ...event, stream, revision: expected + 1 + index })),
+  );
+  return [
+    appends.map(({ stream }) => stream),
+    appends.map(({ expected }) => expected),
+    appends.map((append) => append.events.length),
+    events.map(({ stream }) => stream),
+    events.map(({ revision }) => revision),
+    events.map(({ id }) => id),
+    events.map(({ type }) => type),
+    events.map(({ record }) => record),
+    events.map(({ hash }) => hash),
+  ];
+};
+
+const results = (appends: readonly PreparedAppend[], answer: Answer | undefined): AppendResult[] =>
+  appends.map((_append, index) => {
+    const revision = answer?.revisions[index] ?? null;
+    if (answer?.accepted[index] !== true) return { ok: false, actual: revision };
+    if (revision === null) throw new AppendOutcomeUnknown('the event log accepted without a revision');
+    return { ok: true, revision };
+  });
+
+/** Only an ERROR of the server proves that nothing was stored. */
+const meaningOf = (cause: unknown): unknown => {
+  if (!isRolledBack(cause)) return new AppendOutcomeUnknown('the event log was lost during an append', { cause });
+  return sqlFault(cause) === 'other' ? cause : new EventLogUnavailable('the event log refused the append', { cause });
+};
+
+/** An append whose events are already text: only the server can still refuse it. */
+export type PreparedAppend = {
+  stream: StreamName;
+  /** -1 for a new stream. */
+  expected: Revision;
+  events: readonly (StoredRecord & { id: string; type: string })[];
+  /** UTF-8 bytes of all records. */
+  bytes: number;
+};
+
+/** Writes the events as text. Throws `EventTooLarge` and `NotCanonical`; both mean that nothing was stored. */
+export const prepareAppend = (
+  stream: StreamName,
+  expected: Expected,
+  events: readonly EventToAppend[],
+): PreparedAppend => {
+  if (events.length === 0) throw new RangeError('an append holds at least one event');
+  const last = expected.kind === 'none' ? -1 : expected.revision;
+  let bytes = 0;
+  const prepared = events.map((event, index) => {
+    const stored = toRecord(stream, last + 1 + index, event);
+    const size = Buffer.byteLength(stored.record);
+    if (size > MAX_EVENT_BYTES) throw new EventTooLarge(`an event of ${size} bytes is over ${MAX_EVENT_BYTES}`);
+    bytes += size;
+    return { ...stored, id: event.id, type: event.type };
+  });
+  return { stream, expected: last, events: prepared, bytes };
 };

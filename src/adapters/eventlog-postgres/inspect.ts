@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { hashTextIfAny } from '../../domain/log/hash-text.js';
-import { isPlainHashText } from '../../domain/log/plain-record.js';
 import { fromRecord } from '../../domain/log/record.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import { sha256 } from '../../hashing/sha256.js';
+import { sha256 } from '../../lib/sha256.js';
 import type { InspectedEvent, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 
 type StoredRow = {
@@ -17,8 +16,8 @@ type StoredRow = {
 };
 
 /**
- * Rows behind `after` as they lie in the table. Readers find an event by the columns and take its content from the record, so an edit of
- * either hides or moves an event without touching its hash: here the two are compared.
+ * Rows behind `after` as the table holds them. Readers find an event by the columns and take its content from the record, so an edit of either can
+ * hide or move an event without touching its hash. This compares the two.
  */
 export const inspectRows = async (
   pool: pg.Pool,
@@ -39,10 +38,9 @@ const inspected = (row: StoredRow): InspectedEvent => {
   const place = { position, stream: row.stream, revision: row.revision };
   const event = readable(row, position);
   if (event === undefined) return { ...place, fault: 'the record cannot be read' };
-  // Text that was read and is the hash text need not be made again.
-  const text = isPlainHashText(row.record, event) ? row.record : hashTextIfAny(event.stream, event.revision, event);
+  const text = hashTextIfAny(event.stream, event.revision, event);
   const contentHash = text === undefined ? undefined : sha256(text, 'hex');
-  // Any other edit of the text is one of the event, which its hash shows.
+  // Any other edit of the text changes the event, which its hash shows.
   const respelled = text !== row.record && contentHash === row.hash ? RESPELLED : undefined;
   const fault = misfiled(row, event) ?? respelled;
   return { ...place, event, contentHash, ...(fault === undefined ? {} : { fault }) };
@@ -57,7 +55,7 @@ const readable = ({ record, hash }: StoredRow, position: LogPosition): RecordedE
   }
 };
 
-/** The text is JSON of some shape: whoever edited it may have left out what every event has. */
+/** An edited record may be JSON that lacks what every event has. */
 const isWhole = ({ stream, revision, id, type, data }: RecordedEvent): boolean =>
   typeof stream === 'string' &&
   Number.isSafeInteger(revision) &&

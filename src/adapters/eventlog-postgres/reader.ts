@@ -10,10 +10,10 @@ import {
   UnreadableEvent,
 } from '../../ports/event-log.js';
 
-/** A stretch of the log. Every event up to `upTo` was looked at; `ended`: nothing stood behind it. */
-export type Stretch = { events: EventBatch; upTo: LogPosition; ended: boolean };
+/** A stretch of the log: every event up to `cursor` was looked at. `atEnd`: no event follows. */
+export type Stretch = { events: EventBatch; cursor: LogPosition; atEnd: boolean };
 
-/** Rows looked at per statement, however few match: keeps a rare prefix within the statement's time. */
+/** Rows looked at per statement, however few match, which keeps a rare prefix within the statement timeout. */
 const WINDOW = 20_000;
 
 export const readStream = async (
@@ -36,7 +36,7 @@ export const readStream = async (
   return rows.map(toEvent);
 };
 
-/** Answered by the index of (stream, revision) alone: it is asked for every invoice that is read. In the order of the streams. */
+/** Last revisions in the order of `streams`, read from the index of (stream, revision) alone, because every read of an invoice needs one. */
 export const readLastRevisions = async (
   pool: pg.Pool,
   streams: readonly StreamName[],
@@ -52,8 +52,8 @@ export const readLastRevisions = async (
 };
 
 /**
- * At most `limit` events behind `after`. Positions become visible in order (the head row is locked until the commit),
- * so what stands up to the head of one snapshot is complete.
+ * At most `limit` events behind `after`. Positions become visible in order, because an append locks the head row until its commit. So the log is
+ * complete up to the head that one snapshot shows.
  */
 export const readStretch = async (
   pool: pg.Pool,
@@ -77,11 +77,11 @@ export const readStretch = async (
   const end = rows[0];
   if (end === undefined || !('window_end' in end)) throw new Error('the event log has no head: was it migrated?');
   const last = events.length === limit ? events.at(-1)?.position : undefined;
-  const upTo = last ?? largest(after, toPosition(end.window_end));
-  return { events, upTo, ended: upTo >= toPosition(end.head) };
+  const cursor = last ?? largest(after, toPosition(end.window_end));
+  return { events, cursor, atEnd: cursor >= toPosition(end.head) };
 };
 
-/** Window by window from the end, so that a rare prefix keeps within the statement's time; the answer is in order of the log. */
+/** Reads window by window from the end, which keeps a rare prefix within the statement timeout; returns events in order of the log. */
 export const readLastEvents = async (
   pool: pg.Pool,
   prefixes: readonly string[],
@@ -118,8 +118,8 @@ export const START = 0n as LogPosition;
 type Row = { position: string; stream: StreamName; revision: Revision; record: string; hash: string };
 type StretchEnd = { window_end: string; head: string } & (Row | { position: null });
 
-const toEvent = ({ position: place, stream, revision, record, hash }: Row): RecordedEvent => {
-  const position = toPosition(place);
+const toEvent = ({ position: text, stream, revision, record, hash }: Row): RecordedEvent => {
+  const position = toPosition(text);
   try {
     return { ...fromRecord({ record, hash }), position };
   } catch {

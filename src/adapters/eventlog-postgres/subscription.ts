@@ -1,47 +1,45 @@
+import { createBackoff } from '../../lib/backoff.js';
+import { pause } from '../../lib/pause.js';
 import type { EventBatch, LogPosition, Subscription } from '../../ports/event-log.js';
-import { jittered } from '../../waiting/backoff.js';
-import { pause } from '../../waiting/pause.js';
 import { START, type Stretch } from './reader.js';
-import type { WakeSignal } from './wake-signal.js';
 
-export type ReadNext = (prefixes: readonly string[], after: LogPosition) => Promise<Stretch>;
+type ReadNext = (prefixes: readonly string[], after: LogPosition) => Promise<Stretch>;
 
-/** Between two looks at a quiet log; every look without news doubles it. */
+/** Pause between two reads of a quiet log; every read without a new event doubles it. */
 const POLL_MS = { first: 25, longest: 250 };
-/** At most this much later is an append seen; whatever is appended meanwhile is handed out, and written, in one go. */
+/** Delay after a new append, so that the appends of this time are handed out, and written, together. */
 const GATHER_MS = 25;
-/** Between two tries at a lost server; doubles, with jitter. */
+/** Pause between two tries at a lost server; doubles, with jitter. */
 const RETRY_MS = { first: 50, longest: 2_000 };
 
-/** Catch-up, then live: the same reading, only that a quiet log is waited for. Ends when the signal aborts. */
+/** Catch-up and live use the same reads; at the end of the log the next read waits. Ends when the signal aborts. */
 export async function* subscription(
   { prefixes, after, signal, onInterrupted }: Subscription,
   readNext: ReadNext,
-  news: WakeSignal,
+  appendSignal: WakeSignal,
 ): AsyncGenerator<EventBatch, void> {
   let cursor = after ?? START;
   let poll = POLL_MS.first;
-  let retry = RETRY_MS.first;
+  const retry = createBackoff(RETRY_MS.first, RETRY_MS.longest);
   while (!signal.aborted) {
-    const seen = news.count();
-    const look = await attempt(readNext(prefixes, cursor), signal);
-    if (look.kind === 'aborted') return;
-    if (look.kind === 'failed') {
-      onInterrupted?.(look.error);
-      await news.sleep(news.count(), jittered(retry), signal);
-      retry = Math.min(retry * 2, RETRY_MS.longest);
+    const seen = appendSignal.count();
+    const read = await readOrAbort(readNext(prefixes, cursor), signal);
+    if (read.kind === 'aborted') return;
+    if (read.kind === 'failed') {
+      onInterrupted?.(read.error);
+      await appendSignal.sleep(appendSignal.count(), retry.next(), signal);
       continue;
     }
-    retry = RETRY_MS.first;
-    const { events, upTo, ended } = look.stretch;
-    cursor = upTo;
+    retry.reset();
+    const { events, atEnd } = read.stretch;
+    cursor = read.stretch.cursor;
     if (events.length > 0) {
       poll = POLL_MS.first;
       yield events;
     }
-    if (ended) {
-      await news.sleep(seen, poll, signal);
-      if (news.count() === seen) {
+    if (atEnd) {
+      await appendSignal.sleep(seen, poll, signal);
+      if (appendSignal.count() === seen) {
         poll = Math.min(poll * 2, POLL_MS.longest);
       } else {
         poll = POLL_MS.first;
@@ -53,17 +51,17 @@ export async function* subscription(
 
 const gather = (signal: AbortSignal): Promise<void> => pause(GATHER_MS, signal);
 
-type Look = { kind: 'read'; stretch: Stretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
+type ReadResult = { kind: 'read'; stretch: Stretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
 
 /**
- * An abort does not wait for a slow server. A race against one promise that lives as long as the subscription would
- * keep every batch that was ever read, so each look has a listener of its own.
+ * Resolves on abort without waiting for a slow server. Each read has its own listener, because a race against one promise that lives as long as the
+ * subscription would keep every batch that was ever read.
  */
-const attempt = (reading: Promise<Stretch>, signal: AbortSignal): Promise<Look> =>
+const readOrAbort = (reading: Promise<Stretch>, signal: AbortSignal): Promise<ReadResult> =>
   new Promise((resolve) => {
-    const end = (look: Look): void => {
+    const end = (read: ReadResult): void => {
       signal.removeEventListener('abort', onAbort);
-      resolve(look);
+      resolve(read);
     };
     const onAbort = (): void => end({ kind: 'aborted' });
     signal.addEventListener('abort', onAbort, { once: true });
@@ -72,3 +70,37 @@ const attempt = (reading: Promise<Stretch>, signal: AbortSignal): Promise<Look> 
       (error: unknown) => end({ kind: 'failed', error }),
     );
   });
+
+/** Wakes the sleepers of this process after an append. A wake-up may be needless but is never lost. */
+type WakeSignal = {
+  raise(): void;
+  /** How often it was raised; take it before looking for new events. */
+  count(): number;
+  /** Resolves when it was raised since `count` was taken, after `ms`, or on abort, whichever is first. */
+  sleep(count: number, ms: number, abort: AbortSignal): Promise<void>;
+};
+
+export const wakeSignal = (): WakeSignal => {
+  const sleepers = new Set<() => void>();
+  let raised = 0;
+  return {
+    count: () => raised,
+    raise: () => {
+      raised += 1;
+      for (const wake of [...sleepers]) wake();
+    },
+    sleep: (count, ms, abort) =>
+      new Promise((resolve) => {
+        if (raised !== count || abort.aborted) return resolve();
+        const wake = (): void => {
+          clearTimeout(timer);
+          sleepers.delete(wake);
+          abort.removeEventListener('abort', wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, ms);
+        sleepers.add(wake);
+        abort.addEventListener('abort', wake, { once: true });
+      }),
+  };
+};

@@ -1,31 +1,22 @@
 import type { Instant } from '../../domain/shared/time.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
-import type {
-  Claim,
-  DuplicateWindow,
-  FingerprintMark,
-  Fingerprints,
-  IdempotencyKeys,
-  KeyOwner,
-  KeyState,
-  LookupMemo,
-  LookupMemos,
-  PendingCuts,
-} from '../../ports/guards.js';
+import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../ports/duplicate-window.js';
+import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/idempotency-keys.js';
+import type { LookupProgressStore, PendingCuts, StoredLookupProgress } from '../../ports/work-progress.js';
 
 export type MemoryGuards = {
   idempotency: IdempotencyKeys;
   duplicates: DuplicateWindow;
-  lookups: LookupMemos;
+  lookups: LookupProgressStore;
   cuts: PendingCuts;
-  /** Rows of the keys and marks of the window, for tests that compare whole states; in no particular order. */
-  contents(): { keys: readonly (KeyRow & { owner: string })[]; marks: readonly FingerprintMark[] };
+  /** Rows of the keys and marks of the duplicate window, for tests that compare whole states; in no particular order. */
+  contents(): { keys: readonly (KeyRow & { owner: string })[]; marks: readonly DuplicateMark[] };
 };
 
-/** The guards of unit tests: the same promises as the durable ones, for one process. */
+/** The guards of unit tests: the promises of the durable guards, within one process. */
 export const createMemoryGuards = ({ idempotencyTtlSeconds = 86_400, leaseSeconds = 15 } = {}): MemoryGuards => {
   const rows = new Map<string, KeyRow>();
-  const marks = new Map<string, FingerprintMark>();
+  const marks = new Map<string, DuplicateMark>();
   return {
     idempotency: memoryKeys(rows, idempotencyTtlSeconds, leaseSeconds),
     duplicates: memoryWindow(marks),
@@ -35,7 +26,7 @@ export const createMemoryGuards = ({ idempotencyTtlSeconds = 86_400, leaseSecond
   };
 };
 
-export type KeyRow = Claim & { bodyHash: string; leasedUntil: Instant; invoiceId?: string };
+type KeyRow = Claim & { bodyHash: string; leasedUntil: Instant; invoiceId?: string };
 
 const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds: number): IdempotencyKeys => {
   const isLeased = (row: KeyRow, now: Instant): boolean =>
@@ -47,7 +38,8 @@ const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds:
     if (isOver(row, now)) return isLeased(row, now) ? { kind: 'in_use' } : { kind: 'free' };
     if (!sameBody.includes(row.bodyHash)) {
       return {
-        ...{ kind: 'reuse', bodyHash: row.bodyHash },
+        kind: 'reuse',
+        bodyHash: row.bodyHash,
         ...(row.invoiceId === undefined ? {} : { invoiceId: row.invoiceId }),
       };
     }
@@ -79,13 +71,13 @@ const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds:
   };
 };
 
-const memoryWindow = (marks: Map<string, FingerprintMark>): DuplicateWindow => {
+const memoryWindow = (marks: Map<string, DuplicateMark>): DuplicateWindow => {
   const place = (
     { placed, legacy }: Fingerprints,
-    mark: FingerprintMark,
+    mark: DuplicateMark,
     youngerThan: Instant | null,
-    unless?: FingerprintMark,
-  ): FingerprintMark | undefined => {
+    unless?: DuplicateMark,
+  ): DuplicateMark | undefined => {
     const [standing] = [...placed, legacy]
       .flatMap((fingerprint) => marks.get(fingerprint) ?? [])
       .filter(({ at }) => youngerThan !== null && isBefore(youngerThan, at))
@@ -103,8 +95,8 @@ const memoryWindow = (marks: Map<string, FingerprintMark>): DuplicateWindow => {
   };
 };
 
-const memoryMemos = (): LookupMemos => {
-  const streams = new Map<string, Map<string, LookupMemo>>();
+const memoryMemos = (): LookupProgressStore => {
+  const streams = new Map<string, Map<string, StoredLookupProgress>>();
   return {
     get: async (stream, work) => streams.get(stream)?.get(work),
     put: async (stream, work, memo) => {

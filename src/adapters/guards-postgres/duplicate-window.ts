@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Instant } from '../../domain/shared/time.js';
-import type { DuplicateWindow, FingerprintMark, Fingerprints } from '../../ports/guards.js';
+import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../ports/duplicate-window.js';
 import { batched } from '../sql/batched.js';
 
 type MarkRow = { place: number; stream: string; at: Instant; placed_by: string };
 
 type Wanted = {
   fingerprints: Fingerprints;
-  mark: FingerprintMark;
+  mark: DuplicateMark;
   placedBy: string;
   youngerThan: Instant | null;
-  /** Counts as if it did not stand. */
-  unless?: FingerprintMark;
+  /** A mark that is ignored. */
+  unless?: DuplicateMark;
 };
 
 export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
@@ -23,7 +23,7 @@ export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
     const { rows } = await db.query<MarkRow>(isPlain ? placeOne(wanted) : placeEach(wanted));
     return rows.sort((one, other) => one.place - other.place);
   });
-  const place = async (wanted: Omit<Wanted, 'placedBy'>): Promise<FingerprintMark | undefined> => {
+  const place = async (wanted: Omit<Wanted, 'placedBy'>): Promise<DuplicateMark | undefined> => {
     const placedBy = randomUUID();
     const row = await placed({ ...wanted, placedBy });
     return row.placed_by === placedBy ? undefined : { stream: row.stream, at: row.at };
@@ -38,7 +38,7 @@ export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
   };
 };
 
-/** Nearly always: one key is in use, and nothing is taken over. */
+/** The usual case: one fingerprint for each request, and no mark is taken over. */
 const placeOne = (wanted: readonly Wanted[]) => ({
   name: 'mark-place',
   text: PLACE_ONE,
@@ -65,13 +65,13 @@ const columns = (wanted: readonly Wanted[]): readonly (readonly (string | null)[
   wanted.map(({ youngerThan }) => youngerThan),
 ];
 
-/** As with keys, the row which decided is always returned. */
+/** Always returns the row that decided, as for idempotency keys. */
 const PLACE_ONE = 'select place, stream, at, placed_by from duplicate_marks_place_one($1, $2, $3, $4, $5, $6)';
 
 const PLACE_EACH = `select place, stream, at, placed_by
   from duplicate_marks_place_each($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-/** Rows are locked in the order that everybody keeps. */
+/** Locks rows in order of their fingerprints, as placing marks does, so that the two cannot deadlock. */
 const REMOVE = `delete from duplicate_marks where fingerprint in (
     select fingerprint from duplicate_marks where fingerprint = any($1) and stream = $2 order by fingerprint for update
   ) and stream = $2`;

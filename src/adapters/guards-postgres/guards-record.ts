@@ -1,7 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { addSeconds, type Instant } from '../../domain/shared/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
-import type { GuardsLook, GuardsPosition, GuardsRecord, GuardsSession } from '../../ports/guards-record.js';
-import { fillGuards } from './missing-guards.js';
+import type {
+  AcceptedKey,
+  AcceptedMark,
+  GuardCheckpoint,
+  GuardsAnswer,
+  GuardsPosition,
+  GuardsSession,
+} from '../../ports/guard-checkpoint.js';
+import { pauseIssuing } from './incomplete-log.js';
 
 type PositionRow = { guards: string | null; operator_rows: string | null };
 
@@ -12,13 +21,13 @@ type LookRow = PositionRow & {
 };
 
 /**
- * `pool` must commit synchronously: a guard's own commit does not wait for the disk, but it stands before the position's
- * in the same write-ahead log, so that it is there whenever the position is.
+ * `pool` must commit synchronously. A guard's own commit does not wait for the disk but precedes the position's commit in the write-ahead log, so
+ * that a stored position implies stored guards (ADR 14).
  */
-export const guardsRecord = (
+export const guardCheckpoint = (
   pool: pg.Pool,
   { idempotencyTtlSeconds }: { idempotencyTtlSeconds: number },
-): GuardsRecord => ({
+): GuardCheckpoint => ({
   open: async (logIdentity): Promise<GuardsSession> => {
     const client = await pool.connect();
     const lost = new AbortController();
@@ -27,7 +36,7 @@ export const guardsRecord = (
       client.off('error', lose);
       client.off('end', lose);
       lost.abort();
-      // The session's lock goes with its connection.
+      // Closing the connection releases the session's lock.
       client.release(true);
     };
     client.on('error', lose);
@@ -45,32 +54,33 @@ export const guardsRecord = (
         throw error;
       }
     };
-    /** As this session saw or wrote it last. */
-    let held: GuardsPosition = { guards: null, operatorRows: null };
+    /** The position that this session last read or wrote. */
+    let known: GuardsPosition = { guards: null, operatorRows: null };
     return {
       look: () =>
         inSession(async () => {
-          const look = await lookAtGuards(client, logIdentity, LEADER_LOCK);
-          held = { guards: look.guards, operatorRows: look.operatorRows };
+          const look = await readGuardReadiness(client, logIdentity, LEADER_LOCK);
+          known = { guards: look.guards, operatorRows: look.operatorRows };
           return look;
         }),
       move: (to) =>
         inSession(async () => {
-          const isFirst = held.guards === null && held.operatorRows === null;
+          const isFirst = known.guards === null && known.operatorRows === null;
           const values = [logIdentity, toText(to.guards), toText(to.operatorRows)];
-          const expected = [toText(held.guards), toText(held.operatorRows)];
+          const expected = [toText(known.guards), toText(known.operatorRows)];
           const { rows } = await client.query<PositionRow>(
             isFirst ? FIRST_MOVE : MOVE,
             isFirst ? values : [...values, ...expected],
           );
           const [row] = rows;
-          if (row === undefined) throw new GuardsSessionLost('the position of the guards was moved by somebody else');
-          held = { guards: toPosition(row.guards), operatorRows: toPosition(row.operator_rows) };
+          if (row === undefined) throw new GuardsSessionLost('another process moved the position of the guards');
+          known = { guards: toPosition(row.guards), operatorRows: toPosition(row.operator_rows) };
         }),
-      fill: (keys, marks, now) => inSession(() => fillGuards(client, { keys, marks }, now, idempotencyTtlSeconds)),
-      noteSetBack: (head, now) =>
+      fill: (keys, marks, now) =>
+        inSession(() => restoreMissingGuards(client, { keys, marks }, now, idempotencyTtlSeconds)),
+      noteIncompleteLog: (head, now) =>
         inSession(async () => {
-          await client.query(NOTE_SET_BACK, [logIdentity, toText(head), now]);
+          await pauseIssuing(client, logIdentity, head, now);
         }),
       lost: lost.signal,
       close: async () => lose(),
@@ -78,38 +88,38 @@ export const guardsRecord = (
   },
 });
 
-/** Without a lock's name it asks for no leadership, as an onlooker should. */
-export const lookAtGuards = async (
+/** Reads what the guards hold of a log; tries to lead only when `lock` is given. */
+export const readGuardReadiness = async (
   db: Pick<pg.PoolClient, 'query'>,
   logIdentity: string,
   lock: string | null = null,
-): Promise<GuardsLook> => {
+): Promise<GuardsAnswer> => {
   const { rows } = await db.query<LookRow>(LOOK, [logIdentity, lock]);
   const [row] = rows;
-  if (row === undefined) throw new Error('a look at the guards came back without its row');
+  if (row === undefined) throw new Error('the readiness of the guards was read without its row');
   return {
     guards: toPosition(row.guards),
     operatorRows: toPosition(row.operator_rows),
     furthest: toPosition(row.furthest),
-    wasSetBack: row.was_set_back,
+    logWasIncomplete: row.was_set_back,
     leads: row.leads,
   };
 };
 
-/** Thrown for every question to a session that was lost or closed, or that finds another's hand in its position. */
-export class GuardsSessionLost extends Error {
+/** Thrown by every call of a session that was lost or closed, or whose position another process has changed. */
+class GuardsSessionLost extends Error {
   override readonly name = 'GuardsSessionLost';
 }
 
 const LEADER_LOCK = 'guards';
 
-/** A process that is frozen or cut off does not keep the others from leading for long; the keeper asks four times as often. */
+/** A frozen or disconnected process stops leading after this time; the worker that keeps the guards asks four times as often. */
 const LEASE = `set idle_session_timeout = '20s'`;
 
 const toPosition = (text: string | null): LogPosition | null => (text === null ? null : (BigInt(text) as LogPosition));
 const toText = (position: LogPosition | null): string | null => position?.toString() ?? null;
 
-/** A lock that this session has already is taken once more, which does no harm: all of them go with the connection. */
+/** A session may take its lock several times, which is harmless: closing the connection releases all of them. */
 const LOOK = `select p.guards, p.operator_rows,
     (select max(position) from (
       select position::numeric from checkpoints where log_identity = $1
@@ -120,7 +130,7 @@ const LOOK = `select p.guards, p.operator_rows,
     case when $2::text is null then false else pg_try_advisory_lock(hashtextextended($2, 0)) end as leads
   from (select 1) one left join guards_position p on p.log_identity = $1`;
 
-/** Both compare and set: a position that was replaced between a look and a move must not be covered up by the move. */
+/** Both statements compare and set, because a move must not hide that the position was replaced since the last look. */
 const FIRST_MOVE = `insert into guards_position as p (log_identity, guards, operator_rows) values ($1, $2, $3)
   on conflict (log_identity) do update set guards = excluded.guards, operator_rows = excluded.operator_rows
   where p.guards is null and p.operator_rows is null
@@ -131,5 +141,63 @@ const MOVE = `update guards_position set
   where log_identity = $1 and guards is not distinct from $4::numeric and operator_rows is not distinct from $5::numeric
   returning guards, operator_rows`;
 
-const NOTE_SET_BACK = `insert into log_set_back (log_identity, head, seen_at) values ($1, $2, $3)
-  on conflict do nothing`;
+/** Writes missing guards with one statement per table. Returns how many rows were written. */
+const restoreMissingGuards = async (
+  client: Pick<pg.PoolClient, 'query'>,
+  { keys, marks }: { keys: readonly AcceptedKey[]; marks: readonly AcceptedMark[] },
+  now: Instant,
+  idempotencyTtlSeconds: number,
+): Promise<number> => {
+  let written = 0;
+  if (keys.length > 0) {
+    const over = addSeconds(now, -idempotencyTtlSeconds);
+    const { rowCount } = await client.query(RESTORE_KEYS, [...keyColumns(keys), randomUUID(), now, over]);
+    written += rowCount ?? 0;
+  }
+  if (marks.length > 0) {
+    const { rowCount } = await client.query(RESTORE_MARKS, [
+      marks.map(({ fingerprint }) => fingerprint),
+      marks.map(({ stream }) => stream),
+      marks.map(({ at }) => at),
+    ]);
+    written += rowCount ?? 0;
+  }
+  return written;
+};
+
+const keyColumns = (keys: readonly AcceptedKey[]): readonly (readonly string[])[] => [
+  keys.map(({ mode }) => mode),
+  keys.map(({ companyId }) => companyId),
+  keys.map(({ keyHash }) => keyHash),
+  keys.map(({ bodyHash }) => bodyHash),
+  keys.map(({ commandId }) => commandId),
+  keys.map(({ acceptedAt }) => acceptedAt),
+  keys.map(({ invoiceId }) => invoiceId),
+];
+
+/**
+ * A row that is filled in has no lease holder, because its acceptance is over. An existing row stays if it is finished and not expired ($10), if a
+ * process works on it now ($9) for another command, or if both are expired and the acceptance is the older.
+ */
+const RESTORE_KEYS = `insert into idempotency_keys as k
+    (mode, company_id, key_hash, body_hash, lease_token, leased_until, command_id, accepted_at, invoice_id)
+  select distinct on (mode, company_id, key_hash)
+    mode, company_id, key_hash, body_hash, $8::text, accepted_at, command_id, accepted_at, invoice_id
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    a (mode, company_id, key_hash, body_hash, command_id, accepted_at, invoice_id)
+  order by mode, company_id, key_hash, accepted_at desc
+  on conflict (mode, company_id, key_hash) do update set
+    body_hash = excluded.body_hash, lease_token = excluded.lease_token, leased_until = excluded.leased_until,
+    command_id = excluded.command_id, accepted_at = excluded.accepted_at, invoice_id = excluded.invoice_id
+  where (k.invoice_id is not null and k.accepted_at <= $10 and k.accepted_at < excluded.accepted_at)
+    or (k.invoice_id is null and k.command_id = excluded.command_id)
+    or (k.invoice_id is null and k.leased_until <= $9
+      and (excluded.accepted_at > $10 or excluded.accepted_at >= k.accepted_at))`;
+
+/** The youngest acceptance of a fingerprint counts. */
+const RESTORE_MARKS = `insert into duplicate_marks as m (fingerprint, stream, at, placed_by)
+  select distinct on (fingerprint) fingerprint, stream, at, gen_random_uuid()
+  from unnest($1::text[], $2::text[], $3::text[]) a (fingerprint, stream, at)
+  order by fingerprint, at desc
+  on conflict (fingerprint) do update set stream = excluded.stream, at = excluded.at, placed_by = excluded.placed_by
+  where m.at < excluded.at`;

@@ -1,19 +1,13 @@
 import type pg from 'pg';
 import { addSeconds, type Instant } from '../../domain/shared/time.js';
-import type {
-  DuplicateWindow,
-  IdempotencyKeys,
-  LookupMemos,
-  PendingCuts,
-  RelayCheckpoint,
-} from '../../ports/guards.js';
+import type { DuplicateWindow } from '../../ports/duplicate-window.js';
+import type { LogPosition } from '../../ports/event-log.js';
+import type { IdempotencyKeys } from '../../ports/idempotency-keys.js';
+import type { LookupProgressStore, PendingCuts, RelayCheckpoint } from '../../ports/work-progress.js';
 import { duplicateWindow } from './duplicate-window.js';
 import { idempotencyKeys } from './idempotency-keys.js';
-import { lookupMemos } from './lookup-memos.js';
-import { pendingCuts } from './pending-cuts.js';
-import { relayCheckpoint } from './relay-checkpoint.js';
 
-export type GuardOptions = {
+type GuardOptions = {
   /** How long a key is kept, from its acceptance instant. */
   idempotencyTtlSeconds: number;
   /** How long one process may work on a claim before another takes it over. */
@@ -23,12 +17,12 @@ export type GuardOptions = {
 export type PostgresGuards = {
   idempotency: IdempotencyKeys;
   duplicates: DuplicateWindow;
-  lookups: LookupMemos;
+  lookups: LookupProgressStore;
   cuts: PendingCuts;
   relay: RelayCheckpoint;
 };
 
-/** The guards of R: one statement per decision, so that a row's lock decides every race. Needs the migration `guards`. */
+/** The guards in the database: one statement per decision, so that a row's lock decides every race. Needs the migration `guards`. */
 export const createPostgresGuards = (db: pg.Pool, options: GuardOptions): PostgresGuards => ({
   idempotency: idempotencyKeys(db, options),
   duplicates: duplicateWindow(db),
@@ -37,19 +31,85 @@ export const createPostgresGuards = (db: pg.Pool, options: GuardOptions): Postgr
   relay: relayCheckpoint(db),
 });
 
-/** A mark this old is outside of any window that the configuration may name. */
+/** A mark of this age is outside of any duplicate window that the configuration can name. */
 const MARKS_KEPT_SECONDS = 86_400;
 
-/** Deletes what has no say any more: keys past their time that nobody works on, and old marks. Returns how many rows went. */
+/** Deletes guards that decide nothing any more: expired keys without a lease, and old marks. Returns how many rows were deleted. */
 export const pruneGuards = async (
   db: pg.Pool,
   { idempotencyTtlSeconds }: Pick<GuardOptions, 'idempotencyTtlSeconds'>,
   now: Instant,
 ): Promise<number> => {
-  const keys = await db.query(`delete from idempotency_keys where accepted_at <= $1 and leased_until <= $2`, [
-    addSeconds(now, -idempotencyTtlSeconds),
-    now,
-  ]);
-  const marks = await db.query(`delete from duplicate_marks where at <= $1`, [addSeconds(now, -MARKS_KEPT_SECONDS)]);
+  const keys = await db.query(PRUNE_KEYS, [addSeconds(now, -idempotencyTtlSeconds), now]);
+  const marks = await db.query(PRUNE_MARKS, [addSeconds(now, -MARKS_KEPT_SECONDS)]);
   return (keys.rowCount ?? 0) + (marks.rowCount ?? 0);
 };
+
+// Both skip rows that are locked. Acceptance locks several rows in one order, and a pruning that waited for one of them while it held another could
+// deadlock with it. A row in use is not old for long, and the next pruning sees it again.
+const PRUNE_KEYS = `with old as (
+    select mode, company_id, key_hash from idempotency_keys where accepted_at <= $1 and leased_until <= $2
+    for update skip locked
+  )
+  delete from idempotency_keys k using old
+  where k.mode = old.mode and k.company_id = old.company_id and k.key_hash = old.key_hash`;
+
+const PRUNE_MARKS = `with old as (select fingerprint from duplicate_marks where at <= $1 for update skip locked)
+  delete from duplicate_marks m using old where m.fingerprint = old.fingerprint`;
+
+const pendingCuts = (db: pg.Pool): PendingCuts => ({
+  add: async (stream) => {
+    await db.query('insert into pending_cuts (stream) values ($1) on conflict do nothing', [stream]);
+  },
+  done: async (stream) => {
+    await db.query('delete from pending_cuts where stream = $1', [stream]);
+  },
+  list: async (limit) => {
+    const { rows } = await db.query<{ stream: string }>('select stream from pending_cuts order by stream limit $1', [
+      limit,
+    ]);
+    return rows.map(({ stream }) => stream);
+  },
+});
+
+const relayCheckpoint = (db: pg.Pool): RelayCheckpoint => ({
+  read: async (logIdentity) => {
+    const { rows } = await db.query<{ position: string }>(
+      'select position from relay_checkpoint where log_identity = $1',
+      [logIdentity],
+    );
+    return rows[0] === undefined ? null : (BigInt(rows[0].position) as LogPosition);
+  },
+  move: async (logIdentity, position) => {
+    await db.query(
+      `insert into relay_checkpoint as c (log_identity, position) values ($1, $2)
+       on conflict (log_identity) do update set position = greatest(c.position, excluded.position)`,
+      [logIdentity, position.toString()],
+    );
+  },
+});
+
+type MemoRow = { asked: number; last_asked_at: Instant; first_absent_at: Instant | null };
+
+const lookupMemos = (db: pg.Pool): LookupProgressStore => ({
+  get: async (stream, work) => {
+    const { rows } = await db.query<MemoRow>({ name: 'memo-get', text: GET, values: [stream, work] });
+    const row = rows[0];
+    if (row === undefined) return undefined;
+    const memo = { asked: row.asked, lastAskedAt: row.last_asked_at };
+    return row.first_absent_at === null ? memo : { ...memo, firstAbsentAt: row.first_absent_at };
+  },
+  put: async (stream, work, { asked, lastAskedAt, firstAbsentAt }) => {
+    const values = [stream, work, asked, lastAskedAt, firstAbsentAt ?? null];
+    await db.query({ name: 'memo-put', text: PUT, values });
+  },
+  forget: async (stream) => {
+    await db.query({ name: 'memo-forget', text: 'delete from lookup_memos where stream = $1', values: [stream] });
+  },
+});
+
+const GET = `select asked, last_asked_at, first_absent_at from lookup_memos where stream = $1 and work = $2`;
+
+const PUT = `insert into lookup_memos (stream, work, asked, last_asked_at, first_absent_at) values ($1, $2, $3, $4, $5)
+  on conflict (stream, work) do update set asked = excluded.asked, last_asked_at = excluded.last_asked_at,
+    first_absent_at = excluded.first_absent_at`;

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
-import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/guards.js';
+import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/idempotency-keys.js';
 import { batched } from '../sql/batched.js';
-import type { GuardOptions } from './guards.js';
 
 type KeyRow = {
   place: number;
@@ -19,7 +18,7 @@ type Finished = { owner: KeyOwner; leaseToken: string; invoiceId: string };
 
 export const idempotencyKeys = (
   db: pg.Pool,
-  { idempotencyTtlSeconds, leaseSeconds }: GuardOptions,
+  { idempotencyTtlSeconds, leaseSeconds }: { idempotencyTtlSeconds: number; leaseSeconds: number },
 ): IdempotencyKeys => {
   const stateOf = (row: KeyRow, sameBody: readonly unknown[], now: Instant): KeyState => {
     const leased = row.invoice_id === null && isBefore(now, row.leased_until);
@@ -86,7 +85,7 @@ const ownerColumns = (of: readonly { owner: KeyOwner }[]): string[][] => [
   of.map(({ owner }) => owner.keyHash),
 ];
 
-/** The one statement always returns the row that decided, also one that another transaction inserted meanwhile. Our lease token in it means that the claim is ours. */
+/** Returns the row that decided, also when another transaction inserted it meanwhile. The claim is ours if the row has our lease token. */
 const CLAIM = `select place, body_hash, lease_token, leased_until, command_id, accepted_at, invoice_id
   from idempotency_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 

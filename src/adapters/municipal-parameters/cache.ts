@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ToldParameters } from '../../domain/municipality/parameters.js';
+import type { KnownParameters } from '../../domain/municipality/parameters.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
@@ -15,7 +15,7 @@ type Row = {
   reason: string | null;
 };
 
-/** One row per question; needs the migration `municipal-parameters`. */
+/** The answers of the parameters API in the database, one row per question. Needs the migration `municipal-parameters`. */
 export const createParametersCache = (db: pg.Pool): ParametersCache => ({
   of: async (mode, ibge) => {
     const { rows } = await db.query<{ place: string; told: string; told_at: Instant }>({
@@ -23,7 +23,7 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
       text: 'select place, told, told_at from municipal_parameters where ibge = $1 and mode = $2 and told is not null',
       values: [ibge, mode],
     });
-    return rows.map(({ place, told, told_at: toldAt }) => ({ place, told: parsed(told), toldAt }));
+    return rows.map(({ place, told, told_at }) => ({ place, known: parsed(told), knownAt: told_at }));
   },
   entriesOf: async (ibge) => {
     const { rows } = await db.query<Row>(`${ENTRIES} where ibge = $1 order by mode, place`, [ibge]);
@@ -33,8 +33,8 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
     const { rows } = await db.query<Row>(`${ENTRIES} order by ibge, mode, place`);
     return rows.map(entryOf);
   },
-  keep: async (mode, ibge, { place, told, toldAt }) => {
-    await db.query(KEEP, [mode, ibge, place, JSON.stringify(told), toldAt]);
+  keep: async (mode, ibge, { place, known, knownAt }) => {
+    await db.query(KEEP, [mode, ibge, place, JSON.stringify(known), knownAt]);
   },
   noteFailure: async (mode, ibge, place, reason, at) => {
     await db.query(NOTE_FAILURE, [mode, ibge, place, at, reason]);
@@ -55,11 +55,11 @@ const NOTE_FAILURE = `insert into municipal_parameters as p (mode, ibge, place, 
   on conflict (ibge, mode, place) do update set asked_at = excluded.asked_at, failures = p.failures + 1,
     reason = excluded.reason`;
 
-const parsed = (told: string): ToldParameters => JSON.parse(told) as ToldParameters;
+const parsed = (told: string): KnownParameters => JSON.parse(told) as KnownParameters;
 
 const entryOf = ({ told, told_at, asked_at, reason, ...row }: Row): ParametersEntry => ({
   ...row,
   askedAt: asked_at,
-  ...(told === null || told_at === null ? {} : { told: parsed(told), toldAt: told_at }),
+  ...(told === null || told_at === null ? {} : { known: parsed(told), knownAt: told_at }),
   ...(reason === null ? {} : { reason }),
 });

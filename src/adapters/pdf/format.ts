@@ -1,4 +1,4 @@
-/** What NT 008 puts where the XML holds nothing (2.4.5, note 12). */
+/** Shown where the XML holds no value (NT 008, 2.4.5, note 12). */
 export const ABSENT = '-';
 
 /** `1234.5` to `R$ 1.234,50`. Works on the text, so that no amount is too large to be exact. */
@@ -8,8 +8,8 @@ export const money = (decimal: string | undefined): string => brazilian(decimal,
 export const percent = (decimal: string | undefined): string => brazilian(decimal, (text) => `${text}%`);
 
 /**
- * Exact sum of decimals; undefined when none is there, since nothing is printed that the XML does not say, and when one
- * is no decimal, since a sum without it would be wrong.
+ * Exact sum of decimals. Undefined when all are absent, because nothing is printed that the XML does not hold, and when one of them is not a
+ * decimal, because the sum would be wrong.
  */
 export const sumOf = (...decimals: readonly (string | undefined)[]): string | undefined => {
   const hundredths: bigint[] = [];
@@ -59,7 +59,7 @@ export const nationalServiceCode = (code: string | undefined): string =>
 export const nbsCode = (code: string | undefined): string =>
   (code ?? ABSENT).replace(/^(\d)(\d{4})(\d{2})(\d{2})$/, '$1.$2.$3.$4');
 
-/** Parts separated as NT 008 wants (`a / b`); absent ones show as `-`, and all absent as one `-`. */
+/** Parts separated as in NT 008 (`a / b`); an absent part shows as `-`, and all absent as one `-`. */
 export const slashed = (...parts: readonly (string | undefined)[]): string =>
   parts.every((part) => part === undefined || part === ABSENT)
     ? ABSENT
@@ -71,17 +71,17 @@ export const shortened = (text: string, size: number): string => {
   return characters.length <= size ? text : `${characters.slice(0, size - 3).join('')}...`;
 };
 
-/** The schema has 15 digits at most, and a sum of amounts one more; what is longer is no amount, and would be slow to dress. */
+/** The schema allows 15 digits, and a sum of amounts has one more. Longer text is not an amount, and formatting it would be slow. */
 const DECIMAL = /^(\d{1,18})(?:\.(\d{1,2}))?$/;
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})/;
 
 const twoPlaces = (fraction: string | undefined): string => (fraction ?? '').padEnd(2, '0');
 
-const brazilian = (decimal: string | undefined, dress: (text: string) => string): string => {
+const brazilian = (decimal: string | undefined, decorate: (text: string) => string): string => {
   if (decimal === undefined) return ABSENT;
   const parts = DECIMAL.exec(decimal);
   if (parts === null) return decimal;
   const whole = (parts[1] ?? '').replace(/\B(?=(\d{3})+$)/g, '.');
-  return dress(`${whole},${twoPlaces(parts[2])}`);
+  return decorate(`${whole},${twoPlaces(parts[2])}`);
 };

@@ -3,7 +3,7 @@ import { ABSENT } from './format.js';
 /** Descriptions of a code of the layout (leiaute DPS/NFS-e 1.01). */
 type Labels = { readonly [code: string]: string };
 
-/** The description, the code itself when the layout has gained one since, `-` when absent. */
+/** The description of a code; the code itself when the table lacks it, `-` when it is absent. */
 export const labelOf = (labels: Labels, code: string | undefined): string =>
   code === undefined ? ABSENT : ((Object.hasOwn(labels, code) ? labels[code] : undefined) ?? code);
 
@@ -15,7 +15,7 @@ export const tpEmit: Labels = { '1': 'Prestador', '2': 'Tomador', '3': 'Intermed
 
 export const cStat: Labels = {
   '100': 'NFS-e Gerada',
-  // Of layout 1.00 alone.
+  // Only in layout 1.00.
   '101': 'NFS-e de Substituição Gerada',
   '102': 'NFS-e de Decisão Judicial ou Administrativa',
   '103': 'NFS-e Avulsa',

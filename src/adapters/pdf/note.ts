@@ -1,7 +1,7 @@
-/** Text of the XML without what nobody would see, or undefined when the element is absent or empty. */
+/** Text of the XML without invisible characters; undefined when the element is absent or empty. */
 export type Text = string | undefined;
 
-/** Where somebody is: an IBGE code and a CEP in Brazil, a written place abroad. */
+/** An IBGE code and a CEP in Brazil, a written place abroad. */
 export type Address = {
   cMun: Text;
   CEP: Text;
@@ -26,10 +26,10 @@ export type Party = {
 
 export type Provider = Party & { opSimpNac: Text; regApTribSN: Text };
 
-/** The customer itself, somebody else, or nobody that the note names. */
+/** The customer, another party, or no party that the note names. */
 export type Recipient = { kind: 'customer' } | { kind: 'other'; party: Party } | { kind: 'none' };
 
-/** What the DANFSe shows of an NFS-e; names as in the layout where the field is one of the layout's. */
+/** What the DANFSe shows of an NFS-e. Fields of the layout keep their names. */
 export type Note = {
   accessKey: string;
   nNFSe: string;
@@ -149,7 +149,7 @@ export type Complement = {
   approximateTaxes: ApproximateTaxes;
 };
 
-/** The choice of `totTrib` (Lei 12.741/2012): amounts, percentages, the one percentage of the Simples, or none. */
+/** The choice of `totTrib` (Lei 12.741/2012): amounts, percentages, the one percentage of the Simples Nacional, or nothing. */
 export type ApproximateTaxes =
   | { kind: 'amounts'; federal: Text; state: Text; municipal: Text }
   | { kind: 'percentages'; federal: Text; state: Text; municipal: Text }

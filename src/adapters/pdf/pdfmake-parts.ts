@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream';
 import type { TDocumentDefinitions } from 'pdfmake/interfaces.js';
 
 /**
- * The parts of pdfmake and pdfkit (whose versions package-lock.json pins) that the printer puts together itself, as far as
- * it uses them. Their published types describe only `createPdf`, which parses every font anew for every document.
+ * The parts of pdfmake and pdfkit that `renderOnePage` puts together, typed as far as it uses them; package-lock.json pins both versions. Their
+ * published types describe only `createPdf`, which parses every font again for every document (ADR 20).
  */
 export type PdfDocument = Readable & {
   readonly _font: EmbeddedFont;
-  /** By the path of its file; what stands here is not opened again. */
+  /** By the path of the font's file. A font that is listed here is not opened again. */
   readonly _fontFamilies: Record<string, EmbeddedFont>;
   font(path: string): PdfDocument;
   ref: (data?: object) => PdfReference;
@@ -24,7 +24,7 @@ export type PdfDocument = Readable & {
   end(): void;
 };
 
-/** An object of the file; `buffer` is what its stream holds when it is finalized. */
+/** An object of the PDF; `buffer` is what its stream holds when it is finalized. */
 export type PdfReference = {
   readonly data: { Type?: unknown; Filter?: unknown };
   buffer: Buffer[];
@@ -39,7 +39,7 @@ export type EmbeddedFont = {
 
 export type EmbeddedFontClass = new (document: PdfDocument, font: ParsedFont, id: string) => EmbeddedFont;
 
-/** Glyphs of a text with their places in thousandths of the size; nothing of it changes any more. */
+/** Glyphs of a text with their places in thousandths of the font's size; never modified after the layout. */
 export type Run = { readonly glyphs: unknown; readonly positions: unknown; readonly advanceWidth: number };
 
 export type ParsedFont = {
@@ -48,17 +48,17 @@ export type ParsedFont = {
   glyphForCodePoint(codePoint: number): unknown;
 };
 
-/** A run of marked content on the page, to be put into an element of structure. */
+/** A run of marked content on the page, for an element of the structure. */
 export type StructureContent = { readonly refs: readonly unknown[] };
 
-export type StructureElement = {
+type StructureElement = {
   add(child: StructureElement | StructureContent): StructureElement;
   end(): void;
 };
 
 export type PageItem = { readonly type: string; readonly item: unknown };
 
-export type LaidOutPage = { items: readonly PageItem[] };
+type LaidOutPage = { items: readonly PageItem[] };
 
 type Margins = { left: number; top: number; right: number; bottom: number };
 

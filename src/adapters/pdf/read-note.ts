@@ -1,10 +1,23 @@
 import { attributeAt, nodeAt, nodesAt, parseXml, textAt, type XmlParts } from '../../xml/parse.js';
-import type { ApproximateTaxes, Complement, Federal, IbsCbs, Issqn, Note, Service, Text, Totals } from './note.js';
-import { type Reader, readCustomer, readIntermediary, readProvider, readRecipient } from './read-party.js';
+import type {
+  Address,
+  ApproximateTaxes,
+  Complement,
+  Federal,
+  IbsCbs,
+  Issqn,
+  Note,
+  Party,
+  Provider,
+  Recipient,
+  Service,
+  Text,
+  Totals,
+} from './note.js';
 
 /**
- * What the DANFSe shows of an authorized NFS-e (paths of NT 008, 2.4.5). Undefined when the XML is no NFS-e: without
- * access key, number or a valid `dhProc` there is nothing to draw. Everything else may be absent.
+ * What the DANFSe shows of an authorized NFS-e (paths of NT 008, 2.4.5). Undefined for XML without access key, number or a valid `dhProc`, which
+ * every NFS-e has. Everything else may be absent.
  */
 export const readNote = (nfseXml: Buffer): Note | undefined => {
   const parsed = parseXml(nfseXml);
@@ -46,23 +59,22 @@ export const readNote = (nfseXml: Buffer): Note | undefined => {
 
 const INF = 'NFSe/infNFSe';
 
-const readerOf = (root: XmlParts): Reader => ({
-  text: (path) => shown(textAt(root, `${INF}/${path}`)),
+const readerOf = (root: XmlParts): XmlReader => ({
+  text: (path) => printableText(textAt(root, `${INF}/${path}`)),
   has: (path) => nodeAt(root, `${INF}/${path}`) !== undefined,
 });
 
 /**
- * Letters with their accents as one character, for which the font has glyphs; not more than two accents on a letter, which
- * would climb over the line above; and no character that nobody sees: such ones would take room, and some turn the text
- * after them around.
+ * The text as it is printed. Letters are composed with their accents, because the font has glyphs for the composed characters. Further accents
+ * would reach into the line above and are dropped. So are invisible characters, which take room and may turn the direction of the text after them.
  */
-const shown = (text: Text): Text =>
+const printableText = (text: Text): Text =>
   text
     ?.replace(ACCENTED, (_all, letter: string) => letter.normalize('NFC'))
     .replace(INVISIBLE, '')
     .trim() || undefined;
 
-/** Letter by letter, because to normalize a text of nothing but accents takes minutes. */
+/** Normalized letter by letter, because a text of accents alone takes minutes to normalize. */
 const ACCENTED = /(\P{M}\p{M}{1,2})\p{M}*/gu;
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
@@ -70,7 +82,7 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 const allOf = (...texts: readonly Text[]): Text =>
   Array.from(new Set(texts.filter((text) => text !== undefined))).join(', ') || undefined;
 
-const readService = (inf: Reader): Service => ({
+const readService = (inf: XmlReader): Service => ({
   cTribNac: inf.text('DPS/infDPS/serv/cServ/cTribNac'),
   cTribMun: inf.text('DPS/infDPS/serv/cServ/cTribMun'),
   xTribNac: inf.text('xTribNac'),
@@ -82,7 +94,7 @@ const readService = (inf: Reader): Service => ({
   cPaisPrestacao: inf.text('DPS/infDPS/serv/locPrest/cPaisPrestacao'),
 });
 
-const readIssqn = (inf: Reader): Issqn => ({
+const readIssqn = (inf: XmlReader): Issqn => ({
   tribISSQN: inf.text('DPS/infDPS/valores/trib/tribMun/tribISSQN'),
   cLocIncid: inf.text('cLocIncid'),
   xLocIncid: inf.text('xLocIncid'),
@@ -104,7 +116,7 @@ const readIssqn = (inf: Reader): Issqn => ({
   vISSQN: inf.text('valores/vISSQN'),
 });
 
-const readFederal = (inf: Reader): Federal => ({
+const readFederal = (inf: XmlReader): Federal => ({
   vRetIRRF: inf.text('DPS/infDPS/valores/trib/tribFed/vRetIRRF'),
   vRetCP: inf.text('DPS/infDPS/valores/trib/tribFed/vRetCP'),
   vRetCSLL: inf.text('DPS/infDPS/valores/trib/tribFed/vRetCSLL'),
@@ -113,7 +125,7 @@ const readFederal = (inf: Reader): Federal => ({
   tpRetPisCofins: inf.text('DPS/infDPS/valores/trib/tribFed/piscofins/tpRetPisCofins'),
 });
 
-const readIbsCbs = (inf: Reader): IbsCbs | undefined => {
+const readIbsCbs = (inf: XmlReader): IbsCbs | undefined => {
   if (!inf.has('IBSCBS') && !inf.has('DPS/infDPS/IBSCBS')) return undefined;
   return {
     CST: inf.text('DPS/infDPS/IBSCBS/valores/trib/gIBSCBS/CST'),
@@ -139,7 +151,7 @@ const readIbsCbs = (inf: Reader): IbsCbs | undefined => {
   };
 };
 
-const readTotals = (inf: Reader): Totals => ({
+const readTotals = (inf: XmlReader): Totals => ({
   vServ: inf.text('DPS/infDPS/valores/vServPrest/vServ'),
   vDescIncond: inf.text('DPS/infDPS/valores/vDescCondIncond/vDescIncond'),
   vDescCond: inf.text('DPS/infDPS/valores/vDescCondIncond/vDescCond'),
@@ -150,7 +162,7 @@ const readTotals = (inf: Reader): Totals => ({
   vTotNF: inf.text('IBSCBS/totCIBS/vTotNF'),
 });
 
-const readComplement = (inf: Reader, root: XmlParts): Complement => ({
+const readComplement = (inf: XmlReader, root: XmlParts): Complement => ({
   xInfComp: inf.text('DPS/infDPS/serv/infoCompl/xInfComp'),
   chSubstda: inf.text('DPS/infDPS/subst/chSubstda'),
   docRef: inf.text('DPS/infDPS/serv/infoCompl/docRef'),
@@ -160,13 +172,13 @@ const readComplement = (inf: Reader, root: XmlParts): Complement => ({
   idDocTec: inf.text('DPS/infDPS/serv/infoCompl/idDocTec'),
   xPed: inf.text('DPS/infDPS/serv/infoCompl/xPed'),
   xItemPed: nodesAt(root, `${INF}/DPS/infDPS/serv/infoCompl/gItemPed/xItemPed`).flatMap((item) =>
-    typeof item === 'string' ? (shown(item) ?? []) : [],
+    typeof item === 'string' ? (printableText(item) ?? []) : [],
   ),
   xOutInf: inf.text('xOutInf'),
   approximateTaxes: readApproximateTaxes(inf),
 });
 
-const readApproximateTaxes = (inf: Reader): ApproximateTaxes => {
+const readApproximateTaxes = (inf: XmlReader): ApproximateTaxes => {
   const path = 'DPS/infDPS/valores/trib/totTrib';
   const three = (prefix: string) => ({
     federal: inf.text(`${path}/${prefix}/${prefix}Fed`),
@@ -178,3 +190,82 @@ const readApproximateTaxes = (inf: Reader): ApproximateTaxes => {
   if (inf.has(`${path}/pTotTrib`)) return { kind: 'percentages', ...three('pTotTrib') };
   return pTotTribSN === undefined ? { kind: 'none' } : { kind: 'simples', pTotTribSN };
 };
+
+/** Reads inside one element of the XML: the text at a path, and whether an element is present. */
+type XmlReader = { text(path: string): Text; has(path: string): boolean };
+
+/** The provider of a note. In this file `inf` reads below `infNFSe`. */
+const readProvider = (inf: XmlReader): Provider => {
+  const prest = readParty(inf, 'DPS/infDPS/prest');
+  // A provider that issues its own note has no name or address in the DPS; the authorizer adds them in `emit`.
+  const emit = inf.text('DPS/infDPS/tpEmit') === '1' ? readIssuer(inf) : undefined;
+  return {
+    taxId: prest?.taxId ?? emit?.taxId,
+    NIF: prest?.NIF,
+    IM: prest?.IM ?? emit?.IM,
+    xNome: prest?.xNome ?? emit?.xNome,
+    fone: prest?.fone ?? emit?.fone,
+    email: prest?.email ?? emit?.email,
+    address: prest?.address ?? emit?.address,
+    opSimpNac: inf.text('DPS/infDPS/prest/regTrib/opSimpNac'),
+    regApTribSN: inf.text('DPS/infDPS/prest/regTrib/regApTribSN'),
+  };
+};
+
+const readCustomer = (inf: XmlReader): Party | undefined => readParty(inf, 'DPS/infDPS/toma');
+
+const readIntermediary = (inf: XmlReader): Party | undefined => readParty(inf, 'DPS/infDPS/interm');
+
+/** `indDest` 0 says that the recipient is the customer, which has a meaning only when there is a customer. */
+const readRecipient = (inf: XmlReader): Recipient => {
+  const party = readParty(inf, 'DPS/infDPS/IBSCBS/dest');
+  if (party !== undefined) return { kind: 'other', party };
+  const isCustomer = inf.text('DPS/infDPS/IBSCBS/indDest') === '0' && inf.has('DPS/infDPS/toma');
+  return isCustomer ? { kind: 'customer' } : { kind: 'none' };
+};
+
+const readParty = (inf: XmlReader, path: string): Party | undefined =>
+  inf.has(path) ? { ...readContact(inf, path), address: readAddress(inf, `${path}/end`) } : undefined;
+
+const readIssuer = (inf: XmlReader): Party => ({
+  ...readContact(inf, 'emit'),
+  address: {
+    cMun: inf.text('emit/enderNac/cMun'),
+    CEP: inf.text('emit/enderNac/CEP'),
+    abroad: undefined,
+    ...readStreet(inf, 'emit/enderNac'),
+  },
+});
+
+const readContact = (inf: XmlReader, path: string): Omit<Party, 'address'> => ({
+  taxId: inf.text(`${path}/CNPJ`) ?? inf.text(`${path}/CPF`),
+  NIF: inf.text(`${path}/NIF`),
+  IM: inf.text(`${path}/IM`),
+  xNome: inf.text(`${path}/xNome`),
+  fone: inf.text(`${path}/fone`),
+  email: inf.text(`${path}/email`),
+});
+
+const readAddress = (inf: XmlReader, path: string): Address | undefined => {
+  if (!inf.has(path)) return undefined;
+  return {
+    cMun: inf.text(`${path}/endNac/cMun`),
+    CEP: inf.text(`${path}/endNac/CEP`),
+    abroad: inf.has(`${path}/endExt`)
+      ? {
+          xCidade: inf.text(`${path}/endExt/xCidade`),
+          xEstProvReg: inf.text(`${path}/endExt/xEstProvReg`),
+          cPais: inf.text(`${path}/endExt/cPais`),
+          cEndPost: inf.text(`${path}/endExt/cEndPost`),
+        }
+      : undefined,
+    ...readStreet(inf, path),
+  };
+};
+
+const readStreet = (inf: XmlReader, path: string): Pick<Address, 'xLgr' | 'nro' | 'xCpl' | 'xBairro'> => ({
+  xLgr: inf.text(`${path}/xLgr`),
+  nro: inf.text(`${path}/nro`),
+  xCpl: inf.text(`${path}/xCpl`),
+  xBairro: inf.text(`${path}/xBairro`),
+});

@@ -1,60 +1,88 @@
+import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import type { PdfRenderer } from '../../ports/pdf.js';
-import { createPdfCache, documentKey } from './cache.js';
-import { PdfFailed } from './errors.js';
-import { createPlaces } from './places-in-line.js';
-import { createPool } from './pool.js';
-import type { DrawAnswer, DrawRequest } from './protocol.js';
+import { LRUCache } from 'lru-cache';
+import { TooManyWaiting } from '../../lib/fair-semaphore.js';
+import { createThreadPool, JobFailed, type JobFailure } from '../../lib/thread-pool.js';
+import type { PdfMarks, PdfRenderer } from '../../ports/pdf.js';
 
 export type PdfRendererOptions = {
-  /** Threads that draw at the same time; one core is left to the service. */
+  /** Rendering threads; the default leaves one core to the rest of the service and is at most 4. */
   workers?: number;
-  /** Longest time for one document; a hung thread is replaced after it. */
+  /** Longest time for one PDF; its thread is replaced afterwards. */
   timeoutMs?: number;
-  /** Documents that may be on their way at a time: those of one company, and of all. */
-  places?: { ofOne: number; inAll: number };
-  /** How long one of them may wait for a thread. */
+  /** PDFs under way at the same time: of one company, and of all. */
+  permits?: { ofOne: number; inAll: number };
+  /** Longest wait for a thread. */
   waitMs?: number;
-  /** Bytes of drawn documents that are kept for those who ask again; 0 keeps none. */
+  /** Bytes of PDFs that the cache keeps; 0 keeps none. */
   cacheBytes?: number;
 };
 
+/** `not_a_note`: the XML is not an NFS-e with the parts that every NFS-e has. `layout`: the layout failed. */
+type PdfFailure = JobFailure | 'not_a_note' | 'layout';
+
+/** A PDF could not be rendered. The message never quotes the note; `cause` says why a thread died. */
+export class PdfFailed extends Error {
+  override readonly name = 'PdfFailed';
+
+  constructor(
+    readonly reason: PdfFailure,
+    cause?: unknown,
+  ) {
+    super(`the PDF was not rendered: ${reason}`, { cause });
+  }
+}
+
+/** A request to a rendering thread. A thread has one at a time, so answers need no number. */
+export type RenderRequest = { nfseXml: Uint8Array; marks: PdfMarks };
+
+export type RenderAnswer = { ok: true; pdf: Uint8Array } | { ok: false; reason: 'not_a_note' | 'layout' };
+
 /**
- * DANFSe per NT 008, drawn in worker threads that companies use in turns. `render` rejects with `TooMuchWaits` when its turn does
- * not come in time and with `PdfFailed` otherwise; the same XML and marks give the same bytes in every process. Several callers
- * may be given the same buffer: nobody may write into it.
+ * Renders the DANFSe of NT 008 in worker threads; companies take turns. `enter` throws `TooManyWaiting` when the company has no permit left. `render`
+ * rejects with `TooManyWaiting` when no thread is free in time, and with `PdfFailed` otherwise. The same XML and marks give the same bytes in every
+ * process. Callers may share one buffer and must not write into it.
  */
 export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer => {
-  const pool = createPool<DrawRequest, DrawAnswer>({
+  const pool = createThreadPool<RenderRequest, RenderAnswer>({
+    what: WHAT,
     file: workerFile(),
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     waitMs: options.waitMs ?? 10_000,
-    timeoutMs: options.timeoutMs ?? DRAWN_WITHIN_MS,
+    timeoutMs: options.timeoutMs ?? RENDER_TIMEOUT_MS,
     heapMb: HEAP_MB,
   });
   const cache = createPdfCache(options.cacheBytes ?? CACHE_BYTES);
-  const enter = createPlaces(options.places ?? PLACES);
+  const enter = createRenderPermits(options.permits ?? PERMITS);
+  const render = async (companyId: string, request: RenderRequest): Promise<Buffer> => {
+    const answer = await pool.run(companyId, request).catch((error: unknown) => {
+      throw error instanceof JobFailed ? new PdfFailed(error.reason, error.cause) : error;
+    });
+    if (!answer.ok) throw new PdfFailed(answer.reason);
+    return Buffer.from(answer.pdf.buffer, answer.pdf.byteOffset, answer.pdf.byteLength);
+  };
   return {
     enter: (companyId) => ({
       leave: enter(companyId),
       render: (nfseXml, marks) =>
-        cache.get(documentKey(nfseXml, marks), async () => {
-          const answer = await pool.run(companyId, { nfseXml: new Uint8Array(nfseXml), marks });
-          if (!answer.ok) throw new PdfFailed(answer.reason);
-          return Buffer.from(answer.pdf.buffer, answer.pdf.byteOffset, answer.pdf.byteLength);
-        }),
+        cache.get(documentKey(nfseXml, marks), () => render(companyId, { nfseXml: new Uint8Array(nfseXml), marks })),
     }),
     close: pool.close,
   };
 };
 
-/** Those of one company are drawn in about a second when it is alone; memory for those of all is little. */
-const PLACES = { ofOne: 32, inAll: 128 };
+/** In messages. */
+const WHAT = 'PDFs to be rendered';
 
-/** Far more than a document takes: where every core is busy, one that is given up is begun anew by each client that comes back. */
-const DRAWN_WITHIN_MS = 30_000;
+/** 32 PDFs take about a second when their company is alone; 128 need little memory. */
+const PERMITS = { ofOne: 32, inAll: 128 };
 
-/** A document has some 70 kB. */
+/**
+ * Far more than a PDF takes. On busy cores a shorter limit would add work, because each client that repeats its request starts the rendering again.
+ */
+const RENDER_TIMEOUT_MS = 30_000;
+
+/** A PDF has about 70 kB. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 
 /** Several times what the largest note takes. */
@@ -63,3 +91,70 @@ const HEAP_MB = 256;
 // The service runs from TypeScript in development and from compiled JavaScript once built.
 const workerFile = (): URL =>
   new URL(import.meta.url.endsWith('.ts') ? './worker.source.mjs' : './worker.js', import.meta.url);
+
+/**
+ * Limits the PDFs under way. The returned function takes a permit for the owner and returns a function that gives it back. It throws
+ * `TooManyWaiting` when the owner has `ofOne` permits, or when `inAll` are taken and the owner has one already. An owner always gets a first permit.
+ */
+export const createRenderPermits = ({
+  ofOne,
+  inAll,
+}: {
+  ofOne: number;
+  inAll: number;
+}): ((owner: string) => () => void) => {
+  const taken = new Map<string, number>();
+  let all = 0;
+  return (owner) => {
+    const own = taken.get(owner) ?? 0;
+    if (own >= ofOne || (all >= inAll && own > 0)) throw new TooManyWaiting(WHAT);
+    taken.set(owner, own + 1);
+    all += 1;
+    let isLeft = false;
+    return () => {
+      if (isLeft) return;
+      isLeft = true;
+      all -= 1;
+      const left = (taken.get(owner) ?? 0) - 1;
+      if (left > 0) taken.set(owner, left);
+      else taken.delete(owner);
+    };
+  };
+};
+
+type PdfCache = {
+  /**
+   * The kept PDF of `key`, else what `render` makes. Concurrent callers share one call of `render`; its failure rejects for all of them and is not
+   * kept.
+   */
+  get(key: string, render: () => Promise<Buffer>): Promise<Buffer>;
+};
+
+/**
+ * SHA-256 over the bytes of the note and the marks that its XML does not hold. Two notes never share a key, so no caller gets the PDF of another
+ * company. The key holds no version of the renderer, because the cache ends with the process.
+ */
+export const documentKey = (nfseXml: Uint8Array, { canceled, replaced, simulated }: PdfMarks): string =>
+  createHash('sha256').update(JSON.stringify({ canceled, replaced, simulated })).update(nfseXml).digest('base64');
+
+/** Keeps the most recently used PDFs, up to `maxBytes` in all. A PDF larger than `maxBytes` is never kept. */
+export const createPdfCache = (maxBytes: number): PdfCache => {
+  const kept =
+    maxBytes > 0
+      ? new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length })
+      : undefined;
+  const underWay = new Map<string, Promise<Buffer>>();
+
+  const begin = (key: string, render: () => Promise<Buffer>): Promise<Buffer> => {
+    const rendering = render()
+      .then((pdf) => {
+        kept?.set(key, pdf);
+        return pdf;
+      })
+      .finally(() => underWay.delete(key));
+    underWay.set(key, rendering);
+    return rendering;
+  };
+
+  return { get: async (key, render) => kept?.get(key) ?? (await (underWay.get(key) ?? begin(key, render))) };
+};

@@ -2,39 +2,38 @@ import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
-import { drawDanfse } from './draw.js';
-import type { DrawAnswer, DrawRequest } from './protocol.js';
+import { renderDanfse } from './danfse.js';
 import { readNote } from './read-note.js';
+import type { RenderAnswer, RenderRequest } from './renderer.js';
 
-/** Entry of the thread that draws: the layout takes tens of milliseconds of pure computation. */
-const answer = async ({ nfseXml, marks }: DrawRequest): Promise<DrawAnswer> => {
+/** Renders in this thread, because a layout takes tens of milliseconds of computation. */
+const answer = async ({ nfseXml, marks }: RenderRequest): Promise<RenderAnswer> => {
   try {
     const note = readNote(Buffer.from(nfseXml.buffer, nfseXml.byteOffset, nfseXml.byteLength));
     if (note === undefined) return { ok: false, reason: 'not_a_note' };
-    return { ok: true, pdf: new Uint8Array(await drawDanfse(note, marks)) };
+    return { ok: true, pdf: new Uint8Array(await renderDanfse(note, marks)) };
   } catch {
-    // What went wrong may quote the note, so only that it went wrong leaves the thread.
-    return { ok: false, reason: 'drawing' };
+    // The error may quote the note, so only the fact of a failure leaves the thread.
+    return { ok: false, reason: 'layout' };
   }
 };
 
-/** Linux alone has priorities of threads: where two cores have three things to do, clients come before documents. */
-const comeAfterClients = (): void => {
+/** Lowers the priority of this thread, so that API requests come before PDFs on busy cores. Only Linux has priorities of threads. */
+const lowerPriority = (): void => {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Elsewhere, and in a container that forbids it, documents are drawn as they come.
+    // Other systems, and containers that forbid it, keep the normal priority.
   }
 };
 
-// Not before its first document is drawn: where every core is busy, a thread that loads its modules behind everybody else takes
-// so long that its client is sent away.
-let hasDrawn = false;
+// The priority is lowered after the first PDF only: on busy cores a thread of low priority loads its modules so slowly that its client is refused.
+let hasRendered = false;
 
-parentPort?.on('message', async (request: DrawRequest) => {
+parentPort?.on('message', async (request: RenderRequest) => {
   const given = await answer(request);
-  if (!hasDrawn) comeAfterClients();
-  hasDrawn = true;
-  // Handed over, not copied: the thread that answers clients has nothing to do for it.
+  if (!hasRendered) lowerPriority();
+  hasRendered = true;
+  // The buffer is transferred instead of copied, to spare the main thread.
   parentPort?.postMessage(given, given.ok ? [given.pdf.buffer as ArrayBuffer] : []);
 });

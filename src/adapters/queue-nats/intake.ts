@@ -1,31 +1,31 @@
-import type { Tap } from '../../ports/work-queue.js';
+import type { WorkItem } from '../../ports/work-queue.js';
 import type { WorkMessage } from './message.js';
 import { type Lane, laneOf } from './names.js';
 
-export type Held = { tap: Tap; message: WorkMessage };
+export type Held = { item: WorkItem; message: WorkMessage };
 
-/** What this process holds of the queue: ready, being handled, or come for a stream that is being handled. */
-export type Intake = {
+/** The messages that this process holds: ready, being handled, or come for a stream that is being handled. */
+type Intake = {
   add(held: Held): void;
-  /** The next to handle; undefined when there is none, or no place for it. */
+  /** The next message to handle; undefined when none is ready or all workers are busy. */
   take(): Held | undefined;
-  /** Ends the handling of this tap's stream; `again` is what came for it meanwhile, and is ready if it is kept. */
-  finish(tap: Tap, again: 'keep' | 'drop'): void;
-  /** The newest delivery of what is handled: the one whose answer counts. */
-  messageOf(tap: Tap): WorkMessage | undefined;
-  /** How many messages to ask for now; not above 0 means none. */
+  /** Ends the handling of this stream and kind. A message that came for it meanwhile becomes ready if it is kept. */
+  finish(item: WorkItem, again: 'keep' | 'drop'): void;
+  /** The newest delivery of the message that is being handled; only its answer counts. */
+  messageOf(item: WorkItem): WorkMessage | undefined;
+  /** How many messages to request now; 0 or less means none. */
   room(lane: Lane): number;
   held(): readonly WorkMessage[];
-  /** Takes out everything that is not being handled. */
+  /** Removes and returns everything that is not being handled. */
   release(): readonly WorkMessage[];
 };
 
-/** Live work goes first, but every so many-th place goes to test work, so that neither can starve the other. */
+/** Live work goes first, except that one in this many messages is taken from test work first, so that neither starves the other. */
 const TEST_TURN = 4;
-/** Part of the places that test work never takes, so that live work finds one free. */
+/** One in this many places is never given to test work, so that live work finds one free. */
 const LIVE_SHARE = 4;
 
-const keyOf = ({ kind, stream }: Tap): string => `${kind} ${stream}`;
+const keyOf = ({ kind, stream }: WorkItem): string => `${kind} ${stream}`;
 
 const isSame = (a: WorkMessage, b: WorkMessage): boolean => a.sequence === b.sequence && a.storedAt === b.storedAt;
 
@@ -36,19 +36,19 @@ export const createIntake = (places: number): Intake => {
   let taken = 0;
 
   const testHandled = (): number =>
-    [...handling.values()].filter(({ held }) => laneOf(held.tap.stream) === 'test').length;
+    [...handling.values()].filter(({ held }) => laneOf(held.item.stream) === 'test').length;
 
   const add = (held: Held): void => {
-    const key = keyOf(held.tap);
+    const key = keyOf(held.item);
     const busy = handling.get(key);
     if (busy !== undefined) {
-      // The same message once more: its holder was thought dead. Another one took its place on the server.
+      // The same message again: the server believed its holder dead. Another message: it has replaced the first on the server.
       if (isSame(busy.held.message, held.message)) busy.held = held;
       else busy.again = held;
       return;
     }
-    const lane = ready[laneOf(held.tap.stream)];
-    const known = lane.findIndex(({ tap }) => keyOf(tap) === key);
+    const lane = ready[laneOf(held.item.stream)];
+    const known = lane.findIndex(({ item }) => keyOf(item) === key);
     if (known === -1) lane.push(held);
     else lane[known] = held;
   };
@@ -64,26 +64,26 @@ export const createIntake = (places: number): Intake => {
         (taken + 1) % TEST_TURN === 0 ? (takeFrom('test') ?? takeFrom('live')) : (takeFrom('live') ?? takeFrom('test'));
       if (held === undefined) return undefined;
       taken += 1;
-      handling.set(keyOf(held.tap), { held, again: undefined });
+      handling.set(keyOf(held.item), { held, again: undefined });
       return held;
     },
-    finish: (tap, what) => {
-      const again = handling.get(keyOf(tap))?.again;
-      handling.delete(keyOf(tap));
+    finish: (item, what) => {
+      const again = handling.get(keyOf(item))?.again;
+      handling.delete(keyOf(item));
       if (again !== undefined && what === 'keep') add(again);
     },
-    messageOf: (tap) => handling.get(keyOf(tap))?.held.message,
+    messageOf: (item) => handling.get(keyOf(item))?.held.message,
     room: (lane) => {
       const free = places - handling.size - ready.live.length;
       return lane === 'live' ? free : Math.min(free, testPlaces - testHandled()) - ready.test.length;
     },
-    held: () => [
-      ...[...ready.live, ...ready.test].map(({ message }) => message),
-      ...[...handling.values()].flatMap(({ held, again }) => [
-        held.message,
-        ...(again === undefined ? [] : [again.message]),
-      ]),
-    ],
+    held: () => {
+      const waiting = [...ready.live, ...ready.test].map(({ message }) => message);
+      const busy = [...handling.values()].flatMap(({ held, again }) =>
+        again === undefined ? [held.message] : [held.message, again.message],
+      );
+      return [...waiting, ...busy];
+    },
     release: () => {
       const waiting = [...ready.live.splice(0), ...ready.test.splice(0)];
       for (const busy of handling.values()) {

@@ -1,30 +1,37 @@
-import { Events, type NatsConnection } from 'nats';
-import { WorkQueueUnavailable } from '../../ports/work-queue.js';
-import { createBackoff } from '../../waiting/backoff.js';
-import { pause, settlesWithin } from '../../waiting/pause.js';
-import { type ConnectingOptions, connectOnce, prepareFirst, RETRY_MS, type Session, sessionOn } from './connecting.js';
+import {
+  type ConnectionOptions,
+  connect,
+  Events,
+  type JetStreamClient,
+  type JetStreamManager,
+  type NatsConnection,
+} from 'nats';
+import { createBackoff, jittered } from '../../lib/backoff.js';
+import { pause, settlesWithin } from '../../lib/pause.js';
+import { type HandlingResult, WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { faultCode, unavailable } from './faults.js';
-import type { Notify } from './notices.js';
+import type { Kind, Lane } from './names.js';
+import { NatsTopologyMismatch } from './topology.js';
 
 export type QueueStatus = { ok: true } | { ok: false; reason: string };
 
 export type Link = {
-  /** Throws `WorkQueueUnavailable` at once when there is none. */
+  /** Throws `WorkQueueUnavailable` at once when there is no connection. */
   session(): Session;
-  /** The session that is, or comes; undefined when the signal aborts first. */
+  /** The current session or the next one; undefined when the signal aborts first. */
   next(signal: AbortSignal): Promise<Session | undefined>;
-  /** Checks streams and consumers again; several callers share one check. Throws what it fails with. */
+  /** Checks streams and consumers again; several callers share one check. Throws the error of that check. */
   repair(session: Session): Promise<void>;
   status(): QueueStatus;
   close(): Promise<void>;
 };
 
 /** Streams and consumers are prepared at each connection, and every `checkMs`. */
-export type LinkOptions = ConnectingOptions & { checkMs: number; notify: Notify };
+type LinkOptions = ConnectingOptions & { checkMs: number; notify: Notify };
 
 const DRAIN_MS = 2_000;
 
-/** Connects once, within a bound, then keeps a session for ever: it reconnects, and replaces a client that gave up. */
+/** Connects within a bound, then keeps a session until `close`. Throws `WorkQueueUnavailable` and `NatsTopologyMismatch`. */
 export const openLink = async (options: LinkOptions): Promise<Link> => {
   const { answerMs, notify, prepare } = options;
   const closing = new AbortController();
@@ -39,7 +46,7 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
     for (const wake of arrivals) wake();
   };
 
-  /** Until streams and consumers are right, the connection is of no use to anybody. */
+  /** The connection becomes the session only when streams and consumers are right. */
   const prepareUntilLost = async (nc: NatsConnection, lost: AbortSignal): Promise<void> => {
     const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
     while (!lost.aborted) {
@@ -56,7 +63,7 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
     }
   };
 
-  /** Returns when the client gives up, which it does by itself only in cases that it does not know how to mend. */
+  /** Resolves when the client gives up, which it does only in cases that it cannot repair. */
   const follow = async (nc: NatsConnection, first: AbortController): Promise<unknown> => {
     let lost = first;
     const leave = (): void => {
@@ -169,3 +176,87 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
     },
   };
 };
+
+/** A connection from one connect to its loss, with streams and consumers as they have to be. */
+export type Session = {
+  nc: NatsConnection;
+  js: JetStreamClient;
+  manager: JetStreamManager;
+  /** Aborts when the connection is lost; requests of this session get no answer then. */
+  lost: AbortSignal;
+};
+
+type ConnectingOptions = {
+  server: ConnectionOptions;
+  /** Longest wait for an answer of the server. */
+  answerMs: number;
+  /** Creates and corrects streams and consumers. */
+  prepare(manager: JetStreamManager): Promise<void>;
+  /** For tests; the client's own function by default. */
+  connect?: typeof connect;
+};
+
+const RETRY_MS = { first: 100, longest: 5_000 };
+/** A random half to whole of this time. It cannot grow, because the client asks for the delay each time it looks at its clock. */
+const RECONNECT_MS = 1_000;
+const PING_MS = 10_000;
+
+/** Returns a client that reconnects without limit once it was connected. Throws the client's error when no server answers in time. */
+const connectOnce = (options: ConnectingOptions): Promise<NatsConnection> =>
+  (options.connect ?? connect)({
+    ...options.server,
+    name: 'nfse',
+    timeout: options.answerMs,
+    maxReconnectAttempts: -1,
+    ignoreAuthErrorAbort: true,
+    reconnectDelayHandler: () => jittered(RECONNECT_MS),
+    pingInterval: PING_MS,
+    noAsyncTraces: true,
+  });
+
+const sessionOn = async (nc: NatsConnection, lost: AbortSignal, answerMs: number): Promise<Session> => {
+  const api = { timeout: answerMs, checkAPI: false };
+  return { nc, js: nc.jetstream(api), manager: await nc.jetstreamManager(api), lost };
+};
+
+/** Retries within a bound, because a server that has just started may still read its streams; a mismatch is thrown at once. */
+const prepareFirst = async (
+  nc: NatsConnection,
+  lost: AbortSignal,
+  { answerMs, prepare }: ConnectingOptions,
+): Promise<Session> => {
+  const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
+  const first = await sessionOn(nc, lost, answerMs);
+  const bound = AbortSignal.timeout(2 * answerMs);
+  for (;;) {
+    try {
+      await prepare(first.manager);
+      return first;
+    } catch (error) {
+      if (error instanceof NatsTopologyMismatch) throw error;
+      if (bound.aborted) throw unavailable('JetStream gives no answer', error);
+      await pause(waits.next(), bound);
+    }
+  }
+};
+
+/** What the queue reports about itself for log lines and counters: names, ids and codes, never a message's text. */
+export type QueueNotice =
+  | { kind: 'connected' }
+  | { kind: 'disconnected' }
+  /** The client gave up; a new one is created. */
+  | { kind: 'connection_replaced'; code: string }
+  | { kind: 'connection_failed'; code: string }
+  /** Streams and consumers could not be checked; the check is repeated. */
+  | { kind: 'topology_failed'; code: string }
+  /** A consumer was silent or gone, so it is checked and asked again. */
+  | { kind: 'consumer_rebuilt'; consumer: string; why: 'missing' | 'silent' }
+  | { kind: 'put_failed'; code: string }
+  | { kind: 'delivered'; work: Kind; lane: Lane; deliveries: number }
+  | { kind: 'concluded'; work: Kind; lane: Lane; verdict: HandlingResult['kind'] }
+  /** The handling result did not reach the server; the message comes back when its holder's time ends. */
+  | { kind: 'verdict_lost'; work: Kind; lane: Lane; code: string }
+  /** A message that is not ours was removed. */
+  | { kind: 'unreadable'; consumer: string };
+
+export type Notify = (notice: QueueNotice) => void;

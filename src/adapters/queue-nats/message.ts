@@ -1,22 +1,22 @@
 import type { Msg } from 'nats';
-import type { Tap } from '../../ports/work-queue.js';
+import type { WorkItem } from '../../ports/work-queue.js';
 
 /** A delivered message; answers go out at once, or with the next connection, and are not confirmed. */
 export type WorkMessage = {
-  /** Place in the stream and time of storing: together the same for each delivery of one message. */
+  /** Sequence in the stream and time of storing: together the same for each delivery of one message. */
   sequence: number;
   storedAt: string;
-  /** From 1. */
+  /** Counts from 1. */
   deliveries: number;
   payload: string;
   ack(): void;
-  /** Delivered again after `ms`, at the earliest. */
+  /** Asks for another delivery after `ms` or later. */
   retry(ms: number): void;
-  /** Delivered to whoever asks, at once. */
+  /** Asks for a delivery to any worker at once. */
   giveBack(): void;
-  /** Begins the holder's time anew. */
+  /** Restarts the holder's time. */
   working(): void;
-  /** Never delivered again. */
+  /** Asks for no further delivery. */
   terminate(): void;
 };
 
@@ -45,10 +45,10 @@ export const readMessage = (message: Msg): WorkMessage | undefined => {
   };
 };
 
-export const writeTap = ({ kind, stream, messageId }: Tap): string => JSON.stringify({ kind, stream, messageId });
+export const writeItem = ({ kind, stream, messageId }: WorkItem): string => JSON.stringify({ kind, stream, messageId });
 
-/** Undefined for a text that is no tap: somebody else may write to our subjects. */
-export const readTap = (payload: string): Tap | undefined => {
+/** Undefined for a text that is not a work item: other programs may write to our subjects. */
+export const readItem = (payload: string): WorkItem | undefined => {
   const fields = readFields(payload);
   const { kind, stream, messageId } = fields;
   if (kind !== 'issue' && kind !== 'cancel') return undefined;
@@ -56,7 +56,7 @@ export const readTap = (payload: string): Tap | undefined => {
   return { kind, stream, messageId };
 };
 
-/** The fields of a JSON object; none for any other text. */
+/** The fields of a JSON object; empty for any other text. */
 export const readFields = (text: string): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = JSON.parse(text);

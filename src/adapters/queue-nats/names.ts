@@ -1,27 +1,27 @@
 import { invoicePrefix, type Mode, type StreamName } from '../../domain/shared/ids.js';
-import type { Tap } from '../../ports/work-queue.js';
+import type { WorkItem } from '../../ports/work-queue.js';
 
-export type Kind = Tap['kind'];
+export type Kind = WorkItem['kind'];
 
-/** The mode of the work: a flood of test work waits in a line of its own. */
+/** The mode of the work: test work has separate consumers, so that a flood of it does not delay live work. */
 export type Lane = Mode;
 
 export const kinds = ['issue', 'cancel'] as const satisfies readonly Kind[];
-export const lanes = ['live', 'test'] as const satisfies readonly Lane[];
+const lanes = ['live', 'test'] as const satisfies readonly Lane[];
 
 export type ConsumerName = { name: string; kind: Kind; lane: Lane; filter: string };
 
-/** Everything the queue is called on the server; installations that share a server have different prefixes. */
+/** Names of the queue's streams, subjects and consumers; installations that share a server use different prefixes. */
 export type Names = {
   workStream: string;
   workSubjects: string;
   parkedStream: string;
   parkedSubjects: string;
-  /** One for each kind and lane; their filters do not overlap, as a work-queue stream demands. */
+  /** One for each kind and lane; a work-queue stream demands that their filters do not overlap. */
   consumers: readonly ConsumerName[];
-  /** One subject per stream and kind, so that the server keeps one tap of each. */
-  work(tap: Pick<Tap, 'kind' | 'stream'>): string;
-  parked(tap: Pick<Tap, 'kind' | 'stream'>): string;
+  /** One subject per stream and kind, so that the server keeps one work item of each. */
+  work(item: Pick<WorkItem, 'kind' | 'stream'>): string;
+  parked(item: Pick<WorkItem, 'kind' | 'stream'>): string;
 };
 
 export const namesFor = (prefix: string): Names => ({
@@ -38,7 +38,7 @@ export const namesFor = (prefix: string): Names => ({
 
 export const laneOf = (stream: StreamName): Lane => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
 
-/** A stream's name as one token of a subject: what a token may not hold is written as `%` and its UTF-8 bytes in hex. */
+/** A stream's name as one token of a subject: a character that a token may not hold becomes `%` and its UTF-8 bytes in hex. */
 export const subjectToken = (stream: StreamName): string =>
   stream.replace(/[^A-Za-z0-9_-]/gu, (character) =>
     [...Buffer.from(character, 'utf8')].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),

@@ -1,50 +1,48 @@
-import type { connect } from 'nats';
+import type { connect, JetStreamManager } from 'nats';
 import type { Clock } from '../../ports/clock.js';
-import type { WorkQueue } from '../../ports/work-queue.js';
-import { clearCrashLeftovers } from './crash-leftovers.js';
-import { faultCode, unavailable } from './faults.js';
-import { openLink, type QueueStatus } from './link.js';
-import { namesFor } from './names.js';
-import type { Notify } from './notices.js';
-import { createParked } from './parked.js';
+import { isFromSweep, type WorkItem, type WorkQueue } from '../../ports/work-queue.js';
+import { faultCode, isUnheard, isWrongLastSequence, unavailable } from './faults.js';
+import { type Link, type Notify, openLink, type QueueStatus } from './link.js';
+import { writeItem } from './message.js';
+import { type Names, namesFor } from './names.js';
+import { createParked, findStored, type Parked, type ParkedRecord, removeStored } from './parked.js';
 import { readServers } from './servers.js';
-import { createTaps } from './taps.js';
 import { ensureTopology } from './topology.js';
 import { work } from './worker.js';
 
 export type NatsQueueOptions = {
-  /** As `readServers` takes them. */
+  /** Addresses in the form that `readServers` accepts. */
   servers: string;
   clock: Clock;
   notify?: Notify;
-  /** Begins the names of streams and subjects; default `nfse`. */
+  /** Prefix of the names of streams and subjects; default `nfse`. */
   prefix?: string;
-  /** Copies of each message in a cluster, for streams that are made; default 1. */
+  /** Copies of each message in a cluster, for streams that are created here; default 1. */
   replicas?: number;
-  /** A process that was silent for so long has lost its messages to others; default 30 s. */
+  /** A process that is silent for this long loses its messages to others; default 30 s. */
   ackWaitMs?: number;
-  /** An answer of the server takes no longer; default 5 s. */
+  /** Longest wait for an answer of the server; default 5 s. */
   answerMs?: number;
-  /** Signs of life of a consumer that has nothing to do; default 5 s. */
+  /** Interval of heartbeats from a consumer that has nothing to do; default 5 s. */
   heartbeatMs?: number;
-  /** Between two checks of streams and consumers; default 60 s. They are checked at each connection too. */
+  /** Interval between checks of streams and consumers, which are also checked at each connection; default 60 s. */
   checkMs?: number;
-  /** Of one message; beyond it is parked. Default 1,000: pauses of a long look-up count too. */
+  /** Deliveries of one message before it is parked; default 1,000, because pauses of a long look-up count too. */
   maxDeliveries?: number;
-  /** For tests: the client's own unless given. */
+  /** For tests; the client's own function by default. */
   connect?: typeof connect;
 };
 
 export type NatsWorkQueue = WorkQueue & {
   status(): QueueStatus;
-  /** Ends all work as its own signal would, then drains the connection. */
+  /** Ends all work as an abort of its signal would, then drains the connection. */
   close(): Promise<void>;
 };
 
 /**
- * The queue on NATS JetStream, 2.9 or newer. Taps for one stream and kind merge, because the server keeps one message of
- * each subject. Within a process one stream is never handled twice at once; two processes may, and the log decides.
- * Throws `NatsServersInvalid`, `NatsTopologyMismatch`, or `WorkQueueUnavailable` when no server answers in time.
+ * The queue on NATS JetStream, 2.9 or newer. Work items for one stream and kind merge, because the server keeps one message of each subject. Within a
+ * process one stream is never handled twice at once; two processes may handle it, and the log decides. Throws `NatsServersInvalid`,
+ * `NatsTopologyMismatch`, or `WorkQueueUnavailable` when no server answers in time.
  */
 export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWorkQueue> => {
   const { clock, replicas = 1, ackWaitMs = 30_000, answerMs = 5_000, heartbeatMs = 5_000 } = options;
@@ -63,7 +61,7 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
     ...(options.connect === undefined ? {} : { connect: options.connect }),
   });
   const parked = createParked(link, names, clock);
-  const taps = createTaps(link, names, parked);
+  const items = createItemWriter(link, names, parked);
   const closing = new AbortController();
   const working = new Set<Promise<void>>();
 
@@ -76,8 +74,8 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
   };
 
   return {
-    put: (tap) =>
-      asPort('the tap could not be put', () => taps.put(tap)).catch((error: unknown) => {
+    put: (item) =>
+      asPort('the item could not be put', () => items.put(item)).catch((error: unknown) => {
         notify({ kind: 'put_failed', code: faultCode(error) });
         throw error;
       }),
@@ -96,15 +94,19 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
         return state.messages;
       }),
     parked: () =>
-      asPort('the parked taps could not be read', async () =>
+      asPort('the parked items could not be read', async () =>
         (await parked.list()).map(({ kind, stream, messageId, reason, parkedAt }) => ({
-          ...{ kind, stream, messageId, reason, parkedAt },
+          kind,
+          stream,
+          messageId,
+          reason,
+          parkedAt,
         })),
       ),
     retryParked: (stream) =>
-      asPort('the parked tap could not be put back', async () => {
+      asPort('the parked item could not be put back', async () => {
         const records = await parked.findAll(stream);
-        for (const record of records) await taps.unpark(record);
+        for (const record of records) await items.unpark(record);
         return records.length > 0;
       }),
     status: () => link.status(),
@@ -112,6 +114,95 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
       closing.abort();
       await Promise.allSettled(working);
       await link.close();
+    },
+  };
+};
+
+/**
+ * Corrects what a crashed server remembers of a consumer but not of its stream, or the other way round. Messages that were answered but are still
+ * stored would never be delivered and would keep out work items that are put again, so they are removed. A consumer that is ahead of its stream would
+ * skip new messages, so it is deleted. Returns true when a consumer was deleted and must be created again.
+ */
+export const clearCrashLeftovers = async (manager: JetStreamManager, names: Names): Promise<boolean> => {
+  const { workStream } = names;
+  const consumers = await Promise.all(
+    names.consumers.map(async ({ name, filter }) => ({
+      name,
+      filter,
+      answeredUpTo: (await manager.consumers.info(workStream, name)).ack_floor.stream_seq,
+    })),
+  );
+  // Read after the consumers, because then no consumer of a healthy stream is ahead of this state.
+  const { state } = await manager.streams.info(workStream);
+  const removeThrough = async (last: number, from: number, filter: string): Promise<void> => {
+    for (let seq = from; seq <= last; ) {
+      const found = await findStored(manager, workStream, { seq, next_by_subj: filter });
+      if (found === undefined || found.seq > last) return;
+      await removeStored(manager, workStream, found);
+      seq = found.seq + 1;
+    }
+  };
+  let isDeleted = false;
+  for (const { name, filter, answeredUpTo } of consumers) {
+    if (answeredUpTo > state.last_seq) {
+      await manager.consumers.delete(workStream, name);
+      isDeleted = true;
+    } else {
+      await removeThrough(answeredUpTo, state.first_seq, filter);
+    }
+  }
+  return isDeleted;
+};
+
+/** Writes work items into the work stream. Calls throw the client's errors. */
+type ItemWriter = {
+  put(item: WorkItem): Promise<void>;
+  /** Puts a parked work item back, even when the server has just seen its message id. */
+  unpark(record: ParkedRecord): Promise<void>;
+};
+
+const createItemWriter = (link: Link, names: Names, parked: Parked): ItemWriter => {
+  const publish = async (item: WorkItem, messageId: string, onlyIfNoneWaits: boolean): Promise<number> => {
+    const session = link.session();
+    const send = async (): Promise<number> => {
+      const { seq } = await session.js.publish(names.work(item), writeItem(item), {
+        // The kind is part of the id, because ids of two kinds may be equal.
+        msgID: `${item.kind} ${messageId}`,
+        ...(onlyIfNoneWaits ? { expect: { lastSubjectSequence: 0 } } : {}),
+      });
+      return seq;
+    };
+    try {
+      return await send();
+    } catch (error) {
+      if (!isUnheard(error)) throw error;
+      // The stream was deleted or its storage lost. The work items that were in it come again from the log.
+      await link.repair(session);
+      return await send();
+    }
+  };
+
+  /** Leaves a work item as it is when it waits, pauses, is being handled or is parked. */
+  const putAgain = async (item: WorkItem): Promise<void> => {
+    if ((await parked.find(item)) !== undefined) return;
+    try {
+      await publish(item, item.messageId, true);
+    } catch (error) {
+      if (!isWrongLastSequence(error)) throw error;
+    }
+  };
+
+  const putNew = async (item: WorkItem): Promise<void> => {
+    const [sequence, record] = await Promise.all([publish(item, item.messageId, false), parked.find(item)]);
+    // Removes the record of an earlier work item, never one that was parked since.
+    if (record !== undefined && record.workSequence < sequence) await parked.forget(record);
+  };
+
+  return {
+    put: (item) => (isFromSweep(item) ? putAgain(item) : putNew(item)),
+    unpark: async (record) => {
+      await publish(record, `${record.messageId}/unparked/${record.sequence}`, false);
+      await parked.forget(record);
     },
   };
 };

@@ -1,29 +1,33 @@
+import type { JetStreamManager } from 'nats';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
-import type { ParkedTap, Tap } from '../../ports/work-queue.js';
+import { isFromSweep, type ParkedWork, type WorkItem } from '../../ports/work-queue.js';
+import { isNotFound } from './faults.js';
 import type { Link } from './link.js';
-import { readFields, readTap } from './message.js';
+import { readFields, readItem } from './message.js';
 import { kinds, type Names } from './names.js';
-import { findStored, removeStored, type Stored } from './stored.js';
 
-/** A parked tap as stored, with its place. */
-export type ParkedRecord = ParkedTap & {
+/** A parked work item as stored. */
+export type ParkedRecord = ParkedWork & {
   sequence: number;
-  /** Place of the parked message in the work stream: what is beyond it came later. */
+  /** Sequence of the parked message in the work stream: a higher sequence came later. */
   workSequence: number;
 };
 
-type Key = Pick<Tap, 'kind' | 'stream'>;
+type Key = Pick<WorkItem, 'kind' | 'stream'>;
 
-/** The stream of parked taps: one for each stream and kind, the newest. Calls throw what the client throws. */
+/** The stream of parked work items, which keeps the newest of each stream and kind. Calls throw the client's errors. */
 export type Parked = {
-  park(tap: Tap, reason: string, workSequence: number): Promise<void>;
-  /** Takes everything out of the work stream that waits for this stream and kind. */
-  clearWork(key: Key): Promise<void>;
+  park(item: WorkItem, reason: string, workSequence: number): Promise<void>;
+  /**
+   * Removes what waits in the work stream for an item that was parked with the sequence `parked`. New work behind that sequence stays, and the record
+   * goes instead, because new work wakes what is parked. Resolves to whether new work stays.
+   */
+  clearWork(key: Key, parked: number): Promise<boolean>;
   find(key: Key): Promise<ParkedRecord | undefined>;
   findAll(stream: StreamName): Promise<readonly ParkedRecord[]>;
   list(): Promise<readonly ParkedRecord[]>;
-  /** Unless it was parked anew meanwhile. */
+  /** Removes the record unless the work item was parked again meanwhile. */
   forget(record: ParkedRecord): Promise<void>;
 };
 
@@ -34,15 +38,29 @@ export const createParked = (link: Link, names: Names, clock: Clock): Parked => 
     return found === undefined ? undefined : readRecord(found);
   };
 
+  const forget = async (record: ParkedRecord): Promise<void> => {
+    const through = { filter: names.parked(record), seq: record.sequence + 1 };
+    await link.session().manager.streams.purge(names.parkedStream, through);
+  };
+
   return {
     park: async ({ kind, stream, messageId }, reason, workSequence) => {
       const record = { kind, stream, messageId, reason, parkedAt: clock.now(), workSequence };
       await link.session().js.publish(names.parked({ kind, stream }), JSON.stringify(record));
     },
-    clearWork: async (key) => {
+    clearWork: async (key, sequence) => {
       const { manager } = link.session();
       const waiting = await findStored(manager, names.workStream, { last_by_subj: names.work(key) });
-      if (waiting !== undefined) await removeStored(manager, names.workStream, waiting);
+      if (waiting === undefined) return false;
+      const item = readItem(waiting.string());
+      const isNewWork = waiting.seq > sequence && item !== undefined && !isFromSweep(item);
+      if (!isNewWork) {
+        await removeStored(manager, names.workStream, waiting);
+        return false;
+      }
+      const record = await find(key);
+      if (record !== undefined && record.workSequence < waiting.seq) await forget(record);
+      return true;
     },
     find,
     findAll: async (stream) =>
@@ -59,23 +77,51 @@ export const createParked = (link: Link, names: Names, clock: Clock): Parked => 
         sequence = found.seq + 1;
       }
     },
-    forget: async (record) => {
-      const through = { filter: names.parked(record), seq: record.sequence + 1 };
-      await link.session().manager.streams.purge(names.parkedStream, through);
-    },
+    forget,
   };
 };
 
 const readRecord = (stored: Stored): ParkedRecord | undefined => {
   const payload = stored.string();
-  const tap = readTap(payload);
+  const item = readItem(payload);
   const { reason, parkedAt, workSequence } = readFields(payload);
-  if (tap === undefined || typeof reason !== 'string' || typeof parkedAt !== 'string') return undefined;
+  if (item === undefined || typeof reason !== 'string' || typeof parkedAt !== 'string') return undefined;
   return {
-    ...tap,
+    ...item,
     reason,
     parkedAt,
     sequence: stored.seq,
     workSequence: typeof workSequence === 'number' ? workSequence : 0,
   };
+};
+
+/** A message as a stream holds it, with its sequence. */
+type Stored = Awaited<ReturnType<JetStreamManager['streams']['getMessage']>>;
+
+/** The last message of a subject, or the first from a sequence on whose subject matches. */
+type Which = { last_by_subj: string } | { seq: number; next_by_subj: string };
+
+/** Returns undefined when no message matches. Throws the client's other errors. */
+export const findStored = async (
+  manager: JetStreamManager,
+  stream: string,
+  which: Which,
+): Promise<Stored | undefined> => {
+  try {
+    // The client's type does not know `next_by_subj`; servers have it from 2.9 on.
+    return await manager.streams.getMessage(stream, which);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Removes one message; a missing message is no error. The work stream needs this, because after a purge by subject server 2.9 may never deliver
+ * waiting messages of other subjects.
+ */
+export const removeStored = async (manager: JetStreamManager, stream: string, { seq }: Stored): Promise<void> => {
+  await manager.streams.deleteMessage(stream, seq, false).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
 };

@@ -1,33 +1,33 @@
 import { createInbox, type Msg, nanos } from 'nats';
-import { settlesWithin } from '../../waiting/pause.js';
-import type { Session } from './connecting.js';
+import { settlesWithin } from '../../lib/pause.js';
+import type { Session } from './link.js';
 import { readMessage, type WorkMessage } from './message.js';
 
-/** How a request for messages ended; `refused` is a server that has no place for it now, or moves its streams. */
-export type PullEnd = 'over' | 'refused' | 'missing' | 'silent' | 'stopped';
+/** How a request for messages ended; `refused`: the server has no capacity now, or is moving its streams. */
+type PullEnd = 'over' | 'refused' | 'missing' | 'silent' | 'stopped';
 
-export type Pull = {
+type Pull = {
   session: Session;
   stream: string;
   consumer: string;
   batch: number;
-  /** The server sends a sign of life this often while the request waits; two missed ones end it. */
+  /** Interval of the server's heartbeats while the request waits; two missed heartbeats end it. */
   heartbeatMs: number;
   signal: AbortSignal;
   onMessage(message: WorkMessage): void;
 };
 
 /**
- * The least that a server takes for a request with heartbeats. No more, because server 2.9 may forget to wake a consumer
- * that was made anew while messages came: only the next request finds them.
+ * The shortest request that a server accepts with heartbeats. Longer requests are avoided, because server 2.9 may forget to wake a consumer that was
+ * created again while messages came; only the next request finds them.
  */
 const HEARTBEATS_OF_A_REQUEST = 2;
 const MISSED_HEARTBEATS = 2.5;
 const DRAIN_MS = 1_000;
 
 /**
- * Asks a consumer for up to `batch` messages. When it is stopped, messages on their way still reach `onMessage` before
- * it resolves; those that come even later are given back.
+ * Asks a consumer for up to `batch` messages. When it is stopped, messages on their way still reach `onMessage` before it resolves; later ones are
+ * given back.
  */
 export const pull = async (options: Pull): Promise<PullEnd> => {
   const { session, stream, consumer, batch, heartbeatMs, signal, onMessage } = options;

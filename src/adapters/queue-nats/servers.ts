@@ -1,17 +1,17 @@
 import type { ConnectionOptions } from 'nats';
 
-/** Thrown for an address that cannot be used; says which and why, never what it holds. */
+/** Thrown for an address that cannot be used; the message says which and why, never what the address holds. */
 export class NatsServersInvalid extends Error {
   override readonly name = 'NatsServersInvalid';
 }
 
-export type NatsServers = Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'>;
+type NatsServers = Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'>;
 
 const DEFAULT_PORT = '4222';
 
 /**
- * `nats://user:password@host:4222`, `nats://token@host` or `tls://host`, several separated by commas. The client has one
- * identity for all its servers, so those that name one must name the same; one `tls://` demands TLS of all.
+ * Reads `nats://user:password@host:4222`, `nats://token@host` or `tls://host`, several separated by commas. The client has one identity for all its
+ * servers, so the named identities must be equal. Throws `NatsServersInvalid`.
  */
 export const readServers = (text: string): NatsServers => {
   const urls = text.split(',').map(readServer);
@@ -27,7 +27,7 @@ export const readServers = (text: string): NatsServers => {
   };
 };
 
-/** One `tls://` demands TLS of all; without it a server may ask for TLS, and anybody between may take that away. */
+/** Without a `tls://` address a server may still ask for TLS, but an attacker on the network can suppress that. */
 export const natsTransport = (text: string): { hosts: readonly string[]; tls: 'none' | 'verified' } => ({
   hosts: text.split(',').map((server, index) => readServer(server, index).hostname),
   tls: readServers(text).tls === undefined ? 'none' : 'verified',

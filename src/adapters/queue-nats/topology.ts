@@ -13,19 +13,18 @@ import {
 } from 'nats';
 import { faultCode, isNotFound, isRefused } from './faults.js';
 import type { ConsumerName, Names } from './names.js';
-import { NatsTopologyMismatch } from './topology-mismatch.js';
 
-export type Topology = {
+type Topology = {
   names: Names;
-  /** A message is given to somebody else when its holder was silent for so long. */
+  /** A message goes to another worker when its holder was silent for this long. */
   ackWaitMs: number;
-  /** Of streams that are made; existing ones keep theirs. */
+  /** Replicas of streams that are created; existing streams keep theirs. */
   replicas: number;
 };
 
 const DUPLICATE_WINDOW_MS = 120_000;
 
-/** Creates what is missing, mends what differs, and throws `NatsTopologyMismatch` where the server refuses. */
+/** Creates what is missing, corrects what differs, and throws `NatsTopologyMismatch` where the server refuses. */
 export const ensureTopology = async (manager: JetStreamManager, topology: Topology): Promise<void> => {
   const { names, replicas } = topology;
   await ensureStream(manager, names.workStream, workStream(names), replicas);
@@ -33,14 +32,14 @@ export const ensureTopology = async (manager: JetStreamManager, topology: Topolo
   await Promise.all(names.consumers.map((consumer) => ensureConsumer(manager, topology, consumer)));
 };
 
-/** One tap for each stream and kind: a newer one takes the place of the one that waits or is being handled. */
+/** One message for each stream and kind: a newer one replaces one that waits or is being handled. */
 const workStream = (names: Names) => ({
   subjects: [names.workSubjects],
   retention: RetentionPolicy.Workqueue,
   storage: StorageType.File,
   max_msgs_per_subject: 1,
   discard: DiscardPolicy.Old,
-  // With a limit, "discard old" would drop work in silence; the server's own limit refuses instead.
+  // With a limit here, "discard old" would drop work silently; the server's own limit refuses new messages instead.
   max_msgs: -1,
   max_bytes: -1,
   max_age: 0,
@@ -65,9 +64,9 @@ const workConsumer = ({ name, filter }: ConsumerName, ackWaitMs: number) => ({
   deliver_policy: DeliverPolicy.All,
   replay_policy: ReplayPolicy.Instant,
   ack_wait: nanos(ackWaitMs),
-  // A message past the server's own count would lie in the stream for ever: the worker counts and parks.
+  // A message past the server's own limit would remain undelivered, so the worker counts deliveries and parks.
   max_deliver: -1,
-  // Messages in a pause count as pending: any limit would let pauses stop new work.
+  // Messages in a pause count as pending, so any limit would let pauses stop new work.
   max_ack_pending: -1,
 });
 
@@ -127,3 +126,8 @@ const settle = async (what: string, differing: readonly string[], changing: Prom
     throw new NatsTopologyMismatch(`NATS refuses the ${what} that the work queue needs (${faultCode(error)})${fields}`);
   }
 };
+
+/** Thrown when a stream or consumer of our name exists and cannot be changed to what the queue needs; names what differs. */
+export class NatsTopologyMismatch extends Error {
+  override readonly name = 'NatsTopologyMismatch';
+}

@@ -1,37 +1,42 @@
-import { type Delivery, type Verdict, type WorkQueue, WorkQueueUnavailable } from '../../ports/work-queue.js';
-import { type Backoff, createBackoff } from '../../waiting/backoff.js';
-import { pause, settlesWithin } from '../../waiting/pause.js';
+import { type Backoff, createBackoff } from '../../lib/backoff.js';
+import { pause, settlesWithin } from '../../lib/pause.js';
+import {
+  type Delivery,
+  type HandlingResult,
+  type WorkItem,
+  type WorkQueue,
+  WorkQueueUnavailable,
+} from '../../ports/work-queue.js';
 import { faultCode } from './faults.js';
 import { createIntake, type Held } from './intake.js';
-import type { Link } from './link.js';
-import { readTap, type WorkMessage } from './message.js';
+import type { Link, Notify } from './link.js';
+import { readItem, type WorkMessage } from './message.js';
 import { type ConsumerName, laneOf, type Names } from './names.js';
-import type { Notify } from './notices.js';
 import type { Parked } from './parked.js';
 import { pull } from './pull.js';
 
-export type WorkerOptions = {
+type WorkerOptions = {
   link: Link;
   names: Names;
   parked: Parked;
   ackWaitMs: number;
   heartbeatMs: number;
-  /** More deliveries than this of one message park it without being handled: its handler may be what kills us. */
+  /** A message with more deliveries than this is parked without being handled, because its handler may be what ends the process. */
   maxDeliveries: number;
   notify: Notify;
 };
 
 type Work = Parameters<WorkQueue['work']>[0];
 
-/** A worker that holds its tap longer than this after a failure tries again; work itself is never cut off. */
+/** Pause before a work item is handled again after its handler threw; a running handler is never cut off. */
 const RETRY_AFTER_FAULT_MS = 1_000;
-/** Before a consumer that failed is asked again; doubles, with jitter. */
+/** Pause before a consumer that failed is asked again; doubles, with jitter. */
 const RETRY_MS = { first: 200, longest: 5_000 };
 const FLUSH_MS = 2_000;
-/** So often within the holder's time the server hears that the work goes on. */
+/** How often within `ackWaitMs` the server is informed that work continues. */
 const SIGNS_OF_LIFE = 3;
 
-/** Pulls, handles and answers until the signal aborts; then what is not in hand goes back at once. */
+/** Pulls, handles and answers until the signal aborts; then gives back at once what is not being handled. */
 export const work = async (options: WorkerOptions, { kinds, concurrency, signal, handle }: Work): Promise<void> => {
   const { link, names, parked, ackWaitMs, heartbeatMs, maxDeliveries, notify } = options;
   if (signal.aborted) return;
@@ -59,43 +64,54 @@ export const work = async (options: WorkerOptions, { kinds, concurrency, signal,
   };
 
   const finish = async (held: Held): Promise<void> => {
-    const { tap, message } = held;
+    const { item, message } = held;
     const { deliveries } = message;
-    const about = { work: tap.kind, lane: laneOf(tap.stream) };
+    const about = { work: item.kind, lane: laneOf(item.stream) };
     notify({ kind: 'delivered', ...about, deliveries });
-    const verdict = await verdictOn({ ...tap, deliveries }, handle, maxDeliveries);
-    const latest = (): WorkMessage => intake.messageOf(tap) ?? message;
+    const result = await handlingResult({ ...item, deliveries }, handle, maxDeliveries);
+    const latest = (): WorkMessage => intake.messageOf(item) ?? message;
+    let again: 'keep' | 'drop' = result.kind === 'park' ? 'drop' : 'keep';
     try {
-      await answer(verdict, held, latest);
-      notify({ kind: 'concluded', ...about, verdict: verdict.kind });
+      again = await answer(result, held, latest);
+      notify({ kind: 'concluded', ...about, verdict: result.kind });
     } catch (error) {
       notify({ kind: 'verdict_lost', ...about, code: faultCode(error) });
     }
-    intake.finish(tap, verdict.kind === 'park' ? 'drop' : 'keep');
+    intake.finish(item, again);
   };
 
-  const answer = async (verdict: Verdict, { tap }: Held, latest: () => WorkMessage): Promise<void> => {
-    if (verdict.kind === 'ack') return latest().ack();
-    if (verdict.kind === 'retry') return latest().retry(verdict.afterMs);
+  /** Returns what becomes of a message that came for the same stream and kind meanwhile. */
+  const answer = async (
+    result: HandlingResult,
+    { item }: Held,
+    latest: () => WorkMessage,
+  ): Promise<'keep' | 'drop'> => {
+    if (result.kind === 'park') return await park(item, result.reason, latest);
+    if (result.kind === 'ack') latest().ack();
+    else latest().retry(result.afterMs);
+    return 'keep';
+  };
+
+  const park = async (item: WorkItem, reason: string, latest: () => WorkMessage): Promise<'keep' | 'drop'> => {
     try {
-      await parked.park(tap, verdict.reason, latest().sequence);
+      await parked.park(item, reason, latest().sequence);
     } catch (error) {
       latest().retry(RETRY_AFTER_FAULT_MS);
       throw error;
     }
     latest().terminate();
-    await parked.clearWork(tap);
+    return (await parked.clearWork(item, latest().sequence)) ? 'keep' : 'drop';
   };
 
   const receive = (consumer: ConsumerName, message: WorkMessage): void => {
-    const tap = readTap(message.payload);
-    if (tap === undefined) {
+    const item = readItem(message.payload);
+    if (item === undefined) {
       message.terminate();
       notify({ kind: 'unreadable', consumer: consumer.name });
     } else if (signal.aborted) {
       message.giveBack();
     } else {
-      intake.add({ tap, message });
+      intake.add({ item, message });
       dispatch();
     }
   };
@@ -126,7 +142,7 @@ export const work = async (options: WorkerOptions, { kinds, concurrency, signal,
       if (end === 'over' || end === 'stopped') return waits.reset();
       if (end === 'missing' || end === 'silent') {
         notify({ kind: 'consumer_rebuilt', consumer: consumer.name, why: end });
-        // A stream made anew while the server still deletes the old one may never wake its consumers.
+        // A stream that is created while the server still deletes the old one may never wake its consumers.
         await pause(waits.next(), signal);
         if (!session.lost.aborted) await link.repair(session);
         return;
@@ -154,7 +170,11 @@ export const work = async (options: WorkerOptions, { kinds, concurrency, signal,
   }
 };
 
-const verdictOn = async (delivery: Delivery, handle: Work['handle'], maxDeliveries: number): Promise<Verdict> => {
+const handlingResult = async (
+  delivery: Delivery,
+  handle: Work['handle'],
+  maxDeliveries: number,
+): Promise<HandlingResult> => {
   if (delivery.deliveries > maxDeliveries) {
     return { kind: 'park', reason: `delivered ${delivery.deliveries} times without an end` };
   }
@@ -165,7 +185,7 @@ const verdictOn = async (delivery: Delivery, handle: Work['handle'], maxDeliveri
   }
 };
 
-/** A client that was closed under us throws; its messages come back when their holder's time is over. */
+/** A client that was closed meanwhile throws; its messages come back when their holder's time ends. */
 const each = (messages: readonly WorkMessage[], tell: (message: WorkMessage) => void): void => {
   for (const message of messages) {
     try {
@@ -179,7 +199,7 @@ const each = (messages: readonly WorkMessage[], tell: (message: WorkMessage) => 
 const tellAll = (messages: readonly WorkMessage[]): void => each(messages, (message) => message.working());
 const giveBackAll = (messages: readonly WorkMessage[]): void => each(messages, (message) => message.giveBack());
 
-/** So that a process may end after its last verdict; without a connection there is nothing to wait for. */
+/** Sends the last answers, so that the process may end; without a connection there is nothing to wait for. */
 const answersSent = async (link: Link): Promise<void> => {
   try {
     await settlesWithin(FLUSH_MS, link.session().nc.flush());

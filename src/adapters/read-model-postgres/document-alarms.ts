@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 
-/** Of one kind and one reason; `lastStream` is the invoice that it was told of last. */
+/** Counts the alarms of one kind and one reason; `lastStream` is the invoice of the last one. */
 export type DocumentAlarm = {
   notice: string;
   detail: string;
@@ -12,10 +12,10 @@ export type DocumentAlarm = {
   lastStream: StreamName;
 };
 
-/** Received documents that could not be relied on (migration 40). */
+/** Alarms about received documents that could not be relied on (migration 40). */
 export type DocumentAlarms = {
   note(notice: string, detail: string, stream: StreamName, at: Instant): Promise<void>;
-  /** The newest first. */
+  /** All alarms, the latest first. */
   all(): Promise<readonly DocumentAlarm[]>;
 };
 
@@ -31,7 +31,12 @@ export const createDocumentAlarms = (db: pg.Pool): DocumentAlarms => ({
   all: async () => {
     const { rows } = await db.query<Row>('select * from document_alarms order by last_at desc, notice, detail');
     return rows.map(({ notice, detail, seen, first_at, last_at, last_stream }) => ({
-      ...{ notice, detail, seen: Number(seen), firstAt: first_at, lastAt: last_at, lastStream: last_stream },
+      notice,
+      detail,
+      seen: Number(seen),
+      firstAt: first_at,
+      lastAt: last_at,
+      lastStream: last_stream,
     }));
   },
 });

@@ -1,25 +1,32 @@
 import type pg from 'pg';
 import type { InvoiceState } from '../../domain/invoice/state.js';
-import type { KeptRows } from '../../ports/read-model.js';
+import type { PreviousGeneration } from '../../ports/read-model.js';
 
-/** What every version of the handlers makes of the last event of a test invoice. */
+/** The state that every version of the handlers gives a test invoice at its last event. */
 const ENDED: InvoiceState = { kind: 'deleted' };
 
+/** What the stream's name says, and the revision. Every version of the rows has these columns, and they survive the invoice. */
+const IDENTITY = ['stream', 'revision', 'mode', 'company_id', 'invoice_id'];
+
 /**
- * In place and without its revision: brought up to date for a rollback, the row meets the events that are left and becomes the
- * one that a rebuild gives. The columns are those of every version so far.
+ * Empties the row of a test invoice in the previous projection generation: all columns that this generation has, but its identity. The revision is
+ * left as it is: brought up to date for a rollback, the row folds the remaining events and equals the row of a rebuild.
  */
-export const createKeptRows = (db: pg.Pool): KeptRows => ({
+export const createPreviousGeneration = (db: pg.Pool): PreviousGeneration => ({
   end: async (stream) => {
-    const { rows } = await db.query<{ kept: string }>(
-      `select format('%I.rows', 'p_invoices_v' || version || '_g' || generation) as kept from checkpoints
-       where name = 'invoices' and role = 'previous'`,
-    );
-    for (const { kept } of rows)
+    const { rows } = await db.query<{ table: string; emptied: string[] }>(PREVIOUS, [[...IDENTITY, 'state']]);
+    for (const { table, emptied } of rows)
       await db.query(
-        `update ${kept} set state = $2, access_key = null, dps_id = null, reference = null, created_at = null
-         where stream = $1`,
+        `update ${table} set ${emptied.map((column) => `${column} = null, `).join('')} state = $2 where stream = $1`,
         [stream, JSON.stringify(ENDED)],
       );
   },
 });
+
+/** The table of the previous generation and its columns, quoted. */
+const PREVIOUS = `select format('%I.rows', nspname) as table, array_agg(quote_ident(attname)) as emptied
+  from checkpoints
+  join pg_namespace on nspname = 'p_invoices_v' || version || '_g' || generation
+  join pg_class on relnamespace = pg_namespace.oid and relname = 'rows'
+  join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped and attname <> all ($1::text[])
+  where name = 'invoices' and role = 'previous' group by nspname`;

@@ -3,9 +3,9 @@ import type { Instant } from '../../domain/shared/time.js';
 
 /** When API keys were last used (migration 23). */
 export type KeyUses = {
-  /** Never backwards: several processes tell. */
+  /** Keeps the later instant, because several processes report uses. */
   note(uses: ReadonlyMap<string, Instant>): Promise<void>;
-  /** Of these keys; one that was never used is not in it. */
+  /** The last uses of these keys; a key that was never used is absent. */
   of(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
 };
 

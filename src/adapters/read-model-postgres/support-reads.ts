@@ -1,21 +1,25 @@
 import type pg from 'pg';
+import type { InvoiceRow } from '../../../projections/invoices.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
+import type { Mode } from '../../domain/shared/ids.js';
 import type { SupportReads, SupportRow } from '../../ports/support-reads.js';
-import { INDETERMINATE } from './support-watch.js';
 
-type Row = { stream: string; created_at: string | null; state: string };
+type Row = Pick<InvoiceRow, 'stream' | 'created_at' | 'state'>;
 
-const rowOf = ({ stream, created_at: createdAt, state }: Row): SupportRow => ({
-  ...{ stream, createdAt: createdAt ?? '', state: JSON.parse(state) as InvoiceState },
+const COLUMNS = 'stream, created_at, state';
+
+const rowOf = ({ stream, created_at, state }: Row): SupportRow => ({
+  stream,
+  createdAt: created_at ?? '',
+  state: JSON.parse(state) as InvoiceState,
 });
 
-/** An operator's questions to the rows; some look at all of them, so only an operator may ask. */
+/** Reads for operators. Each uses an index of the rows, but may return thousands of them, so API requests must not use them. */
 export const createSupportReads = (db: pg.Pool): SupportReads => ({
   invoices: async (streams) => {
-    const { rows } = await db.query<Row>(
-      'select stream, created_at, state from read.invoices where stream = any ($1::text[])',
-      [streams],
-    );
+    const { rows } = await db.query<Row>(`select ${COLUMNS} from read.invoices where stream = any ($1::text[])`, [
+      streams,
+    ]);
     return rows.map(rowOf);
   },
   byDpsId: async (dpsId) => {
@@ -23,21 +27,57 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
     return rows.map(({ stream }) => stream);
   },
   newest: async ({ companyId, before }, limit) => {
+    const bounds = [companyId, before?.createdAt, before?.stream];
+    const values = bounds.filter((bound) => bound !== undefined);
+    const next = companyId === undefined ? 1 : 2;
+    const conditions = [
+      'created_at is not null',
+      ...(companyId === undefined ? [] : ['company_id = $1']),
+      ...(before === undefined ? [] : [`(created_at, stream) < ($${next}, $${next + 1})`]),
+    ];
     const { rows } = await db.query<Row>(
-      `select stream, created_at, state from read.invoices
-       where created_at is not null and ($1::text is null or company_id = $1)
-         and ($2::text is null or (created_at, stream) < ($2, $3))
-       order by created_at desc, stream desc limit $4`,
-      [companyId ?? null, before?.createdAt ?? null, before?.stream ?? null, limit],
+      `select ${COLUMNS} from read.invoices where ${conditions.join(' and ')}
+       order by created_at desc, stream desc limit $${values.length + 1}`,
+      [...values, limit],
     );
     return rows.map(rowOf);
   },
   indeterminate: async (limit) => {
-    const { rows } = await db.query<Row & { total: number }>(
-      `select stream, created_at, state, count(*) over ()::int as total from read.invoices
-       where ${INDETERMINATE} order by created_at limit $1`,
-      [limit],
-    );
+    const rows = await indeterminateRows<Row>(db, COLUMNS, limit);
     return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
   },
 });
+
+/** Invoices that wait for support, oldest first; `count` is of all of them. */
+type IndeterminateInvoices = { count: number; oldest: readonly { invoiceId: string; mode: Mode }[] };
+
+/** For an operator's command. */
+export const indeterminateInvoices = async (db: pg.Pool, shown: number): Promise<IndeterminateInvoices> => {
+  const rows = await indeterminateRows<Pick<InvoiceRow, 'invoice_id' | 'mode'>>(db, 'invoice_id, mode', shown);
+  return {
+    count: rows[0]?.total ?? 0,
+    oldest: rows.map(({ invoice_id: invoiceId, mode }) => ({ invoiceId, mode })),
+  };
+};
+
+const indeterminateRows = async <R extends object>(
+  db: pg.Pool,
+  columns: string,
+  limit: number,
+): Promise<readonly (R & { total: number })[]> => {
+  const oldest = (condition: string) =>
+    db.query<R & { total: number }>(
+      `select ${columns}, count(*) over ()::int as total from read.invoices where ${condition} order by created_at limit $1`,
+      [limit],
+    );
+  try {
+    return (await oldest(`status = 'indeterminate'`)).rows;
+  } catch (error) {
+    if (!isUndefinedColumn(error)) throw error;
+    // Rows of version 2 have no such column. They are live until the projector of this program has built its own beside them.
+    return (await oldest(`state::jsonb #>> '{outcome,status}' = 'indeterminate'`)).rows;
+  }
+};
+
+const isUndefinedColumn = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '42703';

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 
-/** Thrown for a database address that cannot be used; says why, never what it holds. */
+/** Thrown for a database address that cannot be used. The message says why and never quotes the address. */
 export class DatabaseUrlInvalid extends Error {
   override readonly name = 'DatabaseUrlInvalid';
 }
 
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
 
-/** Every mode that asks for TLS verifies the certificate and the host name, as the driver reads them; `no-verify` says what it is. */
+/** What the driver makes of each `sslmode`: all modes with TLS but `no-verify` verify the certificate and the host name. */
 const TLS_MODES: Readonly<Record<string, string>> = {
   disable: 'disable',
   prefer: 'verify-full',
@@ -19,8 +19,8 @@ const TLS_MODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The address as the driver gets it, with what it would only tell at the first connection, or not at all, checked now.
- * The driver takes one host. Its next major version weakens `require` and `verify-ca`; here they stay what they are.
+ * The address for the driver, checked for faults that the driver would report at the first connection or never. Throws `DatabaseUrlInvalid`. The
+ * driver takes one host. Its next major version weakens `require` and `verify-ca`; here both stay `verify-full`.
  */
 export const readDatabaseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -47,12 +47,12 @@ const checkFile = (name: string, file: string | null): void => {
   }
 };
 
-/** No host for a socket of this machine. `unverified`: encrypted, to anybody who answers. */
-export type DatabaseTransport = { hosts: readonly string[]; tls: 'none' | 'unverified' | 'verified' };
+/** `hosts` is empty for a unix socket. `unverified`: encrypted, but the server's identity is not checked. */
+type DatabaseTransport = { hosts: readonly string[]; tls: 'none' | 'unverified' | 'verified' };
 
 /**
- * What the driver makes of an address that `readDatabaseUrl` has read, its own variables (PGHOST, PGSSLMODE) included: asked of the
- * driver, because its reading of `sslmode` is its own. It never falls back to plain text where TLS was asked for.
+ * How the driver connects to an address from `readDatabaseUrl`, its own variables (PGHOST, PGSSLMODE) included. The driver itself is asked, because
+ * it reads `sslmode` in its own way. It never falls back to plain text where TLS was asked for.
  */
 export const databaseTransport = (url: string): DatabaseTransport => {
   const { host, ssl }: { host: string; ssl: unknown } = new pg.Client({ connectionString: url });

@@ -1,19 +1,19 @@
 import { sqlFault } from './errors.js';
 
-/** Answers all items of a batch in their order, in one statement. */
-export type SendBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
+/** Sends a batch as one statement; returns one result per item, in the order of the items. */
+type SendBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
-/** A statement carries at most this many items. */
-const MOST = 128;
-/** Statements under way at once: one that waits for a lock does not hold up the others. */
-const AT_ONCE = 2;
+/** Most items of one statement. */
+const MAX_ITEMS = 128;
+/** Statements under way at once, so that a statement that waits for a lock does not hold up the next. */
+const MAX_STATEMENTS = 2;
 
 type Waiting<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
 
 /**
- * Shares round trips: calls of one turn of the loop, and those that come while earlier statements are under way, travel
- * together. A call never joins a statement that was sent before it came, so an answer is never older than its question.
- * A refusal that may be the fault of one item is found out by sending each alone; a lost server fails all.
+ * Shares round trips: calls of one turn of the event loop, and calls that arrive while earlier statements are under way, share a statement. A call
+ * never joins a statement that was sent before, so an answer is never older than its question. After a refusal that one item may have caused, each
+ * item is sent alone; when the server is lost, all calls reject.
  */
 export const batched = <Item, Result>(send: SendBatch<Item, Result>): ((item: Item) => Promise<Result>) => {
   const queue: Waiting<Item, Result>[] = [];
@@ -21,12 +21,12 @@ export const batched = <Item, Result>(send: SendBatch<Item, Result>): ((item: It
   let scheduled = false;
 
   const schedule = (): void => {
-    if (scheduled || underWay >= AT_ONCE || queue.length === 0) return;
+    if (scheduled || underWay >= MAX_STATEMENTS || queue.length === 0) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
       underWay += 1;
-      void deliver(queue.splice(0, MOST), send).finally(() => {
+      void deliver(queue.splice(0, MAX_ITEMS), send).finally(() => {
         underWay -= 1;
         schedule();
       });

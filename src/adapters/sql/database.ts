@@ -2,19 +2,19 @@ import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { isRolledBack } from './errors.js';
 
-/** Typed queries over a pool; closing the pool is the owner's business, so never call `destroy` on it. */
+/** Typed queries over a pool that the caller owns and closes. Never call `destroy` on the result: it would close the pool. */
 export const openDatabase = <Schema>(pool: pg.Pool): Kysely<Schema> =>
   new Kysely<Schema>({
     dialect: new PostgresDialect({
-      pool: { connect: async () => dropsWhatIsBroken(await pool.connect()), end: () => pool.end() },
+      pool: { connect: async () => closingBroken(await pool.connect()), end: () => pool.end() },
     }),
   });
 
 /**
- * The dialect gives a connection back as it is, also one that a silent server left in the middle of a statement: whoever
- * came next would wait behind that statement, for ever. Only a server's own ERROR leaves a connection fit for use.
+ * Kysely's dialect returns every connection to the pool, also one with a statement that a silent server never ended. The next caller would wait
+ * behind that statement without end. Only after the server's own ERROR is a connection fit for reuse; all others are closed.
  */
-const dropsWhatIsBroken = (client: pg.PoolClient): PostgresPoolClient => {
+const closingBroken = (client: pg.PoolClient): PostgresPoolClient => {
   let broken = false;
   const query = async (statement: unknown, parameters?: readonly unknown[]): Promise<unknown> => {
     try {

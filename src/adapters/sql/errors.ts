@@ -1,15 +1,15 @@
-/** What a failed statement says about the server, whatever it says about the statement. */
+/** What a failed statement says about the state of the server. */
 export type SqlFault =
   | 'unavailable'
   | 'disk_full'
   | 'read_only'
-  /** It does not let this user in, or not into this database. */
+  /** The server refuses this user, or the user this database. */
   | 'refused'
-  /** Its certificate cannot be trusted, or it offers no TLS. */
+  /** The server's certificate cannot be trusted, or the server offers no TLS. */
   | 'untrusted'
   | 'other';
 
-/** Classifies an error of `pg` or of a socket by its code; errors without one are judged by pg's own few messages. */
+/** Classifies an error of `pg` or of a socket by its code; an error without a code by the few messages of `pg`. */
 export const sqlFault = (error: unknown): SqlFault => {
   const code = codeOf(error);
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';
@@ -26,13 +26,13 @@ const faultOfCode = (code: string): SqlFault => {
 };
 
 /**
- * True when the server answered with an ERROR: the statement was rolled back, so it certainly did nothing. A FATAL or
- * PANIC ends the session at any moment, even after the commit, and proves nothing.
+ * True when the server answered with an ERROR: the statement was rolled back and had no effect. A FATAL or PANIC ends the session at any moment,
+ * even after the commit, and proves nothing.
  */
 export const isRolledBack = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 
-/** SQLSTATE or errno name. An AggregateError (several addresses tried) is as its first error. */
+/** SQLSTATE or errno name. An AggregateError (several addresses tried) counts as its first error. */
 const codeOf = (error: unknown): string | undefined => {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -68,11 +68,11 @@ const REFUSED: ReadonlySet<string> = new Set([
   '42501', // insufficient_privilege
 ]);
 
-/** Node's and OpenSSL's names for a certificate that does not hold, and for a handshake that failed. */
+/** Codes of Node and OpenSSL for an invalid certificate and for a failed handshake. */
 const UNTRUSTED =
   /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|CRL_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|^ERR_(?:TLS|SSL)|^EPROTO$/;
 
-/** What pg says without a code. */
+/** Messages of pg that come without a code. */
 const BY_MESSAGE: readonly (readonly [RegExp, SqlFault])[] = [
   [
     /Connection terminated|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/i,

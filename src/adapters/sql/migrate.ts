@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 
-/** A step forward of the schema. `id` grows along the list, gaps are allowed; `sql` runs in one transaction. */
+/** A step forward of the schema. Ids ascend and may have gaps; `sql` runs in one transaction. */
 export type Migration = { id: number; name: string; sql: string };
 
-/** Thrown when the database's history is not a beginning of the list; nothing was changed. */
+/** Thrown when the migrations that the database ran are not the first ones of the list; nothing was changed. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
 /**
- * Runs what the database lacks, under an advisory lock, so that several processes may start at once. Returns the ids
- * that ran. Throws `MigrationError`, or what PostgreSQL said of a step (which then left nothing behind). A user who may only read
- * the history can call it: nothing is written when nothing is missing.
+ * Runs the migrations that the database lacks and returns their ids. An advisory lock lets several processes start at once. Throws
+ * `MigrationError`, or PostgreSQL's error of a migration, which was then rolled back. Nothing is written when no migration is missing, so a user
+ * who may only read the history can call it.
  */
 export const migrate = (pool: pg.Pool, migrations: readonly Migration[]): Promise<readonly number[]> =>
   withSchemaLock(pool, async (client) => {
@@ -22,16 +22,16 @@ export const migrate = (pool: pg.Pool, migrations: readonly Migration[]): Promis
     return missing.map(({ id }) => id);
   });
 
-/** One at a time among all processes, however long it takes, on a connection of its own. */
+/** Runs `work` while no other process holds the lock of the schema, without a time limit, on a connection that is closed afterwards. */
 export const withSchemaLock = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
   const client = await pool.connect();
   try {
-    // Others may be waiting for a long step of ours, and a long step must not be cut short.
+    // A long migration must not be cut short, and other processes wait for its end.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     return await work(client);
   } finally {
-    // The session's lock and settings go with it.
+    // Closing the session releases its lock and its settings.
     client.release(true);
   }
 };
@@ -99,7 +99,7 @@ const apply = async (client: pg.PoolClient, migration: Migration): Promise<void>
     ]);
     await client.query('commit');
   } catch (error) {
-    // When the connection is what failed, there is nothing left to roll back.
+    // A lost connection has nothing left to roll back.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
@@ -110,5 +110,5 @@ const checksumOf = ({ name, sql }: Migration): string => createHash('sha256').up
 const HISTORY = `create table if not exists schema_migrations (
   id integer primary key, name text not null, checksum text not null)`;
 
-/** Any number that nothing else locks; the letters of "nfse". */
+/** An advisory lock that nothing else uses: the letters of "nfse". */
 const LOCK = 0x6e667365;

@@ -1,6 +1,5 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { readOnlySessions } from './read-only-sessions.js';
 
 /** What an operator may set for all pools of a process (`DATABASE_…_TIMEOUT_S`); each has a default here. */
 export type SessionLimits = {
@@ -18,25 +17,25 @@ export type PoolOptions = SessionLimits & {
   max: number;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
-  /** This side gives up a silent server after this and drops the connection; default 2 s after the server would have. */
+  /** The client gives up a silent server after this and drops the connection; default 2 s after the server would have. */
   answerTimeoutMs?: number;
   /** False: a commit does not wait for the disk; only for rows that may be lost. Default true. */
   synchronousCommit?: boolean;
-  /** Told of connections lost while idle; the pool replaces them by itself. */
+  /** Called for each connection that is lost while idle; the pool replaces it. */
   onIdleError?: (error: Error) => void;
 };
 
 const STATEMENT_MS = 15_000;
 const LOCK_MS = 10_000;
 const CONNECT_MS = 5_000;
-/** The server's own refusal is certain and ours is not, so it goes first. */
+/** The server gives up first, because its refusal is certain and a timeout of the client is not. */
 const ANSWER_MARGIN_MS = 2_000;
 const GOODBYE_MS = 2_000;
 
-/** A pool that a lost, silent or replaced server cannot bring the process down with. Connects when first used. */
+/** Opens a pool that survives a lost, silent or replaced server. Connects when first used. */
 export const openPool = (options: PoolOptions): pg.Pool => {
   const { statementTimeoutMs = STATEMENT_MS, connectTimeoutMs = CONNECT_MS } = options;
-  const patience = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + ANSWER_MARGIN_MS;
+  const serverTimeout = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + ANSWER_MARGIN_MS;
   const sessions = readOnlySessions();
   const pool = new pg.Pool({
     connectionString: options.connectionString,
@@ -44,28 +43,28 @@ export const openPool = (options: PoolOptions): pg.Pool => {
     application_name: options.applicationName,
     statement_timeout: statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs ?? LOCK_MS,
-    query_timeout: options.answerTimeoutMs ?? patience,
+    query_timeout: options.answerTimeoutMs ?? serverTimeout,
     idle_in_transaction_session_timeout: 60_000,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    onConnect: sessions.ask,
+    onConnect: sessions.onConnect,
     ...(options.synchronousCommit === false ? { options: '-c synchronous_commit=off' } : {}),
   });
   // An 'error' event without a listener ends the process.
   pool.on('error', (error) => options.onIdleError?.(error));
   pool.on('connect', (client) => client.on('error', ignore));
-  pool.on('release', (_error, client) => letExit(client));
-  sessions.watch(pool);
-  return endingAwake(pool);
+  pool.on('release', (_error, client) => unrefSocket(client));
+  sessions.attach(pool);
+  return endKeepingProcessAlive(pool);
 };
 
 /**
- * The driver waits for the goodbye of a session that was busy when the end began. Its socket does not keep the process alive any
- * more, which would then end (exit 13) before a healthy server has answered.
+ * `pool.end` waits for the goodbye of a session that was busy when the end began. Its socket no longer keeps the process alive, which would then
+ * end (exit 13) before a healthy server has answered. A timer keeps the process alive for that time.
  */
-const endingAwake = (pool: pg.Pool): pg.Pool => {
+const endKeepingProcessAlive = (pool: pg.Pool): pg.Pool => {
   const end = pool.end.bind(pool) as () => Promise<void>;
   return Object.assign(pool, {
     end: async () => {
@@ -75,10 +74,51 @@ const endingAwake = (pool: pg.Pool): pg.Pool => {
   });
 };
 
-/** A silent server never answers a goodbye, which must not keep a process from ending; the pool takes it back with a client. */
-const letExit = ({ connection }: pg.PoolClient): void => {
+/**
+ * A silent server never answers a goodbye, so the socket of an idle client must not keep the process alive. The pool reverses this when it lends
+ * the client.
+ */
+const unrefSocket = ({ connection }: pg.PoolClient): void => {
   if (connection.stream instanceof Socket) connection.stream.unref();
 };
 
-/** A checked-out client reports its loss through the query in hand. */
+/** Without a listener an 'error' event ends the process. A client in use reports its loss through its query. */
 const ignore = (): void => {};
+
+type Reported = { parameterName: string; parameterValue: string };
+
+/** From PostgreSQL 14 on the server reports changes of this setting to open sessions. */
+const REPORTED_SIGN = 'default_transaction_read_only';
+
+type ReadOnlySessions = {
+  /** Asks a new session whether its server takes writes; for the pool's `onConnect`. */
+  onConnect(client: pg.ClientBase): Promise<void>;
+  /** Closes sessions of a server that takes no writes when they are given back. */
+  attach(pool: pg.Pool): void;
+};
+
+/**
+ * A session of a server that takes no writes is used once. Such a server was replaced, or is about to be, and would serve old data. The next caller
+ * connects again, by the name or proxy that knows the new primary; the driver has no `target_session_attrs`. While no server takes writes, reads
+ * continue at the price of a connection each.
+ */
+const readOnlySessions = (): ReadOnlySessions => {
+  const readOnly = new WeakSet<pg.ClientBase>();
+  return {
+    onConnect: async (client) => {
+      const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
+      if (rows[0]?.transaction_read_only === 'on') readOnly.add(client);
+    },
+    attach: (pool) => {
+      pool.on('connect', (client) =>
+        client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Reported) => {
+          if (parameterName === REPORTED_SIGN && parameterValue === 'on') readOnly.add(client);
+        }),
+      );
+      pool.on('release', (_error, client) => {
+        // The pool drops a client that has begun to end.
+        if (readOnly.has(client)) void client.end();
+      });
+    },
+  };
+};

@@ -3,16 +3,16 @@ import { withSchemaLock } from './migrate.js';
 
 export type Login = { name: string; password: string };
 
-export type Roles = {
-  /** Owns the database's schema and makes its steps. */
+type Roles = {
+  /** Owns the schema of the database and runs the migrations. */
   owner: Login;
-  /** What the service and the operator's commands connect as. */
+  /** The service and the operator's commands connect as this role. */
   service: Login;
 };
 
 /**
- * Makes the two roles, or sets their passwords and takes their attributes away; called by an administrator. Roles belong to the
- * whole server, so this may be called in any of its databases.
+ * Creates the two roles, or sets their passwords and removes attributes that they must not have. An administrator calls it. Roles belong to the
+ * whole server, so any of its databases will do.
  */
 export const prepareRoles = (admin: pg.Pool, { owner, service }: Roles): Promise<void> =>
   withSchemaLock(admin, async (client) => {
@@ -29,29 +29,29 @@ const prepareRole = async (client: pg.PoolClient, { name, password }: Login): Pr
     [name],
   );
   if (rows[0] === undefined) await client.query(`create role ${role}`);
-  // An administrator who is no superuser may not even deny these.
+  // Only a superuser may name these attributes, even to remove them.
   if (rows[0]?.excess === true)
     await client.query(`alter role ${role} ${ATTRIBUTES.map((attribute) => `no${attribute}`).join(' ')}`);
   await client.query(`alter role ${role} login password ${pg.escapeLiteral(password)}`);
 };
 
 /**
- * Gives what the product has made in this database to `owner`, and the read models to `service`; called by an administrator of the
- * database before the schema's steps. All or nothing, and repeats do no harm, so that a database of a version that knew one user
- * is taken over in whatever state it was left.
+ * Makes `owner` the owner of what the product has made in this database, and `service` the owner of the read models. An administrator of the
+ * database calls it before the migrations. It runs in one transaction and may be repeated, so it takes over a database of a version with one user
+ * from any state.
  */
-export const handOver = (admin: pg.Pool, owner: string, service: string): Promise<void> =>
+export const assignOwners = (admin: pg.Pool, owner: string, service: string): Promise<void> =>
   withSchemaLock(admin, async (client) => {
     await client.query('begin');
-    const lent = await borrow(client, [owner, service]);
+    const joined = await joinRoles(client, [owner, service]);
     const { rows } = await client.query<{ statement: string }>(STATEMENTS, [owner, service]);
     for (const { statement } of rows) await client.query(statement);
-    for (const role of lent) await client.query(`revoke ${pg.escapeIdentifier(role)} from current_user`);
+    for (const role of joined) await client.query(`revoke ${pg.escapeIdentifier(role)} from current_user`);
     await client.query('commit');
   });
 
-/** Who is no superuser must be a member of whom he gives something to. */
-const borrow = async (client: pg.PoolClient, roles: readonly string[]): Promise<readonly string[]> => {
+/** Makes the current user a member of the roles, because only a superuser may give objects to other roles. Returns the roles that were granted. */
+const joinRoles = async (client: pg.PoolClient, roles: readonly string[]): Promise<readonly string[]> => {
   const { rows } = await client.query<{ role: string }>(
     `select role from unnest($1::text[]) role where not pg_has_role(current_user, role, 'usage')`,
     [roles],
@@ -60,7 +60,7 @@ const borrow = async (client: pg.PoolClient, roles: readonly string[]): Promise<
   return rows.map(({ role }) => role);
 };
 
-/** The schema of the tables is where the history of the steps is, or where a new one would be. In this order, for each needs the last. */
+/** The home schema is that of the table of migrations, or `public` without such a table. Each turn of the statements needs the turns before. */
 const STATEMENTS = `
 with home as (
   select coalesce((select relnamespace from pg_class where relname = 'schema_migrations' and relkind = 'r' limit 1),
@@ -99,3 +99,99 @@ with home as (
   select 2, format('grant create on schema %I to %I', nspname, service) from parts, roles where part <> 'home'
 )
 select statement from statements order by turn`;
+
+/** Only functions of the owner change or remove rows of these tables (ADR 33). */
+const LOG_TABLES = ['event_log', 'event_log_head'];
+/** A service without the owner's address reads `schema_migrations` to see whether a migration is missing. */
+const READ_ONLY = [...LOG_TABLES, 'schema_migrations'];
+const OWNERS_FUNCTIONS = ['event_log_append', 'event_log_cut', 'projection_schema_make', 'projection_schema_drop'];
+
+/**
+ * Grants the role `service` what the product needs and revokes rights beyond that. The owner of the tables calls it after the migrations, and it
+ * covers all tables of the owner. Repeating it does no harm.
+ */
+export const grantService = (owner: pg.Pool, service: string): Promise<void> =>
+  withSchemaLock(owner, async (client) => {
+    // Every operator's command calls this, and a grant writes into the catalogue even when it changes nothing.
+    if ((await client.query(WRONG_RIGHTS, [service, READ_ONLY, OWNERS_FUNCTIONS])).rowCount === 0) return;
+    const { rows } = await client.query<OwnObjects>(OWN_OBJECTS);
+    const owned = rows[0];
+    if (owned !== undefined) await client.query(['begin', ...grants(owned, service), 'commit'].join(';\n'));
+  });
+
+/** Quoted names. Objects of other owners in these schemas are left alone. */
+type OwnObjects = { schema: string; tables: string[]; projections: string[] };
+
+const OWN_OBJECTS = `
+select quote_ident(current_schema()) as schema,
+  array(select quote_ident(c.relname) from pg_class c where c.relnamespace = current_schema()::regnamespace
+    and c.relkind in ('r', 'p') and c.relowner = current_user::regrole) as tables,
+  array(select quote_ident(n.nspname) from pg_namespace n where n.nspname ~ '^p_.*_g[0-9]+$'
+    and n.nspowner = current_user::regrole) as projections`;
+
+/** A row for each object of the owner on which the service has too few or too many rights. */
+const WRONG_RIGHTS = `
+with tables as (
+  select c.oid, c.relname = any($2) as read_only from pg_class c
+  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and c.relowner = current_user::regrole
+)
+select oid from tables, (values ('insert'), ('update'), ('delete')) r (privilege)
+where has_table_privilege($1, oid, privilege) = read_only or not has_table_privilege($1, oid, 'select')
+union all
+select oid from tables where read_only
+  and (has_table_privilege($1, oid, 'truncate') or has_any_column_privilege($1, oid, 'insert, update'))
+union all
+select p.oid from pg_proc p where p.pronamespace = current_schema()::regnamespace and p.proname = any($3)
+  and (not has_function_privilege($1, p.oid, 'execute') or p.proacl is null or p.proacl::text ~ '[{,]=X')
+union all
+select n.oid from pg_namespace n
+where (n.nspname = 'read' or n.nspname ~ '^p_.*_g[0-9]+$') and n.nspowner = current_user::regrole
+  and not (has_schema_privilege($1, n.oid, 'usage') and has_schema_privilege($1, n.oid, 'create'))
+union all
+select current_schema()::regnamespace where not has_schema_privilege($1, current_schema(), 'usage')`;
+
+const grants = ({ schema, tables, projections }: OwnObjects, service: string): readonly string[] => {
+  const to = pg.escapeIdentifier(service);
+  const within = (names: readonly string[]): string => names.map((name) => `${schema}.${name}`).join(', ');
+  return [
+    `grant usage on schema ${[schema, 'read', ...projections].join(', ')} to ${to}`,
+    `grant create on schema ${['read', ...projections].join(', ')} to ${to}`,
+    `revoke all on ${within(READ_ONLY)} from ${to}`,
+    `grant select on ${within(READ_ONLY)} to ${to}`,
+    `grant select, insert, update, delete on ${within(tables.filter((table) => !READ_ONLY.includes(table)))} to ${to}`,
+    // After a restore without privileges every role may call these functions.
+    `revoke all on function ${within(OWNERS_FUNCTIONS)} from public`,
+    `grant execute on function ${within(OWNERS_FUNCTIONS)} to ${to}`,
+  ];
+};
+
+/** Rights of the user of `db` that the product never needs, in words for an operator; empty for a user with least rights. */
+export const excessRights = async (db: Pick<pg.Pool, 'query'>): Promise<readonly string[]> => {
+  const { rows } = await db.query<{ excess: string[] }>(EXCESS, [LOG_TABLES]);
+  return rows[0]?.excess ?? [];
+};
+
+/** Rights that come by a membership count, whether they are inherited or have to be taken by SET ROLE. */
+const EXCESS = `
+with me as (select * from pg_roles where rolname = current_user),
+mine as (select r.* from pg_roles r, me where r.oid = me.oid or (not me.rolsuper and pg_has_role(current_user, r.oid, 'member')))
+select array_remove(array[
+  case when (select bool_or(rolsuper) from mine) then 'superuser' end,
+  case when (select bool_or(rolcreaterole) from mine) then 'createrole' end,
+  case when (select bool_or(rolcreatedb) from mine) then 'createdb' end,
+  case when (select bool_or(rolreplication) from mine) then 'replication' end,
+  case when (select bool_or(rolbypassrls) from mine) then 'bypassrls' end,
+  (select 'member of ' || string_agg(rolname, ', ' order by rolname) from mine where rolname in
+    ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files', 'pg_write_all_data')),
+  case when (select bool_or(d.datdba = m.oid) from pg_database d, mine m where d.datname = current_database())
+    then 'owner of the database' end,
+  (select 'owner of ' || string_agg(distinct c.relname, ', ') from pg_class c join mine m on m.oid = c.relowner
+    where c.relnamespace = current_schema()::regnamespace and c.relname = any($1)),
+  (select string_agg(r.privilege || ' on ' || t.name, ', ' order by t.name, r.privilege)
+    from unnest($1::text[]) t (name), (values ('delete'), ('insert'), ('truncate'), ('trigger')) r (privilege)
+    where has_table_privilege(t.name, r.privilege)),
+  (select 'update on ' || string_agg(t.name, ', ' order by t.name) from unnest($1::text[]) t (name)
+    where has_any_column_privilege(t.name, 'update')),
+  case when has_schema_privilege(current_schema(), 'create') then 'create in schema ' || current_schema() end,
+  case when has_database_privilege(current_database(), 'create') then 'create in the database' end
+], null) as excess`;

@@ -2,15 +2,16 @@ import type pg from 'pg';
 import type { CompanyId } from '../../domain/shared/ids.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
-import { openSecret, type SecretPlace, sealSecret } from './envelope.js';
+import { openSecret, type SecretBinding, sealSecret } from './envelope.js';
 import type { Keyring } from './keyring.js';
+import { masterKeyId } from './master-key.js';
 
-/** One encrypted row per certificate; `open` throws `WrongMasterKey` or `TamperedSecret`. */
+/** Keeps certificates as one encrypted row each; `open` throws `WrongMasterKey` or `TamperedSecret`. */
 export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clock): CertificateVault => ({
   put: async (companyId, certificate) => {
     const { certificateId } = certificate;
     const plain = Buffer.from(JSON.stringify(certificate));
-    const sealed = sealSecret(plain, certificatePlace(companyId, certificateId), keyring.sealing().key);
+    const sealed = sealSecret(plain, certificateBinding(companyId, certificateId), keyring.sealing().key);
     await db.query(
       `insert into vault_certificates (company_id, certificate_id, sealed, created_at) values ($1, $2, $3, $4)
        on conflict (company_id, certificate_id) do update set sealed = excluded.sealed`,
@@ -24,7 +25,7 @@ export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clo
     );
     const row = rows[0];
     if (row === undefined) return undefined;
-    const plain = await openSecret(row.sealed, certificatePlace(companyId, certificateId), keyring);
+    const plain = await openSecret(row.sealed, certificateBinding(companyId, certificateId), keyring);
     // Authenticated text that `put` wrote: its shape needs no second check.
     return JSON.parse(plain.toString('utf8')) as CompanyCertificate;
   },
@@ -37,7 +38,19 @@ export const createCertificateVault = (db: pg.Pool, keyring: Keyring, clock: Clo
   },
 });
 
-export const certificatePlace = (companyId: CompanyId, certificateId: string): SecretPlace => ({
+export const certificateBinding = (companyId: CompanyId, certificateId: string): SecretBinding => ({
   purpose: 'certificate',
   path: [companyId, certificateId],
 });
+
+/**
+ * Checks whether this process has the keys of all certificates, without opening one: an opening is an audited event. Throws the database's error;
+ * `wrongKey` counts the rows under a master key that this process lacks.
+ */
+export const checkVault = async (db: pg.Pool, keyring: Pick<Keyring, 'all'>): Promise<{ wrongKey: number }> => {
+  const { rows } = await db.query<{ wrong: number }>(
+    `select count(*)::int as wrong from vault_certificates where split_part(sealed, ':', 3) <> all($1)`,
+    [keyring.all().map(({ key }) => masterKeyId(key))],
+  );
+  return { wrongKey: rows[0]?.wrong ?? 0 };
+};

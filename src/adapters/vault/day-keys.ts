@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { epochMs, type Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
-import { openSecret, type SecretPlace, sealSecret } from './envelope.js';
+import { openSecret, type SecretBinding, sealSecret } from './envelope.js';
 import type { Keyring } from './keyring.js';
 
 /** `YYYY-MM-DD`, a day in UTC. */
@@ -11,22 +11,22 @@ export type UtcDay = string;
 export const utcDay = (at: Instant): UtcDay => at.slice(0, 10);
 
 export type DayKeys = {
-  /** Makes the key when the day has none; the same bytes for every process that asks. */
+  /** The key of a day, made when the day has none. Every process gets the same bytes. */
   ensure(day: UtcDay): Promise<Buffer>;
-  /** Undefined when the day has none (any more). */
+  /** Undefined when the day has no key, also after its key was destroyed. */
   find(day: UtcDay): Promise<Buffer | undefined>;
-  /** Days before this one. Returns how many keys went. */
+  /** Destroys the keys of the days before this one. Returns how many. */
   destroyBefore(day: UtcDay): Promise<number>;
 };
 
-/** Another process may destroy a key: nobody goes on with it for longer than this. */
+/** Longest use of a key that another process has destroyed. */
 const CACHED_MS = 60_000;
 
-/** Random keys, one a UTC day, sealed under the newest master key. */
+/** Random keys, one per UTC day, sealed under the newest master key (ADR 25). */
 export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys => {
   const cache = new Map<UtcDay, { key: Buffer; readAt: number }>();
 
-  /** Forgets the others of that age too: a destroyed one must not stay in memory because nobody asks for it. */
+  /** Evicts every key of that age, so that a destroyed key does not stay in memory until its day is asked for. */
   const cached = (day: UtcDay): Buffer | undefined => {
     const now = epochMs(clock.now());
     for (const [known, { readAt }] of cache) if (Math.abs(now - readAt) >= CACHED_MS) cache.delete(known);
@@ -41,7 +41,7 @@ export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys =>
       cache.delete(day);
       return undefined;
     }
-    const key = await openSecret(row.sealed, dayKeyPlace(day), keyring);
+    const key = await openSecret(row.sealed, dayKeyBinding(day), keyring);
     cache.set(day, { key, readAt });
     return key;
   };
@@ -50,7 +50,7 @@ export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys =>
     ensure: async (day) => {
       const known = cached(day) ?? (await read(day));
       if (known !== undefined) return known;
-      const sealed = sealSecret(randomBytes(32), dayKeyPlace(day), keyring.sealing().key);
+      const sealed = sealSecret(randomBytes(32), dayKeyBinding(day), keyring.sealing().key);
       await db.query('insert into vault_day_keys (day, sealed) values ($1, $2) on conflict do nothing', [day, sealed]);
       const made = await read(day);
       if (made === undefined) throw new Error(`the key of ${day} was destroyed while it was made`);
@@ -64,4 +64,4 @@ export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys =>
   };
 };
 
-export const dayKeyPlace = (day: UtcDay): SecretPlace => ({ purpose: 'day-key', path: [day] });
+export const dayKeyBinding = (day: UtcDay): SecretBinding => ({ purpose: 'day-key', path: [day] });

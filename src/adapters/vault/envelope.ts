@@ -2,97 +2,101 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Keyring } from './keyring.js';
 import { deriveKey, masterKeyId, WrongMasterKey } from './master-key.js';
 
-/** Thrown when a row does not open under its own master key: it was changed, or moved from another place. */
+/** Thrown when a row does not open under the master key that it names: it was changed, or moved from another row. */
 export class TamperedSecret extends Error {
   override readonly name = 'TamperedSecret';
 }
 
-/** What the row is for and where it stands; sealed text opens nowhere else. */
-export type SecretPlace = { purpose: 'day-key' | 'certificate' | 'signing-key'; path: readonly string[] };
+/** What a row is for, and its primary key. Its sealed text opens in no other row. */
+export type SecretBinding = { purpose: 'day-key' | 'certificate' | 'signing-key'; path: readonly string[] };
 
 const ENVELOPE = 'vault:2';
-/** Of before there were envelopes: sealed under the master key itself. A rotation turns it into one. */
+/** Older text, sealed under a key that is derived from the master key directly. A rotation turns it into an envelope. */
 const DIRECT = 'vault:1';
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * `vault:2:<master key id>:<wrapped key>:<ciphertext>`: AES-256-GCM under a key of its own, which is wrapped under one derived
- * from the master key. Both are bound to the place.
+ * `vault:2:<master key id>:<wrapped key>:<ciphertext>`: AES-256-GCM under a random key, which is wrapped under a key derived from the master key.
+ * Both are bound to the row.
  */
-export const sealSecret = (plain: Buffer, place: SecretPlace, masterKey: Buffer): string => {
+export const sealSecret = (plain: Buffer, binding: SecretBinding, masterKey: Buffer): string => {
   const own = randomBytes(KEY_BYTES);
-  return [ENVELOPE, masterKeyId(masterKey), wrap(own, place, masterKey), encrypt(plain, own, aad(place))].join(':');
+  return [ENVELOPE, masterKeyId(masterKey), wrap(own, binding, masterKey), encrypt(plain, own, aad(binding))].join(':');
 };
 
-/** Throws `WrongMasterKey` or `TamperedSecret`. */
-export const openSecret = async (text: string, place: SecretPlace, keyring: Pick<Keyring, 'ofId'>): Promise<Buffer> => {
-  const parts = partsOf(text, place);
-  const masterKey = await masterKeyOf(parts.keyId, place, keyring);
-  return untampered(place, () =>
+/** Opens sealed text. Throws `WrongMasterKey` or `TamperedSecret`. */
+export const openSecret = async (
+  text: string,
+  binding: SecretBinding,
+  keyring: Pick<Keyring, 'ofId'>,
+): Promise<Buffer> => {
+  const parts = partsOf(text, binding);
+  const masterKey = await masterKeyOf(parts.keyId, binding, keyring);
+  return orTampered(binding, () =>
     parts.kind === 'direct'
-      ? decrypt(parts.body, directKey(place, masterKey), aad(place))
-      : decrypt(parts.body, unwrap(parts.wrapped, place, masterKey), aad(place)),
+      ? decrypt(parts.body, directKey(binding, masterKey), aad(binding))
+      : decrypt(parts.body, unwrap(parts.wrapped, binding, masterKey), aad(binding)),
   );
 };
 
 /**
- * The same secret under this master key. Of an envelope only the key is wrapped anew: what it holds is not opened. Throws
- * `WrongMasterKey` or `TamperedSecret`.
+ * The same secret under this master key. Of an envelope only the key is wrapped again; its content is not opened. Throws `WrongMasterKey` or
+ * `TamperedSecret`.
  */
 export const resealSecret = async (
   text: string,
-  place: SecretPlace,
+  binding: SecretBinding,
   keyring: Pick<Keyring, 'ofId'>,
   masterKey: Buffer,
 ): Promise<string> => {
-  const parts = partsOf(text, place);
-  if (parts.kind === 'direct') return sealSecret(await openSecret(text, place, keyring), place, masterKey);
-  const before = await masterKeyOf(parts.keyId, place, keyring);
-  const own = untampered(place, () => unwrap(parts.wrapped, place, before));
-  return [ENVELOPE, masterKeyId(masterKey), wrap(own, place, masterKey), parts.body].join(':');
+  const parts = partsOf(text, binding);
+  if (parts.kind === 'direct') return sealSecret(await openSecret(text, binding, keyring), binding, masterKey);
+  const before = await masterKeyOf(parts.keyId, binding, keyring);
+  const own = orTampered(binding, () => unwrap(parts.wrapped, binding, before));
+  return [ENVELOPE, masterKeyId(masterKey), wrap(own, binding, masterKey), parts.body].join(':');
 };
 
 type Parts =
   | { kind: 'envelope'; keyId: string; wrapped: string; body: string }
   | { kind: 'direct'; keyId: string; body: string };
 
-/** Both kinds have the id of the master key at the same place, where the database looks for it too. */
-const partsOf = (text: string, place: SecretPlace): Parts => {
+/** Both kinds have the id of the master key as their third part, where SQL looks for it too. */
+const partsOf = (text: string, binding: SecretBinding): Parts => {
   const [, , keyId, first, second, ...rest] = text.split(':');
   if (keyId !== undefined && first !== undefined && second !== undefined && rest.length === 0) {
     if (text.startsWith(`${ENVELOPE}:`)) return { kind: 'envelope', keyId, wrapped: first, body: second };
-    // Its two parts, joined, are what an envelope's one part is: iv, ciphertext and tag.
-    if (text.startsWith(`${DIRECT}:`)) return { kind: 'direct', keyId, body: joined(first, second) };
+    // The two parts joined are the one part of an envelope: iv, ciphertext and tag.
+    if (text.startsWith(`${DIRECT}:`)) return { kind: 'direct', keyId, body: joinedBytes(first, second) };
   }
-  throw new TamperedSecret(`a ${place.purpose} of the vault is not sealed text`);
+  throw new TamperedSecret(`a ${binding.purpose} of the vault is not sealed text`);
 };
 
-const joined = (iv: string, sealed: string): string =>
+const joinedBytes = (iv: string, sealed: string): string =>
   Buffer.concat([Buffer.from(iv, 'base64url'), Buffer.from(sealed, 'base64url')]).toString('base64url');
 
-const masterKeyOf = async (keyId: string, place: SecretPlace, keyring: Pick<Keyring, 'ofId'>): Promise<Buffer> => {
+const masterKeyOf = async (keyId: string, binding: SecretBinding, keyring: Pick<Keyring, 'ofId'>): Promise<Buffer> => {
   const found = await keyring.ofId(keyId);
   if (found !== undefined) return found.key;
   throw new WrongMasterKey(
-    `a ${place.purpose} of the vault was sealed under master key ${keyId}, which is not in the key file: restore that key file`,
+    `a ${binding.purpose} of the vault was sealed under master key ${keyId}, which is not in the key file: restore that key file`,
   );
 };
 
-const untampered = (place: SecretPlace, open: () => Buffer): Buffer => {
+const orTampered = (binding: SecretBinding, open: () => Buffer): Buffer => {
   try {
     return open();
   } catch {
-    throw new TamperedSecret(`a ${place.purpose} of the vault was changed or stands in the wrong row`);
+    throw new TamperedSecret(`a ${binding.purpose} of the vault was changed or stands in the wrong row`);
   }
 };
 
-const wrap = (own: Buffer, place: SecretPlace, masterKey: Buffer): string =>
-  encrypt(own, wrappingKey(place, masterKey), wrappedAad(place));
+const wrap = (own: Buffer, binding: SecretBinding, masterKey: Buffer): string =>
+  encrypt(own, wrappingKey(binding, masterKey), wrappedAad(binding));
 
-const unwrap = (wrapped: string, place: SecretPlace, masterKey: Buffer): Buffer =>
-  decrypt(wrapped, wrappingKey(place, masterKey), wrappedAad(place));
+const unwrap = (wrapped: string, binding: SecretBinding, masterKey: Buffer): Buffer =>
+  decrypt(wrapped, wrappingKey(binding, masterKey), wrappedAad(binding));
 
 const encrypt = (plain: Buffer, key: Buffer, bound: Buffer): string => {
   const iv = randomBytes(IV_BYTES);
@@ -109,10 +113,10 @@ const decrypt = (text: string, key: Buffer, bound: Buffer): Buffer => {
   return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
 };
 
-const directKey = ({ purpose }: SecretPlace, masterKey: Buffer): Buffer => deriveKey(masterKey, `vault|${purpose}`);
+const directKey = ({ purpose }: SecretBinding, masterKey: Buffer): Buffer => deriveKey(masterKey, `vault|${purpose}`);
 
-const wrappingKey = ({ purpose }: SecretPlace, masterKey: Buffer): Buffer => deriveKey(masterKey, `wrap|${purpose}`);
+const wrappingKey = ({ purpose }: SecretBinding, masterKey: Buffer): Buffer => deriveKey(masterKey, `wrap|${purpose}`);
 
-const aad = ({ purpose, path }: SecretPlace): Buffer => Buffer.from(JSON.stringify([purpose, ...path]));
+const aad = ({ purpose, path }: SecretBinding): Buffer => Buffer.from(JSON.stringify([purpose, ...path]));
 
-const wrappedAad = ({ purpose, path }: SecretPlace): Buffer => Buffer.from(JSON.stringify(['key', purpose, ...path]));
+const wrappedAad = ({ purpose, path }: SecretBinding): Buffer => Buffer.from(JSON.stringify(['key', purpose, ...path]));

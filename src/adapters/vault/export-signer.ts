@@ -2,12 +2,15 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import type pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
 import type { ExportSigner } from '../../ports/export-signer.js';
-import { openSecret, type SecretPlace, sealSecret } from './envelope.js';
+import { openSecret, type SecretBinding, sealSecret } from './envelope.js';
 import type { Keyring } from './keyring.js';
 
 type KeyRow = { public_key: string; sealed: string };
 
-/** An Ed25519 key of the vault; `sign` throws `WrongMasterKey` or `TamperedSecret`. Two processes that make one at once agree on one. */
+/**
+ * Signs with an Ed25519 key of the vault. Two processes that make a key at the same time use the same one afterwards. `sign` throws
+ * `WrongMasterKey` or `TamperedSecret`.
+ */
 export const createExportSigner = (db: pg.Pool, keyring: Keyring, clock: Clock): ExportSigner => {
   const rows = async (): Promise<readonly KeyRow[]> =>
     (await db.query<KeyRow>('select public_key, sealed from vault_signing_keys order by created_at desc, public_key'))
@@ -33,20 +36,20 @@ export const createExportSigner = (db: pg.Pool, keyring: Keyring, clock: Clock):
     },
     sign: async (text) => {
       const { public_key, sealed } = await current();
-      const der = await openSecret(sealed, signingKeyPlace(public_key), keyring);
+      const der = await openSecret(sealed, signingKeyBinding(public_key), keyring);
       const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
       return sign(null, Buffer.from(text), key).toString('base64url');
     },
   };
 };
 
-export const signingKeyPlace = (publicKey: string): SecretPlace => ({ purpose: 'signing-key', path: [publicKey] });
+export const signingKeyBinding = (publicKey: string): SecretBinding => ({ purpose: 'signing-key', path: [publicKey] });
 
 const newKey = (keyring: Keyring): KeyRow => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const public_key = nameOf(privateKey);
   const der = privateKey.export({ format: 'der', type: 'pkcs8' });
-  return { public_key, sealed: sealSecret(der, signingKeyPlace(public_key), keyring.sealing().key) };
+  return { public_key, sealed: sealSecret(der, signingKeyBinding(public_key), keyring.sealing().key) };
 };
 
 /** The last 32 bytes of the DER of an Ed25519 public key are the key itself (RFC 8410). */

@@ -1,66 +1,72 @@
 import type pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
-import { isNoted, listGenerations, type RegisteredKey, UNSEEN } from './key-registry.js';
-import { nextGeneration } from './lost-key.js';
-import { byGeneration, generationNumber, type MasterKey, type MasterKeys, masterKeyId } from './master-key.js';
+import { isRegistered, listGenerations, type RegisteredKey, UNKNOWN_KEY_ID } from './key-registry.js';
+import {
+  byGeneration,
+  generationNumber,
+  type MasterKey,
+  type MasterKeys,
+  masterKeyId,
+  nextGeneration,
+} from './master-key.js';
 
-/** What left the vault, by name: nothing but the lost generation could open it. */
-export type TakenOut = {
+/** Names of the secrets that were removed from the vault, because only the lost generation could open them. */
+type RemovedSecrets = {
   /** `CNPJ certificate-id`. */
   certificates: readonly string[];
-  /** Days of test data. */
+  /** Days of test invoices. */
   dayKeys: readonly string[];
-  /** Public halves. */
+  /** Public keys. */
   signingKeys: readonly string[];
 };
 
 /** `sealing` is the generation that seals from now on; `refused` is one line for the operator. */
-export type GiveUpResult = { done: TakenOut & { generation: string; sealing: string } } | { refused: string };
+type GiveUpResult = { done: RemovedSecrets & { generation: string; sealing: string } } | { refused: string };
 
-export type GiveUpDeps = {
+type GiveUpDeps = {
   db: pg.Pool;
-  /** Of the key file, which is named in messages. */
+  /** The keys of `file`, the key file that messages name. */
   keys: MasterKeys;
   file: string;
   clock: Clock;
-  /** Puts the act on record; it is done after it, and again by whoever died between the two. */
+  /** Records the act, before the vault is changed. When the process dies in between, the repeated command records it again. */
   record(generation: string): Promise<void>;
 };
 
 /**
- * Gives up a generation that is lost without a copy: takes out of the vault what it sealed, and lets the service start without
- * it. Where no key of the file seals yet, its newest one does from now on. For ever, but for one thing: a line that turns up
- * again, in the key file, opens the events of its time.
+ * Gives up a generation that is lost without a copy (ADR 26): removes from the vault what it sealed, and lets the service start without it. When no
+ * key of the file is active, its newest one becomes so. This is permanent but for one thing: a lost line that is put back into the key file opens
+ * the events of its time.
  */
 export const giveUpGeneration = async (generation: string, by: string, deps: GiveUpDeps): Promise<GiveUpResult> => {
   const { db, clock, record } = deps;
   const registered = await listGenerations(db);
-  const refused = whyNot(generation, registered, deps);
+  const refused = refusalOf(generation, registered, deps);
   if (refused !== undefined) return { refused };
   const successor = successorOf(generation, registered, deps.keys);
   if (successor === undefined)
     return { refused: `no key of ${deps.file} can seal: ${addOne(deps.file, registered, deps.keys)}` };
   await record(generation);
-  const keyId = registered.find((one) => one.generation === generation)?.keyId ?? UNSEEN;
-  const taken = await takeOut(db, { generation, keyId, by, at: clock.now(), successor });
-  return { done: { generation, sealing: successor.generation, ...taken } };
+  const keyId = registered.find((one) => one.generation === generation)?.keyId ?? UNKNOWN_KEY_ID;
+  const removed = await removeSecrets(db, { generation, keyId, by, at: clock.now(), successor });
+  return { done: { generation, sealing: successor.generation, ...removed } };
 };
 
-const whyNot = (
+const refusalOf = (
   generation: string,
   registered: readonly RegisteredKey[],
   { keys, file }: GiveUpDeps,
 ): string | undefined => {
-  const noted = registered.find((one) => one.generation === generation);
+  const registration = registered.find((one) => one.generation === generation);
   const here = keys.find((one) => one.generation === generation);
-  if (noted?.givenUpAt !== undefined) return `${generation} was given up at ${noted.givenUpAt}`;
-  if (here !== undefined && (noted === undefined || isNoted(noted, masterKeyId(here.key))))
+  if (registration?.givenUpAt !== undefined) return `${generation} was given up at ${registration.givenUpAt}`;
+  if (here !== undefined && (registration === undefined || isRegistered(registration, masterKeyId(here.key))))
     return `${generation} is not lost: its key is in ${file}`;
   if (here !== undefined)
     return `${file} holds another key under the name ${generation}, which sealed nothing: move that file away, then ${addOne(file, registered, [])}`;
-  // A database that is new knows nothing of what sealed its log: any name before those of the file may have.
+  // A new database does not know which generations sealed its log, so any name before those of the file is possible.
   const isBefore = keys.some((one) => byGeneration({ generation }, one) > 0);
-  if (generationNumber(generation) === undefined || (noted === undefined && !isBefore))
+  if (generationNumber(generation) === undefined || (registration === undefined && !isBefore))
     return `there never was a generation ${generation}`;
   return undefined;
 };
@@ -68,27 +74,31 @@ const whyNot = (
 const addOne = (file: string, registered: readonly RegisteredKey[], keys: readonly MasterKey[]): string =>
   `nfse master-key add ${file} --generation ${nextGeneration([...registered, ...keys])}`;
 
-/** The newest key that seals already, else the newest that may begin to. */
+/** The newest active key, else the newest key that may be activated. */
 const successorOf = (
   lost: string,
   registered: readonly RegisteredKey[],
   keys: readonly MasterKey[],
 ): MasterKey | undefined => {
-  const noted = ({ generation }: MasterKey) => registered.find((one) => one.generation === generation);
-  const standing = keys
+  const registration = ({ generation }: MasterKey) => registered.find((one) => one.generation === generation);
+  const candidates = keys
     .filter(({ generation }) => generation !== lost)
     .sort(byGeneration)
-    .map((key) => ({ key, known: noted(key) }));
-  const seals = standing.find(
-    ({ key, known }) => known !== undefined && known.givenUpAt === undefined && isNoted(known, masterKeyId(key.key)),
+    .map((key) => ({ key, known: registration(key) }));
+  const seals = candidates.find(
+    ({ key, known }) =>
+      known !== undefined && known.givenUpAt === undefined && isRegistered(known, masterKeyId(key.key)),
   );
-  return (seals ?? standing.find(({ known }) => known === undefined))?.key;
+  return (seals ?? candidates.find(({ known }) => known === undefined))?.key;
 };
 
-type Given = { generation: string; keyId: string; by: string; at: string; successor: MasterKey };
+type GiveUp = { generation: string; keyId: string; by: string; at: string; successor: MasterKey };
 
-/** One statement: all of it or nothing. */
-const takeOut = async (db: pg.Pool, { generation, keyId, by, at, successor }: Given): Promise<TakenOut> => {
+/** One statement, so that all changes happen or none. */
+const removeSecrets = async (
+  db: pg.Pool,
+  { generation, keyId, by, at, successor }: GiveUp,
+): Promise<RemovedSecrets> => {
   const { rows } = await db.query<{ certificates: string[]; days: string[]; signing: string[] }>(
     `with certificates as (
        delete from vault_certificates where split_part(sealed, ':', 3) = $2

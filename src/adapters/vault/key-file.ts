@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chown, link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { nextGeneration } from './lost-key.js';
-import { byGeneration, generationNumber, type MasterKey, type MasterKeys } from './master-key.js';
+import { byGeneration, generationNumber, type MasterKey, type MasterKeys, nextGeneration } from './master-key.js';
 
 /** Thrown when the file is missing, holds no keys, or may be read by others; the message names the file and what to do. */
 export class MasterKeyUnusable extends Error {
@@ -12,8 +11,8 @@ export class MasterKeyUnusable extends Error {
 const KEY_BYTES = 32;
 
 /**
- * The generations of the master key in a file of its owner alone: `m2:BASE64`, one a line; the first may stand without its name.
- * With `createIfMissing` several processes may start at once: one key wins. Throws `MasterKeyUnusable`.
+ * The generations of the master key from a file that only its owner may read: `m2:BASE64`, one a line; the first may lack its name. With
+ * `createIfMissing` a missing file is made; of several processes that start at once, one makes the key. Throws `MasterKeyUnusable`.
  */
 export const loadMasterKeys = async (
   file: string,
@@ -33,8 +32,8 @@ export const loadMasterKeys = async (
 };
 
 /**
- * Adds a generation behind those that are there, the next one unless another is named; a file that is missing is made when one
- * is named. Nothing is sealed with it before it is activated. Answers its name; throws `MasterKeyUnusable`.
+ * Adds a generation to the key file and returns its name: the next one unless another is named. A missing file is made when one is named. The key
+ * seals nothing before it is activated. Throws `MasterKeyUnusable`.
  */
 export const addMasterKey = async (file: string, named?: string): Promise<string> => {
   if (named !== undefined && generationNumber(named) === undefined)
@@ -51,7 +50,7 @@ export const addMasterKey = async (file: string, named?: string): Promise<string
   await writing(file, async () => {
     const { uid, gid } = await stat(file);
     const draft = await writeDraft(file, `${before}\n${generation}:${freshKey()}\n`);
-    // Whoever adds, the service that reads it stays its owner.
+    // The file keeps its owner, the service that reads it, whichever user runs the command.
     await chown(draft, uid, gid)
       .then(() => rename(draft, file))
       .catch((error: unknown) => unlink(draft).then(() => Promise.reject(error)));
@@ -99,7 +98,7 @@ const parseKeys = (file: string, text: string): MasterKeys => {
   return [newest, ...older];
 };
 
-/** A key that was used and then lost in a power cut would lose data: it is on the disk before it has its name. */
+/** The file is on the disk before it gets its name. A key that was used and then lost in a power cut would lose data. */
 const createFile = (file: string, text: string): Promise<void> =>
   writing(file, async () => {
     const draft = await writeDraft(file, text);
@@ -119,7 +118,7 @@ const writing = async (file: string, write: () => Promise<void>): Promise<void> 
   }
 };
 
-/** Whole and on the disk, beside the file, under a name of its own. */
+/** Writes the text to a new file beside `file`, complete and on the disk. Returns its name. */
 const writeDraft = async (file: string, text: string): Promise<string> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {

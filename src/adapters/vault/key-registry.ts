@@ -2,13 +2,13 @@ import type pg from 'pg';
 import type { Instant } from '../../domain/shared/time.js';
 import { type MasterKey, masterKeyId } from './master-key.js';
 
-/** A generation that seals, or did. `activatedAt` is undefined for one of before there were rotations. */
+/** A generation that seals or has sealed. `activatedAt` is undefined for a generation from before rotations existed. */
 export type RegisteredKey = {
   generation: string;
   keyId: string;
   activatedAt: Instant | undefined;
   activatedBy: string | undefined;
-  /** Since when it counts as lost for good. Undefined for one that must be in the key file. */
+  /** Since when the generation counts as permanently lost. Undefined when it must be in the key file. */
   givenUpAt: Instant | undefined;
 };
 
@@ -29,18 +29,21 @@ export const listGenerations = async (db: pg.Pool): Promise<readonly RegisteredK
   }));
 };
 
-/** Whether a key is the one that is noted under its name. One that was given up in a new database was never seen there. */
-export const isNoted = ({ keyId, givenUpAt }: RegisteredKey, id: string): boolean =>
-  keyId === id || (keyId === UNSEEN && givenUpAt !== undefined);
+/**
+ * Whether a key is the registered one of its name. A new database never saw the key of a generation that was given up there, so any key of that
+ * name matches.
+ */
+export const isRegistered = ({ keyId, givenUpAt }: RegisteredKey, id: string): boolean =>
+  keyId === id || (keyId === UNKNOWN_KEY_ID && givenUpAt !== undefined);
 
-/** Stands for the id of a key that the database has never met. */
-export const UNSEEN = '';
+/** The id of a key that the database has never seen. */
+export const UNKNOWN_KEY_ID = '';
 
 /**
- * All keys of the file, in one statement, and only into an empty table: a database that was lost knows none of those that
- * sealed the events of its log. Later ones wait for `activate`.
+ * Registers all keys of the file in one statement, only into an empty table: a new database does not know which of them sealed the events of its
+ * log. Later keys wait for `activate`.
  */
-export const registerFirst = async (db: pg.Pool, keys: readonly MasterKey[], now: Instant): Promise<void> => {
+export const registerInitialKeys = async (db: pg.Pool, keys: readonly MasterKey[], now: Instant): Promise<void> => {
   await db.query(
     `insert into vault_master_keys (generation, key_id, activated_at)
      select generation, key_id, $3 from unnest($1::text[], $2::text[]) as key (generation, key_id)
@@ -49,7 +52,7 @@ export const registerFirst = async (db: pg.Pool, keys: readonly MasterKey[], now
   );
 };
 
-/** From now on it seals. False when another key has this name already. */
+/** Registers a key, which may seal from now on. False when another key already has this name. */
 export const activate = async (
   db: pg.Pool,
   { generation, key }: MasterKey,

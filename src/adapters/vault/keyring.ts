@@ -1,36 +1,42 @@
 import type pg from 'pg';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
-import { isNoted, listGenerations, type RegisteredKey, registerFirst } from './key-registry.js';
-import { withoutCopy } from './lost-key.js';
-import { byGeneration, type MasterKey, type MasterKeys, masterKeyId, WrongMasterKey } from './master-key.js';
+import { isRegistered, listGenerations, type RegisteredKey, registerInitialKeys } from './key-registry.js';
+import {
+  adviceWithoutCopy,
+  byGeneration,
+  type MasterKey,
+  type MasterKeys,
+  masterKeyId,
+  WrongMasterKey,
+} from './master-key.js';
 
-/** The master keys of this process. The newest that the database knows seals, all of them open. */
+/** The master keys of this process. The newest active key seals, and all keys open. */
 export type Keyring = {
   /**
-   * Seals everything new. Another one after a rotation, at most a refresh later. Throws `WrongMasterKey` once all that this
-   * process has were given up: what they seal nobody opens.
+   * The key that seals everything new; a rotation changes it, at most one refresh later. Throws `WrongMasterKey` when every key of this process was
+   * given up, because what such a key seals could not be opened.
    */
   sealing(): MasterKey;
   /**
-   * Undefined for one that was given up and is not in the key file. Looks into the file again for any other that it does not
-   * have; throws `WrongMasterKey`.
+   * Undefined for a generation that was given up and is not in the key file. For any other unknown generation the file is read again; throws
+   * `WrongMasterKey` when the file lacks it.
    */
   ofGeneration(generation: string): Promise<MasterKey | undefined>;
-  /** Likewise, by `masterKeyId`. */
+  /** The key with this `masterKeyId`. The file is read again for an unknown id; undefined when the file lacks it. */
   ofId(keyId: string): Promise<MasterKey | undefined>;
-  /** What a link of these last seconds, or of a process that is a moment ahead, may be signed with; the sealing one first. */
+  /** Keys that may have signed a link in these last seconds, also in a process that is a moment ahead; the sealing one first. */
   recent(seconds: number): MasterKeys;
-  /** Those that sealed at some time within these last seconds, the sealing one first. */
-  sealedWith(seconds: number): MasterKeys;
-  /** Newest first, those that wait for their activation included. */
+  /** Keys that sealed at some time within these last seconds, the sealing one first. */
+  recentSealingKeys(seconds: number): MasterKeys;
+  /** All keys, newest first, also those that wait for their activation. */
   all(): readonly MasterKey[];
-  /** Reads key file and database again; what cannot be read stays as it was. Answers what an operator must cure. */
+  /** Reads key file and database again. What cannot be read stays as it was. Returns the faults that an operator must cure. */
   refresh(): Promise<readonly string[]>;
 };
 
 export type KeyringOptions = {
-  /** Throws when it cannot be read; `file` names it in messages. */
+  /** Throws when the file cannot be read; `file` names it in messages. */
   readFile(): Promise<MasterKeys>;
   file: string;
   db: pg.Pool;
@@ -38,42 +44,42 @@ export type KeyringOptions = {
 };
 
 /**
- * Notes which key a generation is, once for all, when the database is new. Throws `WrongMasterKey` when the database has seen
- * another key under the same name, or one that the file does not hold: events sealed under a stray key could not be opened again.
+ * Registers the keys of a new database, once. Throws `WrongMasterKey` when the database has seen another key under the same name, or a generation
+ * that the file lacks: events sealed under a stray key could not be opened again.
  */
 export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions): Promise<Keyring> => {
   const keys: KnownKey[] = (await readFile()).map(known);
-  await registerFirst(db, keys, clock.now());
+  await registerInitialKeys(db, keys, clock.now());
   let registered = await listGenerations(db);
-  let standing = standingOf(keys, registered);
-  const faults = faultsOf(keys, registered, standing, file);
+  let usableKeys = usableKeysOf(keys, registered);
+  const faults = faultsOf(keys, registered, usableKeys, file);
   if (faults.length > 0) throw new WrongMasterKey(faults.join('; '));
 
-  /** Keys are added and never dropped: a file that lost a line does harm at the next start, not now. */
+  /** Keys are added and never dropped: a file that lost a line stops the next start, not this process. */
   const reload = async (): Promise<readonly KnownKey[]> => {
     const found = (await readFile()).map(known);
     for (const one of found) if (!keys.some(({ generation }) => generation === one.generation)) keys.push(one);
-    standing = standingOf(keys, registered);
+    usableKeys = usableKeysOf(keys, registered);
     return found;
   };
   const sealing = (): KnownKey => {
-    const [newest] = standing.active;
-    if (newest === undefined) throw new WrongMasterKey(nothingSeals(file));
+    const [newest] = usableKeys.active;
+    if (newest === undefined) throw new WrongMasterKey(noActiveKey(file));
     return newest;
   };
   const find = async (is: (one: KnownKey) => boolean): Promise<MasterKey | undefined> => {
-    const found = standing.usable.find(is);
+    const found = usableKeys.usable.find(is);
     if (found !== undefined) return found;
     await reload();
-    return standing.usable.find(is);
+    return usableKeys.usable.find(is);
   };
 
   return {
     sealing,
     ofGeneration: async (generation) => {
       const is = (one: { generation: string }): boolean => one.generation === generation;
-      // Before the file is read: a log may hold any number of fields that nobody opens.
-      if (registered.find(is)?.givenUpAt !== undefined) return standing.usable.find(is);
+      // Checked before the file is read, because a log may hold any number of fields of a generation that was given up.
+      if (registered.find(is)?.givenUpAt !== undefined) return usableKeys.usable.find(is);
       const found = await find(is);
       if (found === undefined) throw new WrongMasterKey(missing(generation, file));
       return found;
@@ -81,20 +87,20 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     ofId: (keyId) => find(({ id }) => id === keyId),
     recent: (seconds) => {
       const newest = sealing();
-      const before = standing.active[1];
+      const before = usableKeys.active[1];
       const since = registered.find(({ generation }) => generation === newest.generation)?.activatedAt;
-      const waiting = standing.usable.filter((one) => byGeneration(one, newest) < 0);
+      const waiting = usableKeys.usable.filter((one) => byGeneration(one, newest) < 0);
       const isFresh = before !== undefined && since !== undefined && isWithin(since, seconds, clock.now());
       return [newest, ...waiting, ...(isFresh ? [before] : [])];
     },
-    sealedWith: (seconds) => {
+    recentSealingKeys: (seconds) => {
       const newest = sealing();
       const now = clock.now();
       const activatedAt = ({ generation }: KnownKey): Instant | undefined =>
         registered.find((one) => one.generation === generation)?.activatedAt;
-      // Each sealed until the one after it was activated.
-      const before = standing.active.slice(1).filter((_one, index) => {
-        const successor = standing.active[index];
+      // A key sealed until its successor was activated.
+      const before = usableKeys.active.slice(1).filter((_one, index) => {
+        const successor = usableKeys.active[index];
         const until = successor === undefined ? undefined : activatedAt(successor);
         return until !== undefined && isWithin(until, seconds, now);
       });
@@ -102,12 +108,12 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     },
     all: () => [...keys].sort(byGeneration),
     refresh: async () => {
-      // A table that is empty has been lost; what it said still holds.
+      // An empty table was lost, so its last known rows stay valid.
       const listed = await listGenerations(db).catch(() => []);
       if (listed.length > 0) registered = listed;
-      standing = standingOf(keys, registered);
+      usableKeys = usableKeysOf(keys, registered);
       try {
-        return faultsOf(await reload(), registered, standing, file);
+        return faultsOf(await reload(), registered, usableKeys, file);
       } catch (error) {
         return [error instanceof Error ? error.message : `${file} cannot be read`];
       }
@@ -115,23 +121,23 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
   };
 };
 
-/** Deriving its id costs as much as sealing with it. */
+/** Holds the id, because deriving it costs as much as sealing. */
 type KnownKey = MasterKey & { id: string };
 
 const known = ({ generation, key }: MasterKey): KnownKey => ({ generation, key, id: masterKeyId(key) });
 
-type Standing = { usable: readonly KnownKey[]; active: readonly KnownKey[] };
+type UsableKeys = { usable: readonly KnownKey[]; active: readonly KnownKey[] };
 
-/** Newest first. A key that the database knows as another one under its name, or that was given up, must seal nothing. */
-const standingOf = (keys: readonly KnownKey[], registered: readonly RegisteredKey[]): Standing => {
-  const noted = ({ generation }: KnownKey) => registered.find((one) => one.generation === generation);
+/** Newest first. A key that differs from the registered one of its name must not be used, and a key that was given up must not seal. */
+const usableKeysOf = (keys: readonly KnownKey[], registered: readonly RegisteredKey[]): UsableKeys => {
+  const registration = ({ generation }: KnownKey) => registered.find((one) => one.generation === generation);
   const isUsable = (one: KnownKey): boolean => {
-    const known = noted(one);
-    return known === undefined || isNoted(known, one.id);
+    const known = registration(one);
+    return known === undefined || isRegistered(known, one.id);
   };
   const usable = keys.filter(isUsable).sort(byGeneration);
   const seals = (known: RegisteredKey | undefined): boolean => known !== undefined && known.givenUpAt === undefined;
-  return { usable, active: usable.filter((one) => seals(noted(one))) };
+  return { usable, active: usable.filter((one) => seals(registration(one))) };
 };
 
 const isWithin = (since: Instant, seconds: number, now: Instant): boolean =>
@@ -140,20 +146,20 @@ const isWithin = (since: Instant, seconds: number, now: Instant): boolean =>
 const faultsOf = (
   keys: readonly KnownKey[],
   registered: readonly RegisteredKey[],
-  { active }: Standing,
+  { active }: UsableKeys,
   file: string,
 ): readonly string[] => {
-  const faults = registered.flatMap((noted) => {
-    const { generation, keyId, givenUpAt } = noted;
+  const faults = registered.flatMap((registration) => {
+    const { generation, keyId, givenUpAt } = registration;
     const id = keys.find((one) => one.generation === generation)?.id;
     if (id === undefined) return givenUpAt === undefined ? [missing(generation, file)] : [];
-    if (isNoted(noted, id)) return [];
+    if (isRegistered(registration, id)) return [];
     return [`master key ${generation} is ${id}, but this database was made with ${keyId}: restore that key file`];
   });
-  return faults.length === 0 && active.length === 0 ? [nothingSeals(file)] : faults;
+  return faults.length === 0 && active.length === 0 ? [noActiveKey(file)] : faults;
 };
 
 const missing = (generation: string, file: string): string =>
-  `no master key of generation ${generation} is in ${file}, and what it sealed cannot be opened: restore that line from your copy (${withoutCopy([generation])})`;
+  `no master key of generation ${generation} is in ${file}, and what it sealed cannot be opened: restore that line from your copy (${adviceWithoutCopy([generation])})`;
 
-const nothingSeals = (file: string): string => `no key of ${file} is one that this database was made with`;
+const noActiveKey = (file: string): string => `no key of ${file} is one that this database was made with`;

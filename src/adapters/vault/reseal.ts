@@ -1,15 +1,15 @@
 import type pg from 'pg';
-import { certificatePlace } from './certificate-vault.js';
-import { dayKeyPlace } from './day-keys.js';
-import { resealSecret, type SecretPlace } from './envelope.js';
-import { signingKeyPlace } from './export-signer.js';
+import { certificateBinding } from './certificate-vault.js';
+import { dayKeyBinding } from './day-keys.js';
+import { resealSecret, type SecretBinding } from './envelope.js';
+import { signingKeyBinding } from './export-signer.js';
 import type { Keyring } from './keyring.js';
 import { masterKeyId } from './master-key.js';
 
 /** How many rows of the vault each master key seals, by its id. */
-export type SealedRows = ReadonlyMap<string, { certificates: number; dayKeys: number; signingKeys: number }>;
+type SealedRows = ReadonlyMap<string, { certificates: number; dayKeys: number; signingKeys: number }>;
 
-export type ResealResult = { resealed: number };
+type ResealResult = { resealed: number };
 
 const PAGE = 200;
 
@@ -32,9 +32,9 @@ export const sealedRows = async (db: pg.Pool): Promise<SealedRows> => {
 };
 
 /**
- * Puts every row under the key that seals. Each one is changed by itself and only if it is still as it was read, so it may be
- * ended at any moment, run again, run twice at once, and run while the service works. Throws `WrongMasterKey` at a row whose key
- * is lost and `TamperedSecret` at a changed one.
+ * Seals every row under the key that seals. A row is changed alone, and only if it is still as it was read, so this may be ended at any moment,
+ * repeated, run twice at once, and run beside the service. Throws `WrongMasterKey` at a row whose key is lost and `TamperedSecret` at a changed
+ * row.
  */
 export const resealVault = async (
   db: pg.Pool,
@@ -46,7 +46,7 @@ export const resealVault = async (
   for (const table of tables) {
     for (let page = await pageOf(db, table, key); page.length > 0; page = await pageOf(db, table, key)) {
       for (const { sealed, path } of page) {
-        const again = await resealSecret(sealed, table.placeOf(path), keyring, key);
+        const again = await resealSecret(sealed, table.bindingOf(path), keyring, key);
         await db.query(`update ${table.name} set sealed = $1 where sealed = $2 and (${table.path}) = $3`, [
           again,
           sealed,
@@ -62,20 +62,20 @@ export const resealVault = async (
 
 type Row = { sealed: string; path: readonly string[] };
 
-/** `path` is SQL for the row's place, as a list of texts. */
-type Table = { name: string; path: string; placeOf(path: readonly string[]): SecretPlace };
+/** `path` is SQL for the row's primary key, as a list of texts. */
+type Table = { name: string; path: string; bindingOf(path: readonly string[]): SecretBinding };
 
 const tables: readonly Table[] = [
   {
     name: 'vault_certificates',
     path: 'array[company_id, certificate_id]',
-    placeOf: ([companyId = '', certificateId = '']) => certificatePlace(companyId, certificateId),
+    bindingOf: ([companyId = '', certificateId = '']) => certificateBinding(companyId, certificateId),
   },
-  { name: 'vault_day_keys', path: 'array[day]', placeOf: ([day = '']) => dayKeyPlace(day) },
+  { name: 'vault_day_keys', path: 'array[day]', bindingOf: ([day = '']) => dayKeyBinding(day) },
   {
     name: 'vault_signing_keys',
     path: 'array[public_key]',
-    placeOf: ([publicKey = '']) => signingKeyPlace(publicKey),
+    bindingOf: ([publicKey = '']) => signingKeyBinding(publicKey),
   },
 ];
 

@@ -7,8 +7,8 @@ import { byGeneration, masterKeyId } from './master-key.js';
 import { resealVault, sealedRows } from './reseal.js';
 
 /**
- * `waiting` stands in the key file and seals nothing yet; `lost` has sealed and is not in the key file; `given_up` is lost too,
- * and an operator said that it stays so.
+ * `waiting`: in the key file and not activated. `lost`: has sealed and is not in the key file. `given_up`: lost, and an operator confirmed that no
+ * copy is left.
  */
 export type GenerationState = 'sealing' | 'opening' | 'waiting' | 'lost' | 'given_up';
 
@@ -16,7 +16,7 @@ export type GenerationStatus = {
   generation: string;
   keyId: string;
   state: GenerationState;
-  /** Of the vault; how many events it sealed is in no table. */
+  /** Rows of the vault. No table counts the events that a generation sealed. */
   certificates: number;
   dayKeys: number;
   activatedAt?: Instant;
@@ -24,16 +24,14 @@ export type GenerationStatus = {
   givenUpAt?: Instant;
 };
 
-export type RotationProgress = { done: number; of: number };
+type RotationProgress = { done: number; of: number };
 
 /** `refused` is one line for the operator. */
-export type RotationResult =
-  | { done: { generation: string; activated: boolean; resealed: number } }
-  | { refused: string };
+type RotationResult = { done: { generation: string; activated: boolean; resealed: number } } | { refused: string };
 
-export type RotationDeps = { db: pg.Pool; keyring: Keyring; clock: Clock };
+type RotationDeps = { db: pg.Pool; keyring: Keyring; clock: Clock };
 
-/** Newest first. */
+/** The state of each generation, newest first. */
 export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<readonly GenerationStatus[]> => {
   await keyring.refresh();
   const registered = await listGenerations(db);
@@ -48,7 +46,9 @@ export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<re
   const statuses = [
     ...waiting.map(({ generation, key }) => ({ generation, keyId: masterKeyId(key), state: 'waiting' as const })),
     ...registered.map((one) => ({
-      ...{ generation: one.generation, keyId: one.keyId, state: stateOf(one) },
+      generation: one.generation,
+      keyId: one.keyId,
+      state: stateOf(one),
       ...(one.activatedAt === undefined ? {} : { activatedAt: one.activatedAt }),
       ...(one.activatedBy === undefined ? {} : { activatedBy: one.activatedBy }),
       ...(one.givenUpAt === undefined ? {} : { givenUpAt: one.givenUpAt }),
@@ -63,8 +63,8 @@ export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<re
 };
 
 /**
- * Makes the newest generation of the key file the one that seals, then puts the vault's rows under it. Ended early, it is run
- * again and goes on. What the log holds stays under its generation for ever, so older generations are never dropped.
+ * Activates the newest generation of the key file, then seals the rows of the vault under it. After an interruption a repeated rotation continues.
+ * The log's fields stay under their generation permanently, so older generations are never dropped.
  */
 export const rotateMasterKey = async (
   { db, keyring, clock }: RotationDeps,

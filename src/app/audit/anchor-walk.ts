@@ -6,25 +6,25 @@ import { isEndOfTestInvoice } from './chain.js';
 import type { Finding } from './finding.js';
 import { byStream, merkleRoot } from './merkle.js';
 
-/** How the anchors of the log were found to stand. A test part whose invoices have vanished since proves nothing any more. */
+/** What the walk found of the anchors. `testPartsGone`: test parts that cannot be checked, because test invoices in them were deleted since. */
 export type AnchorCount = { anchors: number; testPartsGone: number };
 
 export type AnchorWalk = {
-  /** Every event of the log, in its order. */
-  take(event: RecordedEvent): readonly Finding[];
-  end(): { findings: readonly Finding[]; count: AnchorCount };
+  /** Checks every event of the log, in the order of the log. */
+  check(event: RecordedEvent): readonly Finding[];
+  finish(): { findings: readonly Finding[]; count: AnchorCount };
 };
 
 /**
- * An anchor is written a moment after the stretch that it covers, so that others may write between: this many events are kept
- * back until it is known whether the next anchor covers them. A writer reads on until it is closer than that.
+ * An anchor is appended a moment after the events that it covers, so other writers may append between. This many events are kept back until the
+ * next anchor shows whether it covers them. The writer of an anchor reads on until it is closer than that.
  */
-export const ANCHOR_TAIL = 50_000;
+export const ANCHOR_LAG_EVENTS = 50_000;
 
 type Moved = { revision: Revision; hash: string; events: number };
 
-/** The roots of one stretch, from the streams that moved in it. */
-export const createStretch = () => {
+/** Computes the roots of an anchor from the heads of the streams that moved. */
+export const createMovedHeads = () => {
   const parts: Record<Mode, Map<StreamName, Moved>> = { live: new Map(), test: new Map() };
   return {
     add: ({ stream, revision, hash }: { stream: StreamName; revision: Revision; hash: string }): void => {
@@ -44,9 +44,9 @@ type Waiting = { position: LogPosition; stream: StreamName; revision: Revision; 
 /** Recomputes each anchor from the events before it; memory grows with the events between two anchors. */
 export const createAnchorWalk = (): AnchorWalk => {
   let waiting: Waiting[] = [];
-  let stretch = createStretch();
+  let moved = createMovedHeads();
   let coveredUpTo = '';
-  /** Position of the last event already counted for the next anchor although none has covered it yet. */
+  /** Position of the last event that is counted for the next anchor although that anchor has not been seen. */
   let counted: LogPosition | null = null;
   let anchors = 0;
   let lastEndOfTest: LogPosition | null = null;
@@ -55,7 +55,7 @@ export const createAnchorWalk = (): AnchorWalk => {
   const countUpTo = (position: LogPosition): void => {
     const behind = waiting.findIndex((one) => one.position > position);
     const covered = behind < 0 ? waiting : waiting.slice(0, behind);
-    for (const one of covered) stretch.add(one);
+    for (const one of covered) moved.add(one);
     counted = covered[covered.length - 1]?.position ?? counted;
     waiting = behind < 0 ? [] : waiting.slice(behind);
   };
@@ -66,10 +66,10 @@ export const createAnchorWalk = (): AnchorWalk => {
     anchors += 1;
     if (anchor.after !== coveredUpTo) return [found('it does not begin where the anchor before it ended')];
     const upTo = BigInt(anchor.upTo) as LogPosition;
-    if (counted !== null && counted > upTo) return [found('it was written long after the stretch that it covers')];
+    if (counted !== null && counted > upTo) return [found('it was written long after the events that it covers')];
     countUpTo(upTo);
-    const [live, test] = [stretch.part('live'), stretch.part('test')];
-    stretch = createStretch();
+    const [live, test] = [moved.part('live'), moved.part('test')];
+    moved = createMovedHeads();
     coveredUpTo = anchor.upTo;
     counted = null;
     if (!sameHeads(test, anchor.test)) doubtful.push({ upTo, finding: found(mismatch('test', test, anchor.test)) });
@@ -78,17 +78,17 @@ export const createAnchorWalk = (): AnchorWalk => {
   };
 
   return {
-    take: (event) => {
+    check: (event) => {
       const { stream, revision, position, metadata } = event;
       if (isEndOfTestInvoice(event)) lastEndOfTest = position;
       const findings = event.type === 'LogAnchored' ? judge(event) : [];
       waiting.push({ position, stream, revision, hash: metadata.hash ?? '' });
-      const half = waiting[ANCHOR_TAIL];
-      if (waiting.length >= 2 * ANCHOR_TAIL && half !== undefined) countUpTo(half.position);
+      const half = waiting[ANCHOR_LAG_EVENTS];
+      if (waiting.length >= 2 * ANCHOR_LAG_EVENTS && half !== undefined) countUpTo(half.position);
       return findings;
     },
-    end: () => {
-      // What a later end has cut away stood in the stretch: nobody can compute that root again.
+    finish: () => {
+      // A test invoice that was deleted later had events among them, which were cut. The root of that part cannot be computed again.
       const gone = doubtful.filter(({ upTo }) => lastEndOfTest !== null && lastEndOfTest > upTo);
       const findings = doubtful.filter((one) => !gone.includes(one)).map(({ finding }) => finding);
       return { findings, count: { anchors, testPartsGone: gone.length } };
@@ -96,7 +96,7 @@ export const createAnchorWalk = (): AnchorWalk => {
   };
 };
 
-/** Without the events: of a test invoice that ended in the stretch only the end is left, which is its head. */
+/** Event counts are not compared: of a test invoice that ended before the anchor only its last event is left, which is its head. */
 const sameHeads = (a: AnchoredPart, b: AnchoredPart): boolean => a.root === b.root && a.streams === b.streams;
 
 const mismatch = (part: Mode, now: AnchoredPart, then: AnchoredPart): string => {

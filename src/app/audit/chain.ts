@@ -1,24 +1,24 @@
 import { hashTextIfAny } from '../../domain/log/hash-text.js';
 import { invoicePrefix } from '../../domain/shared/ids.js';
 import type { RecordedEvent, Revision } from '../../ports/event-log.js';
-import { sha256Hex } from '../hashes.js';
+import { sha256Hex } from '../event-store/hashes.js';
 import { type Finding, findingOf } from './finding.js';
 
 export type ChainHead = { revision: Revision; hash: string };
 
-export type ChainLink = {
+type ChainLink = {
   finding?: Finding;
-  /** The event does not stand behind the head: the head stays, and nothing more can be said of the event. */
-  outOfPlace?: true;
+  /** The event does not follow the head of its stream: the head stays, and the event is not checked further. */
+  notAfterHead?: true;
 };
 
-/** An end of a test invoice may follow a gap: everything before it was cut (design section 4). */
+/** The last event of a deleted test invoice may follow a gap: everything before it was cut (docs/architecture.md#sealing-and-hash-chain). */
 export const isEndOfTestInvoice = ({ stream, type }: Pick<RecordedEvent, 'stream' | 'type'>): boolean =>
   type === 'TestInvoiceDeleted' && stream.startsWith(invoicePrefix.test);
 
 /**
- * Whether an event carries its own hash and follows the head of its stream, which is undefined for the first one seen.
- * `beginsLater`: a walk over a part of the log may meet a stream in its middle. `contentHash`: of its hash text, where it is known already.
+ * Whether an event carries its own hash and follows the head of its stream, which is undefined for the first event seen. `beginsLater`: a walk
+ * over a part of the log may meet a stream in its middle. `contentHash`: the SHA-256 of the hash text, where the caller knows it already.
  */
 export const checkLink = (
   event: RecordedEvent,
@@ -30,8 +30,8 @@ export const checkLink = (
 ): ChainLink => {
   const { revision, metadata } = event;
   if (head !== undefined && revision <= head.revision) {
-    const detail = `revision ${revision} stands behind revision ${head.revision}`;
-    return { finding: findingOf(event, 'repeated_revision', detail), outOfPlace: true };
+    const detail = `revision ${revision} follows revision ${head.revision}`;
+    return { finding: findingOf(event, 'repeated_revision', detail), notAfterHead: true };
   }
   if (contentHash !== metadata.hash) {
     return { finding: findingOf(event, 'hash_mismatch', 'the stored hash is not the hash of the stored event') };
@@ -53,7 +53,7 @@ export const checkLink = (
     : { finding: findingOf(event, 'broken_link', 'prevHash is not the hash of the event before') };
 };
 
-/** Undefined for an event that no engine would have stored. */
+/** Undefined for an event without a hash text, which no engine would have stored. */
 const hashOf = (event: RecordedEvent): string | undefined => {
   const text = hashTextIfAny(event.stream, event.revision, event);
   return text === undefined ? undefined : sha256Hex(text);

@@ -1,9 +1,15 @@
 import * as v from 'valibot';
 import type { StreamName } from '../../domain/shared/ids.js';
-import type { JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
-import { place, shape, text, whole } from './schema-parts.js';
+import type { Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
+import type { SealingKeys } from '../../ports/sealing-keys.js';
+import { openCopiedField } from '../event-store/codec.js';
+import { eventTypeDefinitions } from '../event-store/event-types.js';
+import { isSealed } from '../event-store/sealing.js';
+import { integerFrom0, position, strictObject, text } from './schema-parts.js';
 
-/** An event as commands show it and exports hold it (interface.md "Shapes of --json"); personal fields stay sealed in `data`. */
+/**
+ * An event as commands show it and exports hold it (docs/operations/audit.md#an-export-and-its-manifest); personal fields stay sealed in `data`.
+ */
 export type ShownEvent = {
   position: string;
   stream: StreamName;
@@ -13,7 +19,7 @@ export type ShownEvent = {
   at: string;
   data: JsonObject;
   meta: Readonly<Record<string, string>>;
-  /** With `--reveal`: personal fields in clear, beside the sealed ones, so that the hash still recomputes. */
+  /** With `--reveal`: personal fields in clear. `data` keeps the sealed ones, so that the hash can be recomputed. */
   revealed?: JsonObject;
 };
 
@@ -28,10 +34,23 @@ export const describeEvent = ({ position, stream, revision, type, id, data, meta
   meta: metadata,
 });
 
-const schema = shape({
-  position: place,
+/** The event with its personal fields in clear beside the sealed ones; a field whose key was destroyed stays sealed. */
+export const revealEvent = async (recorded: RecordedEvent, keys: SealingKeys): Promise<ShownEvent> => {
+  const revealed: Record<string, Json> = {};
+  for (const field of eventTypeDefinitions.get(recorded.type)?.personal ?? []) {
+    const value = recorded.data[field];
+    if (!isSealed(value)) continue;
+    const opened = await openCopiedField(value, recorded.stream, field, keys);
+    if (opened !== undefined) revealed[field] = opened;
+  }
+  const shown = describeEvent(recorded);
+  return Object.keys(revealed).length === 0 ? shown : { ...shown, revealed };
+};
+
+const schema = strictObject({
+  position: position,
   stream: v.pipe(text, v.minLength(1)),
-  revision: whole,
+  revision: integerFrom0,
   type: text,
   id: text,
   at: text,
@@ -40,7 +59,7 @@ const schema = shape({
   revealed: v.optional(v.unknown()),
 });
 
-/** The event of one line of an export; undefined for a line that is none. */
+/** The event of one line of an export; undefined when the line is not an event. */
 export const readEventLine = (line: string): RecordedEvent | undefined => {
   try {
     const { success, output } = v.safeParse(schema, JSON.parse(line), { abortEarly: true });

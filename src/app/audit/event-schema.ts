@@ -1,32 +1,304 @@
 import * as v from 'valibot';
+import type { InvoiceEventType } from '../../domain/invoice/events.js';
 import type { RecordedEvent } from '../../ports/event-log.js';
 import { type DecodedEvent, decodeSealed, eventIdOf } from '../event-store/codec.js';
-import { eventTypeDefinitions } from '../event-store/event-types.js';
+import { type DomainEvent, eventTypeDefinitions } from '../event-store/event-types.js';
 import { isSealed, sealedWith } from '../event-store/sealing.js';
-import { earlierInvoiceSchemas, invoiceSchemas } from './invoice-schemas.js';
-import { operatorSchemas } from './operator-schemas.js';
-import { hash, instant, maybe, mode, shape, text } from './schema-parts.js';
+import {
+  base64,
+  boolean,
+  companyId,
+  date,
+  hash,
+  instant,
+  integerFrom0,
+  integerFrom1,
+  keyedHash,
+  mode,
+  optional,
+  position,
+  sealed,
+  strictObject,
+  text,
+  texts,
+  uuid,
+} from './schema-parts.js';
+
+const answer = { codes: texts, httpStatus: optional(integerFrom0), texts: optional(sealed) };
+const send = { attemptedAt: instant, deadlineAt: instant };
+const absence = { firstAskedAt: instant, secondAskedAt: instant, at: instant };
+const ofRequest = { request: integerFrom1, attempt: integerFrom1 };
+const verdict = strictObject({ failedAt: instant, at: instant });
+const evidence = v.picklist(['response', 'lookup'], 'must be response or lookup');
+const foreignAmount = optional(strictObject({ currency: text, amountInCents: integerFrom0 }));
+const note = { accessKey: text, nfseNumber: text, authorizedAt: instant, nfseXmlGzip: sealed, nfseSha256: hash };
+const cancelEvent = { eventXmlGzip: sealed, eventSha256: hash, canceledAt: instant };
+
+/** How an event version stores the hashes of a request and the digest of a document: keyed and sealed, or plain as in version 1 (ADR 32). */
+type VersionHashes = { guardHash: typeof keyedHash | typeof hash; digest: typeof sealed | typeof base64 };
+
+const newest: VersionHashes = { guardHash: keyedHash, digest: sealed };
+const plain: VersionHashes = { guardHash: hash, digest: base64 };
+
+const acceptedWith = ({ guardHash }: VersionHashes) =>
+  strictObject({
+    mode,
+    companyId,
+    invoiceId: uuid,
+    amountInCents: integerFrom0,
+    description: sealed,
+    competence: date,
+    customer: optional(sealed),
+    foreignAmount,
+    reference: optional(text),
+    line: strictObject({
+      cnae: text,
+      serviceCode: text,
+      nbs: optional(text),
+      municipalCode: optional(text),
+      issqnDue: optional(v.literal('where_performed')),
+      ibsCbs: optional(strictObject({ cIndOp: text, cClassTrib: text })),
+    }),
+    issuer: strictObject({
+      municipality: text,
+      taxRegime: v.picklist(['mei', 'simples', 'normal']),
+      simplesAssessment: v.picklist(['all', 'federal_only', 'none']),
+      specialRegime: integerFrom0,
+      approximateTaxPercent: optional(text),
+      municipalRegistration: optional(text),
+    }),
+    acceptedAt: instant,
+    idempotency: optional(strictObject({ keyHash: text, bodyHash: guardHash })),
+    fingerprint: guardHash,
+  });
+
+const imported = strictObject({
+  mode,
+  companyId,
+  invoiceId: uuid,
+  origin: v.picklist(['legacy', 'web', 'manual']),
+  state: v.picklist(['issued', 'canceled', 'replaced']),
+  amountInCents: integerFrom0,
+  description: optional(sealed),
+  competence: optional(date),
+  customer: optional(sealed),
+  foreignAmount,
+  reference: optional(text),
+  serviceCode: optional(text),
+  cnae: optional(text),
+  accessKey: optional(text),
+  createdAt: optional(instant),
+  issuedAt: optional(instant),
+  canceledAt: optional(instant),
+  replacedBy: optional(text),
+  nfseXmlGzip: optional(sealed),
+  nfseSha256: optional(hash),
+  importedAt: instant,
+});
+
+const attemptedWith = ({ digest }: VersionHashes) =>
+  strictObject({
+    attempt: integerFrom1,
+    series: text,
+    number: integerFrom1,
+    dpsId: text,
+    digest,
+    signatureMark: optional(hash),
+    signedDpsGzip: sealed,
+    ...send,
+  });
+
+const conflictWith = ({ digest }: VersionHashes) =>
+  strictObject({
+    attempt: integerFrom1,
+    dpsId: text,
+    accessKey: text,
+    foundDigest: digest,
+    sameContent: boolean,
+    at: instant,
+  });
+
+const cancelAttemptedWith = ({ digest }: VersionHashes) =>
+  strictObject({
+    ...ofRequest,
+    requestId: text,
+    digest,
+    signatureMark: optional(hash),
+    signedRequestGzip: sealed,
+    ...send,
+  });
+
+/** Schemas of the earlier versions of a type, from version 1 on. They check data that is already lifted. */
+const earlierInvoiceSchemas: Partial<Record<InvoiceEventType, readonly v.GenericSchema[]>> = {
+  InvoiceAccepted: [acceptedWith(plain)],
+  IssuanceAttempted: [attemptedWith(plain)],
+  NumberConflictFound: [conflictWith(plain)],
+  CancellationAttempted: [cancelAttemptedWith(plain)],
+};
+
+/** `data` of every invoice event of the newest version, as it is stored: personal fields sealed. */
+const invoiceSchemas = {
+  InvoiceAccepted: acceptedWith(newest),
+  IssuanceAttempted: attemptedWith(newest),
+  IssuanceNotSent: strictObject({ attempt: integerFrom1, reason: text, codes: texts, at: instant }),
+  IssuanceOutcomeUnknown: strictObject({ attempt: integerFrom1, reason: text, ...answer, at: instant }),
+  IssuanceProvenAbsent: strictObject({ attempt: integerFrom1, dpsId: text, ...absence }),
+  Authorized: strictObject({ attempt: integerFrom1, ...note, evidence, attemptLost: optional(boolean), at: instant }),
+  IssuanceRejected: strictObject({ attempt: integerFrom1, ...answer, at: instant }),
+  IssuanceFailed: strictObject({
+    failedAt: instant,
+    reason: optional(v.literal('customer_name_missing')),
+    at: instant,
+  }),
+  NotProcessed: verdict,
+  IssuanceInterrupted: verdict,
+  NumberConflictFound: conflictWith(newest),
+  CancellationRequested: strictObject({
+    request: integerFrom1,
+    reason: v.picklist(['issuance_error', 'service_not_provided', 'other']),
+    description: sealed,
+    requestedAt: instant,
+  }),
+  CancellationAttempted: cancelAttemptedWith(newest),
+  CancellationNotSent: strictObject({ ...ofRequest, reason: text, codes: texts, at: instant }),
+  CancellationOutcomeUnknown: strictObject({ ...ofRequest, reason: text, ...answer, at: instant }),
+  CancellationProvenAbsent: strictObject({ ...ofRequest, ...absence }),
+  CancellationConfirmed: strictObject({ request: integerFrom1, ...cancelEvent, evidence, at: instant }),
+  CancellationNotConfirmed: strictObject({
+    request: integerFrom1,
+    reason: v.picklist(['refused', 'timeout']),
+    ...answer,
+    at: instant,
+  }),
+  CancellationSettledBySupport: strictObject({ evidence: sealed, ...cancelEvent, at: instant }),
+  IndeterminateResolved: v.variant('as', [
+    strictObject({
+      as: v.literal('failed'),
+      absences: optional(v.array(strictObject({ dpsId: text, firstAskedAt: instant, secondAskedAt: instant }))),
+      evidence: sealed,
+      at: instant,
+    }),
+    strictObject({ as: v.literal('issued'), evidence: sealed, ...note, at: instant }),
+  ]),
+  ReconciliationDifferenceFound: strictObject({ kind: text, accessKey: optional(text), at: instant }),
+  InvoiceImported: imported,
+  ReferenceTaken: strictObject({ invoiceId: uuid, takenAt: instant }),
+  TestInvoiceDeleted: strictObject({ lastHash: hash, deletedAt: instant }),
+} as const satisfies Record<InvoiceEventType, v.GenericSchema>;
+
+const atOnly = strictObject({ at: instant });
+const dpsStart = strictObject({ series: text, nextNumber: integerFrom1 });
+
+const registered = strictObject({
+  registration: strictObject({
+    cnpj: companyId,
+    legalName: text,
+    city: text,
+    state: text,
+    taxRegime: v.picklist(['mei', 'simples', 'normal']),
+    simplesAssessment: v.picklist(['all', 'federal_only', 'none']),
+    specialRegime: integerFrom0,
+    approximateTaxPercent: optional(text),
+    municipalRegistration: strictObject({ live: optional(text), test: optional(text) }),
+    dps: strictObject({ live: dpsStart, test: dpsStart }),
+    activities: v.array(strictObject({ cnae: text, isMain: boolean })),
+    automaticIssuance: boolean,
+    issuerConfigured: boolean,
+    issuerApproved: boolean,
+  }),
+  at: instant,
+});
+
+const anchoredPart = strictObject({ root: hash, streams: integerFrom0, events: integerFrom0 });
+
+/** `data` of every event that is not of an invoice, as it is stored: personal fields sealed. */
+const operatorSchemas = {
+  CompanyRegistered: registered,
+  CompanyChanged: registered,
+  CompanyEnabled: atOnly,
+  CompanyDisabled: atOnly,
+  ApiKeyCreated: strictObject({
+    keyId: text,
+    companyId,
+    mode,
+    scopes: v.array(v.picklist(['nfse:read', 'nfse:write'])),
+    keyHash: text,
+    at: instant,
+  }),
+  ApiKeyRevoked: strictObject({ keyId: text, at: instant }),
+  CertificateStored: strictObject({
+    certificateId: text,
+    notBefore: instant,
+    notAfter: instant,
+    fingerprint: text,
+    at: instant,
+  }),
+  CertificateOpened: strictObject({ certificateId: text, at: instant }),
+  DpsNumberAllocated: strictObject({ number: integerFrom1, nextNumber: integerFrom1, invoiceId: uuid, at: instant }),
+  DpsNumberMoved: strictObject({ nextNumber: integerFrom1, at: instant }),
+  DpsSeriesBlocked: strictObject({ nextNumber: integerFrom1, number: integerFrom1, invoiceId: uuid, at: instant }),
+  ApiSwitchedOff: strictObject({ reason: optional(text), at: instant }),
+  ApiSwitchedOn: atOnly,
+  CatalogLinesReplaced: strictObject({
+    cnae: text,
+    lines: v.array(
+      strictObject({
+        cnae: text,
+        serviceCode: text,
+        nbs: optional(text),
+        description: text,
+        isDefault: boolean,
+        isBlocked: boolean,
+        municipalCode: optional(text),
+        incidence: optional(text),
+      }),
+    ),
+    at: instant,
+  }),
+  MunicipalityDemandsSet: strictObject({
+    ibge: text,
+    requiresCustomer: optional(boolean),
+    requiresRegistration: optional(boolean),
+    at: instant,
+  }),
+  RegistryEntryPut: strictObject({ cnpj: companyId, legalName: sealed, address: optional(sealed), at: instant }),
+  LogAnchored: strictObject({
+    day: date,
+    after: v.union([v.literal(''), position]),
+    upTo: position,
+    live: anchoredPart,
+    test: anchoredPart,
+    at: instant,
+  }),
+  PersonalDataRevealed: strictObject({ command: text, subject: text, at: instant }),
+  ParkedWorkRetried: strictObject({ subject: text, at: instant }),
+  ProjectionRebuildOrdered: strictObject({ projection: text, at: instant }),
+  MasterKeyGivenUp: strictObject({ generation: text, reason: text, at: instant }),
+  ConsoleSignedIn: strictObject({ session: text, peer: text, at: instant }),
+  ConsoleSignInRefused: strictObject({ operator: text, peer: text, at: instant }),
+  ConsoleSignedOut: strictObject({ session: text, peer: text, at: instant }),
+} as const satisfies Record<Exclude<DomainEvent['type'], keyof typeof invoiceSchemas>, v.GenericSchema>;
 
 const dataSchemas: ReadonlyMap<string, v.GenericSchema> = new Map(
   Object.entries({ ...invoiceSchemas, ...operatorSchemas }),
 );
 
-const metadataSchema = shape({
+const metadataSchema = strictObject({
   schemaVersion: v.pipe(text, v.regex(/^[1-9]\d{0,3}$/, 'must be a version')),
   commandId: text,
   correlationId: text,
   causationId: text,
   actor: v.pipe(text, v.regex(/^(?:apiKey|worker|timer|support):/, 'must be a kind and a name')),
-  mode: maybe(mode),
-  companyId: maybe(text),
+  mode: optional(mode),
+  companyId: optional(text),
   recordedAt: instant,
-  traceparent: maybe(text),
+  traceparent: optional(text),
   prevHash: v.union([v.literal(''), hash]),
   hash,
 });
 
-/** The event, lifted to the newest version and still sealed, or what is wrong with its shape; never a value of it. */
-export type ShapeCheck = { event: DecodedEvent } | { fault: string };
+/** The event in its newest version, still sealed, or what is wrong with its shape. A fault never quotes a value. */
+type ShapeCheck = { event: DecodedEvent } | { fault: string };
 
 export const checkShape = (recorded: RecordedEvent): ShapeCheck => {
   const metadataFault = faultOf(metadataSchema, recorded.metadata);
@@ -43,8 +315,8 @@ export const checkShape = (recorded: RecordedEvent): ShapeCheck => {
 };
 
 /**
- * Which key sealed an event's personal fields: live ones a generation of the master key, test ones that of a day, so that they
- * end with it; and each field was sealed for this event. Undefined when all is well.
+ * What is wrong with the sealing of an event; undefined when nothing is wrong. Live fields must be sealed under a generation of the master key,
+ * fields of a test invoice under a day key, and each field for this event.
  */
 export const sealingFault = ({ type, id, data }: RecordedEvent, ofTestInvoice: boolean): string | undefined => {
   for (const field of eventTypeDefinitions.get(type)?.personal ?? []) {

@@ -1,7 +1,7 @@
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { Revision } from '../../ports/event-log.js';
 
-/** What an audit can find. The names are part of what outsiders script against (interface.md "Shapes of --json"). */
+/** What an audit can find. Scripts of operators rely on these names (docs/operations/audit.md#when-something-is-found), so they do not change. */
 export type FindingKind =
   /** Of one event. */
   | 'hash_mismatch'
@@ -42,11 +42,11 @@ export const findingOf = (
   detail: string,
 ): Finding => ({ kind, stream, revision, detail });
 
-/** Keeps the first findings and counts the rest, so that a log that is wrong from end to end fills no memory. */
+/** Keeps the first findings and only counts the rest, so that memory stays bounded when every event of a log is wrong. */
 export type Findings = {
   add(finding: Finding): void;
   readonly kept: readonly Finding[];
-  /** Kept or not. */
+  /** All findings, kept or only counted. */
   readonly total: number;
 };
 

@@ -1,63 +1,69 @@
-import { markOf } from '../../domain/log/life.js';
-import { invoicePrefix } from '../../domain/shared/ids.js';
+import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
+import { eventTypeDefinitions } from '../event-store/event-types.js';
+import { isSealed, sealedWith } from '../event-store/sealing.js';
 import { type AnchorCount, type AnchorWalk, createAnchorWalk } from './anchor-walk.js';
 import { type ChainHead, checkLink } from './chain.js';
 import { checkShape, isIdOfCommand, sealingFault } from './event-schema.js';
 import { type FindingKind, type Findings, findingOf } from './finding.js';
-import { createLogInvariants } from './log-invariants.js';
-import { createSealedCount, type GivenUpCount } from './sealed-count.js';
-import { COMMAND, EVENTS, IN_COMMAND, NUMBERS_PER_STREAM } from './stream-numbers.js';
-import { createStreamTable, type StreamTable } from './stream-table.js';
+import { createLogInvariants, emptyFold, giveUp, type StreamFold } from './log-invariants.js';
 
-/** Which part of a log the events are: all of it, some streams as a whole, or a stretch of time in which streams have no beginning. */
-export type Extent = 'whole' | 'streams' | 'stretch';
+/** Which part of a log is checked: all of it, some whole streams, or a period in which a stream may begin in its middle. */
+export type LogScope = 'whole' | 'streams' | 'period';
+
+/** What a walk keeps of a stream. */
+type CheckedStream = {
+  head: ChainHead;
+  /** Events that the walk has met in the right order. */
+  events: number;
+  /** The command of the last event, and how many events of that command directly precede the event. Event ids derive from both. */
+  command: { id: string; index: number } | undefined;
+  fold: StreamFold;
+};
 
 export type LogChecker = {
-  /** Every event, in the order of the log; the hash of its hash text, where it is known already. */
-  take(event: RecordedEvent, contentHash?: string): void;
-  /** Says what only the end can tell. */
-  end(): AnchorCount;
-  /** Of the events so far: what no key opens any more is no finding, but is told. */
+  /** Checks every event, in the order of the log. `contentHash`: the SHA-256 of its hash text, where the caller knows it already. */
+  check(event: RecordedEvent, contentHash?: string): void;
+  /** Adds the findings that only the end of the log can show, and returns what was found of the anchors. */
+  finish(): AnchorCount;
+  /** Counts the events so far that are sealed under a given-up key. They are reported, but they are no findings. */
   givenUp(): readonly GivenUpCount[];
-  readonly table: StreamTable;
+  readonly streams: ReadonlyMap<StreamName, CheckedStream>;
   readonly events: number;
   readonly lastPosition: LogPosition | null;
 };
 
 /**
- * Everything that events can show by themselves: the hash chain of each stream, the shape of each event, how its personal fields
- * are sealed, the invariants of design section 11, and in a whole log its anchors. Memory grows by about 260 bytes a stream and
- * 60 a DPS number, DPS id, allocation and access key; what lies between two anchors is kept until the second.
+ * Checks everything that events show by themselves: the hash chain of each stream, the shape of each event, how its personal fields are sealed,
+ * the invariants of the service (docs/architecture.md#invariants), and in a whole log its anchors. Memory grows with the streams and with the DPS
+ * numbers, DPS ids, allocations and access keys (docs/operations/audit.md); events between two anchors are kept until the second anchor.
  */
-export const createLogChecker = (extent: Extent, findings: Findings): LogChecker => {
-  const table = createStreamTable(NUMBERS_PER_STREAM);
-  const invariants = createLogInvariants(table, extent === 'whole');
-  const anchors: AnchorWalk | undefined = extent === 'whole' ? createAnchorWalk() : undefined;
+export const createLogChecker = (scope: LogScope, findings: Findings): LogChecker => {
+  const streams = new Map<StreamName, CheckedStream>();
+  const invariants = createLogInvariants(scope === 'whole');
+  const anchors: AnchorWalk | undefined = scope === 'whole' ? createAnchorWalk() : undefined;
   const sealed = createSealedCount();
   let events = 0;
   let lastPosition: LogPosition | null = null;
 
-  const inspect = (event: RecordedEvent, index: number): void => {
-    if (!isIdOfCommand(event, placeInCommand(event, table.numbersOf(index)))) {
-      report(event, index, 'schema', 'the event id does not derive from its command');
-    }
+  const inspect = (event: RecordedEvent, { command, fold }: CheckedStream): void => {
+    const report = (kind: FindingKind, detail: string): void => {
+      findings.add(findingOf(event, kind, detail));
+      giveUp(fold);
+    };
+    if (!isIdOfCommand(event, command?.index ?? 0)) report('schema', 'the event id does not derive from its command');
     const shape = checkShape(event);
     if ('fault' in shape) {
-      report(event, index, 'schema', shape.fault);
+      report('schema', shape.fault);
       return;
     }
     const sealing = sealingFault(event, event.stream.startsWith(invoicePrefix.test));
-    if (sealing !== undefined) report(event, index, 'sealing', sealing);
-    for (const finding of invariants.take(shape.event, index)) findings.add(finding);
-  };
-  const report = (event: RecordedEvent, index: number, kind: FindingKind, detail: string): void => {
-    findings.add(findingOf(event, kind, detail));
-    invariants.giveUp(index);
+    if (sealing !== undefined) report('sealing', sealing);
+    for (const finding of invariants.check(shape.event, fold)) findings.add(finding);
   };
 
   return {
-    table,
+    streams,
     givenUp: () => sealed.givenUp(),
     get events() {
       return events;
@@ -65,42 +71,68 @@ export const createLogChecker = (extent: Extent, findings: Findings): LogChecker
     get lastPosition() {
       return lastPosition;
     },
-    take: (event, contentHash) => {
+    check: (event, contentHash) => {
       const { stream, revision, position, metadata } = event;
       events += 1;
-      sealed.take(event);
+      sealed.add(event);
       if (lastPosition !== null && position <= lastPosition) {
-        findings.add(findingOf(event, 'position_order', 'it stands before the event that it follows'));
+        findings.add(findingOf(event, 'position_order', 'its position is not after that of the event before it'));
       } else lastPosition = position;
-      const known = table.find(stream);
-      const head: ChainHead | undefined =
-        known === undefined ? undefined : { revision: table.revisionOf(known), hash: table.hashOf(known) };
-      const { finding, outOfPlace } = checkLink(event, head, { beginsLater: extent === 'stretch', contentHash });
+      const known = streams.get(stream);
+      const { finding, notAfterHead } = checkLink(event, known?.head, { beginsLater: scope === 'period', contentHash });
       if (finding !== undefined) findings.add(finding);
-      if (outOfPlace === true) return;
-      const index = known ?? table.add(stream);
-      table.setHead(index, revision, metadata.hash ?? '');
-      const numbers = table.numbersOf(index);
-      numbers[EVENTS] = (numbers[EVENTS] ?? 0) + 1;
-      const midway = head === undefined && revision > 0 && event.type !== 'TestInvoiceDeleted';
-      if (finding !== undefined || midway) invariants.giveUp(index);
-      if (finding?.kind !== 'hash_mismatch') inspect(event, index);
-      for (const one of anchors?.take(event) ?? []) findings.add(one);
+      if (notAfterHead === true) return;
+      const head = { revision, hash: metadata.hash ?? '' };
+      const checked = known ?? { head, events: 0, command: undefined, fold: emptyFold(stream) };
+      if (known === undefined) streams.set(stream, checked);
+      checked.head = head;
+      checked.events += 1;
+      const midway = known === undefined && revision > 0 && event.type !== 'TestInvoiceDeleted';
+      if (finding !== undefined || midway) giveUp(checked.fold);
+      if (finding?.kind !== 'hash_mismatch') {
+        checked.command = commandOf(event, checked.command);
+        inspect(event, checked);
+      }
+      for (const one of anchors?.check(event) ?? []) findings.add(one);
     },
-    end: () => {
-      const { findings: late, count } = anchors?.end() ?? { findings: [], count: { anchors: 0, testPartsGone: 0 } };
+    finish: () => {
+      const { findings: late, count } = anchors?.finish() ?? { findings: [], count: { anchors: 0, testPartsGone: 0 } };
       for (const finding of late) findings.add(finding);
       return count;
     },
   };
 };
 
-/** How many events of the same command stand directly before this one in its stream. */
-const placeInCommand = ({ metadata }: RecordedEvent, numbers: Float64Array): number => {
-  // Never 0, which is what a new stream has.
-  const mark = markOf(metadata.commandId ?? '') + 1;
-  const place = numbers[COMMAND] === mark ? (numbers[IN_COMMAND] ?? 0) + 1 : 0;
-  numbers[COMMAND] = mark;
-  numbers[IN_COMMAND] = place;
-  return place;
+const commandOf = (
+  { metadata: { commandId = '' } }: RecordedEvent,
+  before: CheckedStream['command'],
+): CheckedStream['command'] => ({ id: commandId, index: before?.id === commandId ? before.index + 1 : 0 });
+
+/** Events with a field sealed under a generation of the master key that was given up. They can never be opened, which is no fault of the log. */
+export type GivenUpCount = { generation: string; events: number };
+
+type SealedCount = {
+  add(event: RecordedEvent): void;
+  /** In the order in which the log says that they were given up, without generations that sealed nothing here. */
+  givenUp(): readonly GivenUpCount[];
+};
+
+/** Memory grows with the generations and test days of a log. */
+const createSealedCount = (): SealedCount => {
+  const sealed = new Map<string, number>();
+  const lost = new Set<string>();
+  return {
+    add: ({ type, data }) => {
+      if (type === 'MasterKeyGivenUp' && typeof data.generation === 'string') lost.add(data.generation);
+      // The fields of an event are sealed together, under one key.
+      const field = eventTypeDefinitions.get(type)?.personal.find((name) => isSealed(data[name]));
+      const value = field === undefined ? undefined : data[field];
+      const generation = isSealed(value) ? sealedWith(value)?.generation : undefined;
+      if (generation !== undefined) sealed.set(generation, (sealed.get(generation) ?? 0) + 1);
+    },
+    givenUp: () =>
+      [...lost]
+        .map((generation) => ({ generation, events: sealed.get(generation) ?? 0 }))
+        .filter(({ events }) => events > 0),
+  };
 };

@@ -1,143 +1,161 @@
 import { companyEventTypes } from '../../domain/company/events.js';
 import { dpsNumberEventTypes } from '../../domain/dps-number/dps-number.js';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
-import { invoiceEventTypes } from '../../domain/invoice/personal-fields.js';
+import { type InvoiceEvent, invoiceEventTypes, type ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { auditEventTypes } from '../../domain/log/audit-events.js';
-import { liveOn } from '../../domain/log/invoice-life.js';
-import { BORN } from '../../domain/log/life.js';
-import { type InvoiceAddress, type Mode, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
+import { foldInvoice, type InvoiceFold, noEvents, notJudged } from '../../domain/log/invoice-fold.js';
+import {
+  companyPrefix,
+  type InvoiceAddress,
+  type Mode,
+  parseInvoiceStream,
+  type StreamName,
+} from '../../domain/shared/ids.js';
 import type { DecodedEvent } from '../event-store/codec.js';
-import type { Finding } from './finding.js';
-import { BLOCKED, LIFE, lifeIn, NEXT_NUMBER, rememberLife } from './stream-numbers.js';
-import type { StreamTable } from './stream-table.js';
-import { createUniqueKeys } from './unique-keys.js';
+import { type Finding, findingOf } from './finding.js';
 
-export type LogInvariants = {
-  /** Judges one sound event of a stream, in the order of the log; `index` is the stream's in the table. */
-  take(event: DecodedEvent, index: number): readonly Finding[];
-  /** The walk does not have the stream as a whole: its life is not judged any more. */
-  giveUp(index: number): void;
+/** What the events of a stream so far demand of its next event. */
+export type StreamFold = { readonly stream: StreamName; invoice: InvoiceFold; series: SeriesFold };
+
+/** `nextNumber` is undefined until an event of the series was judged. */
+type SeriesFold = { nextNumber?: number; isStopped: boolean };
+
+export const emptyFold = (stream: StreamName): StreamFold => ({ stream, invoice: noEvents, series: newSeries });
+
+const newSeries: SeriesFold = { isStopped: false };
+
+/** Stops judging the stream by its earlier events, because the walk does not have all of them. */
+export const giveUp = (fold: StreamFold): void => {
+  fold.invoice = notJudged;
+  fold.series = { isStopped: fold.series.isStopped };
+};
+
+type LogInvariants = {
+  /** Checks one well-formed event, in the order of the log, and folds it into its stream. */
+  check(event: DecodedEvent, fold: StreamFold): readonly Finding[];
 };
 
 /**
- * Invariants 1, 2, 4 and 5 of design section 11, as far as the events alone tell. `wholeLog`: also what only a walk over all
- * streams can say, that every number in use was allocated to its invoice.
+ * Invariants 1, 2, 4 and 5 of docs/architecture.md#invariants, as far as events alone show them. `wholeLog`: also checks that every DPS number in
+ * use was allocated to its invoice, which needs all streams.
  */
-export const createLogInvariants = (table: StreamTable, wholeLog: boolean): LogInvariants => {
-  const unique = createUniqueKeys();
-
-  const duplicate = (event: DecodedEvent, index: number, what: string, key: string): readonly Finding[] => {
-    const holder = unique.take(key, index);
-    if (holder === undefined || holder === index) return [];
-    const detail = `${what} that ${table.nameOf(holder)} has`;
-    return [{ kind: 'duplicate', stream: event.stream, revision: event.revision, detail }];
+export const createLogInvariants = (wholeLog: boolean): LogInvariants => {
+  /** The stream that each key was first seen in. */
+  const holders = {
+    dpsNumbers: new Map<string, StreamFold>(),
+    dpsIds: new Map<string, StreamFold>(),
+    accessKeys: new Map<string, StreamFold>(),
+    keyHashes: new Map<string, StreamFold>(),
+    keyIds: new Map<string, StreamFold>(),
   };
-  const breach = ({ stream, revision }: DecodedEvent, detail: string | undefined): readonly Finding[] =>
-    detail === undefined ? [] : [{ kind: 'invariant', stream, revision, detail }];
+  const allocated = new Set<string>();
 
-  const invoice = (event: DecodedEvent<InvoiceEvent>, index: number, address: InvoiceAddress): readonly Finding[] => {
-    const numbers = table.numbersOf(index);
-    const life = lifeIn(numbers);
-    const fault = liveOn(life, event) ?? misplaced(event, address) ?? misattributed(event, address);
-    if (fault !== undefined) life.born = BORN.unjudged;
-    rememberLife(life, numbers);
-    return [...breach(event, fault), ...keysOf(event, index, address)];
+  const duplicate = (
+    event: DecodedEvent,
+    fold: StreamFold,
+    what: string,
+    held: Map<string, StreamFold>,
+    key: string,
+  ): readonly Finding[] => {
+    const holder = held.get(key);
+    if (holder === undefined) held.set(key, fold);
+    return holder === undefined || holder === fold
+      ? []
+      : [findingOf(event, 'duplicate', `${what} that ${holder.stream} has`)];
+  };
+  const breach = (event: DecodedEvent, detail: string | undefined): readonly Finding[] =>
+    detail === undefined ? [] : [findingOf(event, 'invariant', detail)];
+
+  const invoice = (
+    event: DecodedEvent<InvoiceEvent>,
+    fold: StreamFold,
+    address: InvoiceAddress,
+  ): readonly Finding[] => {
+    const next = foldInvoice(fold.invoice, event);
+    const fault = 'breach' in next ? next.breach : (misplaced(event, address) ?? misattributed(event, address));
+    fold.invoice = 'breach' in next || fault !== undefined ? notJudged : next;
+    return [...breach(event, fault), ...keysOf(event, fold, address)];
   };
 
   const keysOf = (
     event: DecodedEvent<InvoiceEvent>,
-    index: number,
+    fold: StreamFold,
     { mode, companyId, invoiceId }: InvoiceAddress,
   ): readonly Finding[] => {
+    const accessKey = (key: string | undefined): readonly Finding[] =>
+      key === undefined ? [] : duplicate(event, fold, 'an access key', holders.accessKeys, `${mode} ${key}`);
     switch (event.type) {
       case 'IssuanceAttempted': {
         const { series, number, dpsId } = event.data;
-        const owner = `${mode} ${companyId} ${series} ${number}`;
-        const allocatedTo = wholeLog ? unique.holderOf(`allocated ${owner} ${invoiceId}`) : 0;
+        const dpsNumber = `${mode} ${companyId} ${series} ${number}`;
+        const isAllocated = !wholeLog || allocated.has(`${dpsNumber} ${invoiceId}`);
         return [
-          ...duplicate(event, index, 'a DPS number', `number ${owner}`),
-          ...duplicate(event, index, 'a DPS id', `dps ${mode} ${dpsId}`),
-          ...breach(
-            event,
-            allocatedTo === undefined ? 'a DPS number that was not allocated to this invoice' : undefined,
-          ),
+          ...duplicate(event, fold, 'a DPS number', holders.dpsNumbers, dpsNumber),
+          ...duplicate(event, fold, 'a DPS id', holders.dpsIds, `${mode} ${dpsId}`),
+          ...breach(event, isAllocated ? undefined : 'a DPS number that was not allocated to this invoice'),
         ];
       }
       case 'Authorized':
-        return duplicate(event, index, 'an access key', `key ${mode} ${event.data.accessKey}`);
-      case 'IndeterminateResolved':
-        return event.data.as === 'issued'
-          ? duplicate(event, index, 'an access key', `key ${mode} ${event.data.accessKey}`)
-          : [];
       case 'InvoiceImported':
-        return event.data.accessKey === undefined
-          ? []
-          : duplicate(event, index, 'an access key', `key ${mode} ${event.data.accessKey}`);
+        return accessKey(event.data.accessKey);
+      case 'IndeterminateResolved':
+        return event.data.as === 'issued' ? accessKey(event.data.accessKey) : [];
       default:
         return [];
     }
   };
 
-  const dpsNumber = (event: DecodedEvent, index: number): readonly Finding[] => {
-    const numbers = table.numbersOf(index);
-    const [next = 0, blocked = 0] = [numbers[NEXT_NUMBER], numbers[BLOCKED]];
+  const dpsNumber = (event: DecodedEvent, fold: StreamFold): readonly Finding[] => {
+    const { nextNumber: next, isStopped } = fold.series;
     switch (event.type) {
       case 'DpsNumberAllocated': {
         const { number, nextNumber, invoiceId } = event.data;
-        numbers[NEXT_NUMBER] = nextNumber;
+        fold.series = { nextNumber, isStopped };
         const owner = /^dps(Live|Test)-([0-9A-Z]{14})_(.+)$/.exec(event.stream);
         if (owner === null) return breach(event, 'a DPS number of a stream that names no series');
-        unique.take(`allocated ${owner[1]?.toLowerCase()} ${owner[2]} ${owner[3]} ${number} ${invoiceId}`, index);
-        if (blocked === 1) return breach(event, 'a number of a series that was stopped');
+        allocated.add(`${owner[1]?.toLowerCase()} ${owner[2]} ${owner[3]} ${number} ${invoiceId}`);
+        if (isStopped) return breach(event, 'a number of a series that was stopped');
         if (nextNumber !== number + 1) return breach(event, 'the next number does not follow the one given');
-        return breach(
-          event,
-          next > 0 && number !== next ? `number ${number} was given where ${next} was next` : undefined,
-        );
+        const isNext = next === undefined || number === next;
+        return breach(event, isNext ? undefined : `number ${number} was given where ${next} was next`);
       }
       case 'DpsNumberMoved':
-        numbers[NEXT_NUMBER] = event.data.nextNumber;
-        numbers[BLOCKED] = 0;
-        return breach(event, event.data.nextNumber < next ? 'the next number moved backwards' : undefined);
-      case 'DpsSeriesBlocked':
-        numbers[NEXT_NUMBER] = event.data.nextNumber;
-        numbers[BLOCKED] = 1;
-        return breach(event, event.data.nextNumber < next ? 'the next number moved backwards' : undefined);
+      case 'DpsSeriesBlocked': {
+        const { nextNumber } = event.data;
+        fold.series = { nextNumber, isStopped: event.type === 'DpsSeriesBlocked' };
+        const isBackwards = next !== undefined && nextNumber < next;
+        return breach(event, isBackwards ? 'the next number moved backwards' : undefined);
+      }
       default:
         return [];
     }
   };
 
-  const company = (event: DecodedEvent, index: number): readonly Finding[] => {
+  const company = (event: DecodedEvent, fold: StreamFold): readonly Finding[] => {
     const begins = event.type === 'CompanyRegistered';
     if (begins !== (event.revision === 0)) return breach(event, 'a company is registered once, by its first event');
     if (event.type !== 'ApiKeyCreated') return [];
     return [
-      ...duplicate(event, index, 'an API key', `hash ${event.data.keyHash}`),
-      ...duplicate(event, index, 'the id of an API key', `keyId ${event.data.keyId}`),
+      ...duplicate(event, fold, 'an API key', holders.keyHashes, event.data.keyHash),
+      ...duplicate(event, fold, 'the id of an API key', holders.keyIds, event.data.keyId),
     ];
   };
 
   return {
-    take: (event, index) => {
+    check: (event, fold) => {
       const address = parseInvoiceStream(event.stream);
       const fault = foreignType(event);
       if (fault !== undefined) return breach(event, fault);
-      if (address !== undefined) return invoice(event as DecodedEvent<InvoiceEvent>, index, address);
-      if (event.stream.startsWith('dps')) return dpsNumber(event, index);
-      if (event.stream.startsWith('company-')) return company(event, index);
+      if (address !== undefined) return invoice(event as DecodedEvent<InvoiceEvent>, fold, address);
+      if (event.stream.startsWith('dps')) return dpsNumber(event, fold);
+      if (event.stream.startsWith(companyPrefix)) return company(event, fold);
       return event.type === 'LogAnchored' && event.stream !== `anchor-${event.data.day}`
         ? breach(event, 'an anchor of another day')
         : [];
     },
-    giveUp: (index) => {
-      const ofSeries = table.nameOf(index).startsWith('dps');
-      table.numbersOf(index)[ofSeries ? NEXT_NUMBER : LIFE] = ofSeries ? 0 : BORN.unjudged;
-    },
   };
 };
 
-/** Which event types each kind of stream holds; other kinds hold one type each. */
+/** Which event types each kind of stream may hold. An event in a stream of another kind is a fault. */
 const typesOfStreams: readonly (readonly [RegExp, ReadonlySet<string>])[] = [
   [/^nfse(?:Live|Test)-[0-9A-Z]{14}_[0-9a-f-]{36}$/, new Set<string>(invoiceEventTypes)],
   [/^dps(?:Live|Test)-/, new Set<string>(dpsNumberEventTypes)],
@@ -154,8 +172,8 @@ const foreignType = ({ stream, type }: { stream: StreamName; type: string }): st
   return types?.has(type) === true ? undefined : `${type} does not belong to such a stream`;
 };
 
-/** The name of the stream is what keeps companies and modes apart: the event must say the same (design section 4). */
-const misplaced = (event: InvoiceEvent, address: InvoiceAddress): string | undefined => {
+/** The name of the stream keeps companies and modes apart, so the event must say the same (docs/architecture.md#streams-and-events). */
+const misplaced = (event: ReadInvoiceEvent, address: InvoiceAddress): string | undefined => {
   if (event.type !== 'InvoiceAccepted' && event.type !== 'InvoiceImported') {
     return event.type === 'TestInvoiceDeleted' && address.mode !== 'test' ? 'a live invoice was ended' : undefined;
   }
@@ -164,7 +182,7 @@ const misplaced = (event: InvoiceEvent, address: InvoiceAddress): string | undef
   return same ? undefined : 'mode, company or id differ from the name of the stream';
 };
 
-/** Of events of before mode and company were recorded nothing can be said. */
+/** Old events have no mode and company in their metadata, so they pass. */
 const misattributed = ({ metadata }: DecodedEvent, { mode, companyId }: InvoiceAddress): string | undefined =>
   (metadata.mode ?? mode) === mode && (metadata.companyId ?? companyId) === companyId
     ? undefined

@@ -7,11 +7,11 @@ import type { Revision } from '../../ports/event-log.js';
 export type StreamHead = { stream: StreamName; revision: Revision; hash: string };
 
 /**
- * Merkle tree of RFC 6962 over the heads: a leaf is SHA-256 of a 0 byte and `["<stream>",<revision>,"<hash>"]` in UTF-8, a node is
- * SHA-256 of a 1 byte and its two children; leaves in code unit order of the stream's name. Of nothing: SHA-256 of nothing.
+ * Merkle tree of RFC 6962 over the heads: a leaf is SHA-256 of a 0 byte and `["<stream>",<revision>,"<hash>"]` in UTF-8, a node is SHA-256 of a 1
+ * byte and its two children; leaves in code unit order of the stream's name. Without heads: the SHA-256 of no bytes.
  */
 export const merkleRoot = (headsInOrder: Iterable<StreamHead>): string => {
-  /** Roots of perfect subtrees, left to right, of sizes that shrink: memory grows with the logarithm of the leaves. */
+  /** Roots of perfect subtrees, left to right, with decreasing sizes, so that memory grows with the logarithm of the leaves. */
   const pending: { size: number; hash: Buffer }[] = [];
   for (const { stream, revision, hash } of headsInOrder) {
     let size = 1;
@@ -30,7 +30,7 @@ export const merkleRoot = (headsInOrder: Iterable<StreamHead>): string => {
   return (root ?? createHash('sha256').digest()).toString('hex');
 };
 
-/** As `merkleRoot` wants them: by code units, in which no locale has a say. */
+/** The order that `merkleRoot` takes: by code units, independent of any locale. */
 export const byStream = (a: { stream: StreamName }, b: { stream: StreamName }): number =>
   a.stream < b.stream ? -1 : a.stream > b.stream ? 1 : 0;
 

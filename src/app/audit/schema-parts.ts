@@ -1,12 +1,16 @@
 import * as v from 'valibot';
 
-/** What the fields of stored events are made of. A message names no value: it may be personal, or forged. */
+/** Building blocks of the schemas of stored events. A message quotes no value, because a value may be personal or forged. */
 const matching = (pattern: RegExp, what: string) => v.pipe(v.string(), v.regex(pattern, `must be ${what}`));
 
 export const text = v.string();
-export const flag = v.boolean();
-export const whole = v.pipe(v.number(), v.safeInteger('must be a whole number'), v.minValue(0, 'must not be negative'));
-export const counted = v.pipe(whole, v.minValue(1, 'must be at least 1'));
+export const boolean = v.boolean();
+export const integerFrom0 = v.pipe(
+  v.number(),
+  v.safeInteger('must be a whole number'),
+  v.minValue(0, 'must not be negative'),
+);
+export const integerFrom1 = v.pipe(integerFrom0, v.minValue(1, 'must be at least 1'));
 export const instant = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'an instant in UTC');
 export const date = matching(/^\d{4}-\d\d-\d\d$/, 'a date');
 export const hash = matching(/^[0-9a-f]{64}$/, 'a SHA-256 in hex');
@@ -16,11 +20,11 @@ export const base64 = matching(/^[0-9A-Za-z+/]*={0,2}$/, 'base64');
 export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID');
 export const companyId = matching(/^[0-9A-Z]{14}$/, 'a CNPJ');
 export const mode = v.picklist(['live', 'test'], 'must be live or test');
-export const place = matching(/^\d{1,20}$/, 'a position');
+export const position = matching(/^\d{1,20}$/, 'a position');
 export const texts = v.array(text);
 
-/** `sealed:1:<generation>:<event id>:<iv>:<ciphertext>` (design section 4); opened only with a key, so its shape is all there is to see. */
+/** `sealed:1:<generation>:<event id>:<iv>:<ciphertext>`; without the key only this form can be checked. */
 export const sealed = matching(/^sealed:1:[0-9A-Za-z.-]+:[0-9a-f-]{36}:[\w-]{16}:[\w-]+$/, 'sealed text');
 
-export const maybe = v.optional;
-export const shape = v.strictObject;
+export const optional = v.optional;
+export const strictObject = v.strictObject;

@@ -2,21 +2,18 @@ import type { StreamName } from '../../domain/shared/ids.js';
 import type { AnchorCount } from './anchor-walk.js';
 import { readEventLine } from './event-line.js';
 import { createFindings, type Findings } from './finding.js';
-import { createLogChecker, type Extent, type LogChecker } from './log-checker.js';
-import { headOf, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
+import { createLogChecker, type GivenUpCount, type LogChecker, type LogScope } from './log-checker.js';
+import { headOf, isSignedBy, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
 import { merkleRoot } from './merkle.js';
-import { isSignedBy } from './public-key.js';
-import type { GivenUpCount } from './sealed-count.js';
-import { EVENTS } from './stream-numbers.js';
 
-export type ExportFile = {
+type ExportFile = {
   /** Lines of the file, decompressed, without their ends; throws `UnreadableFile`. */
   lines(): AsyncIterable<readonly string[]>;
-  /** Of the bytes as they lie there; asked when the lines have been read, or could not be. */
+  /** Of the file as it is on disk; called after the lines were read or could not be read. */
   fileHash(): Promise<{ sha256: string; bytes: number }>;
-  /** Undefined when there is none. */
+  /** Undefined when the export has no manifest. */
   manifest: string | undefined;
-  /** Whom the reader trusts to have signed it. */
+  /** Public keys whose signature the reader trusts. */
   trusted: readonly string[];
 };
 
@@ -33,12 +30,12 @@ export type ExportReport = {
   givenUp: readonly GivenUpCount[];
 };
 
-/** Checks an export by itself, its manifest and a public key: no service and no secret is needed. */
+/** Checks an export with its manifest and a public key; needs no service and no secret. */
 export const verifyExport = async (file: ExportFile, onEvents?: (events: number) => void): Promise<ExportReport> => {
   const findings = createFindings();
   const manifest = checkedManifest(file, findings);
-  const checker = createLogChecker(extentOf(manifest), findings);
-  const { started, ended } = streamNotes(manifest, checker, findings);
+  const checker = createLogChecker(scopeOf(manifest), findings);
+  const { checkStart, checkEnds } = createManifestComparison(manifest, checker, findings);
   let line = 0;
   try {
     for await (const some of file.lines()) {
@@ -47,8 +44,8 @@ export const verifyExport = async (file: ExportFile, onEvents?: (events: number)
         const event = readEventLine(text);
         if (event === undefined) findings.add({ kind: 'unreadable_line', detail: `line ${line} is no event` });
         else {
-          started(event.stream, event.revision);
-          checker.take(event);
+          checkStart(event.stream, event.revision);
+          checker.check(event);
         }
       }
       onEvents?.(checker.events);
@@ -57,16 +54,16 @@ export const verifyExport = async (file: ExportFile, onEvents?: (events: number)
     if (!(error instanceof UnreadableFile)) throw error;
     findings.add({ kind: 'unreadable_file', detail: `${error.message}, after ${checker.events} events` });
   }
-  const anchors = checker.end();
-  ended();
+  const anchors = checker.finish();
+  checkEnds();
   if (manifest !== undefined) await compareFile(manifest, file, checker, findings);
-  return { streams: checker.table.size, events: checker.events, findings, anchors, givenUp: checker.givenUp() };
+  return { streams: checker.streams.size, events: checker.events, findings, anchors, givenUp: checker.givenUp() };
 };
 
 /** A manifest that cannot be trusted is still compared: it may show where the file was changed. */
 const checkedManifest = ({ manifest: text, trusted }: ExportFile, findings: Findings): Manifest | undefined => {
   if (text === undefined) {
-    findings.add({ kind: 'missing_manifest', detail: 'without it nobody can tell what the file should hold' });
+    findings.add({ kind: 'missing_manifest', detail: 'only a manifest says what the file should hold' });
     return undefined;
   }
   const manifest = readManifest(text);
@@ -83,24 +80,24 @@ const checkedManifest = ({ manifest: text, trusted }: ExportFile, findings: Find
   }
   const root = merkleRoot(manifest.streams);
   if (root !== manifest.merkle_root || manifest.streams.length !== manifest.stream_count) {
-    findings.add({ kind: 'bad_manifest', detail: 'its list of streams is not the one whose root was signed' });
+    findings.add({ kind: 'bad_manifest', detail: 'the root of its list of streams is not the signed root' });
   }
   return manifest;
 };
 
-const extentOf = (manifest: Manifest | undefined): Extent => {
+const scopeOf = (manifest: Manifest | undefined): LogScope => {
   const { company, from, to } = manifest?.filter ?? {};
-  if (from !== undefined || to !== undefined) return 'stretch';
+  if (from !== undefined || to !== undefined) return 'period';
   return company === undefined ? 'whole' : 'streams';
 };
 
-/** What the manifest says of each stream, against what the file holds of it. */
-const streamNotes = (manifest: Manifest | undefined, { table }: LogChecker, findings: Findings) => {
+/** Compares what the manifest says of each stream with what the file holds. */
+const createManifestComparison = (manifest: Manifest | undefined, { streams }: LogChecker, findings: Findings) => {
   const named = new Map<StreamName, ManifestStream>();
   for (const stream of manifest?.streams ?? []) named.set(stream.stream, stream);
   return {
-    started: (stream: StreamName, revision: number): void => {
-      if (manifest === undefined || table.find(stream) !== undefined) return;
+    checkStart: (stream: StreamName, revision: number): void => {
+      if (manifest === undefined || streams.has(stream)) return;
       const wanted = named.get(stream);
       if (wanted === undefined) {
         findings.add({ kind: 'unknown_stream', stream, revision, detail: 'the manifest does not name this stream' });
@@ -109,19 +106,19 @@ const streamNotes = (manifest: Manifest | undefined, { table }: LogChecker, find
         findings.add({ kind: 'missing_revision', stream, revision, detail });
       }
     },
-    ended: (): void => {
+    checkEnds: (): void => {
       for (const { stream, revision, events, hash } of named.values()) {
-        const index = table.find(stream);
-        if (index === undefined) {
+        const found = streams.get(stream);
+        if (found === undefined) {
           findings.add({ kind: 'missing_stream', stream, detail: `the manifest names it up to revision ${revision}` });
-        } else if (table.revisionOf(index) !== revision) {
-          const detail = `the stream ends at revision ${table.revisionOf(index)}, the manifest says ${revision}`;
+        } else if (found.head.revision !== revision) {
+          const detail = `the stream ends at revision ${found.head.revision}, the manifest says ${revision}`;
           findings.add({ kind: 'head_mismatch', stream, revision, detail });
-        } else if (table.hashOf(index) !== hash) {
+        } else if (found.head.hash !== hash) {
           const detail = 'the last hash is another one: the stream was rewritten';
           findings.add({ kind: 'head_mismatch', stream, revision, detail });
-        } else if (table.numbersOf(index)[EVENTS] !== events) {
-          const detail = `the file has ${table.numbersOf(index)[EVENTS]} events of it, the manifest says ${events}`;
+        } else if (found.events !== events) {
+          const detail = `the file has ${found.events} events of it, the manifest says ${events}`;
           findings.add({ kind: 'missing_revision', stream, detail });
         }
       }
@@ -138,8 +135,10 @@ const compareFile = async (
   const { sha256, bytes } = await file.fileHash();
   if (sha256 !== manifest.sha256) {
     const size =
-      bytes === manifest.bytes ? `as long as it was (${bytes} bytes)` : `${bytes} bytes, ${manifest.bytes} were`;
-    findings.add({ kind: 'file_changed', detail: `its SHA-256 is not the signed one; it is ${size} exported` });
+      bytes === manifest.bytes
+        ? `${bytes} bytes, as exported`
+        : `${bytes} bytes, and was exported with ${manifest.bytes}`;
+    findings.add({ kind: 'file_changed', detail: `its SHA-256 is not the signed SHA-256; it has ${size}` });
   } else if (checker.events !== manifest.events) {
     findings.add({
       kind: 'file_changed',

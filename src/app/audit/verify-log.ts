@@ -1,45 +1,51 @@
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
-import { type EventLog, type InspectedEvent, isEarlier, type LogPosition } from '../../ports/event-log.js';
+import {
+  type EventLog,
+  type InspectedEvent,
+  isEarlier,
+  type LogPosition,
+  type Revision,
+} from '../../ports/event-log.js';
+import { inspectLog, shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
 import type { AnchorCount } from './anchor-walk.js';
-import { createFindings, type Findings, findingOf } from './finding.js';
-import { createLogChecker, type LogChecker } from './log-checker.js';
-import { createPositionAccount } from './position-account.js';
-import type { GivenUpCount } from './sealed-count.js';
-import { inspectLog, shareOf, type WalkProgress, walkLog } from './walk.js';
+import { isEndOfTestInvoice } from './chain.js';
+import { createFindings, type Finding, type Findings, findingOf } from './finding.js';
+import { createLogChecker, type GivenUpCount, type LogChecker } from './log-checker.js';
 
-export type LogReport = {
+type LogReport = {
   streams: number;
   events: number;
   findings: Findings;
   anchors: AnchorCount;
   givenUp: readonly GivenUpCount[];
-  /** False when some event cannot be read, by nobody: what folds the log comes to no end. */
+  /** False when an event cannot be read at all, so that nothing can fold the log to its end. */
   readable: boolean;
 };
 
-/** `last`: place of the last event, readable or not. */
-type Walk = { readable: boolean; last: LogPosition | null };
+/** `last`: position of the last event, readable or not. */
+type WalkResult = { readable: boolean; last: LogPosition | null };
 
-type Walked = Pick<EventLog, 'readAll' | 'head' | 'inspect'>;
+type LogReader = Pick<EventLog, 'readAll' | 'head' | 'inspect'>;
 
-/** Walks the whole log (see `createLogChecker`); needs no key, because hashes and shapes are those of sealed text. */
-export const verifyLog = async (log: Walked, onProgress?: (progress: WalkProgress) => void): Promise<LogReport> => {
+/** Checks the whole log (see `createLogChecker`). Needs no key, because hashes and shapes cover the sealed text. */
+export const verifyLog = async (log: LogReader, onProgress?: (progress: WalkProgress) => void): Promise<LogReport> => {
   const findings = createFindings();
   const checker = createLogChecker('whole', findings);
-  // Asked before the walk, which then sees that event and perhaps later ones.
+  // Read before the walk, so that the walk must reach at least this event.
   const head = await log.head();
-  const tell = (): void => onProgress?.({ events: checker.events, share: shareOf(checker.lastPosition, head) });
+  const reportProgress = (): void =>
+    onProgress?.({ events: checker.events, share: shareOf(checker.lastPosition, head) });
   const { readable, last } =
     log.inspect === undefined
-      ? await walkRead(log, checker, tell)
-      : await walkInspected({ ...log, inspect: log.inspect }, checker, findings, tell);
+      ? await walkRead(log, checker, reportProgress)
+      : await walkInspected({ ...log, inspect: log.inspect }, checker, findings, reportProgress);
   if (isEarlier(last, head)) {
-    const detail = `the log says that it ends at ${head}, but its last event is at ${last ?? 'no place'}`;
+    const detail = `the log says that it ends at ${head}, but its last event is at ${last ?? 'no position'}`;
     findings.add({ kind: 'log_end', detail });
   }
-  const anchors = checker.end();
+  const anchors = checker.finish();
   return {
-    streams: checker.table.size,
+    streams: checker.streams.size,
     events: checker.events,
     findings,
     anchors,
@@ -48,10 +54,10 @@ export const verifyLog = async (log: Walked, onProgress?: (progress: WalkProgres
   };
 };
 
-const walkRead = async (log: Walked, checker: LogChecker, tell: () => void): Promise<Walk> => {
+const walkRead = async (log: LogReader, checker: LogChecker, reportProgress: () => void): Promise<WalkResult> => {
   for await (const page of walkLog(log, ALL_STREAMS)) {
-    for (const event of page) checker.take(event);
-    tell();
+    for (const event of page) checker.check(event);
+    reportProgress();
   }
   return { readable: true, last: checker.lastPosition };
 };
@@ -60,32 +66,74 @@ const walkInspected = async (
   log: Required<Pick<EventLog, 'inspect' | 'head'>>,
   checker: LogChecker,
   findings: Findings,
-  tell: () => void,
-): Promise<Walk> => {
+  reportProgress: () => void,
+): Promise<WalkResult> => {
   const account = createPositionAccount();
   let readable = true;
   let last: LogPosition | null = null;
-  const take = (inspected: InspectedEvent): void => {
+  const check = (inspected: InspectedEvent): void => {
     const { position, stream, event, contentHash, fault } = inspected;
-    const known = checker.table.find(stream);
-    account.take(inspected, known === undefined ? -1 : checker.table.revisionOf(known));
+    account.add(inspected, checker.streams.get(stream)?.head.revision ?? -1);
     last = position;
     if (fault !== undefined) {
       findings.add(findingOf(inspected, event === undefined ? 'unreadable_event' : 'stored_otherwise', fault));
     }
     if (event === undefined) readable = false;
-    else checker.take(event, contentHash);
+    else checker.check(event, contentHash);
   };
   for await (const page of inspectLog(log.inspect)) {
-    for (const inspected of page) take(inspected);
-    tell();
+    for (const inspected of page) check(inspected);
+    reportProgress();
   }
-  for (const finding of account.end()) findings.add(finding);
-  // Asked after the walk: the head of a log that is written meanwhile is at least as far.
+  for (const finding of account.finish()) findings.add(finding);
+  // Read after the walk, so that the head cannot lie before the last event that the walk has seen.
   const end = await log.head();
   if (isEarlier(end, last)) {
-    const detail = `the log says that it ends at ${end ?? 'no place'}, so nobody reads the events behind it, up to ${last}`;
+    const detail = `the log says that it ends at ${end ?? 'no position'}, so readers miss the events behind it, up to ${last}`;
     findings.add({ kind: 'log_end', detail });
   }
   return { readable, last };
+};
+
+type PositionAccount = {
+  /** Adds every event of the log, in the order of the log. `before`: the last revision of its stream that the walk has met, -1 for none. */
+  add(inspected: InspectedEvent, before: Revision): void;
+  finish(): readonly Finding[];
+};
+
+/** How many gaps the finding names; further gaps are only counted. */
+const NAMED = 5;
+
+/**
+ * For an engine that numbers its positions without gaps. There only the end of a test invoice empties positions, and its revision shows how many.
+ * Other empty positions held events that no other check would miss: a look of an operator at personal data, the last event of a company.
+ */
+export const createPositionAccount = (): PositionAccount => {
+  let last = 0n;
+  let empty = 0n;
+  let cut = 0n;
+  let gaps = 0;
+  const gapTexts: string[] = [];
+
+  const noteGap = (position: LogPosition): void => {
+    if (position <= last + 1n) return;
+    empty += position - last - 1n;
+    gaps += 1;
+    if (gapTexts.length < NAMED)
+      gapTexts.push(position === last + 2n ? `${last + 1n}` : `${last + 1n} to ${position - 1n}`);
+  };
+
+  return {
+    add: ({ position, revision, event }, before) => {
+      noteGap(position);
+      if (position > last) last = position;
+      if (event !== undefined && isEndOfTestInvoice(event)) cut += BigInt(Math.max(0, revision - before - 1));
+    },
+    finish: () => {
+      if (empty === cut) return [];
+      const where = gapTexts.length === 0 ? '' : ` (${gapTexts.join(', ')}${gaps > NAMED ? ', …' : ''})`;
+      const detail = `empty positions of the log: ${empty}${where}; the ends of test invoices account for ${cut}`;
+      return [{ kind: 'missing_position', detail }];
+    },
+  };
 };

@@ -1,49 +1,52 @@
 import { gzipSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
-import { isDownloadable } from '../../domain/invoice/view.js';
+import { isDownloadable } from '../../domain/invoice/status.js';
+import { providerOfKey } from '../../domain/shared/access-key.js';
+import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
-import { createFairGate } from '../../waiting/fair-gate.js';
 import type { DecodedEvent } from '../event-store/codec.js';
 import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 import type { DomainEvent } from '../event-store/event-types.js';
-import { sha256Hex } from '../hashes.js';
-import { providerOfKey } from '../import/plan-line.js';
-import { lru } from '../lru.js';
+import { sha256Hex } from '../event-store/hashes.js';
 
-/** Live notes kept in memory, so that a client's retries do not all reach the authorizer; test notes are to vanish. */
-const KEPT = 200;
+/** Live notes in memory, so that a client's retries do not all reach the authorizer. Test notes are not cached, because test data is erased. */
+const CACHED_NOTES = 200;
 
-/** An answer may take as long as the authorizer lets us wait: no company may keep the others from asking. */
-const QUESTIONS = { what: 'notes to be fetched from the authorizer', atOnce: 16, atOnceOfOne: 2, waitingOfOne: 32 };
+/** A look-up may last until its time limit, so a company has a bounded number of them and cannot hold back the others. */
+const FETCH_LIMITS = { what: 'notes to be fetched from the authorizer', atOnce: 16, perOwner: 2, waitingPerOwner: 32 };
 
 /**
- * The store as downloads read it: where the log has no bytes of the note, or none that open any more (ADR 26), those that the
- * authorizer has under its access key (reading 57). Not found, not reachable, not the company's own, or not the very bytes whose
- * hash the log has: as if this were not here.
+ * The event store as downloads read it. Where the log has no bytes of the note, or bytes that cannot be opened (ADR 26), it adds the note that
+ * the authorizer has under its access key (docs/contract.md PDF-4, XML-3). It adds nothing when the note is not found, is out of reach, is
+ * another company's, or does not have the hash that the log records.
  */
-export const completingNotes = (store: EventStore, authorizer: Pick<Authorizer, 'findByAccessKey'>): EventStore => {
-  const kept = lru<string, Buffer>(KEPT);
-  const questions = createFairGate(QUESTIONS);
-  const asking = new Map<string, Promise<Buffer | undefined>>();
+export const storeWithFetchedNotes = (
+  store: EventStore,
+  authorizer: Pick<Authorizer, 'findByAccessKey'>,
+): EventStore => {
+  const cached = new LRUCache<string, Buffer>({ max: CACHED_NOTES });
+  const fetches = createFairSemaphore(FETCH_LIMITS);
+  const fetching = new Map<string, Promise<Buffer | undefined>>();
 
   const fetchXml = async ({ caller, accessKey, sha256 }: Missing): Promise<Buffer | undefined> => {
-    const place = `${caller.mode} ${accessKey}`;
-    const xml = kept.get(place) ?? (await (asking.get(place) ?? askFor(place, caller, accessKey)));
+    const noteKey = `${caller.mode} ${accessKey}`;
+    const xml = cached.get(noteKey) ?? (await (fetching.get(noteKey) ?? fetchOnce(noteKey, caller, accessKey)));
     if (xml === undefined || (sha256 !== undefined && sha256Hex(xml) !== sha256)) return undefined;
-    if (caller.mode === 'live') kept.set(place, xml);
+    if (caller.mode === 'live') cached.set(noteKey, xml);
     return xml;
   };
 
-  /** All who want the same note wait for one answer. */
-  const askFor = (place: string, caller: Caller, accessKey: string): Promise<Buffer | undefined> => {
-    const asked = questions(caller.companyId, async () => {
+  /** Concurrent requests for one note share one look-up. */
+  const fetchOnce = (noteKey: string, caller: Caller, accessKey: string): Promise<Buffer | undefined> => {
+    const fetched = fetches(caller.companyId, async () => {
       const answer = await authorizer.findByAccessKey(caller, accessKey);
       return answer.kind === 'found' ? answer.found.xml : undefined;
-    }).finally(() => asking.delete(place));
-    asking.set(place, asked);
-    return asked;
+    }).finally(() => fetching.delete(noteKey));
+    fetching.set(noteKey, fetched);
+    return fetched;
   };
 
   const completed = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
@@ -67,10 +70,10 @@ export const completingNotes = (store: EventStore, authorizer: Pick<Authorizer, 
 
 type StoredEvent = DecodedEvent<InvoiceEvent>;
 
-/** `sha256` of the bytes that were there, in hex; undefined for a note that was imported without any. */
+/** `sha256`: of the recorded bytes, in hex; undefined for a note that was imported without bytes. */
 type Missing = { of: StoredEvent; caller: Caller; accessKey: string; sha256: string | undefined };
 
-/** Undefined when there is a document already, or none that a client may have. */
+/** Undefined when the log has the document, or when the client may not have it. */
 const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
   const of = events.findLast(isNote);
   if (of === undefined || (of.data.nfseXmlGzip as string | undefined) !== undefined) return undefined;
@@ -79,7 +82,7 @@ const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
   const { mode, companyId } = state.facts;
   const { accessKey, nfseSha256: sha256 } = of.data;
   if (accessKey === undefined || providerOfKey(accessKey) !== companyId) return undefined;
-  // Test bytes that were there and are not any more were erased.
+  // Test bytes that were recorded and cannot be opened were erased.
   return mode === 'test' && sha256 !== undefined ? undefined : { of, caller: { mode, companyId }, accessKey, sha256 };
 };
 

@@ -2,23 +2,22 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { InvoiceAddress, Mode } from '../../domain/shared/ids.js';
 import { addSeconds, epochMs, type Instant, instant } from '../../domain/shared/time.js';
 
-/** Makes and checks the temporary `t` of a download link (spec "Links object"). The secrets never leave this object. */
+/** Makes and checks the temporary `t` of a download link (docs/contract.md LINK-pdf, LINK-xml). The secrets never leave this object. */
 export type DownloadTokens = {
   issue(address: InvoiceAddress, now: Instant): string;
-  /** The invoice that the token opens, for this invoice id only; undefined when it is bad or over. */
+  /** The invoice that the token opens, for this invoice id only; undefined when the token is invalid or expired. */
   check(token: string, invoiceId: string, now: Instant): InvoiceAddress | undefined;
 };
 
 /**
- * The secrets of a UTC day (`YYYY-MM-DD`): the first one makes tokens, and all of them check, so that a rotation of the master
- * key cuts no link short. Every api process answers the same bytes.
+ * The secrets of a UTC day (`YYYY-MM-DD`). The first makes tokens and all of them check, so that a rotation of the master key cuts no link short.
+ * Every api process computes the same bytes.
  */
 export type SecretsOfDay = (day: string) => readonly [Buffer, ...Buffer[]];
 
 /**
- * The secret is that of the UTC day in which the token expires. So it rotates by itself every midnight, and two generations
- * are good side by side for the last `ttlSeconds` of a day: a rotation cuts no link short, and a secret that got out opens
- * nothing the day after.
+ * A token uses the secret of the UTC day in which it expires. So the secret changes at each midnight, and during the last `ttlSeconds` of a day
+ * two secrets are valid. The change cuts no link short, and a leaked secret opens nothing the day after.
  */
 export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: number): DownloadTokens => {
   const secrets = (expiresMs: number) => secretsOfDay(instant(expiresMs).slice(0, 10));
@@ -37,9 +36,9 @@ export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: num
       const [, modeLetter, companyId = '', expires = ''] = parsed;
       const expiresMs = Number.parseInt(expires, 36);
       const leftMs = expiresMs - epochMs(now);
-      // A later expiry than any that was given out would choose the secret of another day.
+      // An expiry that is later than any issued one would choose the secret of another day.
       if (leftMs <= 0 || leftMs > ttlSeconds * 1000 + CLOCK_SKEW_MS) return undefined;
-      // The texts are compared: bytes have several spellings, with padding or stray bits, and a token has a single one.
+      // The texts are compared, not their bytes: the same bytes have several spellings in base64url, and a token must have only one.
       const sent = Buffer.from(sentMac);
       const isGood = secrets(expiresMs).some((secret) => {
         const expected = Buffer.from(mac(secret, claims, invoiceId));

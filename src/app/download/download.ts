@@ -1,9 +1,10 @@
 import { gunzip } from 'node:zlib';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
-import { invoiceStatus, isDownloadable, visible } from '../../domain/invoice/view.js';
+import { invoiceStatus, isDownloadable, visible } from '../../domain/invoice/status.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import { type InvoiceAddress, invoiceStream } from '../../domain/shared/ids.js';
+import { type InvoiceAddress, invoiceStream, parseInvoiceStream } from '../../domain/shared/ids.js';
+import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
 import type { EventStore } from '../event-store/event-store.js';
@@ -14,7 +15,7 @@ export type DownloadDeps = {
   clock: Clock;
   pdf: PdfRenderer;
   testRetentionSeconds: number;
-  /** The simulator stands in for the authorizer of this invoice's mode: its PDF must say so. */
+  /** Whether the simulator answers in slot of the authorizer for this mode; the PDF must then say so. */
   isSimulated(mode: InvoiceAddress['mode']): boolean;
 };
 
@@ -28,9 +29,9 @@ export const downloadXml = async (address: InvoiceAddress, deps: DownloadDeps): 
   return 'refused' in found ? found : { bytes: found.xml };
 };
 
-/** The place comes before the reading: who finds none costs nothing. */
+/** Takes a slot of the renderer before reading, so that a request without a slot costs nothing. */
 export const downloadPdf = async (address: InvoiceAddress, deps: DownloadDeps): Promise<Download> => {
-  const place = deps.pdf.enter(address.companyId);
+  const slot = deps.pdf.enter(address.companyId);
   try {
     const found = await authorizedXml(address, deps);
     if ('refused' in found) return found;
@@ -40,9 +41,9 @@ export const downloadPdf = async (address: InvoiceAddress, deps: DownloadDeps): 
       replaced: invoice.origin.kind === 'imported' && invoice.origin.replaced,
       simulated: invoice.facts.mode === 'live' && deps.isSimulated('live'),
     };
-    return { bytes: await place.render(xml, marks) };
+    return { bytes: await slot.render(xml, marks) };
   } finally {
-    place.leave();
+    slot.leave();
   }
 };
 
@@ -62,28 +63,28 @@ const authorizedXml = async (
   };
 };
 
-/** Beside the thread that answers clients, which a large note would hold up. */
+/** Decompresses outside the main thread, which a large note would block. */
 const unzipped = (bytes: Buffer): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     gunzip(bytes, { maxOutputLength: MAX_XML_BYTES }, (error, xml) => (error === null ? resolve(xml) : reject(error)));
   });
 
-/** Twice what is ever taken from an authorizer; an imported file could claim to be more. */
+/** Twice the largest note that is accepted from the authorizer. An imported file could unpack to more. */
 export const MAX_XML_BYTES = 2 * 1024 * 1024;
 
-const nfseXmlGzipOf = (event: InvoiceEvent): string | undefined => {
+const nfseXmlGzipOf = (event: ReadInvoiceEvent): string | undefined => {
   if (event.type === 'Authorized' || event.type === 'InvoiceImported') return event.data.nfseXmlGzip;
   return event.type === 'IndeterminateResolved' && event.data.as === 'issued' ? event.data.nfseXmlGzip : undefined;
 };
 
-/** An invoice made elsewhere whose XML nobody has (reading 57). */
+/** An invoice made elsewhere whose XML neither the log nor the authorizer has (docs/contract.md PDF-4, XML-3). */
 const NO_DOCUMENT =
   'A nota foi emitida fora deste serviço e o seu XML não está disponível: não há PDF nem XML para baixar.';
 
-/** A test invoice whose day's key is gone, which is how test data is erased. */
+/** A test invoice whose day key was destroyed, which is how test data is erased. */
 const ERASED = 'O conteúdo desta nota de teste foi apagado: não há PDF nem XML para baixar.';
 
-/** A live invoice whose key was lost, as long as the authorizer does not give its note either (ADR 26). */
+/** A live invoice whose key was lost, while the authorizer does not give its note either (ADR 26). */
 const CLOSED =
   'O conteúdo desta nota não pode mais ser aberto por este serviço, e o sistema nacional não o forneceu agora: consulte a nota no portal nacional pela chave de acesso (access_key).';
 
@@ -92,7 +93,7 @@ const missingText = ({ origin, facts }: Invoice): string => {
   return facts.mode === 'test' ? ERASED : CLOSED;
 };
 
-/** Repeatable only while the outcome is still to come; a rejection names the authorizer's code (readings 23 and 53). */
+/** Retryable only while the outcome is still to come; a rejection names the authorizer's code (docs/contract.md PDF-3, ERR-provider_code). */
 const notIssued = (invoice: Invoice): Refusal => {
   const status = invoiceStatus(invoice);
   const waiting = status === 'queued' || status === 'processing';
@@ -104,5 +105,17 @@ const notIssued = (invoice: Invoice): Refusal => {
     ...missing,
     ...(waiting ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {}),
     ...(providerCode === undefined ? {} : { providerCode }),
+  };
+};
+
+/** The downloads of one company hold fewer reads than the log has connections for readers. */
+const READ_LIMITS = { what: 'documents to be read', atOnce: 6, perOwner: 2, waitingPerOwner: 128 };
+
+/** The event store as downloads read it: companies take turns. `load` rejects with `TooManyWaiting` too. */
+export const fairStore = (store: EventStore): EventStore => {
+  const reads = createFairSemaphore(READ_LIMITS);
+  return {
+    ...store,
+    load: (stream, options) => reads(parseInvoiceStream(stream)?.companyId ?? '', () => store.load(stream, options)),
   };
 };

@@ -3,32 +3,17 @@ import { invoicePrefix, type Mode, type StreamName } from '../../domain/shared/i
 import type { Instant } from '../../domain/shared/time.js';
 import type { EventToAppend, Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
-import { sha256Hex, uuidV8OfHash } from '../hashes.js';
-import type { AppendSite } from '../sites.js';
-import { type DomainEvent, eventTypeDefinitions } from './event-types.js';
+import type { CommandContext } from './command-context.js';
+import { type DomainEvent, eventTypeDefinitions, type ReadEvent } from './event-types.js';
+import { sha256Hex, uuidV8OfHash } from './hashes.js';
 import { isSealed, openField, sealedWith, sealField } from './sealing.js';
 
-/** Who caused an append and why; becomes the event's metadata (design section 4). */
-export type CommandContext = {
-  /** Random per command; event ids derive from it. */
-  commandId: string;
-  /** The Request-Id, kept through the whole life of the work that it started. */
-  correlationId: string;
-  /** The event or request that led here. */
-  causationId: string;
-  actor: `apiKey:${string}` | `worker:${string}` | `timer:${string}` | `support:${string}`;
-  mode?: Mode;
-  companyId?: string;
-  now: Instant;
-  traceparent?: string;
-  /** Which line of the product appends; not stored, the crash tests stop a process by it. */
-  site: AppendSite;
-};
+/** `firstRecordedAt`: when the stream's first event was recorded, where it is known. */
+export type StreamVersion =
+  | { kind: 'none' }
+  | { kind: 'at'; revision: Revision; hash: string; firstRecordedAt?: Instant };
 
-/** `bornAt`: when the stream's first event was recorded, where it is known. */
-export type StreamVersion = { kind: 'none' } | { kind: 'at'; revision: Revision; hash: string; bornAt?: Instant };
-
-export type DecodedEvent<E extends DomainEvent = DomainEvent> = E & {
+export type DecodedEvent<E extends DomainEvent = DomainEvent> = ReadEvent<E> & {
   id: string;
   stream: StreamName;
   revision: Revision;
@@ -36,12 +21,12 @@ export type DecodedEvent<E extends DomainEvent = DomainEvent> = E & {
   metadata: Readonly<Record<string, string>>;
 };
 
-/** Thrown for an event that a newer version of this program wrote, or of a type never heard of: the reader must halt. */
+/** Thrown for an event of an unknown type or of a newer version than this program knows: the reader must halt. */
 export class UnknownEventVersion extends Error {
   override readonly name = 'UnknownEventVersion';
 }
 
-/** Ids derive from the command, so that the same append made twice is recognised by the log. */
+/** Ids derive from the command, so that the log recognises an append that is made twice. */
 export const eventIdOf = (commandId: string, index: number): string => uuidV8OfHash(sha256Hex(`${commandId}/${index}`));
 
 export const eventHash = (stream: StreamName, revision: Revision, event: EventToAppend): string =>
@@ -56,8 +41,8 @@ export const encodeEvents = async (
   keys: SealingKeys,
 ): Promise<readonly EventToAppend[]> => {
   let prevHash = version.kind === 'none' ? '' : version.hash;
-  // A test invoice has one key, so that no copy of it opens for longer because something was added to it later (ADR 25).
-  const keyOf = version.kind === 'none' ? context.now : (version.bornAt ?? context.now);
+  // All events of a test invoice use the key of its first day, so that a later event does not keep any copy readable for longer (ADR 25).
+  const keyOf = version.kind === 'none' ? context.now : (version.firstRecordedAt ?? context.now);
   let revision = version.kind === 'none' ? 0 : version.revision + 1;
   const encoded: EventToAppend[] = [];
   for (const [index, event] of events.entries()) {
@@ -72,7 +57,7 @@ export const encodeEvents = async (
   return encoded;
 };
 
-/** Opens the personal fields; one whose key was destroyed is left out. With `sealed` they stay as stored. */
+/** Opens the personal fields; a field whose key was destroyed is left out. With `sealed` they stay as stored. Throws `UnknownEventVersion`. */
 export const decodeEvent = async (recorded: RecordedEvent, keys: SealingKeys | 'sealed'): Promise<DecodedEvent> => {
   if (keys === 'sealed') return decodeSealed(recorded);
   const { stream, id } = recorded;
@@ -83,7 +68,7 @@ export const decodeEvent = async (recorded: RecordedEvent, keys: SealingKeys | '
   return decodeSealed({ ...recorded, data });
 };
 
-/** Of the newest schema version, personal fields as they are. Throws `UnknownEventVersion`. */
+/** Lifts an event to the newest schema version; personal fields stay as they are. Throws `UnknownEventVersion`. */
 export const decodeSealed = (recorded: RecordedEvent): DecodedEvent => {
   const { stream, revision, position, id, metadata, type } = recorded;
   let data = recorded.data;
@@ -91,8 +76,8 @@ export const decodeSealed = (recorded: RecordedEvent): DecodedEvent => {
   return { type, data, id, stream, revision, position, metadata } as unknown as DecodedEvent;
 };
 
-/** Opens one personal value wherever it was carried to, a read-model row for instance. */
-export const openCarried = async (
+/** Opens one personal value that was copied from its event, for instance to a row of the read model. Undefined when its key is gone. */
+export const openCopiedField = async (
   value: unknown,
   stream: StreamName,
   field: string,
@@ -135,7 +120,7 @@ const sealData = async (
   return data;
 };
 
-/** Only test invoices are erased by a destroyed day key; everything else is kept under the master key. */
+/** Only test invoices are sealed under a day key, whose destruction erases them. Everything else is sealed under the master key. */
 const streamMode = (stream: StreamName): Mode => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
 
 const openInto = async (
@@ -147,7 +132,7 @@ const openInto = async (
   const value = data[field];
   if (!isSealed(value)) return data;
   if (sealedWith(value)?.eventId !== place.eventId) throw new Error('a sealed field is not of this event');
-  const opened = await openCarried(value, place.stream, field, keys);
+  const opened = await openCopiedField(value, place.stream, field, keys);
   const { [field]: _sealed, ...rest } = data;
   return opened === undefined ? rest : { ...rest, [field]: opened };
 };

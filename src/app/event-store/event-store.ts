@@ -1,20 +1,21 @@
 import type { StreamName } from '../../domain/shared/ids.js';
 import { AppendOutcomeUnknown, type EventLog, type Expected, type ReadOptions } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
-import { type CommandContext, type DecodedEvent, decodeEvent, encodeEvents, type StreamVersion } from './codec.js';
+import { type DecodedEvent, decodeEvent, encodeEvents, type StreamVersion } from './codec.js';
+import type { CommandContext } from './command-context.js';
 import type { DomainEvent } from './event-types.js';
 
 export type LoadedStream<E extends DomainEvent> = { events: readonly DecodedEvent<E>[]; version: StreamVersion };
 
-/** No version comes back: after a replayed append the stored hash may be an earlier try's, so whoever writes again reloads. */
-export type Appended = { ok: boolean };
+/** No version is returned: after a repeated append the stored hash may be that of the first try, so a caller that appends again must reload. */
+type Appended = { ok: boolean };
 
-/** Thrown when neither the append nor the re-read after it could tell what was stored; the caller answers 503. */
+/** Thrown when neither the append nor the read after it shows what was stored; the API answers 503. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** `sealed`: personal fields stay as they are stored, so that no key is needed, nor missed (ADR 3). */
+/** `sealed`: personal fields stay as they are stored, so that no key is needed (ADR 3). */
 export type LoadOptions = ReadOptions & { sealed?: true };
 
 /** The event log as the use cases see it: typed events, opened, with the version that the next append must name. */
@@ -36,15 +37,17 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
     const events = await Promise.all(recorded.map((event) => decodeEvent(event, sealed ? 'sealed' : keys)));
     const last = options.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
     const isWhole = options.direction !== 'backwards' && (options.from ?? 0) === 0;
-    const bornAt = isWhole ? recorded[0]?.metadata.recordedAt : undefined;
+    const firstRecordedAt = isWhole ? recorded[0]?.metadata.recordedAt : undefined;
     return {
       events: events as unknown as readonly DecodedEvent<E>[],
       version:
         last === undefined
           ? NO_STREAM
           : {
-              ...{ kind: 'at', revision: last.revision, hash: last.metadata.hash ?? '' },
-              ...(bornAt === undefined ? {} : { bornAt }),
+              kind: 'at',
+              revision: last.revision,
+              hash: last.metadata.hash ?? '',
+              ...(firstRecordedAt === undefined ? {} : { firstRecordedAt }),
             },
     };
   },
@@ -64,7 +67,10 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
 
 export const NO_STREAM: StreamVersion = { kind: 'none' };
 
-/** The events are there under our first id, or another writer's are; neither: they may still come, and nobody may be told yes or no. */
+/**
+ * Reads the revision at which the append would have begun. Our first id there means stored, another id that another writer was first. When
+ * nothing is there, the events may still come, so neither yes nor no may be answered.
+ */
 const outcomeByReading = async (
   log: EventLog,
   stream: StreamName,

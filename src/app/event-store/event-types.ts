@@ -1,12 +1,16 @@
-import { type CatalogEvent, catalogPersonalFields } from '../../domain/catalog/events.js';
+import { type CatalogEvent, catalogPersonalFields } from '../../domain/catalog/catalog.js';
 import { type CompanyEvent, companyPersonalFields } from '../../domain/company/events.js';
 import { type DpsNumberEvent, dpsNumberPersonalFields } from '../../domain/dps-number/dps-number.js';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
-import { invoicePersonalFields } from '../../domain/invoice/personal-fields.js';
+import {
+  type InvoiceEvent,
+  invoicePersonalFields,
+  invoiceUpcasts,
+  type ReadInvoiceEvent,
+} from '../../domain/invoice/events.js';
 import { type AuditEvent, auditPersonalFields } from '../../domain/log/audit-events.js';
 import { type MunicipalityEvent, municipalityPersonalFields } from '../../domain/municipality/demands.js';
 import { type RegistryEvent, registryPersonalFields } from '../../domain/registry/entry.js';
-import { type SystemEvent, systemPersonalFields } from '../../domain/system/events.js';
+import { type SystemEvent, systemPersonalFields } from '../../domain/system/api-switch.js';
 import type { JsonObject } from '../../ports/event-log.js';
 
 /** Every event that this version writes. */
@@ -20,7 +24,12 @@ export type DomainEvent =
   | RegistryEvent
   | AuditEvent;
 
-export type EventTypeDefinition = {
+/** An event as a reader gets it: of an invoice without the personal fields whose key is gone. */
+export type ReadEvent<E extends DomainEvent> = E extends InvoiceEvent
+  ? Extract<ReadInvoiceEvent, { type: E['type'] }>
+  : E;
+
+type EventTypeDefinition = {
   /** Version written now; a log may hold older ones, which `upcasts` lift one step each. */
   version: number;
   personal: readonly string[];
@@ -39,15 +48,7 @@ const personalFields: Record<DomainEvent['type'], readonly string[]> = {
   ...auditPersonalFields,
 };
 
-/** The hashes and digests of version 1 can be guessed back; what reads them tells both kinds apart by their text (ADR 32). */
-const keyed: EventTypeDefinition['upcasts'] = [(data) => data];
-
-const upcasts: Partial<Record<DomainEvent['type'], EventTypeDefinition['upcasts']>> = {
-  InvoiceAccepted: keyed,
-  IssuanceAttempted: keyed,
-  NumberConflictFound: keyed,
-  CancellationAttempted: keyed,
-};
+const upcasts: Partial<Record<DomainEvent['type'], EventTypeDefinition['upcasts']>> = invoiceUpcasts;
 
 export const eventTypeDefinitions: ReadonlyMap<string, EventTypeDefinition> = new Map(
   Object.entries(personalFields).map(([type, personal]) => {

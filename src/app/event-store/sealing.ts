@@ -3,8 +3,8 @@ import type { StreamName } from '../../domain/shared/ids.js';
 import type { Json } from '../../ports/event-log.js';
 import type { SealingKey } from '../../ports/sealing-keys.js';
 
-/** Where a personal field stands; sealed text opens only there (design section 4). */
-export type FieldPlace = { stream: StreamName; eventId: string; field: string };
+/** What a sealed field is bound to; its text opens only with the same stream, event and field (docs/architecture.md#sealing-and-hash-chain). */
+type FieldBinding = { stream: StreamName; eventId: string; field: string };
 
 const PREFIX = 'sealed:1:';
 const TAG_BYTES = 16;
@@ -12,11 +12,11 @@ const TAG_BYTES = 16;
 export const isSealed = (value: unknown): value is string => typeof value === 'string' && value.startsWith(PREFIX);
 
 /** `sealed:1:<key generation>:<event id>:<iv>:<ciphertext and tag>`, AES-256-GCM over the field's JSON. */
-export const sealField = (value: Json, place: FieldPlace, { generation, key }: SealingKey): string => {
+export const sealField = (value: Json, binding: FieldBinding, { generation, key }: SealingKey): string => {
   const iv = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(aad(place));
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(aad(binding));
   const sealed = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return `${PREFIX}${generation}:${place.eventId}:${iv.toString('base64url')}:${sealed.toString('base64url')}`;
+  return `${PREFIX}${generation}:${binding.eventId}:${iv.toString('base64url')}:${sealed.toString('base64url')}`;
 };
 
 /** Key generation and event id are readable without a key, so that a sealed field can be opened away from its event. */
@@ -25,17 +25,17 @@ export const sealedWith = (text: string): { generation: string; eventId: string 
   return generation === undefined || eventId === undefined ? undefined : { generation, eventId };
 };
 
-/** Throws when the text was changed or stands elsewhere than it was sealed for. */
-export const openField = (text: string, place: FieldPlace, key: Buffer): Json => {
+/** Throws when the text was changed, or when it was sealed for another stream, event or field. */
+export const openField = (text: string, binding: FieldBinding, key: Buffer): Json => {
   const [, eventId, iv, sealed] = text.slice(PREFIX.length).split(':');
-  if (eventId !== place.eventId || iv === undefined || sealed === undefined)
+  if (eventId !== binding.eventId || iv === undefined || sealed === undefined)
     throw new Error('a sealed field is not of this event');
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'), { authTagLength: TAG_BYTES })
-    .setAAD(aad(place))
+    .setAAD(aad(binding))
     .setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
   const plain = Buffer.concat([decipher.update(bytes.subarray(0, bytes.length - TAG_BYTES)), decipher.final()]);
   return JSON.parse(plain.toString('utf8')) as Json;
 };
 
-const aad = ({ stream, eventId, field }: FieldPlace): Buffer => Buffer.from(JSON.stringify([stream, eventId, field]));
+const aad = ({ stream, eventId, field }: FieldBinding): Buffer => Buffer.from(JSON.stringify([stream, eventId, field]));

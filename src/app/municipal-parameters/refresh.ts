@@ -1,24 +1,31 @@
-import { placeOfQuestion } from '../../domain/municipality/parameters.js';
-import type { Mode } from '../../domain/shared/ids.js';
-import { brasiliaDate } from '../../domain/shared/time.js';
+import type { Company } from '../../domain/company/company.js';
+import type { Catalogue } from '../../domain/company/line-selection.js';
+import {
+  CONVENIO,
+  cacheKeyOf,
+  dottedService,
+  type ParameterQuestion,
+  REFRESH_SECONDS,
+} from '../../domain/municipality/parameters.js';
+import type { CompanyId, Mode } from '../../domain/shared/ids.js';
+import { addSeconds, brasiliaDate, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
-import type { MunicipalParametersApi, ParametersCache } from '../../ports/municipal-parameters.js';
-import { nextQuestion, type Wanted } from './next-question.js';
+import type { MunicipalParametersApi, ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
 
 export type RefreshDeps = {
   api: MunicipalParametersApi;
   cache: ParametersCache;
   clock: Clock;
-  /** Those that this process can ask. */
+  /** Modes whose environment this process can ask. */
   modes: readonly Mode[];
-  /** What the registered companies need to be known; those without a certificate cannot ask. */
+  /** What the registered companies need; companies without a certificate cannot ask. */
   wanted(): Promise<readonly Wanted[]>;
   onAnswer(mode: Mode, outcome: 'told' | 'no_proof', reason: string | undefined): void;
 };
 
 /**
- * Asks the one question whose turn it is, if any, and keeps its answer: no request ever waits for it. An answer that proves
- * nothing leaves what is kept.
+ * Asks the one question whose turn it is, if any, and caches its answer; no request waits for it. An answer that proves nothing leaves the cache
+ * as it is.
  */
 export const refreshOne = async (deps: RefreshDeps): Promise<'asked' | 'nothing due'> => {
   const { api, cache, clock, onAnswer } = deps;
@@ -29,14 +36,107 @@ export const refreshOne = async (deps: RefreshDeps): Promise<'asked' | 'nothing 
     return 'nothing due';
   }
   const { mode, ibge, companyId, question } = due;
-  const place = placeOfQuestion(question);
+  const place = cacheKeyOf(question);
   const answer = await api.ask({ mode, companyId }, ibge, question, brasiliaDate(clock.now()));
   const at = clock.now();
-  if (answer.kind === 'told') await cache.keep(mode, ibge, { place, told: answer.told, toldAt: at });
-  else await cache.noteFailure(mode, ibge, place, answer.reason, at);
-  onAnswer(mode, answer.kind, answer.kind === 'told' ? undefined : answer.reason);
+  if (answer.kind === 'known') {
+    await cache.keep(mode, ibge, { place, known: answer.known, knownAt: at });
+    onAnswer(mode, 'told', undefined);
+  } else {
+    await cache.noteFailure(mode, ibge, place, answer.reason, at);
+    onAnswer(mode, 'no_proof', answer.reason);
+  }
   return 'asked';
 };
 
 const ibgesOf = (wanted: readonly Wanted[], mode: Mode): readonly string[] =>
   wanted.filter((one) => one.mode === mode).map(({ ibge }) => ibge);
+
+/** The parameters needed of one municipality, and the company whose certificate is used to ask. */
+export type Wanted = {
+  mode: Mode;
+  ibge: string;
+  companyId: CompanyId;
+  /** Dotted service codes of the activity lines that companies there use. */
+  services: readonly string[];
+};
+
+type DueQuestion = Omit<Wanted, 'services'> & { question: ParameterQuestion };
+
+/** Pause after a question without a usable answer; doubles each time, up to six hours. */
+const RETRY_SECONDS = { first: 60, longest: 6 * 3600 };
+
+/**
+ * The question whose turn it is: never answered questions first, the convênio of all municipalities before any rate; then the question with the
+ * oldest answer. Undefined when every answer is young enough or was asked for a moment ago.
+ */
+export const nextQuestion = (
+  wanted: readonly Wanted[],
+  entries: readonly ParametersEntry[],
+  now: Instant,
+): DueQuestion | undefined => {
+  const known = new Map(entries.map((entry) => [keyOf(entry.mode, entry.ibge, entry.place), entry]));
+  let best: { due: DueQuestion; rank: string } | undefined;
+  for (const { services, ...one } of wanted) {
+    for (const question of questionsOf(services)) {
+      const entry = known.get(keyOf(one.mode, one.ibge, cacheKeyOf(question)));
+      if (entry !== undefined && !isDue(entry, now)) continue;
+      const rank = `${question.kind === 'convenio' ? 0 : 1}/${entry?.knownAt ?? ''}/${entry?.askedAt ?? ''}`;
+      if (best === undefined || rank < best.rank) best = { due: { ...one, question }, rank };
+    }
+  }
+  return best?.due;
+};
+
+const keyOf = (mode: Mode, ibge: string, place: string): string => `${mode}/${ibge}/${place}`;
+
+const questionsOf = (services: readonly string[]): readonly ParameterQuestion[] => [
+  CONVENIO,
+  { kind: 'retencoes' },
+  ...services.flatMap((service): ParameterQuestion[] => [
+    { kind: 'aliquota', service },
+    { kind: 'regimes_especiais', service },
+  ]),
+];
+
+const isDue = ({ knownAt, askedAt, failures }: ParametersEntry, now: Instant): boolean => {
+  if (failures > 0) {
+    const pause = Math.min(RETRY_SECONDS.first * 2 ** Math.min(failures - 1, 20), RETRY_SECONDS.longest);
+    return !isBefore(now, addSeconds(askedAt, pause));
+  }
+  return knownAt === undefined || !isBefore(now, addSeconds(knownAt, REFRESH_SECONDS));
+};
+
+type WantedDeps = {
+  companies(): Promise<readonly { companyId: CompanyId; company: Company }[]>;
+  /** 7-digit IBGE code; undefined when no municipality has this city and state. */
+  ibgeOf(city: string, state: string): string | undefined;
+  catalogueOf(company: Company): Promise<Catalogue>;
+  modes: readonly Mode[];
+};
+
+/** For each municipality: the services of the default activity lines of its enabled companies, and one company to ask with. */
+export const wantedOf = async (deps: WantedDeps, now: Instant): Promise<readonly Wanted[]> => {
+  const municipalities = new Map<string, { companyId: CompanyId; services: Set<string> }>();
+  for (const { companyId, company } of await deps.companies()) {
+    const { registration, certificate } = company;
+    const ibge = deps.ibgeOf(registration.city, registration.state);
+    if (ibge === undefined || !company.enabled || certificate === undefined) continue;
+    if (!isBefore(now, certificate.notAfter)) continue;
+    const known = municipalities.get(ibge) ?? { companyId, services: new Set() };
+    municipalities.set(ibge, known);
+    const catalogue = await deps.catalogueOf(company);
+    for (const service of servicesOf(company, catalogue)) known.services.add(service);
+  }
+  return [...municipalities].flatMap(([ibge, { companyId, services }]) =>
+    deps.modes.map((mode) => ({ mode, ibge, companyId, services: [...services].sort() })),
+  );
+};
+
+const servicesOf = ({ registration }: Company, catalogue: Catalogue): readonly string[] =>
+  registration.activities.flatMap(({ cnae }) =>
+    catalogue
+      .linesOf(cnae)
+      .filter(({ isDefault, isBlocked, serviceCode }) => isDefault && !isBlocked && /^\d{6}$/.test(serviceCode))
+      .map(({ serviceCode, municipalCode }) => dottedService(serviceCode, municipalCode)),
+  );

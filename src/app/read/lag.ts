@@ -2,15 +2,15 @@ import { epochMs } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
 
-/** Reads what a reader follows, and how far it has come. */
-export type Lag = (prefixes: readonly string[], position: LogPosition | null) => Promise<number>;
+/** The lag of a reader in seconds. `prefixes`: the streams that it follows; `position`: the last event that it has handled. */
+export type LagReader = (prefixes: readonly string[], position: LogPosition | null) => Promise<number>;
 
 /**
- * Age in seconds of the oldest event of the log that a reader has not handled; 0 when it is at the head. Taken from
- * the log itself, so that a dead subscription shows (design section 7). A reader of rare events stands far behind the head, and
- * EventStoreDB looks at every event between the two: so a stretch in which there was nothing for it is looked at once.
+ * The lag is the age of the oldest event of the log that a reader has not handled, and 0 at the head. It is read from the log, so that a dead
+ * subscription shows (docs/architecture.md#reading-row-or-fold). A reader of rare events is far behind the head, and EventStoreDB visits every
+ * event between the two. So a stretch without events for the reader is remembered and read only once.
  */
-export const createLag = (log: Pick<EventLog, 'head' | 'readAll'>, clock: Clock): Lag => {
+export const createLag = (log: Pick<EventLog, 'head' | 'readAll'>, clock: Clock): LagReader => {
   type Empty = { from: LogPosition | null; to: LogPosition };
   const stretches = new Map<string, Empty>();
   return async (prefixes, position) => {

@@ -1,6 +1,7 @@
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import type { InvoiceEvent, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
+import type { Fold } from '../../domain/shared/decision.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { DecodedEvent, StreamVersion } from '../event-store/codec.js';
 import type { EventStore, LoadedStream } from '../event-store/event-store.js';
@@ -11,13 +12,15 @@ export type LoadedInvoice = {
   events: readonly DecodedEvent<InvoiceEvent>[];
 };
 
-/** Folds the stream: the truth, whatever the read model says. */
+export const invoiceFold: Fold<InvoiceState, ReadInvoiceEvent> = { initial: initialInvoice, evolve };
+
+/** Folds the stream of an invoice from the log, with personal fields opened. */
 export const loadInvoice = (stream: StreamName, store: EventStore): Promise<LoadedInvoice> =>
   folded(store.load<InvoiceEvent>(stream));
 
 /**
- * The same with personal fields as they are stored: for decisions, none of which looks inside of one. A key that is lost, wrong or
- * out of reach stands in the way of none of them.
+ * The same with personal fields as they are stored, for decisions. No decision looks inside a personal field, so a lost, wrong or unreachable key
+ * stops none of them.
  */
 export const loadSealedInvoice = (stream: StreamName, store: EventStore): Promise<LoadedInvoice> =>
   folded(store.load<InvoiceEvent>(stream, { sealed: true }));

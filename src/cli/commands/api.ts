@@ -1,4 +1,4 @@
-import { setApiSwitch } from '../../app/reference-data/commands.js';
+import { setApiSwitch } from '../../app/operator/reference-data/commands.js';
 import { badUsage, type Command, done, textFlag } from '../command.js';
 
 const MAX_REASON = 200;
@@ -6,7 +6,7 @@ const MAX_REASON = 200;
 const off: Command = {
   name: 'api off',
   positionals: [],
-  summary: 'the kill switch: every route under /v1 answers 503; work in flight goes on',
+  summary: 'the kill switch: every route under /v1 answers 503; work in progress continues',
   options: { reason: { type: 'string', help: 'why, for the log; never shown to clients' } },
   changes: true,
   run: async ({ flags, actor, session }) => {

@@ -1,7 +1,213 @@
-import type { Command } from '../command.js';
-import type { ProgressStream } from '../progress.js';
-import { replay } from './audit-replay.js';
-import { verifyCommand } from './audit-verify.js';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findAnchor } from '../../app/audit/anchor-log.js';
+import type { AnchorCount } from '../../app/audit/anchor-walk.js';
+import { appendReveal } from '../../app/audit/audit-trail.js';
+import type { Finding, Findings } from '../../app/audit/finding.js';
+import type { GivenUpCount } from '../../app/audit/log-checker.js';
+import { readManifest, readPublicKey } from '../../app/audit/manifest.js';
+import { compareAnchors, type PublishedFile } from '../../app/audit/published-anchors.js';
+import { replayInvoice } from '../../app/audit/replay.js';
+import { type DocumentCount, verifyDocuments } from '../../app/audit/verify-documents.js';
+import { verifyExport } from '../../app/audit/verify-export.js';
+import { verifyLog } from '../../app/audit/verify-log.js';
+import { findStream } from '../../app/operator/support/search.js';
+import { counted } from '../../lib/counted.js';
+import { badUsage, type Command, done, type Flags, type Outcome, refused, reported, textFlag } from '../command.js';
+import { manifestOf, readExport } from '../export-file.js';
+import { readInstant } from '../flags.js';
+import { createProgress, type ProgressStream } from '../progress.js';
+import { auditDeps, type Session } from '../session.js';
+
+/** Shows the customer in clear, as the API does, so each use is recorded as a look at personal data. */
+const replay: Command = {
+  name: 'audit replay',
+  positionals: ['ID'],
+  summary: 'the invoice body as the API would have shown it at an instant; this is recorded with the actor',
+  options: { at: { type: 'string', help: 'the instant, e.g. 2026-11-21T12:00:00Z; required' } },
+  changes: true,
+  run: async ({ positionals: [id = ''], flags, actor, session }) => {
+    const at = readInstant(textFlag(flags, 'at') ?? '');
+    if (at === undefined) return badUsage('--at takes an instant: 2026-11-21T12:00:00Z');
+    const opened = await session();
+    const stream = await findStream(id, opened);
+    const replayed = stream === undefined ? undefined : await replayInvoice(stream, at, opened);
+    if (stream === undefined || replayed === undefined) return refused(`no invoice ${id}`);
+    if (replayed.invoice === null) {
+      const text = `at ${at} the API would have answered 404: ${id} was not accepted yet, or it was already deleted`;
+      return done(text, replayed);
+    }
+    await appendReveal({ command: 'audit replay', subject: stream }, auditDeps(opened, actor));
+    const invoice = opened.bodyOf(replayed.invoice, at);
+    return done(JSON.stringify(invoice, null, 2), { ...replayed, invoice });
+  },
+};
+
+const verifyCommand = (stream: ProgressStream): Command => ({
+  name: 'audit verify',
+  positionals: [],
+  summary: 'hash chains, shapes, invariants, anchors, and drift of the read models; exit 1 on any finding',
+  options: {
+    file: { type: 'string', help: 'an export instead of the log: FILE, with FILE.manifest.json beside it' },
+    'public-key': {
+      type: 'string',
+      help: 'the key that must have signed it: the line of doctor, or a file with it or with PEM',
+    },
+    anchors: { type: 'string', help: 'a folder of published anchors to compare the log with' },
+    documents: {
+      type: 'boolean',
+      help: 'open every signed document of the log too: its signature, digest and SHA-256',
+    },
+    'skip-drift': { type: 'boolean', help: 'leave the read models out' },
+  },
+  changes: false,
+  run: ({ flags, session }) => {
+    const file = textFlag(flags, 'file');
+    if (file !== undefined && textFlag(flags, 'anchors') !== undefined) {
+      return Promise.resolve(badUsage('--anchors compares the log, --file is read without it'));
+    }
+    if (file !== undefined && flags.documents === true) {
+      return Promise.resolve(badUsage('--documents needs the log: fields of an export are sealed'));
+    }
+    return file === undefined ? verifyTheLog(flags, session, stream) : verifyFile(file, flags, session, stream);
+  },
+});
+
+type Opening = () => Promise<Session>;
+
+const verifyTheLog = async (flags: Flags, session: Opening, stream: ProgressStream): Promise<Outcome> => {
+  const folder = textFlag(flags, 'anchors');
+  const published = folder === undefined ? [] : await anchorFiles(folder);
+  if (published === undefined) return badUsage(`${folder} cannot be read`);
+  const opened = await session();
+  const progress = createProgress(stream);
+  const report = await verifyLog(opened.log, ({ events, share }) => progress.show('verify', share, `${events} events`));
+  const { findings } = report;
+  const { readable } = report;
+  const anchors = readable ? await compareAnchors(published, (day) => findAnchor(day, opened.store)) : [];
+  for (const finding of anchors) findings.add(finding);
+  const documents = flags.documents === true && readable ? await documentCount(opened, findings, progress) : undefined;
+  const withDrift = flags['skip-drift'] !== true && readable;
+  const drift = withDrift ? await driftFindings(opened, findings, progress) : undefined;
+  progress.end();
+  return outcomeOf({ ...report, ...(documents && { documents }) }, [
+    ...(readable
+      ? []
+      : ['published anchors, documents and read models are not compared with a log that cannot be read as a whole']),
+    ...(folder === undefined || !readable ? [] : [`${published.length} published anchors compared`]),
+    ...(documents === undefined ? [] : [documentsText(documents)]),
+    ...(drift === undefined ? [] : [`${drift.rows} rows of the read models compared`]),
+  ]);
+};
+
+const documentCount = (
+  { log, sealingKeys: keys, verifyIndependently: oracle, embeddedDigest }: Session,
+  findings: Findings,
+  progress: ReturnType<typeof createProgress>,
+): Promise<DocumentCount> =>
+  verifyDocuments({ log, keys, oracle, embeddedDigest }, findings, ({ events, share }) =>
+    progress.show('documents', share, `${events} events`),
+  );
+
+const documentsText = ({ checked, sealed }: DocumentCount): string =>
+  `${counted(checked, 'signed document')} checked${sealed === 0 ? '' : `, ${sealed} skipped: their key was destroyed`}`;
+
+const driftFindings = async (
+  { drift }: Session,
+  findings: Findings,
+  progress: ReturnType<typeof createProgress>,
+): Promise<{ rows: number }> => {
+  const report = await drift(({ projection, events }) => progress.show(projection, 0, `${events} events folded`));
+  for (const { projection, row, what } of report.drifts) {
+    findings.add({ kind: 'read_model_drift', ...streamOf(row), detail: `${projection} ${row}: ${what}` });
+  }
+  for (const why of report.notCompared) findings.add({ kind: 'read_model_drift', detail: `not compared: ${why}` });
+  return report;
+};
+
+/** Rows of invoices have their stream as key. */
+const streamOf = (row: string): { stream?: string } => (/^nfse(?:Live|Test)-/.test(row) ? { stream: row } : {});
+
+const verifyFile = async (file: string, flags: Flags, session: Opening, stream: ProgressStream): Promise<Outcome> => {
+  const given = textFlag(flags, 'public-key');
+  const key = given === undefined ? undefined : await publicKeyOf(given);
+  if (given !== undefined && key === undefined) return badUsage('--public-key is no Ed25519 public key');
+  const source = await readExport(file).catch(() => undefined);
+  if (source === undefined) return badUsage(`${file} cannot be read`);
+  // Without a given key only keys of this installation are trusted, and these are read from its database.
+  const trusted = key === undefined ? await (await session()).exportSigner.publicKeys() : [key];
+  const progress = createProgress(stream);
+  const manifest = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
+  const report = await verifyExport({ ...source, manifest, trusted }, (events) =>
+    progress.show('verify', source.share(), `${events} events`),
+  ).finally(() => progress.end());
+  return outcomeOf(report, manifest === undefined ? [] : [extentText(manifest)]);
+};
+
+/** Says which part of the log an export holds, so that an auditor does not take a part for the whole. */
+const extentText = (manifest: string): string => {
+  const read = readManifest(manifest);
+  if (read === undefined) return 'without a manifest the extent of the export is unknown';
+  const { company, from, to } = read.filter;
+  const parts = [
+    ...(company === undefined ? [] : [`of company ${company}`]),
+    ...(from === undefined ? [] : [`recorded at or after ${from}`]),
+    ...(to === undefined ? [] : [`recorded before ${to}`]),
+  ];
+  const what = parts.length === 0 ? 'the whole log' : `ONLY THE PART ${parts.join(', ')}`;
+  return `exported at ${read.exported_at}: ${what}`;
+};
+
+const publicKeyOf = async (given: string): Promise<string | undefined> =>
+  readPublicKey(given) ?? readPublicKey(await readFile(given, 'utf8').catch(() => ''));
+
+/** Undefined when the folder cannot be read. */
+const anchorFiles = async (folder: string): Promise<readonly PublishedFile[] | undefined> => {
+  const names = await readdir(folder).catch(() => undefined);
+  const files = names?.filter((name) => /^anchor-.*\.json$/.test(name)).sort();
+  return (
+    files &&
+    (await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') }))))
+  );
+};
+
+type Report = {
+  streams: number;
+  events: number;
+  findings: Findings;
+  anchors: AnchorCount;
+  givenUp: readonly GivenUpCount[];
+  documents?: DocumentCount;
+};
+
+const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
+  const { streams, events, findings, anchors, givenUp, documents } = report;
+  const ok = findings.total === 0;
+  const hidden = findings.total - findings.kept.length;
+  const verdict = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
+  const text = [
+    `${events} events in ${streams} streams, ${anchors.anchors} ${anchors.anchors === 1 ? 'anchor' : 'anchors'}: ${verdict}`,
+    ...notes,
+    ...givenUp.map((one) => `${counted(one.events, 'event')} sealed under ${one.generation}, which was given up`),
+    ...findings.kept.map(lineOf),
+    ...(hidden === 0 ? [] : [`and ${hidden} more`]),
+  ].join('\n');
+  return reported(ok, text, {
+    ok,
+    streams,
+    events,
+    findings: findings.kept,
+    ...(hidden === 0 ? {} : { hidden }),
+    anchors,
+    given_up: givenUp,
+    ...(documents === undefined ? {} : { documents }),
+  });
+};
+
+const lineOf = ({ kind, stream, revision, detail }: Finding): string => {
+  const where = stream === undefined ? '' : `  ${stream}${revision === undefined ? '' : `@${revision}`}`;
+  return `${kind}${where}  ${detail}`;
+};
 
 export const auditCommandsOn = (progress: ProgressStream): readonly Command[] => [verifyCommand(progress), replay];
 

@@ -1,6 +1,6 @@
-import { badUsage, type Command, done, refused, textFlag } from '../command.js';
+import { counted } from '../../lib/counted.js';
+import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import { createProgress, type ProgressStream } from '../progress.js';
-import { counted } from '../text.js';
 
 const backup = (stream: ProgressStream): Command => ({
   name: 'backup',
@@ -8,7 +8,7 @@ const backup = (stream: ProgressStream): Command => ({
   summary: 'copy the embedded database into a new folder while the service runs',
   options: {
     out: { type: 'string', help: 'the new folder; required' },
-    'with-master-key': { type: 'boolean', help: 'copy the master key too: whoever has the folder reads everything' },
+    'with-master-key': { type: 'boolean', help: 'copy the master key too: the folder alone then opens everything' },
   },
   changes: false,
   run: async ({ flags, session }) => {
@@ -26,7 +26,7 @@ const backup = (stream: ProgressStream): Command => ({
     const text = [
       `${counted(rows, 'row')} of ${counted(tables, 'table')} are in ${folder}`,
       events === undefined
-        ? 'The event log is NOT in it: EVENTSTORE_URL names an engine of its own, which has its own backup.'
+        ? 'The event log is NOT in it: EVENTSTORE_URL names a separate engine, which has its own backup.'
         : `with all ${counted(events, 'event')} of the log.`,
       masterKey === 'absent' ? WITHOUT_KEY : WITH_KEY,
     ];
@@ -40,4 +40,67 @@ const WITHOUT_KEY =
   'THE MASTER KEY IS NOT IN IT. Keep a copy of its file elsewhere: without it no certificate and no personal field of this backup can ever be opened.';
 
 const WITH_KEY =
-  'THE MASTER KEY IS IN IT: whoever has this folder can open every certificate and every personal field. Keep it encrypted.';
+  'THE MASTER KEY IS IN IT: anyone with this folder can open every certificate and every personal field. Keep it encrypted.';
+
+/** What was restored, or one line why nothing was. */
+type RestoreOutcome =
+  | {
+      done: { rows: number; events?: number; paused: boolean; masterKeyThere: boolean; madeAt: string };
+      dataDir: string;
+      masterKeyFile: string;
+    }
+  | { refused: string };
+
+/** Needs no session: the database does not exist before the restore. */
+export type Restore = (from: string, onProgress: (table: string, rows: number) => void) => Promise<RestoreOutcome>;
+
+const restore = (restoreFrom: Restore, stream: ProgressStream): Command => ({
+  name: 'restore',
+  positionals: [],
+  summary: 'restore a backup of the embedded database into an empty DATA_DIR; issuing is paused then',
+  options: {
+    from: { type: 'string', help: 'the folder of the backup' },
+    mark: {
+      type: 'boolean',
+      help: 'the database or the log was restored by other means: only pause issuing until doctor --reconcile',
+    },
+  },
+  changes: true,
+  run: async ({ flags, session }) => {
+    const from = textFlag(flags, 'from');
+    if ((from === undefined) === (flags.mark !== true)) return badUsage('either --from DIR or --mark is required');
+    if (from === undefined) {
+      await (await session()).markRestored();
+      return done(`issuing is paused: ${NEXT}`, { paused: true });
+    }
+    const progress = createProgress(stream);
+    const result = await restoreFrom(from, (table, rows) => progress.show(table, 1, counted(rows, 'row')));
+    progress.end();
+    return 'refused' in result ? refused(result.refused) : restoredOutcome(result);
+  },
+});
+
+export const restoreCommands = (restoreFrom: Restore, stream: ProgressStream): readonly Command[] => [
+  restore(restoreFrom, stream),
+];
+
+const NEXT = 'start the service, then nfse doctor --reconcile';
+
+const restoredOutcome = ({
+  done: restored,
+  dataDir,
+  masterKeyFile,
+}: Extract<RestoreOutcome, { dataDir: string }>): Outcome => {
+  const { rows, events, paused, masterKeyThere, madeAt } = restored;
+  const ofThem = events === undefined ? '' : `, ${counted(events, 'event')} of the log among them,`;
+  const lines = [
+    `${counted(rows, 'row')}${ofThem} as of ${madeAt} are in ${dataDir}`,
+    ...(masterKeyThere
+      ? []
+      : [`THE MASTER KEY IS MISSING: put your copy at ${masterKeyFile}, mode 0600, before the start.`]),
+    paused
+      ? `Issuing is paused, because the authorizer may hold more notes than this log: ${NEXT}.`
+      : 'The event log was not in the backup: missing rows are built from it at the start.',
+  ];
+  return done(lines.join('\n'), { ...restored, data_dir: dataDir });
+};

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { recordCertificate } from '../../app/company/company-commands.js';
+import { appendCertificate } from '../../app/operator/company/company-commands.js';
 import { type Instant, isBefore } from '../../domain/shared/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
-import { badUsage, type Command, type Outcome, refused, textFlag } from '../command.js';
+import { answer, badUsage, type Command, type Outcome, refused, textFlag } from '../command.js';
 import type { CertificateFault, Session } from '../session.js';
-import { answer } from './company.js';
 
 const put: Command = {
   name: 'certificate put',
@@ -33,7 +32,7 @@ const put: Command = {
   },
 };
 
-/** The one line of a password file, without what the editors of Windows put around it. */
+/** The text of a password file, without a byte order mark and the line end that editors add. */
 const passwordIn = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');
 
 const issueDemo: Command = {
@@ -70,7 +69,7 @@ const REASONS: Record<CertificateFault, string> = {
 
 const notStored = (why: string): Outcome => refused(`the certificate was not stored: ${why}`);
 
-/** The authorizer compares the root (domain.md section 2): the head office's certificate signs for a branch. */
+/** Compares the CNPJ root, so that the head office's certificate serves its branches (docs/national-system.md#certificates). */
 const isSameCompany = (one: string, other: string): boolean => one.slice(0, 8) === other.slice(0, 8);
 
 const holderFault = (holder: string, cnpj: string): string | undefined =>
@@ -84,7 +83,7 @@ const validityFault = ({ notBefore, notAfter }: Validity, now: Instant): string 
 
 type Validity = Pick<CompanyCertificate, 'notBefore' | 'notAfter'>;
 
-/** The vault first: an event that names a certificate which is not there would stop issuing. */
+/** Writes the vault first: an event that names a certificate missing there would stop issuing. */
 const store = async (
   cnpj: string,
   facts: Omit<CompanyCertificate, 'certificateId'>,
@@ -96,7 +95,7 @@ const store = async (
   const certificate = { ...facts, certificateId: randomUUID() };
   await session.vault.put(cnpj, certificate);
   const { certificateId, notBefore, notAfter, fingerprint } = certificate;
-  const result = await recordCertificate(
+  const result = await appendCertificate(
     cnpj,
     { certificateId, notBefore, notAfter, fingerprint },
     session.companyDeps(actor),

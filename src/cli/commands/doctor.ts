@@ -1,18 +1,18 @@
+import type { ComparedSeries, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { Instant } from '../../domain/shared/time.js';
+import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
 import type { ProgressStream } from '../progress.js';
-import type { Check, Session } from '../session.js';
-import { counted } from '../text.js';
-import { reconcileChecks } from './reconcile.js';
+import type { Check, LogRecovery, Session } from '../session.js';
 
-/** More than this many numbers in a row are left out only when as many invoices were given up before their attempt. */
+/** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
 const SPAN = 50;
 
 const doctor = (stream: ProgressStream): Command => ({
   name: 'doctor',
   positionals: [],
-  summary: 'what is wrong, one line each with the cure',
+  summary: 'check the installation; one line for each check, with what to do',
   options: {
     reconcile: {
       type: 'boolean',
@@ -35,7 +35,7 @@ const doctor = (stream: ProgressStream): Command => ({
     const opened = await session();
     if (flags.reconcile === true) {
       const onProgress = (text: string): void => void stream.write(`${text}\n`);
-      return report(reconcileChecks(await opened.reconcile(actor, { acceptUnknown, span, onProgress })));
+      return report(logRecoveryChecks(await opened.recoverLog(actor, { acceptUnknown, span, onProgress })));
     }
     const checks = [...(await opened.checks(actor)), await apiCheck(opened)];
     return report([...checks, simulatorCheck(opened), ...(await certificateChecks(opened))]);
@@ -52,18 +52,18 @@ const report = (checks: readonly Check[]): Outcome => {
   return reported(ok, lines.join('\n'), { ok, checks });
 };
 
-/** `stream`: where progress is told. */
+/** `stream` receives the progress. */
 export const doctorCommandsTo = (stream: ProgressStream): readonly Command[] => [doctor(stream)];
 
 export const doctorCommands: readonly Command[] = doctorCommandsTo(process.stderr);
 
-/** Whoever switched it off may have gone home. */
+/** Reported, because the switch may have been forgotten. */
 const apiCheck = async ({ readModel }: Session): Promise<Check> =>
   (await readModel.apiSwitchedOff())
     ? { name: 'api', ok: false, detail: 'switched off: every request is answered 503', cure: 'nfse api on' }
     : { name: 'api', ok: true, detail: 'not switched off' };
 
-/** Not a fault, but nobody may overlook it: what the simulator authorizes is no fiscal document. */
+/** Not a fault, but always shown: what the simulator authorizes is no fiscal document. */
 const simulatorCheck = ({ simulatedModes }: Session): Check => ({
   name: 'authorizer',
   ok: true,
@@ -105,4 +105,63 @@ const validityText = (notAfter: Instant, now: Instant): string => {
   if (warning?.kind === 'expired') return `expired on ${notAfter}: its invoices cannot be issued`;
   if (warning === undefined) return `${counted(days, 'day')} left`;
   return `ends on ${notAfter}: ${days === 0 ? 'less than a day' : counted(days, 'day')} left, fewer than ${warning.withinDays}`;
+};
+
+/** Turns the result of `doctor --reconcile` into checks of the doctor. */
+const logRecoveryChecks = (result: LogRecovery): readonly Check[] => {
+  if (result.kind === 'not_paused')
+    return [{ name: 'reconcile', ok: true, detail: 'issuing is not paused: there is nothing to compare' }];
+  const { series, skipped, unknown, unproven, resumed } = result;
+  const accounted = resumed;
+  return [
+    ...series.map(comparedCheck),
+    ...skipped.map(({ companyId, mode, why }) => ({
+      name: `reconcile ${companyId}${mode === undefined ? '' : ` ${mode}`}`,
+      ok: true,
+      detail: `not compared: ${why}`,
+    })),
+    ...unproven.map(unprovenCheck),
+    ...unknown.map((note) => unknownCheck(note, accounted)),
+    {
+      name: 'reconcile',
+      ok: resumed,
+      detail: resumed ? 'compared with the authorizer: issuing resumes within seconds' : 'issuing stays paused',
+      ...(resumed ? {} : { cure: 'fix the problems above, then nfse doctor --reconcile again' }),
+    },
+  ];
+};
+
+const comparedCheck = ({ companyId, mode, series, found, adopted, movedTo }: ComparedSeries): Check => ({
+  name: `reconcile ${companyId} ${mode}`,
+  ok: true,
+  detail: [
+    `series ${series}: ${counted(found, 'note')} behind the end of the log`,
+    ...(adopted === 0 ? [] : [`${adopted} recorded on ${adopted === 1 ? 'its open invoice' : 'their open invoices'}`]),
+    ...(movedTo === undefined ? [] : [`the next number is ${movedTo}`]),
+  ].join(', '),
+});
+
+const unprovenCheck = ({ companyId, mode, why }: Unproven): Check => ({
+  name: `reconcile ${companyId} ${mode}`,
+  ok: false,
+  detail: `the authorizer's answer proves nothing (${why})`,
+  cure: why.startsWith('certificate')
+    ? `nfse certificate put ${companyId} --pfx FILE --password-file FILE`
+    : 'try again when it can be reached',
+});
+
+/** A note of test mode is no fiscal document, so it is reported without being a fault. */
+const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
+  const { companyId, mode, series, number, accessKey, authorizedAt, amount, once } = note;
+  const ok = accounted || mode === 'test';
+  return {
+    name: `note without invoice ${companyId} ${mode}`,
+    ok,
+    detail: `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}${once === undefined ? '' : `, was ${once}`}`,
+    ...(ok
+      ? {}
+      : {
+          cure: 'take it over with the reference that the client gave it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown',
+        }),
+  };
 };

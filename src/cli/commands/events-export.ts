@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { appendReveal } from '../../app/audit/audit-trail.js';
+import { revealEvent } from '../../app/audit/event-line.js';
 import { exportEvents } from '../../app/audit/export-events.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
-import { recordReveal, revealEvent } from '../../app/audit/reveal.js';
 import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
 import { isWritable, manifestOf, writeExport } from '../export-file.js';
-import { readInstant } from '../instant-flag.js';
+import { readInstant } from '../flags.js';
 import { createProgress, type ProgressStream } from '../progress.js';
 import type { Session } from '../session.js';
 
-/** Writes the file, then its manifest: one without the other is an export that did not end. */
+/** Writes the file, then its manifest. A file without a manifest is an export that did not finish. */
 export const exportCommand = (stream: ProgressStream): Command => ({
   name: 'events export',
   positionals: [],
@@ -20,7 +21,7 @@ export const exportCommand = (stream: ProgressStream): Command => ({
     company: { type: 'string', help: 'only the streams of this CNPJ' },
     from: { type: 'string', help: 'recorded at or after this instant' },
     to: { type: 'string', help: 'recorded before this instant' },
-    reveal: { type: 'boolean', help: 'personal fields in clear, too; goes on record with the actor' },
+    reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
   changes: true,
   run: async ({ flags, actor, session }) => {
@@ -37,14 +38,14 @@ export const exportCommand = (stream: ProgressStream): Command => ({
     if (reveal) {
       const { store, clock } = opened;
       const seen = { command: 'events export', subject: JSON.stringify(filter) };
-      await recordReveal(seen, { ...{ store, clock }, actor: `support:${actor}` });
+      await appendReveal(seen, { store, clock, actor: `support:${actor}` });
     }
     const head = await written(file, filter, reveal, opened, stream);
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
     return {
       exit: 0,
       text: `${file}: ${size}\n${manifestOf(file)}: signed by ${head.public_key}`,
-      // A manifest is as long as there are streams: it is read back for those who ask for it only.
+      // A manifest grows with the number of streams, so it is read back only when the JSON is needed.
       get json() {
         return JSON.parse(readFileSync(manifestOf(file), 'utf8')) as unknown;
       },
@@ -66,11 +67,11 @@ const written = async (
     ...(reveal ? { reveal: (event) => revealEvent(event, sealingKeys) } : {}),
   });
   await rm(manifestOf(file), { force: true });
-  const { sha256, bytes } = await writeExport(file, exported.chunks()).finally(() => progress.end());
+  const { sha256, bytes } = await writeExport(file, exported.lines()).finally(() => progress.end());
   const { head: found, streams } = await exported.finish();
   const exported_at = clock.now();
   const public_key = await exportSigner.publicKey();
-  const head: ManifestHead = { ...found, ...{ file: basename(file), bytes, sha256, exported_at, public_key } };
+  const head: ManifestHead = { ...found, file: basename(file), bytes, sha256, exported_at, public_key };
   const signature = await exportSigner.sign(signedText(head));
   await writeExport(manifestOf(file), pieces(manifestText(head, signature, streams())));
   return head;

@@ -1,19 +1,115 @@
-import { describeEvent, type ShownEvent } from '../../app/audit/event-line.js';
-import { recordReveal, revealEvent } from '../../app/audit/reveal.js';
-import { findStream } from '../../app/support/find-stream.js';
+import { positionBefore } from '../../app/audit/anchor-log.js';
+import { appendReveal } from '../../app/audit/audit-trail.js';
+import { describeEvent, revealEvent, type ShownEvent } from '../../app/audit/event-line.js';
+import { eventTypeDefinitions } from '../../app/event-store/event-types.js';
+import { walkLog } from '../../app/event-store/walk-log.js';
+import { findStream } from '../../app/operator/support/search.js';
+import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import type { RecordedEvent } from '../../ports/event-log.js';
-import { badUsage, type Command, done, refused, textFlag } from '../command.js';
+import type { Instant } from '../../domain/shared/time.js';
+import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
+import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
+import { readInstant, wholeFlag } from '../flags.js';
 import type { ProgressStream } from '../progress.js';
 import { auditDeps, type Session } from '../session.js';
+import { lineOf } from '../text.js';
 import { exportCommand } from './events-export.js';
-import { searchCommand } from './events-search.js';
-import { tailCommand } from './events-tail.js';
-import { wholeFlag } from './whole-flag.js';
+
+const SEARCH_PAGE = '100';
+const LARGEST_PAGE = 10_000;
+
+type Search = {
+  type?: string;
+  company?: string;
+  since?: Instant;
+  until?: Instant;
+  actor?: string;
+  limit: number;
+  after: LogPosition | null;
+};
+
+/** Searches in order of the log, from an anchor before `--since`. `next` of a page is `--after` of the following page. */
+const searchCommand: Command = {
+  name: 'events search',
+  positionals: [],
+  summary: 'events by type, company, time and actor, in order of the log',
+  options: {
+    type: { type: 'string', help: 'an event type, e.g. Authorized' },
+    company: { type: 'string', help: 'CNPJ: its own streams, its invoices and its DPS numbers' },
+    since: { type: 'string', help: 'recorded at or after this instant' },
+    until: { type: 'string', help: 'recorded before this instant' },
+    by: { type: 'string', help: 'what the actor begins with, e.g. support:maria' },
+    limit: { type: 'string', help: `events of a page (default ${SEARCH_PAGE})` },
+    after: { type: 'string', help: 'continue after this position, from the page before' },
+  },
+  changes: false,
+  run: async ({ flags, session }) => {
+    const search = searchOf(flags);
+    if ('problem' in search) return badUsage(search.problem);
+    const { log, readModel, store } = await session();
+    if (search.company !== undefined && (await readModel.company(search.company)) === undefined) {
+      return refused(`there is no company ${search.company}`);
+    }
+    const found: RecordedEvent[] = [];
+    const prefixes = search.company === undefined ? ALL_STREAMS : companyPrefixes(search.company);
+    const start = search.since === undefined ? null : await positionBefore(search.since, store);
+    for await (const page of walkLog(log, prefixes, isEarlier(search.after, start) ? start : search.after)) {
+      for (const event of page) if (found.length <= search.limit && matches(event, search)) found.push(event);
+      if (found.length > search.limit) break;
+    }
+    const shown = found.slice(0, search.limit);
+    const next = found.length > search.limit ? shown[shown.length - 1]?.position : undefined;
+    const lines = [...shown.map(lineOf), ...(next === undefined ? [] : [`more: --after ${next}`])];
+    const text = lines.length === 0 ? 'no such event' : lines.join('\n');
+    return done(text, { events: shown.map(describeEvent), ...(next === undefined ? {} : { next: String(next) }) });
+  },
+};
+
+const matches = ({ type, metadata }: RecordedEvent, search: Search): boolean => {
+  const at = metadata.recordedAt ?? '';
+  if (search.type !== undefined && type !== search.type) return false;
+  if (search.since !== undefined && at < search.since) return false;
+  if (search.until !== undefined && at >= search.until) return false;
+  return search.actor === undefined || (metadata.actor ?? '').startsWith(search.actor);
+};
+
+const searchOf = (flags: Flags): Search | { problem: string } => {
+  const [type, company, actor] = [textFlag(flags, 'type'), textFlag(flags, 'company'), textFlag(flags, 'by')];
+  const limit = wholeFlag(textFlag(flags, 'limit') ?? SEARCH_PAGE);
+  const after = textFlag(flags, 'after');
+  const since = momentOf(flags, 'since');
+  const until = momentOf(flags, 'until');
+  if (type !== undefined && !eventTypeDefinitions.has(type)) return { problem: `there is no event type ${type}` };
+  if (limit === undefined || limit < 1 || limit > LARGEST_PAGE) {
+    return { problem: `--limit takes a whole number from 1 to ${LARGEST_PAGE}` };
+  }
+  if (after !== undefined && !isPosition(after)) return { problem: '--after takes a position' };
+  if (since === 'bad' || until === 'bad')
+    return { problem: '--since and --until take an instant: 2026-11-21T12:00:00Z' };
+  return {
+    limit,
+    after: after === undefined ? null : (BigInt(after) as LogPosition),
+    ...(type === undefined ? {} : { type }),
+    ...(company === undefined ? {} : { company }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+};
+
+/** Engines store positions as signed 64-bit numbers. */
+const LAST_POSITION = 2n ** 63n - 1n;
+
+const isPosition = (text: string): boolean => /^\d{1,20}$/.test(text) && BigInt(text) <= LAST_POSITION;
+
+const momentOf = (flags: Flags, name: string): Instant | undefined | 'bad' => {
+  const text = textFlag(flags, name);
+  return text === undefined ? undefined : (readInstant(text) ?? 'bad');
+};
 
 const PAGE = 500;
 
-/** Engines keep it in 32 bits with a sign. */
+/** Engines store revisions as signed 32-bit numbers. */
 const LAST_REVISION = 2 ** 31 - 1;
 
 const show: Command = {
@@ -23,7 +119,7 @@ const show: Command = {
   options: {
     from: { type: 'string', help: 'first revision to show (default 0)' },
     limit: { type: 'string', help: 'how many events at most (default all)' },
-    reveal: { type: 'boolean', help: 'personal fields in clear, too; goes on record with the actor' },
+    reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
   changes: true,
   run: async ({ positionals: [wanted = ''], flags, actor, session }) => {
@@ -36,7 +132,7 @@ const show: Command = {
     const events = stream === undefined ? [] : await readWhole(stream, opened, from, limit);
     if (stream === undefined || events.length === 0) return refused(`nothing is recorded for ${wanted}`);
     if (flags.reveal === true) {
-      await recordReveal({ command: 'events show', subject: stream }, auditDeps(opened, actor));
+      await appendReveal({ command: 'events show', subject: stream }, auditDeps(opened, actor));
     }
     const shown = await Promise.all(
       events.map((event) =>
@@ -49,11 +145,11 @@ const show: Command = {
   },
 };
 
-export type EventOutputs = {
-  /** Where `tail` writes as events come. */
+type EventOutputs = {
+  /** Where `tail` writes events as they arrive. */
   out: ProgressStream;
   progress: ProgressStream;
-  /** Ends `tail --follow`. */
+  /** Returns a signal that ends `tail --follow`. */
   untilStopped(): AbortSignal;
 };
 
@@ -63,18 +159,6 @@ export const eventCommandsOn = (outputs: EventOutputs): readonly Command[] => [
   searchCommand,
   exportCommand(outputs.progress),
 ];
-
-export const eventCommands: readonly Command[] = eventCommandsOn({
-  out: process.stdout,
-  progress: process.stderr,
-  untilStopped: () => {
-    const stop = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-    // Whoever reads may stop reading (`nfse events tail --follow | head`).
-    process.stdout.once('error', () => stop.abort());
-    return stop.signal;
-  },
-});
 
 export const readWhole = async (
   stream: StreamName,
@@ -93,8 +177,51 @@ export const readWhole = async (
   }
 };
 
-/** What was opened stands below the event's own line. */
+/** Revealed fields are on a line below their event. */
 const linesOf = ({ revision, at, type, meta, revealed }: ShownEvent): readonly string[] => [
   `${String(revision).padStart(4)}  ${at}  ${type.padEnd(28)} ${meta.actor ?? ''}`,
   ...(revealed === undefined ? [] : [`      ${JSON.stringify(revealed)}`]),
 ];
+
+const LAST = '20';
+
+type Outputs = { out: ProgressStream; untilStopped(): AbortSignal };
+
+/** With `--follow` each event is written as it arrives, with `--json` as one document a line. */
+const tailCommand = ({ out, untilStopped }: Outputs): Command => ({
+  name: 'events tail',
+  positionals: [],
+  summary: 'the last events of the log; --follow then shows new ones as they come',
+  options: {
+    follow: { type: 'boolean', help: 'continue until Ctrl-C; with --json one event a line' },
+    limit: { type: 'string', help: `how many of the last events (default ${LAST})` },
+  },
+  changes: false,
+  run: async ({ flags, session }) => {
+    const limit = wholeFlag(textFlag(flags, 'limit') ?? LAST);
+    if (limit === undefined || limit > 10_000) return badUsage('--limit takes a whole number up to 10000');
+    const { log } = await session();
+    const last = await log.readLast({ prefixes: ALL_STREAMS, limit });
+    if (flags.follow !== true) return done(last.map(lineOf).join('\n'), { events: last.map(describeEvent) });
+    const write = (events: readonly RecordedEvent[]): void => {
+      for (const event of events)
+        out.write(`${flags.json === true ? JSON.stringify(describeEvent(event)) : lineOf(event)}\n`);
+    };
+    write(last);
+    const after = last[last.length - 1]?.position ?? (await log.head());
+    for await (const batch of log.subscribe({ prefixes: ALL_STREAMS, after, signal: untilStopped() })) write(batch);
+    return { exit: 0, text: '', json: undefined };
+  },
+});
+
+export const eventCommands: readonly Command[] = eventCommandsOn({
+  out: process.stdout,
+  progress: process.stderr,
+  untilStopped: () => {
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    // The reader of the output may close the pipe (`nfse events tail --follow | head`).
+    process.stdout.once('error', () => stop.abort());
+    return stop.signal;
+  },
+});

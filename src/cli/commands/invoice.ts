@@ -1,7 +1,27 @@
-import { findStream } from '../../app/support/find-stream.js';
-import { shortActor, storyOf, type TimelineEntry } from '../../app/support/timeline.js';
-import { parseInvoiceStream } from '../../domain/shared/ids.js';
-import { type Command, done, refused } from '../command.js';
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { importInvoices } from '../../app/operator/import/import-invoices.js';
+import type { NoteFiles } from '../../app/operator/import/import-line.js';
+import type { SettleAs, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
+import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
+import { shortActor, type TimelineEntry, timelineEntries } from '../../app/operator/support/invoice-case.js';
+import {
+  findStream,
+  kindOf,
+  SEARCH_KINDS,
+  type SearchQuery,
+  type SearchResult,
+  searchInvoices,
+} from '../../app/operator/support/search.js';
+import { invoiceStatus } from '../../domain/invoice/status.js';
+import { isAccessKey } from '../../domain/shared/access-key.js';
+import { parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
+import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { counted } from '../../lib/counted.js';
+import { pause } from '../../lib/pause.js';
+import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
+import { badUsage, type Command, done, type Outcome, refused, textFlag, withProblems } from '../command.js';
+import type { ProgressStream } from '../progress.js';
 import type { Session } from '../session.js';
 import { readWhole } from './events.js';
 
@@ -19,12 +39,12 @@ const timeline: Command = {
 
 export const invoiceCommands: readonly Command[] = [timeline];
 
-/** Undefined when no company has an invoice of this id. */
+/** Undefined when no company has an invoice with this id. */
 export const timelineOf = async (id: string, session: Session): Promise<readonly TimelineEntry[] | undefined> => {
   const stream = await findStream(id, session);
   const address = stream === undefined ? undefined : parseInvoiceStream(stream);
   if (stream === undefined || address === undefined) return undefined;
-  return storyOf(await readWhole(stream, session));
+  return timelineEntries(await readWhole(stream, session));
 };
 
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>
@@ -33,3 +53,179 @@ export const renderTimeline = (story: readonly TimelineEntry[]): string =>
       `${at}  ${event.padEnd(27)} ${shortActor(who).padEnd(20)} ${evidence}`.trimEnd(),
     )
     .join('\n');
+
+const search: Command = {
+  name: 'invoice search',
+  positionals: ['TEXT'],
+  summary: 'invoices by id, reference, access key, DPS id or customer document',
+  options: {
+    by: { type: 'string', help: `${SEARCH_KINDS.join(', ')} (default: derived from TEXT)` },
+    company: { type: 'string', help: 'CNPJ; narrows a search by document' },
+    before: { type: 'string', help: 'continues a search by document: "next" of its last answer' },
+  },
+  changes: true,
+  run: async ({ positionals: [text = ''], flags, actor, session }) => {
+    const by = textFlag(flags, 'by') ?? kindOf(text);
+    const kind = SEARCH_KINDS.find((one) => one === by);
+    if (kind === undefined) return badUsage(`--by must be one of ${SEARCH_KINDS.join(', ')}`);
+    const before = readCursor(textFlag(flags, 'before'));
+    if (before === 'unreadable') return badUsage('--before takes the "next" of the search before');
+    const companyId = textFlag(flags, 'company');
+    const opened = await session();
+    const query: SearchQuery = {
+      text,
+      kind,
+      ...(companyId === undefined ? {} : { companyId }),
+      ...(before === undefined ? {} : { before }),
+    };
+    const result = await searchInvoices(query, opened, { command: 'invoice search', actor: `support:${actor}` });
+    return done(textOf(result), { invoices: result.found.map(jsonOf), looked_at: result.lookedAt, ...nextOf(result) });
+  },
+};
+
+/** The list shows at most this many. */
+const LISTED = 100;
+
+const indeterminate: Command = {
+  name: 'invoice indeterminate',
+  positionals: [],
+  summary: 'invoices that wait for support, oldest first',
+  options: {},
+  changes: false,
+  run: async ({ session }) => {
+    const { supportReads, clock } = await session();
+    const { count, oldest } = await supportReads.indeterminate(LISTED);
+    const lines = oldest.map((row) => `${lineOf(row)}, for ${hoursSince(row.createdAt, clock.now())} h`);
+    const text = count === 0 ? 'no invoice waits for support' : lines.join('\n');
+    return done(text, { count, invoices: oldest.map(jsonOf) });
+  },
+};
+
+export const invoiceSearchCommands: readonly Command[] = [search, indeterminate];
+
+const hoursSince = (at: Instant, now: Instant): number => Math.floor((epochMs(now) - epochMs(at)) / 3_600_000);
+
+const cursorText = ({ createdAt, stream }: SupportCursor): string => `${createdAt}/${stream}`;
+
+const readCursor = (text: string | undefined): SupportCursor | undefined | 'unreadable' => {
+  if (text === undefined) return undefined;
+  const [createdAt = '', stream = '', ...more] = text.split('/');
+  const isGood = more.length === 0 && !Number.isNaN(Date.parse(createdAt)) && parseInvoiceStream(stream) !== undefined;
+  return isGood ? { createdAt, stream } : 'unreadable';
+};
+
+const nextOf = ({ next }: SearchResult) => (next === undefined ? {} : { next: cursorText(next) });
+
+const textOf = ({ found, lookedAt, next }: SearchResult): string =>
+  [
+    ...(found.length === 0 ? ['nothing found'] : found.map(lineOf)),
+    ...(next === undefined
+      ? []
+      : [
+          `the newest ${counted(lookedAt, 'invoice')} of these were looked at; older ones: --before ${cursorText(next)}`,
+        ]),
+  ].join('\n');
+
+const jsonOf = ({ stream, createdAt, state }: SupportRow) => {
+  const address = parseInvoiceStream(stream);
+  return {
+    id: publicInvoiceId(address?.invoiceId ?? ''),
+    cnpj: address?.companyId,
+    livemode: address?.mode === 'live',
+    created_at: createdAt,
+    ...(state.kind === 'invoice' ? { status: invoiceStatus(state), amount_in_cents: state.facts.amountInCents } : {}),
+  };
+};
+
+const lineOf = (row: SupportRow): string => {
+  const { id, cnpj, livemode, created_at, status } = jsonOf(row);
+  return `${created_at}  ${id}  ${cnpj}  ${livemode ? 'live' : 'test'}  ${status ?? ''}`;
+};
+
+const ENDS: readonly SettleAs[] = ['issued', 'failed', 'canceled'];
+
+/** Look-ups that prove an absence; a third is never needed. The bound ends the wait when the clock does not move. */
+const LOOKS = 3;
+
+/** Waits until the instant has passed on the session's clock; tests move the clock instead. */
+type WaitUntil = (at: Instant, now: Instant) => Promise<void>;
+
+const waitUntil: WaitUntil = async (at, now) => {
+  await pause(Math.max(0, epochMs(at) - epochMs(now)) + 50);
+};
+
+const resolveCommand = (stream: ProgressStream, wait: WaitUntil): Command => ({
+  name: 'invoice resolve',
+  positionals: ['ID'],
+  summary: 'settle an indeterminate invoice or a failed cancellation, by what the authorizer holds',
+  options: {
+    as: { type: 'string', help: 'issued, failed or canceled; required' },
+    evidence: { type: 'string', help: 'what it rests on, in your words; required' },
+    'access-key': { type: 'string', help: 'with --as issued: the access key of the note' },
+    'no-wait': { type: 'boolean', help: 'with --as failed: do not wait for the second of the two look-ups' },
+  },
+  changes: true,
+  run: async ({ positionals: [id = ''], flags, actor, session }) => {
+    const as = ENDS.find((end) => end === textFlag(flags, 'as'));
+    if (as === undefined) return badUsage(`--as must be one of ${ENDS.join(', ')}`);
+    const evidence = textFlag(flags, 'evidence')?.trim() ?? '';
+    if (evidence === '') return badUsage('--evidence must say what the settlement rests on');
+    const accessKey = textFlag(flags, 'access-key');
+    if (accessKey !== undefined && (as !== 'issued' || !isAccessKey(accessKey)))
+      return badUsage('--access-key is the 50 characters of a note, and goes with --as issued');
+    const opened = await session();
+    const found = await findStream(id, opened);
+    if (found === undefined || parseInvoiceStream(found) === undefined) return refused(`no invoice ${id}`);
+    const deps = await opened.settleDeps(actor);
+    const command = { stream: found, as, evidence, ...(accessKey === undefined ? {} : { accessKey }) };
+    for (let look = 1; ; look += 1) {
+      const result = await settleInvoice(command, deps);
+      if (result.kind !== 'ask_again' || flags['no-wait'] === true || look === LOOKS) return outcome(id, as, result);
+      stream.write(`${result.detail} at ${result.at}\n`);
+      await wait(result.at, opened.clock.now());
+    }
+  },
+});
+
+export const resolveCommands = (stream: ProgressStream, wait: WaitUntil = waitUntil): readonly Command[] => [
+  resolveCommand(stream, wait),
+];
+
+const outcome = (id: string, as: SettleAs, result: SettleResult): Outcome => {
+  switch (result.kind) {
+    case 'settled':
+      return done(`${id} is settled as ${result.detail}`, { id, as, settled: true });
+    case 'already_so':
+      return done(`${id} is ${as} already`, { id, as, settled: false });
+    case 'refused':
+      return refused(`${id} is not settled: ${result.reason}`);
+    case 'ask_again':
+      return refused(`${id} is not settled yet: ${result.detail}; run this again after ${result.at}`);
+  }
+};
+
+/** `invoice import`. XML files are named relative to the folder of the imported file. */
+export const importCommands = (readNote: NoteFiles['readNote']): readonly Command[] => [
+  {
+    name: 'invoice import',
+    positionals: ['FILE.ndjson'],
+    summary: 'take over invoices made elsewhere, one JSON object a line, all or nothing',
+    options: {},
+    changes: true,
+    run: async ({ positionals: [file = ''], actor, session }) => {
+      const text = await readFile(file, 'utf8').catch(() => undefined);
+      if (text === undefined) return badUsage(`${file} cannot be read`);
+      const opened = await session();
+      const result = await importInvoices(text, {
+        ...opened.companyDeps(actor),
+        readModel: opened.readModel,
+        testRetentionSeconds: opened.testRetentionSeconds,
+        readXml: (name) => readFile(resolve(dirname(file), name)).catch(() => undefined),
+        readNote,
+      });
+      if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);
+      const { imported, already } = result;
+      return done(`${imported} invoices imported, ${already} were there already`, { imported, already });
+    },
+  },
+];

@@ -1,7 +1,6 @@
-import { createKey, revokeKey } from '../../app/company/company-commands.js';
+import { createKey, revokeKey } from '../../app/operator/company/company-commands.js';
 import type { Scope } from '../../domain/company/events.js';
-import { badUsage, type Command, done, refused, textFlag, textFlags } from '../command.js';
-import { answer } from './company.js';
+import { answer, badUsage, type Command, done, refused, textFlag, textFlags } from '../command.js';
 
 const SCOPES: readonly Scope[] = ['nfse:read', 'nfse:write'];
 
@@ -54,7 +53,7 @@ const list: Command = {
   },
 };
 
-/** Told at most once an hour, so that is how exact it is. */
+/** Recorded to the hour only. */
 const usedText = (at: string | null): string => (at === null ? 'never used' : `used ${at.slice(0, 13)}h`);
 
 const revoke: Command = {

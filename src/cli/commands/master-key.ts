@@ -1,12 +1,12 @@
-import { type Command, done, refused } from '../command.js';
+import { counted } from '../../lib/counted.js';
+import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import { createProgress, type ProgressStream } from '../progress.js';
 import type { MasterKeyGeneration } from '../session.js';
-import { counted } from '../text.js';
 
 const status: Command = {
   name: 'master-key status',
   positionals: [],
-  summary: 'the generations of the master key: which seals, which only open, which waits, which is lost',
+  summary: 'the generations of the master key and their state',
   options: {},
   changes: false,
   run: async ({ session }) => {
@@ -18,25 +18,25 @@ const status: Command = {
 const rotate = (stream: ProgressStream): Command => ({
   name: 'master-key rotate',
   positionals: [],
-  summary: 'seal with the newest generation of the key file from now on, and put certificates under it',
+  summary: 'seal with the newest generation of the key file from now on, and seal certificates again with it',
   options: {},
   changes: true,
   run: async ({ actor, session }) => {
     const { masterKey } = await session();
     const progress = createProgress(stream);
     const result = await masterKey
-      .rotate(actor, ({ done: rows, of }) => progress.show('sealing anew', rows / of, `${rows} of ${of}`))
+      .rotate(actor, ({ done: rows, of }) => progress.show('sealing again', rows / of, `${rows} of ${of}`))
       .finally(() => progress.end());
     if ('refused' in result) return refused(result.refused);
     const { generation, resealed } = result.done;
     return done(
-      `${generation} seals from now on; ${counted(resealed, 'certificate or day key was', 'certificates and day keys were')} put under it. Keep the older generations: live events need them for ever`,
+      `${generation} seals from now on; ${counted(resealed, 'certificate or day key was', 'certificates and day keys were')} re-sealed with it. Keep the older generations permanently: live events need them`,
       { actor, ...result.done },
     );
   },
 });
 
-/** Who reads a service's engines; the key file itself is made longer by a command that needs none. */
+/** Commands that need the service's engines. `master-key add` only needs the key file and is separate. */
 export const masterKeyCommands = (stream: ProgressStream): readonly Command[] => [status, rotate(stream)];
 
 const WORDS: Record<MasterKeyGeneration['state'], string> = {
@@ -71,3 +71,68 @@ const jsonOf = ({ keyId, dayKeys, activatedAt, activatedBy, givenUpAt, ...rest }
   ...(activatedBy === undefined ? {} : { activated_by: activatedBy }),
   ...(givenUpAt === undefined ? {} : { given_up_at: givenUpAt }),
 });
+
+/** What was removed from the vault with the generation, by name, or one line why nothing was done. */
+type GivenUp =
+  | {
+      done: {
+        generation: string;
+        sealing: string;
+        certificates: readonly string[];
+        dayKeys: readonly string[];
+        signingKeys: readonly string[];
+      };
+    }
+  | { refused: string };
+
+/** Needs no session: the engines do not open while a generation is missing. */
+export type GiveUp = (generation: string, why: { actor: string; reason: string }) => Promise<GivenUp>;
+
+const giveUpCommand = (giveUp: GiveUp): Command => ({
+  name: 'master-key give-up',
+  positionals: ['GENERATION'],
+  summary: 'a generation is lost and no copy is left: remove what only it opened, and start without it',
+  options: {
+    reason: { type: 'string', help: 'how it was lost and where you searched for a copy; required, kept in the log' },
+    confirm: { type: 'string', help: 'the generation again: what it sealed can never be opened again' },
+  },
+  changes: true,
+  run: async ({ positionals: [generation = ''], flags, actor }) => {
+    const reason = textFlag(flags, 'reason')?.trim() ?? '';
+    if (reason === '') return badUsage('--reason must say how it was lost, and where you searched for a copy');
+    if (textFlag(flags, 'confirm') !== generation)
+      return badUsage(
+        `what ${generation} sealed can never be opened again: read docs/operations/keys.md, then add --confirm ${generation}`,
+      );
+    const result = await giveUp(generation, { actor, reason });
+    return 'refused' in result ? refused(result.refused) : givenUpOutcome(result.done, actor);
+  },
+});
+
+export const giveUpCommands = (giveUp: GiveUp): readonly Command[] => [giveUpCommand(giveUp)];
+
+const givenUpOutcome = (
+  { generation, sealing, certificates, dayKeys, signingKeys }: Extract<GivenUp, { done: unknown }>['done'],
+  actor: string,
+): Outcome => {
+  const taken = [
+    { names: certificates, what: counted(certificates.length, 'certificate') },
+    { names: dayKeys, what: counted(dayKeys.length, 'key of a test day', 'keys of test days') },
+    { names: signingKeys, what: counted(signingKeys.length, 'signing key of exports', 'signing keys of exports') },
+  ];
+  const lines = [
+    `${generation} is given up, ${sealing} seals from now on`,
+    ...taken.flatMap(({ names, what }) => [`${what} removed`, ...names.map((name) => `  ${name}`)]),
+    ...(certificates.length === 0
+      ? []
+      : ['Before the start: nfse certificate put CNPJ --pfx FILE --password-file FILE for each company']),
+  ];
+  return done(lines.join('\n'), {
+    actor,
+    generation,
+    sealing,
+    certificates,
+    day_keys: dayKeys,
+    signing_keys: signingKeys,
+  });
+};

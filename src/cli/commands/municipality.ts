@@ -1,12 +1,18 @@
-import { setMunicipality } from '../../app/reference-data/commands.js';
+import { setMunicipality } from '../../app/operator/reference-data/commands.js';
 import { demandsNow, type MunicipalityDemands } from '../../domain/municipality/demands.js';
-import type { KeptParameters } from '../../domain/municipality/parameters.js';
+import {
+  ageSeconds,
+  type CachedParameters,
+  type KnownParameters,
+  USED_SECONDS,
+} from '../../domain/municipality/parameters.js';
+import type { Instant } from '../../domain/shared/time.js';
+import { unreachable } from '../../domain/shared/unreachable.js';
 import type { ParametersEntry } from '../../ports/municipal-parameters.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
-import { shownParameters } from './municipality-parameters.js';
 
-/** A row of the national table by its 7-digit IBGE code. */
-export type FindMunicipality = (ibge: string) => { ibge: string; name: string; uf: string } | undefined;
+/** Finds a row of the national table by its 7-digit IBGE code. */
+type FindMunicipality = (ibge: string) => { ibge: string; name: string; uf: string } | undefined;
 
 const set = (find: FindMunicipality): Command => ({
   name: 'municipality set',
@@ -30,7 +36,7 @@ const set = (find: FindMunicipality): Command => ({
 const show = (find: FindMunicipality): Command => ({
   name: 'municipality show',
   positionals: ['IBGE'],
-  summary: 'what a municipality demands of an invoice, and what the national system tells of it, with its age',
+  summary: 'what a municipality demands of an invoice, and what the national system answered, with its age',
   options: {},
   changes: false,
   run: async ({ positionals: [ibge = ''], session }) => {
@@ -39,13 +45,15 @@ const show = (find: FindMunicipality): Command => ({
     const { readModel, parameters, clock } = await session();
     const [demands, entries] = await Promise.all([readModel.municipalityDemands(ibge), parameters.entriesOf(ibge)]);
     const now = clock.now();
-    // Test mode alone refuses for want of a registration, so its environment is the one that counts.
+    // Only test mode refuses invoices for a missing registration, so only its answers are shown as in force.
     const inForce = demandsNow(demands, keptIn(entries), 'normal', now);
     const shown = {
-      ...{ ibge, name: found.name, state: found.uf },
+      ibge,
+      name: found.name,
+      state: found.uf,
       requires_customer: inForce.requiresCustomer,
       requires_registration: inForce.requiresRegistration,
-      set_by_operator: said(demands),
+      set_by_operator: setByOperator(demands),
       parameters: shownParameters(entries, now),
     };
     return done(JSON.stringify(shown, null, 2), shown);
@@ -54,7 +62,7 @@ const show = (find: FindMunicipality): Command => ({
 
 export const municipalityCommands = (find: FindMunicipality): readonly Command[] => [set(find), show(find)];
 
-/** Undefined when nothing is named, or something else than on and off. */
+/** Undefined when neither flag is given, or a value is neither on nor off. */
 const demandsIn = (flags: Flags): MunicipalityDemands | undefined => {
   const customer = textFlag(flags, 'requires-customer');
   const registration = textFlag(flags, 'requires-registration');
@@ -66,12 +74,54 @@ const demandsIn = (flags: Flags): MunicipalityDemands | undefined => {
   };
 };
 
-const said = (demands: MunicipalityDemands | undefined): readonly string[] => [
+const setByOperator = (demands: MunicipalityDemands | undefined): readonly string[] => [
   ...(demands?.requiresCustomer === undefined ? [] : ['requires_customer']),
   ...(demands?.requiresRegistration === undefined ? [] : ['requires_registration']),
 ];
 
-const keptIn = (entries: readonly ParametersEntry[]): readonly KeptParameters[] =>
-  entries.flatMap(({ mode, place, told, toldAt }) =>
-    mode === 'test' && told !== undefined && toldAt !== undefined ? [{ place, told, toldAt }] : [],
+const keptIn = (entries: readonly ParametersEntry[]): readonly CachedParameters[] =>
+  entries.flatMap(({ mode, place, known, knownAt }) =>
+    mode === 'test' && known !== undefined && knownAt !== undefined ? [{ place, known, knownAt }] : [],
   );
+
+/** The stored answers of the parameters API for `municipality show`: the last answer to each question and its age, per mode. */
+const shownParameters = (entries: readonly ParametersEntry[], now: Instant) => ({
+  test: entries.filter(({ mode }) => mode === 'test').map((entry) => shown(entry, now)),
+  live: entries.filter(({ mode }) => mode === 'live').map((entry) => shown(entry, now)),
+});
+
+const shown = ({ place, known, knownAt, askedAt, failures, reason }: ParametersEntry, now: Instant) => ({
+  question: place,
+  ...(known === undefined || knownAt === undefined
+    ? { told: null }
+    : {
+        told: factsOf(known),
+        told_at: knownAt,
+        age_s: ageSeconds(knownAt, now),
+        in_use: ageSeconds(knownAt, now) <= USED_SECONDS,
+      }),
+  asked_at: askedAt,
+  ...(failures === 0 ? {} : { unanswered: failures, reason }),
+});
+
+const factsOf = (known: KnownParameters) => {
+  switch (known.kind) {
+    case 'convenio':
+      return known.isActive
+        ? {
+            active: true,
+            shares_documents: known.sharesDocuments ?? null,
+            national_emitter: known.nationalEmitter ?? null,
+            rfb_contributors_may_issue: known.rfbContributors ?? null,
+          }
+        : { active: false };
+    case 'aliquota':
+      return { rates: known.rates };
+    case 'regimes_especiais':
+      return { regimes: known.regimes };
+    case 'retencoes':
+      return { article_6: known.article6, municipal_rules: known.municipal };
+    default:
+      return unreachable(known);
+  }
+};

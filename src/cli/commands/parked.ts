@@ -1,23 +1,29 @@
-import { findStream } from '../../app/support/find-stream.js';
-import { retryParked } from '../../app/support/retry-parked.js';
+import { retryParked } from '../../app/audit/audit-trail.js';
+import { findStream } from '../../app/operator/support/search.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/shared/ids.js';
-import type { ParkedTap } from '../../ports/work-queue.js';
+import { counted } from '../../lib/counted.js';
+import type { ParkedWork } from '../../ports/work-queue.js';
 import { badUsage, type Command, done, refused } from '../command.js';
 import { auditDeps } from '../session.js';
-import { counted } from '../text.js';
 
 const list: Command = {
   name: 'parked list',
   positionals: [],
-  summary: 'work that was given up and waits for you; timers settle its invoices all the same',
+  summary: 'work that failed too often and waits for a person; its invoices still end by their time limits',
   options: {},
   changes: false,
   run: async ({ session }) => {
     const parked = await (await session()).queue.parked();
-    const lines = parked.map((tap) => `${tap.parkedAt}  ${tap.kind.padEnd(6)}  ${idOf(tap).padEnd(41)}  ${tap.reason}`);
+    const lines = parked.map(
+      (item) => `${item.parkedAt}  ${item.kind.padEnd(6)}  ${idOf(item).padEnd(41)}  ${item.reason}`,
+    );
     return done(lines.length === 0 ? 'nothing is parked' : lines.join('\n'), {
-      parked: parked.map((tap) => ({
-        ...{ id: idOf(tap), stream: tap.stream, kind: tap.kind, reason: tap.reason, parked_at: tap.parkedAt },
+      parked: parked.map((item) => ({
+        id: idOf(item),
+        stream: item.stream,
+        kind: item.kind,
+        reason: item.reason,
+        parked_at: item.parkedAt,
       })),
     });
   },
@@ -47,7 +53,7 @@ const retry: Command = {
 
 export const parkedCommands: readonly Command[] = [list, retry];
 
-const idOf = ({ stream }: ParkedTap): string => {
+const idOf = ({ stream }: ParkedWork): string => {
   const address = parseInvoiceStream(stream);
   return address === undefined ? stream : publicInvoiceId(address.invoiceId);
 };

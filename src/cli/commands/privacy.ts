@@ -1,17 +1,17 @@
-import type { InvoicePlaces } from '../../app/privacy/describe-invoice.js';
-import { readDocument } from '../../app/privacy/document.js';
-import { type PrivacyReport, reportOn } from '../../app/privacy/report.js';
+import { readDocument } from '../../app/operator/privacy/document.js';
+import type { InvoiceHoldings } from '../../app/operator/privacy/report.js';
+import { type PrivacyReport, reportOn } from '../../app/operator/privacy/report.js';
+import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, done, textFlag } from '../command.js';
+import { wholeFlag } from '../flags.js';
 import { createProgress, type ProgressStream } from '../progress.js';
-import { counted } from '../text.js';
-import { wholeFlag } from './whole-flag.js';
 
 const LISTED = '1000';
 
 const report = (stream: ProgressStream): Command => ({
   name: 'privacy report',
   positionals: ['DOCUMENT'],
-  summary: 'where a CPF, CNPJ or NIF stands, why and until when; goes on record with the actor',
+  summary: 'where a CPF, CNPJ or NIF is stored, why and until when; this is recorded with the actor',
   options: {
     limit: { type: 'string', help: `how many invoices to list at most (default ${LISTED}); all are counted` },
   },
@@ -48,7 +48,7 @@ const textOf = (found: PrivacyReport): string => {
     ...(unreadable === 0
       ? []
       : [
-          `${counted(unreadable, 'invoice')} whose key is gone (a test day's, or one that was lost): nobody can say any more whom it names`,
+          `${counted(unreadable, 'invoice')} whose key is gone (a test day's, or one that was lost): its customer can no longer be known`,
         ]),
     '',
     ...found.holdings.map(({ place, holds, why, until }) => `${place}: ${holds}. Why: ${why}. Until: ${until}`),
@@ -65,7 +65,7 @@ const linesOf = ({
   events,
   inReadModel,
   test,
-}: InvoicePlaces): readonly string[] => [
+}: InvoiceHoldings): readonly string[] => [
   `${id}  ${company} ${mode}  ${stream}  in its ${foundIn.join(', ')}`,
   ...events.map(({ revision, type, sealed }) => `  ${String(revision).padStart(4)}  ${type}: ${sealed.join(', ')}`),
   `  read model: ${inReadModel ? 'a row' : 'no row'}`,

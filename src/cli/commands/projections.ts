@@ -1,12 +1,13 @@
-import { recordSupportAct } from '../../app/audit/support-act.js';
+import { appendSupportAct } from '../../app/audit/audit-trail.js';
+import type { ProjectionStatus } from '../../ports/projection-status.js';
 import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
 import { createProgress, type ProgressStream } from '../progress.js';
-import { auditDeps, type ProjectionOperations, type ProjectionStatus, type RebuildResult } from '../session.js';
+import { auditDeps, type ProjectionOperations, type RebuildResult } from '../session.js';
 
 const status: Command = {
   name: 'projections status',
   positionals: [],
-  summary: 'where each projection stands, how far behind the log, and what is being rebuilt',
+  summary: 'version, generation and lag of each projection, and what is being rebuilt',
   options: {},
   changes: false,
   run: async ({ session }) => {
@@ -18,7 +19,7 @@ const status: Command = {
 const rebuild = (stream: ProgressStream): Command => ({
   name: 'projections rebuild',
   positionals: ['[NAME]'],
-  summary: 'build a projection anew beside the one that is read, then swap; the service goes on',
+  summary: 'build a projection again beside the one that is read, then swap; the service keeps running',
   options: { all: { type: 'boolean', help: 'every projection, one after the other' } },
   changes: true,
   run: async ({ positionals: [name], flags, actor, session }) => {
@@ -29,7 +30,7 @@ const rebuild = (stream: ProgressStream): Command => ({
     const results: RebuildResult[] = [];
     const deps = auditDeps(opened, actor);
     for (const one of name === undefined ? projections.names : [name]) {
-      await recordSupportAct({ rebuild: one }, deps);
+      await appendSupportAct({ rebuild: one }, deps);
       results.push(await shown(stream, (onProgress) => projections.rebuild(one, onProgress)));
     }
     return outcomeOf('rebuilt', actor, results);
@@ -39,7 +40,7 @@ const rebuild = (stream: ProgressStream): Command => ({
 const rollback = (stream: ProgressStream): Command => ({
   name: 'projections rollback',
   positionals: ['NAME'],
-  summary: 'go back to the generation before the one that is read, brought up to date first',
+  summary: 'go back to the generation before the live one, brought up to date first',
   options: {},
   changes: true,
   run: async ({ positionals: [name = ''], actor, session }) => {
@@ -57,7 +58,7 @@ export const projectionCommands = (stream: ProgressStream): readonly Command[] =
   rollback(stream),
 ];
 
-/** A rebuild is what cures rows of another log, and the status shows how far it is. */
+/** A rebuild repairs rows of another log, and the status shows its progress. */
 const ANY_LOG = { readModelOfAnyLog: true } as const;
 
 const unknown = (name: string, { names }: ProjectionOperations): Outcome =>
@@ -77,7 +78,7 @@ const shown = async (
   }
 };
 
-/** What went well is told also when something else did not. */
+/** Successful projections are reported also when others failed. */
 const outcomeOf = (what: 'rebuilt' | 'rolled_back', actor: string, results: readonly RebuildResult[]): Outcome => {
   const good = results.flatMap((result) => ('done' in result ? [result.done] : []));
   const bad = results.flatMap((result) => ('refused' in result ? [result.refused] : []));
@@ -106,7 +107,7 @@ const lineOf = ({ name, version, generation, position, lagSeconds, rebuilding, p
     ...(previous === undefined ? [] : [`rollback to v${previous.version} generation ${previous.generation}`]),
   ].join('; ');
 
-/** The shape of interface.md "Shapes of --json", and some more. */
+/** One entry of `projections status --json`. */
 const jsonOf = ({ lagSeconds, position, rebuilding, ...rest }: ProjectionStatus) => ({
   ...rest,
   position: textOf(position),

@@ -1,27 +1,36 @@
-import type { InvoiceCase, PersonalLine } from '../../app/support/invoice-case.js';
-import { shortActor } from '../../app/support/timeline.js';
+import type { SettleAs } from '../../app/operator/settlement/settle-invoice.js';
+import type { InvoiceCase, PersonalLine } from '../../app/operator/support/invoice-case.js';
+import { shortActor } from '../../app/operator/support/invoice-case.js';
 import type { Invoice } from '../../domain/invoice/state.js';
-import { invoiceStatus } from '../../domain/invoice/view.js';
+import { invoiceStatus } from '../../domain/invoice/status.js';
 import { publicInvoiceId } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
-import { ageText, reais, secondsBetween, statusBadge, timeOf } from './format.js';
-import { type Html, html, none } from './html.js';
+import {
+  ageText,
+  facts,
+  type Html,
+  html,
+  none,
+  reais,
+  secondsBetween,
+  statusBadge,
+  table,
+  timeOf,
+} from './elements.js';
 import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
-import { settleForm, type TypedSettlement } from './settle-form.js';
-import { facts, table } from './table.js';
 
-export type InvoicePage = {
+type InvoicePage = {
   case: InvoiceCase;
   now: Instant;
   notice?: Notice | undefined;
-  /** Shown once, after the look was put on record. */
+  /** Shown once, after the look was recorded. */
   personal?: readonly PersonalLine[];
-  /** What was typed into a settlement that was refused. */
+  /** Input of a settlement that was refused. */
   typed?: TypedSettlement;
 };
 
 export const invoicePage = (context: PageContext, shown: InvoicePage): Html => {
-  const { address, state, story } = shown.case;
+  const { address, state, timeline } = shown.case;
   const id = publicInvoiceId(address.invoiceId);
   const invoice = state.kind === 'invoice' ? state : undefined;
   return page(
@@ -33,8 +42,11 @@ ${invoice === undefined ? none : settleForm(context, id, invoice, shown.typed)}
 ${table(
   'What happened, oldest first',
   ['When', 'Event', 'Who', 'Evidence', 'Request id'],
-  story.map(({ at, event, who, evidence, request_id }) => [
-    ...[timeOf(at), event, shortActor(who), html`<span class="mono">${evidence}</span>`],
+  timeline.map(({ at, event, who, evidence, request_id }) => [
+    timeOf(at),
+    event,
+    shortActor(who),
+    html`<span class="mono">${evidence}</span>`,
     html`<span class="mono">${request_id}</span>`,
   ]),
 )}</section>
@@ -87,8 +99,11 @@ const attempts = ({ attempts: sends, cancellation }: Invoice): Html => {
     'What was sent to the authorizer',
     ['Attempt', 'Outcome', 'Codes', 'Sent', 'Answered', 'DPS or request id'],
     rows.map(({ what, resolution, codes, attemptedAt, answeredAt, id }) => [
-      ...[what, resolution.replaceAll('_', ' '), codes.length === 0 ? '–' : codes.join(' ')],
-      ...[timeOf(attemptedAt), timeOf(answeredAt)],
+      what,
+      resolution.replaceAll('_', ' '),
+      codes.length === 0 ? '–' : codes.join(' '),
+      timeOf(attemptedAt),
+      timeOf(answeredAt),
       html`<span class="mono">${id}</span>`,
     ]),
     'Nothing was sent.',
@@ -102,7 +117,10 @@ const lookups = ({ case: { lookups: asked } }: InvoicePage): Html =>
         'Look-ups that have not settled anything yet',
         ['Of', 'Asked', 'Last', 'First "not there"'],
         asked.map(({ work, asked: times, lastAskedAt, firstAbsentAt }) => [
-          ...[html`<span class="mono">${work}</span>`, times, timeOf(lastAskedAt), timeOf(firstAbsentAt)],
+          html`<span class="mono">${work}</span>`,
+          times,
+          timeOf(lastAskedAt),
+          timeOf(firstAbsentAt),
         ]),
       )}</section>`;
 
@@ -112,10 +130,53 @@ const personal = (context: PageContext, id: string, lines: readonly PersonalLine
       ? form(
           context,
           `${ROOT}/invoices/${id}/reveal`,
-          html`<p>Customer, descriptions and the authorizer's own words are sealed. Looking at them goes on record.</p>
+          html`<p>Customer, descriptions and the authorizer's own words are sealed. Each look is recorded.</p>
 ${operatorField(context, 'reveal-operator')}<p><button class="quiet">Show them</button></p>`,
         )
       : lines.length === 0
         ? html`<p class="empty">There are none, or their key was destroyed.</p>`
         : facts(lines.map(({ name, value }) => [name, value]))
   }</section>`;
+
+type TypedSettlement = { as: string; accessKey: string; evidence: string };
+
+const MEANINGS: Readonly<Record<SettleAs, string>> = {
+  issued: 'Issued: the document is looked up at the authorizer, and its digest compared.',
+  failed: 'Failed: proven absent by two look-ups, 24 hours or more after the last attempt.',
+  canceled: 'Canceled: the cancellation event is looked up at the authorizer.',
+};
+
+/** What support may settle an invoice as; empty when there is nothing to settle. */
+export const settleOptions = ({ outcome, cancellation }: Invoice): readonly SettleAs[] => {
+  if (outcome.status === 'indeterminate') return ['issued', 'failed'];
+  return outcome.status === 'issued' && cancellation?.status === 'failed' ? ['canceled'] : [];
+};
+
+const settleForm = (
+  context: PageContext,
+  id: string,
+  invoice: Invoice,
+  typed: TypedSettlement = { as: '', accessKey: '', evidence: '' },
+): Html => {
+  const options = settleOptions(invoice);
+  if (options.length === 0) return none;
+  return html`<section class="act" aria-labelledby="settle"><h2 id="settle">Settle</h2>${form(
+    context,
+    `${ROOT}/invoices/${id}/settle`,
+    html`<fieldset><legend>As</legend>${options.map(
+      (as) =>
+        html`<p class="choice"><input type="radio" id="as-${as}" name="as" value="${as}" required${as === typed.as ? html` checked` : none}>
+<label for="as-${as}">${MEANINGS[as]}</label></p>`,
+    )}</fieldset>
+${
+  options.includes('issued')
+    ? html`<p class="field wide"><label for="access_key">Access key, if you know it (issued only)</label>
+<input id="access_key" name="access_key" maxlength="50" value="${typed.accessKey}" autocomplete="off" spellcheck="false"></p>`
+    : none
+}
+<p class="field wide"><label for="evidence">Evidence: what this rests on, in your words</label>
+<textarea id="evidence" name="evidence" rows="3" required maxlength="2000">${typed.evidence}</textarea></p>
+${operatorField(context, 'settle-operator')}
+<p><button>Settle</button> <span class="hint">The authorizer is asked in every case; a statement alone is never recorded.</span></p>`,
+  )}</section>`;
+};

@@ -1,10 +1,10 @@
 import type { Operator } from '../deps.js';
-import { type Html, html, none } from './html.js';
+import { type Html, html, none } from './elements.js';
 
 /** What every page needs besides its own content. */
 export type PageContext = {
   operator: Operator;
-  /** Somebody must sign in, and nobody has. */
+  /** True when sign-in is needed and there is no valid session. */
   isClosed: boolean;
   formToken: string;
   path: string;
@@ -24,12 +24,12 @@ const PAGES: readonly (readonly [string, string])[] = [
 
 export type Notice = { tone: 'good' | 'bad' | 'wait'; text: string };
 
-export const noticeOf = (notice: Notice | undefined): Html =>
+const noticeOf = (notice: Notice | undefined): Html =>
   notice === undefined
     ? none
     : html`<p class="notice ${notice.tone}" role="${notice.tone === 'bad' ? 'alert' : 'status'}">${notice.text}</p>`;
 
-/** `refreshSeconds`: only while something moves on the page. */
+/** `refreshSeconds` is only set while something on the page changes. */
 export const page = (
   context: PageContext,
   { title, notice, refreshSeconds }: { title: string; notice?: Notice | undefined; refreshSeconds?: number },
@@ -64,8 +64,8 @@ ${context.operator.signedIn ? signOut(context) : none}
 
 const navigation = ({ path }: PageContext): Html =>
   html`<nav aria-label="Pages"><ul>${PAGES.map(
-    ([place, name]) =>
-      html`<li><a href="${ROOT}${place}"${path === `${ROOT}${place}` ? html` aria-current="page"` : none}>${name}</a></li>`,
+    ([address, name]) =>
+      html`<li><a href="${ROOT}${address}"${path === `${ROOT}${address}` ? html` aria-current="page"` : none}>${name}</a></li>`,
   )}</ul></nav>`;
 
 const signOut = (context: PageContext): Html =>
@@ -75,13 +75,32 @@ const signOut = (context: PageContext): Html =>
     html`<p>Signed in as ${context.operator.name}</p> <button class="quiet">Sign out</button>`,
   );
 
-/** Every form that is sent carries the token of the session. */
+/** Every form carries the form token of the session. */
 export const form = ({ formToken }: PageContext, action: string, content: Html, id?: string): Html =>
   html`<form method="post" action="${action}"${id === undefined ? none : html` id="${id}"`}><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 
-/** Whose name an act goes on record under; who has signed in is not asked again. `id` is of this form alone. */
+/** The field for the operator's name that is recorded with an act; a signed-in operator is not asked again. `id` must be unique on the page. */
 export const operatorField = ({ operator }: PageContext, id: string): Html =>
   operator.signedIn
     ? html`<p class="as">On record as ${operator.name}.</p>`
     : html`<p class="field"><label for="${id}">Your name, for the record</label>
 <input id="${id}" name="operator" value="${operator.name}" required maxlength="60" autocomplete="username"></p>`;
+
+export const signInPage = (context: PageContext, notice?: Notice): Html =>
+  page(
+    context,
+    { title: 'Sign in', notice },
+    form(
+      context,
+      `${ROOT}/sign-in`,
+      html`<p class="field"><label for="operator">Your name, for the record</label>
+<input id="operator" name="operator" required maxlength="60" autocomplete="username"></p>
+<p class="field"><label for="token">Operator token</label>
+<input id="token" name="token" type="password" required autocomplete="current-password"></p>
+<p><button>Sign in</button></p>`,
+    ),
+  );
+
+/** A page with a single message; `text` says what to do. */
+export const messagePage = (context: PageContext, title: string, text: string): Html =>
+  page(context, { title }, html`<p>${text}</p><p><a href="${ROOT}">Back to the overview</a></p>`);

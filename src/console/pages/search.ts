@@ -1,11 +1,14 @@
-import { SEARCH_KINDS, type SearchKind, type SearchQuery, type SearchResult } from '../../app/support/search.js';
-import { invoiceStatus } from '../../domain/invoice/view.js';
+import {
+  SEARCH_KINDS,
+  type SearchKind,
+  type SearchQuery,
+  type SearchResult,
+} from '../../app/operator/support/search.js';
+import { invoiceStatus } from '../../domain/invoice/status.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import type { SupportRow } from '../../ports/support-reads.js';
-import { reais, statusBadge, timeOf } from './format.js';
-import { type Html, html, none } from './html.js';
+import { type Html, html, none, reais, statusBadge, table, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';
-import { table } from './table.js';
 
 const KIND_NAMES: Readonly<Record<SearchKind, string>> = {
   id: 'Invoice id',
@@ -15,7 +18,7 @@ const KIND_NAMES: Readonly<Record<SearchKind, string>> = {
   document: 'Customer document (CPF, CNPJ, tax id)',
 };
 
-/** Sent as a form, never as an address: a document would stay in the browser's history. */
+/** A POST form, because the browser would keep a document in the history of addresses. */
 export const searchForm = (context: PageContext): Html =>
   form(
     context,
@@ -29,11 +32,11 @@ export const searchForm = (context: PageContext): Html =>
 <input id="company" name="company" maxlength="18" autocomplete="off"></p>
 ${operatorField(context, 'search-operator')}
 </div>
-<p><button>Search</button> <span class="hint">A search by customer document goes on record with your name.</span></p>`,
+<p><button>Search</button> <span class="hint">A search by customer document is recorded with your name.</span></p>`,
   );
 
-/** Ids and states only: nothing of a customer stands in a list. */
-export const invoicesTable = (caption: string, rows: readonly SupportRow[], empty: string): Html =>
+/** Lists contain ids and states only, nothing of a customer. */
+const invoicesTable = (caption: string, rows: readonly SupportRow[], empty: string): Html =>
   table(
     caption,
     ['Invoice', 'Status', 'Company', 'Mode', 'Amount', 'Reference', 'Created'],
@@ -60,7 +63,7 @@ export const resultsPage = (context: PageContext, query: SearchQuery, result: Se
     { title: 'Search' },
     html`<p>By ${KIND_NAMES[query.kind].toLowerCase()}: ${result.found.length === 1 ? '1 invoice' : html`${result.found.length} invoices`}${scanned(query, result)}.</p>
 ${invoicesTable('Invoices found', result.found, 'Nothing found.')}
-${result.next === undefined ? none : goOn(context, query, result.next)}
+${result.next === undefined ? none : olderForm(context, query, result.next)}
 <section aria-labelledby="again"><h2 id="again">Search again</h2>${searchForm(context)}</section>`,
   );
 
@@ -69,7 +72,11 @@ const scanned = ({ kind, before }: SearchQuery, { lookedAt }: SearchResult): Htm
     ? html` among ${lookedAt}${before === undefined ? ' newest' : html` older than ${timeOf(before.createdAt)}`}`
     : none;
 
-const goOn = (context: PageContext, { text, companyId }: SearchQuery, next: NonNullable<SearchResult['next']>): Html =>
+const olderForm = (
+  context: PageContext,
+  { text, companyId }: SearchQuery,
+  next: NonNullable<SearchResult['next']>,
+): Html =>
   form(
     context,
     `${ROOT}/search`,

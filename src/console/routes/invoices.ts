@@ -1,18 +1,23 @@
 import type { Hono } from 'hono';
-import { recordReveal } from '../../app/audit/reveal.js';
-import type { SettleCommand, SettleResult } from '../../app/settlement/settlement.js';
-import { findStream } from '../../app/support/find-stream.js';
-import { type InvoiceCase, loadCase, personalLines } from '../../app/support/invoice-case.js';
+import { appendReveal } from '../../app/audit/audit-trail.js';
+import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
+import { type InvoiceCase, loadCase, personalLines } from '../../app/operator/support/invoice-case.js';
+import {
+  findStream,
+  kindOf,
+  SEARCH_KINDS,
+  type SearchQuery,
+  searchInvoices,
+} from '../../app/operator/support/search.js';
 import { isAccessKey } from '../../domain/shared/access-key.js';
-import { parseInvoiceId } from '../../domain/shared/ids.js';
+import { parseInvoiceId, parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import type { ConsoleDeps } from '../deps.js';
-import { actingOperator, type ConsoleContext, type ConsoleEnv, NAME_NEEDED } from '../env.js';
-import { invoicePage } from '../pages/invoice.js';
-import { type Notice, ROOT } from '../pages/layout.js';
-import { settleOptions } from '../pages/settle-form.js';
-import { messagePage } from '../pages/sign-in.js';
+import { actingOperator, type ConsoleContext, type ConsoleEnv, NAME_NEEDED } from '../guard.js';
+import { invoicePage, settleOptions } from '../pages/invoice.js';
+import { messagePage, type Notice, ROOT } from '../pages/layout.js';
+import { resultsPage } from '../pages/search.js';
 
-/** One invoice: what happened, what is sealed (on record), and its settlement. */
+/** Pages of one invoice: its events, its sealed fields (a recorded look) and its settlement. */
 export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   app.get(`${ROOT}/invoices/:id`, async (c) => {
     const found = await caseOf(c.req.param('id'), deps);
@@ -29,7 +34,7 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     if (operator === undefined) return c.html(invoicePage(c.get('page'), { ...shown, notice: nameNeeded }), 400);
     const { store, clock } = deps;
     const seen = { command: 'console', subject: found.stream };
-    await recordReveal(seen, { store, clock, actor: `support:${operator}` });
+    await appendReveal(seen, { store, clock, actor: `support:${operator}` });
     return c.html(invoicePage(c.get('page'), { ...shown, personal: await personalLines(found.stream, store) }));
   });
 
@@ -89,3 +94,39 @@ const refusalText = (result: Extract<SettleResult, { kind: 'refused' | 'ask_agai
   result.kind === 'refused'
     ? `Not settled: ${result.reason}.`
     : `Not settled yet: ${result.detail}. Send this form again after ${result.at}.`;
+
+/** A search changes nothing and is a POST all the same, so that the searched text appears in no address. */
+export const searchRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
+  app.get(`${ROOT}/search`, (c) => c.redirect(ROOT, 303));
+  app.post(`${ROOT}/search`, async (c) => {
+    const query = readQuery(c.get('field'));
+    if (query.text === '') return c.redirect(ROOT, 303);
+    // The invoice's own page reads the log, which holds an invoice before its row exists.
+    if (query.kind === 'id') return c.redirect(`${ROOT}/invoices/${encodeURIComponent(idOf(query.text))}`, 303);
+    const page = c.get('page');
+    const operator = actingOperator(c);
+    if (query.kind === 'document' && operator === undefined)
+      return c.html(messagePage(page, 'Search', NAME_NEEDED), 400);
+    const named = operator === undefined ? page : { ...page, operator: { ...page.operator, name: operator } };
+    const by = { command: 'console', actor: `support:${named.operator.name}` } as const;
+    return c.html(resultsPage(named, query, await searchInvoices(query, deps, by)));
+  });
+};
+
+const idOf = (text: string): string => {
+  const invoiceId = parseInvoiceId(text);
+  return invoiceId === undefined ? text : publicInvoiceId(invoiceId);
+};
+
+const readQuery = (field: (name: string) => string): SearchQuery => {
+  const text = field('text')
+    .replace(/\p{Cc}/gu, '')
+    .trim();
+  const kind = SEARCH_KINDS.find((one) => one === field('by')) ?? kindOf(text);
+  const companyId = field('company')
+    .replace(/[^0-9A-Za-z]/g, '')
+    .toUpperCase();
+  const before = { createdAt: field('created_at'), stream: field('stream') };
+  const isCursor = !Number.isNaN(Date.parse(before.createdAt)) && parseInvoiceStream(before.stream) !== undefined;
+  return { text, kind, ...(companyId === '' ? {} : { companyId }), ...(isCursor ? { before } : {}) };
+};

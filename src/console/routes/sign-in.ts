@@ -1,14 +1,21 @@
 import type { Hono } from 'hono';
 import { deleteCookie, setCookie } from 'hono/cookie';
-import { type EndedSessions, recordConsoleAccess } from '../../app/audit/console-access.js';
-import { createAttempts } from '../access/attempts.js';
-import { COOKIE, newSessionId, readOperator, SESSION_SECONDS, sameSecret, sessionCookie } from '../access/session.js';
+import { appendConsoleAccess } from '../../app/audit/audit-trail.js';
+import type { EndedSessions } from '../../app/audit/console-sessions.js';
+import {
+  COOKIE,
+  createAttempts,
+  newSessionId,
+  readOperator,
+  SESSION_SECONDS,
+  sameSecret,
+  sessionCookie,
+} from '../access.js';
 import type { ConsoleDeps } from '../deps.js';
-import { type ConsoleEnv, NAME_NEEDED, peerOf } from '../env.js';
-import { ROOT } from '../pages/layout.js';
-import { signInPage } from '../pages/sign-in.js';
+import { type ConsoleEnv, NAME_NEEDED, peerOf } from '../guard.js';
+import { ROOT, signInPage } from '../pages/layout.js';
 
-/** Only where a token is demanded; elsewhere there is nothing to sign in to. Each way in and out goes on record. */
+/** Adds sign-in and sign-out where a token is configured. Both are recorded. */
 export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: EndedSessions): void => {
   const { access, clock, store } = deps;
   const { token } = access;
@@ -26,17 +33,17 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
       return c.html(signInPage(page, { tone: 'bad', text: `Too many wrong tokens: wait ${wait} s.` }), 429);
     }
     const operator = readOperator(c.get('field')('operator'));
-    // The token in the field of the name would stand on record for ever.
+    // A token typed into the name field would be recorded permanently.
     if (operator === undefined || operator.includes(token))
       return c.html(signInPage(page, { tone: 'bad', text: NAME_NEEDED }), 400);
     if (!sameSecret(c.get('field')('token').trim(), token)) {
-      attempts.wrong(peer);
-      await recordConsoleAccess({ refused: { operator, peer } }, { store, clock, actor: 'support:console' });
+      attempts.recordWrong(peer);
+      await appendConsoleAccess({ refused: { operator, peer } }, { store, clock, actor: 'support:console' });
       return c.html(signInPage(page, { tone: 'bad', text: 'This is not the operator token.' }), 401);
     }
-    attempts.right(peer);
+    attempts.recordRight(peer);
     const session = newSessionId();
-    await recordConsoleAccess({ signedIn: { session, peer } }, { store, clock, actor: `support:${operator}` });
+    await appendConsoleAccess({ signedIn: { session, peer } }, { store, clock, actor: `support:${operator}` });
     const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS } as const;
     setCookie(c, COOKIE, sessionCookie(operator, session, clock.now(), access), options);
     return c.redirect(ROOT, 303);
@@ -46,7 +53,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
     if (session !== undefined) {
       ended.end(session);
       const actor = `support:${c.get('page').operator.name}` as const;
-      await recordConsoleAccess({ signedOut: { session, peer: peerOf(c) } }, { store, clock, actor });
+      await appendConsoleAccess({ signedOut: { session, peer: peerOf(c) } }, { store, clock, actor });
     }
     deleteCookie(c, COOKIE, { path: ROOT });
     return c.redirect(`${ROOT}/sign-in`, 303);

@@ -1,38 +1,45 @@
 import type { Hono } from 'hono';
-import { recordSupportAct } from '../../app/audit/support-act.js';
-import { retryParked } from '../../app/support/retry-parked.js';
+import { appendSupportAct, retryParked } from '../../app/audit/audit-trail.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { ConsoleDeps } from '../deps.js';
-import { actingOperator, type ConsoleEnv, NAME_NEEDED } from '../env.js';
+import { actingOperator, type ConsoleEnv, NAME_NEEDED } from '../guard.js';
 import { type Notice, ROOT } from '../pages/layout.js';
-import { type CertificateLine, certificatesPage, indeterminatePage, parkedPage } from '../pages/lists.js';
-import { overviewPage } from '../pages/overview.js';
-import { projectionsPage } from '../pages/projections.js';
+import {
+  type CertificateLine,
+  certificatesPage,
+  indeterminatePage,
+  overviewPage,
+  parkedPage,
+  projectionsPage,
+} from '../pages/work.js';
 
-/** So many invoices are listed; the oldest come first. */
+/** The list shows at most this many invoices, oldest first. */
 const LISTED = 100;
 
 const NAME: Notice = { tone: 'bad', text: NAME_NEEDED };
-const RETRIED: Notice = { tone: 'good', text: 'It is tried again within seconds.' };
-const GONE: Notice = { tone: 'wait', text: 'Nothing of it is parked any more.' };
+const RETRIED: Notice = { tone: 'good', text: 'It will be tried again within seconds.' };
+const GONE: Notice = { tone: 'wait', text: 'It is no longer parked.' };
 const BEGUN: Notice = { tone: 'good', text: 'The rebuild has begun.' };
 const BUSY: Notice = { tone: 'wait', text: 'A rebuild of it is running already.' };
 
-/** What waits, and what an operator may set going again. */
+/** Pages of open work, certificates, parked work items and projections, with retries and rebuilds. */
 export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   const { clock, queue, rebuilds, store, supportReads } = deps;
   const parked = async (notice?: Notice) => [await queue.parked(), notice] as const;
   const lines = async () => (await deps.projections()).map((line) => ({ ...line, run: rebuilds.of(line.name) }));
 
   app.get(ROOT, async (c) => {
-    const [health, waiting, taps, certificates] = await Promise.all([
-      ...([deps.health(), supportReads.indeterminate(1), queue.parked(), certificateLines(deps)] as const),
+    const [health, waiting, parkedItems, certificates] = await Promise.all([
+      deps.health(),
+      supportReads.indeterminate(1),
+      queue.parked(),
+      certificateLines(deps),
     ]);
     const ending = certificates.filter(
       ({ notAfter, enabled }) =>
         enabled && notAfter !== undefined && expiryWarning(notAfter, clock.now()) !== undefined,
     );
-    const counts = { indeterminate: waiting.count, parked: taps.length, certificates: ending.length };
+    const counts = { indeterminate: waiting.count, parked: parkedItems.length, certificates: ending.length };
     return c.html(overviewPage(c.get('page'), { ...health, ...counts }));
   });
 
@@ -71,7 +78,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     if (projection === undefined) return c.notFound();
     if (rebuilds.of(projection)?.state === 'running')
       return c.html(projectionsPage(c.get('page'), await lines(), BUSY), 409);
-    await recordSupportAct({ rebuild: projection }, { store, clock, actor: `support:${operator}` });
+    await appendSupportAct({ rebuild: projection }, { store, clock, actor: `support:${operator}` });
     rebuilds.begin(projection);
     return c.redirect(`${ROOT}/projections?begun=1`, 303);
   });

@@ -1,30 +1,52 @@
-import type { Catalogue } from '../company/line-selection.js';
-import { unmetDemandOf } from '../company/unsupported-services.js';
+import type { Catalogue, CatalogueLine } from '../company/line-selection.js';
+import { unmetDemandOf } from '../company/service-rules.js';
 import { sortedJson } from '../log/hash-text.js';
+import { type Decided, type Fold, noChange } from '../shared/decision.js';
+import type { StreamName } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
-import type { CatalogEvent, OperatorLine } from './events.js';
 
-/** The lines of one CNAE; undefined while no operator has said anything about it. */
-export type CatalogState = readonly OperatorLine[] | undefined;
+/** A line as an operator entered it. `incidence` is the operator's note on where the tax is due; it decides nothing here. */
+export type OperatorLine = CatalogueLine & { incidence?: string };
+
+/** All lines of one CNAE, in the order of the operator's file. Storage format, with the promise of the invoice's events. */
+export type CatalogEvent = {
+  type: 'CatalogLinesReplaced';
+  data: { cnae: string; lines: readonly OperatorLine[]; at: Instant };
+};
+
+export const catalogPersonalFields = {
+  CatalogLinesReplaced: [],
+} as const satisfies Record<CatalogEvent['type'], readonly string[]>;
+
+export const catalogEventTypes = Object.keys(catalogPersonalFields) as CatalogEvent['type'][];
+
+export const catalogPrefix = 'catalog-';
+
+export const catalogStream = (cnae: string): StreamName => `${catalogPrefix}${cnae}`;
+
+/** The lines of one CNAE; undefined while no operator has entered any. */
+type CatalogState = readonly OperatorLine[] | undefined;
 
 export const evolveCatalog = (_state: CatalogState, event: CatalogEvent): CatalogState => event.data.lines;
 
-/** No events: an operator has said exactly this before. The shipped lines imported as they are do count as said. */
+export const catalogFold: Fold<CatalogState, CatalogEvent> = { initial: undefined, evolve: evolveCatalog };
+
+/** No events when the operator's lines are the same as before. Importing lines equal to the shipped ones is a change. */
 export const replaceLines = (
   state: CatalogState,
   cnae: string,
   lines: readonly OperatorLine[],
   at: Instant,
-): { events: readonly CatalogEvent[] } =>
+): Decided<CatalogEvent> =>
   state !== undefined && sortedJson(state) === sortedJson(lines)
-    ? { events: [] }
+    ? noChange
     : { events: [{ type: 'CatalogLinesReplaced', data: { cnae, lines, at } }] };
 
 export type ImportedLines = ReadonlyMap<string, readonly OperatorLine[]>;
 
 /**
- * The shipped catalogue with the imported CNAEs in place of its own: per CNAE either all lines are the operator's or none. A
- * line whose service the API cannot describe stays blocked, also one imported before that was known.
+ * The shipped catalogue in which imported CNAEs replace the shipped ones: all lines of a CNAE are the operator's, or all are shipped. A
+ * line whose service the API cannot describe stays blocked, also a line imported before that was known.
  */
 export const overlaidCatalogue = (shipped: Catalogue, imported: ImportedLines): Catalogue => {
   const released = new Map([...imported].map(([cnae, lines]) => [cnae, lines.map(blockedWhereUnsupported)]));

@@ -2,7 +2,7 @@ import type { Mode } from '../shared/ids.js';
 import type { Registration } from './events.js';
 import { type Catalogue, type CatalogueLine, mainFirst, selectLine } from './line-selection.js';
 
-/** An item of `GET /v1/activities` (spec "Activity"). */
+/** An item of `GET /v1/activities` (docs/contract.md, "Activity"). */
 export type ActivityBody = {
   cnae: string;
   service_code: string;
@@ -11,7 +11,7 @@ export type ActivityBody = {
   is_default: boolean;
 };
 
-/** Exactly the lines that the eligibility rules of this mode would accept when sent as `cnae` and `service_code`. */
+/** Exactly the lines that eligibility in this mode accepts when sent as `cnae` and `service_code`. */
 export const issuableActivities = (
   registration: Registration,
   mode: Mode,

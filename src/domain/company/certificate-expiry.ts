@@ -1,17 +1,17 @@
 import { epochMs, type Instant } from '../shared/time.js';
 
-/** Days before its end at which an operator is warned of a certificate, once each. */
+/** Days before a certificate's end at which an operator gets a warning, one for each. */
 export const WARNING_DAYS = [30, 15, 7, 1] as const;
 
-export type ExpiryWarning = { kind: 'expired' } | { kind: 'ends_soon'; withinDays: (typeof WARNING_DAYS)[number] };
+type ExpiryWarning = { kind: 'expired' } | { kind: 'ends_soon'; withinDays: (typeof WARNING_DAYS)[number] };
 
 const DAY_MS = 86_400_000;
 
-/** Full days that are left, negative once it is over. */
+/** Full days left; negative after the end. */
 export const daysLeft = (notAfter: Instant, now: Instant): number =>
   Math.floor((epochMs(notAfter) - epochMs(now)) / DAY_MS);
 
-/** The narrowest of the warnings that apply; undefined while there are 30 days or more. */
+/** The warning with the fewest days that applies; undefined while 30 days or more are left. */
 export const expiryWarning = (notAfter: Instant, now: Instant): ExpiryWarning | undefined => {
   const leftMs = epochMs(notAfter) - epochMs(now);
   if (leftMs <= 0) return { kind: 'expired' };

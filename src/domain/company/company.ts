@@ -1,10 +1,11 @@
 import { sortedJson } from '../log/hash-text.js';
+import { type Decision, type Fold, noChange } from '../shared/decision.js';
 import type { CompanyId, Mode } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
 import type { CertificateFacts, CompanyEvent, Registration, Scope } from './events.js';
 
-export type ApiKey = {
+type ApiKey = {
   keyId: string;
   mode: Mode;
   scopes: readonly Scope[];
@@ -56,10 +57,12 @@ export const evolveCompany = (state: CompanyState, event: CompanyEvent): Company
   }
 };
 
-/** A refusal here is for the operator: one English line. No events means "already so". */
-export type CompanyDecision = { events: readonly CompanyEvent[] } | { refused: string };
+export const companyFold: Fold<CompanyState, CompanyEvent> = { initial: initialCompany, evolve: evolveCompany };
 
-/** A new company is disabled; a change leaves the switch as it is (interface.md "company put"). */
+/** A refusal is one English line for the operator. */
+export type CompanyDecision = Decision<CompanyEvent>;
+
+/** A new company is disabled. A change leaves the switch as it is. */
 export const putCompany = (state: CompanyState, registration: Registration, at: Instant): CompanyDecision => {
   if (state.kind === 'none') return { events: [{ type: 'CompanyRegistered', data: { registration, at } }] };
   const same = sortedJson(state.registration) === sortedJson(registration);
@@ -68,7 +71,7 @@ export const putCompany = (state: CompanyState, registration: Registration, at: 
 
 export const switchCompany = (state: CompanyState, enabled: boolean, at: Instant): CompanyDecision => {
   if (state.kind === 'none') return unknownCompany;
-  if (state.enabled === enabled) return { events: [] };
+  if (state.enabled === enabled) return noChange;
   return { events: [{ type: enabled ? 'CompanyEnabled' : 'CompanyDisabled', data: { at } }] };
 };
 
@@ -90,3 +93,14 @@ export const storeCertificate = (state: CompanyState, certificate: CertificateFa
   state.kind === 'none' ? unknownCompany : { events: [{ type: 'CertificateStored', data: { ...certificate, at } }] };
 
 const unknownCompany: CompanyDecision = { refused: 'no such company: register it with company put first' };
+
+/** The text of a new key. `secret` is 32 random bytes in base64url. The prefix shows the mode to the key's owner. */
+export const apiKeyText = (mode: Mode, secret: string): string => `svc_sk_${mode}_${secret}`;
+
+/** The mode that the key's prefix names; undefined for a text without the form of a key. */
+export const modeOfApiKey = (text: string): Mode | undefined => {
+  const mode = KEY.exec(text)?.[1];
+  return mode === 'live' || mode === 'test' ? mode : undefined;
+};
+
+const KEY = /^svc_sk_(live|test)_[A-Za-z0-9_-]{43}$/;

@@ -5,9 +5,9 @@ export type TaxRegime = 'mei' | 'simples' | 'normal';
 export type SimplesAssessment = 'all' | 'federal_only' | 'none';
 export type Scope = 'nfse:read' | 'nfse:write';
 
-export type DpsStart = { series: string; nextNumber: number };
+type DpsStart = { series: string; nextNumber: number };
 
-/** The company file (interface.md), checked. */
+/** The checked content of a company file. */
 export type Registration = {
   cnpj: CompanyId;
   legalName: string;
@@ -15,7 +15,7 @@ export type Registration = {
   state: string;
   taxRegime: TaxRegime;
   simplesAssessment: SimplesAssessment;
-  /** `regEspTrib`: 0 none, 1 to 6 and 9 as the layout has them. */
+  /** `regEspTrib` of the layout: 0 none, else 1 to 6 or 9. */
   specialRegime: number;
   /** Percent with two places; absent where the regime shows none. */
   approximateTaxPercent?: string;
@@ -36,7 +36,7 @@ export type CertificateFacts = {
   fingerprint: string;
 };
 
-/** What happened to one company: the storage format, with the same promise as the invoice's events. */
+/** Events of one company: storage format, with the promise of the invoice's events. */
 export type CompanyEvent =
   | { type: 'CompanyRegistered'; data: { registration: Registration; at: Instant } }
   | { type: 'CompanyChanged'; data: { registration: Registration; at: Instant } }
@@ -44,7 +44,7 @@ export type CompanyEvent =
   | { type: 'CompanyDisabled'; data: { at: Instant } }
   | {
       type: 'ApiKeyCreated';
-      /** SHA-256 of the whole key, hex; the key itself is shown once and kept nowhere. */
+      /** `keyHash`: SHA-256 of the whole key, hex. The key itself is shown once and stored nowhere. */
       data: { keyId: string; companyId: CompanyId; mode: Mode; scopes: readonly Scope[]; keyHash: string; at: Instant };
     }
   | { type: 'ApiKeyRevoked'; data: { keyId: string; at: Instant } }
@@ -52,9 +52,9 @@ export type CompanyEvent =
   /** A process decrypted the certificate; the actor is in the metadata. */
   | { type: 'CertificateOpened'; data: { certificateId: string; at: Instant } };
 
-export type CompanyEventType = CompanyEvent['type'];
+type CompanyEventType = CompanyEvent['type'];
 
-/** Company facts are the public registry's; nothing here is personal data of a customer. */
+/** Company facts come from the public registry and hold no personal data of a customer. */
 export const companyPersonalFields = {
   CompanyRegistered: [],
   CompanyChanged: [],

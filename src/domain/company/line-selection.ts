@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../shared/error-catalogue.js';
 import type { Registration } from './events.js';
 
-/** One row of the activity catalogue: a CNAE's way to a national service code. */
+/** One row of the activity catalogue: it leads from a CNAE to a national service code. */
 export type CatalogueLine = {
   cnae: string;
   serviceCode: string;
@@ -12,7 +12,7 @@ export type CatalogueLine = {
   municipalCode?: string;
 };
 
-/** What the rules need to know of the catalogue and the national tables. */
+/** What the rules use of the catalogue and the national tables. */
 export type Catalogue = {
   /** All lines of a CNAE, blocked ones included. */
   linesOf(cnae: string): readonly CatalogueLine[];
@@ -20,7 +20,7 @@ export type Catalogue = {
   isNbs(code: string): boolean;
 };
 
-export type LineRefusal = Extract<
+type LineRefusal = Extract<
   ErrorCode,
   | 'nfse.cnae_not_allowed'
   | 'nfse.cnae_missing_ctribnac'
@@ -31,7 +31,7 @@ export type LineRefusal = Extract<
 
 type Selected = { line: CatalogueLine } | { refused: LineRefusal };
 
-/** The four rows of the spec's "Line selection", with reading 47. */
+/** Selects the activity line of a request, or the code of its refusal (LINE-1 to LINE-4). */
 export const selectLine = (
   sent: { cnae?: string | undefined; serviceCode?: string | undefined },
   activities: Registration['activities'],

@@ -1,18 +1,19 @@
+import { type Decided, type Decision, type Fold, noChange } from '../shared/decision.js';
 import type { InvoiceId } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
 
 /**
- * Allocation of DPS numbers of one company, mode and series. Every event carries `nextNumber`, so that the last event
- * alone is the whole state and allocation costs the same at any volume. Storage format, as the invoice's events.
+ * Allocation of DPS numbers of one company, mode and series. Every event carries `nextNumber`, so the last event holds the whole state and
+ * an allocation costs the same at any volume. Storage format, with the promise of the invoice's events.
  */
 export type DpsNumberEvent =
   | { type: 'DpsNumberAllocated'; data: { number: number; nextNumber: number; invoiceId: InvoiceId; at: Instant } }
-  /** The operator named a later next number; this also lifts a block. */
+  /** The operator named a later next number. This also lifts a block. */
   | { type: 'DpsNumberMoved'; data: { nextNumber: number; at: Instant } }
-  /** A foreign note stands under one of our ids: nothing is sent until an operator moves series or number (design section 6, 5). */
+  /** A foreign note has one of our DPS ids. Nothing is sent until an operator moves series or number (docs/architecture.md#never-twice). */
   | { type: 'DpsSeriesBlocked'; data: { nextNumber: number; number: number; invoiceId: InvoiceId; at: Instant } };
 
-export type DpsNumberEventType = DpsNumberEvent['type'];
+type DpsNumberEventType = DpsNumberEvent['type'];
 
 export const dpsNumberPersonalFields = {
   DpsNumberAllocated: [],
@@ -27,20 +28,30 @@ export const MAX_DPS_NUMBER = 999_999_999_999_999;
 
 export type DpsNumbers = { nextNumber: number; blocked: boolean };
 
-/** The state after the last event, or the company file's start for a series without any. */
+/** The state after the last event; for a series without events, the start that the company file names. */
 export const dpsNumbers = (last: DpsNumberEvent | undefined, start: number): DpsNumbers =>
   last === undefined
     ? { nextNumber: start, blocked: false }
     : { nextNumber: last.data.nextNumber, blocked: last.type === 'DpsSeriesBlocked' };
 
-export type Allocation = { event: DpsNumberEvent; number: number } | { refused: 'series_blocked' | 'series_exhausted' };
+/** The fold of a series; any last part of its events gives the same state as all of them. */
+export const dpsNumbersFrom = (start: number): Fold<DpsNumbers, DpsNumberEvent> => ({
+  initial: dpsNumbers(undefined, start),
+  evolve: (_numbers, event) => dpsNumbers(event, start),
+});
 
-/** A number is never given twice; one whose invoice never got to an attempt is a hole, which the law allows. */
-export const allocateNumber = (numbers: DpsNumbers, invoiceId: InvoiceId, at: Instant): Allocation => {
+export type AllocationRefusal = 'series_blocked' | 'series_exhausted';
+
+/** Takes the next number. A number is never given twice. A number whose invoice never reached an attempt leaves a gap, which the law allows. */
+export const allocateNumber = (
+  numbers: DpsNumbers,
+  invoiceId: InvoiceId,
+  at: Instant,
+): Decision<DpsNumberEvent, AllocationRefusal> => {
   if (numbers.blocked) return { refused: 'series_blocked' };
   const { nextNumber: number } = numbers;
   if (number > MAX_DPS_NUMBER) return { refused: 'series_exhausted' };
-  return { number, event: { type: 'DpsNumberAllocated', data: { number, nextNumber: number + 1, invoiceId, at } } };
+  return { events: [{ type: 'DpsNumberAllocated', data: { number, nextNumber: number + 1, invoiceId, at } }] };
 };
 
 export const blockSeries = (
@@ -48,20 +59,16 @@ export const blockSeries = (
   number: number,
   invoiceId: InvoiceId,
   at: Instant,
-): readonly DpsNumberEvent[] =>
+): Decided<DpsNumberEvent> =>
   numbers.blocked
-    ? []
-    : [{ type: 'DpsSeriesBlocked', data: { nextNumber: numbers.nextNumber, number, invoiceId, at } }];
+    ? noChange
+    : { events: [{ type: 'DpsSeriesBlocked', data: { nextNumber: numbers.nextNumber, number, invoiceId, at } }] };
 
-/** Forward only. */
-export const moveNumber = (
-  numbers: DpsNumbers,
-  nextNumber: number,
-  at: Instant,
-): { events: readonly DpsNumberEvent[] } | { refused: string } => {
+/** Moves the next number forward; refuses to move it back. */
+export const moveNumber = (numbers: DpsNumbers, nextNumber: number, at: Instant): Decision<DpsNumberEvent> => {
   if (nextNumber < numbers.nextNumber) {
     return { refused: `the next DPS number can only be moved forward: it is ${numbers.nextNumber}` };
   }
-  if (nextNumber === numbers.nextNumber && !numbers.blocked) return { events: [] };
+  if (nextNumber === numbers.nextNumber && !numbers.blocked) return noChange;
   return { events: [{ type: 'DpsNumberMoved', data: { nextNumber, at } }] };
 };

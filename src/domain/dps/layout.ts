@@ -5,7 +5,7 @@ export const NFSE_NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 
 export const LAYOUT_VERSION = '1.01';
 
-/** Digested in every document: it must not follow the product's version, or a rebuilt DPS would get another digest. */
+/** Part of every document's digest: were it to follow the product's version, a rebuilt DPS would get another digest. */
 export const VER_APLIC = 'nfse-issuance_1';
 
 /** `tpAmb`: 1 production, 2 restricted production; it must match the host (E0006, E1845). */

@@ -1,10 +1,12 @@
+import { type Canonical, field } from '../shared/canonical-xml.js';
+
 /**
- * The text in the layout's Latin-1 type TSString: what Latin-1 has stays, other letters lose their marks, dashes, quotes
- * and the like go by table, line breaks and tabs become spaces, blanks at the ends go. Undefined where something has no
- * Latin form. Nothing is cut; the result may be longer than the input, so lengths are to be checked on it (reading 4).
+ * The text in the layout's Latin-1 type TSString; undefined where a character has no Latin form (TEXT-4). Latin-1 characters stay, other
+ * letters lose their marks, a table replaces dashes, quotes and the like, line breaks and tabs become spaces, and blanks at the ends go.
+ * Nothing is cut. The result may be longer than the input, so callers check lengths on the result.
  */
 export const transliterate = (text: string): string | undefined => {
-  // Almost every text; a sequence of these is composed already.
+  // The common case. A sequence of these characters is composed already.
   if (ALL_LATIN_1.test(text)) return text.trim();
   let latin = '';
   for (const character of text.normalize('NFC').replaceAll('\r\n', '\n')) {
@@ -25,17 +27,17 @@ const latinForm = (character: string): string | undefined => {
 
 const withoutMarks = (character: string): string => {
   const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
-  // A mark on its own, left over from a letter that Unicode cannot compose.
+  // The result is empty for a lone mark, left over from a letter that Unicode cannot compose.
   return TABLE[bare] ?? bare;
 };
 
-/** Visible characters of Latin-1; its control characters are none of them. */
+/** Visible characters of Latin-1, without its control characters. */
 const LATIN_1 = /^[ -~¡-ÿ]$/u;
 const ALL_LATIN_1 = /^[ -~¡-ÿ]*$/;
 
 const BLANK = /^[\s\u0085\u2028\u2029]$/u;
 
-/** Joiners, direction marks and variation selectors: they change how text looks, not what it says. */
+/** Joiners, direction marks and variation selectors: they change how text looks, not its content. */
 const INVISIBLE = /^(?:[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\p{Variation_Selector})$/u;
 
 const TABLE: Readonly<Record<string, string>> = {
@@ -76,4 +78,11 @@ const TABLE: Readonly<Record<string, string>> = {
   '•': '·',
   '⁄': '/',
   '€': 'EUR',
+};
+
+/** A field of the layout's Latin-1 type. Throws for text without a Latin form, which acceptance has already refused (TEXT-4). */
+export const latinField = (name: string, value: string): Canonical => {
+  const latin = transliterate(value);
+  if (latin === undefined) throw new Error(`the text of ${name} has no Latin form`);
+  return field(name, latin);
 };

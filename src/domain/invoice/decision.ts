@@ -1,10 +1,11 @@
+import { noChange, type Decision as SharedDecision } from '../shared/decision.js';
 import type { InvoiceEvent } from './events.js';
 
-/** No events means "already so", which is a success; `stale` means the state no longer allows the command: reload and look again. */
-export type Decision = { events: readonly InvoiceEvent[] } | { stale: string };
+/** A refusal of the send protocol means that the state has changed: reload and decide again. */
+export type Decision = SharedDecision<InvoiceEvent>;
 
-export const record = (...events: InvoiceEvent[]): Decision => ({ events });
+export const decided = (...events: InvoiceEvent[]): Decision => ({ events });
 
-export const alreadySo: Decision = { events: [] };
+export const alreadySo: Decision = noChange;
 
-export const stale = (why: string): Decision => ({ stale: why });
+export const stale = (why: string): Decision => ({ refused: why });

@@ -1,15 +1,82 @@
+import type { SimplesAssessment, TaxRegime } from '../company/events.js';
+import type { AccessKey, DpsId } from '../shared/access-key.js';
 import type { CompanyId, InvoiceId, Mode } from '../shared/ids.js';
 import type { Cents } from '../shared/money.js';
 import type { FiscalDate, Instant } from '../shared/time.js';
-import type { Customer, ForeignAmount, IssuerFacts, ServiceLine } from './facts.js';
+
+/** This file is part of the storage format (`events.ts`): add optional fields, never rename. */
+export type ForeignAddress = {
+  street: string;
+  number: string;
+  district: string;
+  city: string;
+  state: string;
+  postalCode: string;
+  /** ISO 3166-1 alpha-2, never `BR`. */
+  country: string;
+};
+
+/** An address in Brazil from the tax registry, never from the caller. */
+export type DomesticAddress = {
+  street: string;
+  number: string;
+  complement?: string;
+  district: string;
+  /** IBGE code. */
+  municipality: string;
+  /** 8 digits. */
+  postalCode: string;
+};
 
 /**
- * `keyHash`: SHA-256 in hex. `bodyHash`: HMAC under a key that its text names; in version 1 of the acceptance SHA-256 in hex. A
- * replay is rendered only from an acceptance that carries them.
+ * The customer as recorded. For a CNPJ the name is the tax registry's, not the caller's (CUST-name). The address is present only where the
+ * document needs it, and the API does not show it.
+ */
+export type Customer =
+  | { type: 'br'; document?: string; name?: string; address?: DomesticAddress }
+  | {
+      type: 'foreign';
+      name?: string;
+      taxId?: string;
+      taxIdAbsenceReason?: 'exempt' | 'not_required';
+      address: ForeignAddress;
+    };
+
+export type ForeignAmount = { currency: string; amountInCents: Cents };
+
+/** The activity line that the invoice uses, with what the tables said about its service at acceptance. */
+export type ServiceLine = {
+  cnae: string;
+  serviceCode: string;
+  nbs?: string;
+  municipalCode?: string;
+  /** Where LC 116, article 3, makes the ISSQN due; absent means at the provider's establishment. */
+  issqnDue?: 'where_performed';
+  /** Operation and classification where annex VIII leaves no choice (ADR 16). */
+  ibsCbs?: IbsCbs;
+};
+
+/** `cIndOp` and `cClassTrib`, six digits each. */
+export type IbsCbs = { cIndOp: string; cClassTrib: string };
+
+/** The company facts at acceptance. They make the DPS a pure function of the acceptance (ADR 2). */
+export type IssuerFacts = {
+  municipality: string;
+  taxRegime: TaxRegime;
+  simplesAssessment: SimplesAssessment;
+  specialRegime: number;
+  /** Percent with two places, `6.00`. */
+  approximateTaxPercent?: string;
+  municipalRegistration?: string;
+};
+
+/**
+ * `keyHash`: SHA-256 in hex. `bodyHash`: HMAC under a key that its text names; SHA-256 in hex in version 1 of the acceptance. A replay is
+ * answered only from an acceptance that carries both (docs/architecture.md#uniqueness).
  */
 export type IdempotencyMark = { keyHash: string; bodyHash: string };
 
-/** What the authorizer said, by its codes; `texts` is its raw wording and never leaves support (spec "Invoice error object"). */
+/** The authorizer's codes. `texts` is its raw wording, which only support sees (IERR-message). */
 export type AuthorizerAnswer = { codes: readonly string[]; httpStatus?: number; texts?: readonly string[] };
 
 export type CancelReason = 'issuance_error' | 'service_not_provided' | 'other';
@@ -17,9 +84,8 @@ export type CancelReason = 'issuance_error' | 'service_not_provided' | 'other';
 export type Evidence = 'response' | 'lookup';
 
 /**
- * What happened to one invoice. This is the storage format: add types or optional fields, never rename or change a
- * meaning. Golden files in test/golden/events hold every version that was ever written. `*Gzip` is base64 of the
- * gzipped exact bytes.
+ * Events of one invoice. This is the storage format: add types or optional fields, never rename or change a meaning. Golden files in
+ * test/golden/events hold every version ever written. `*Gzip` is base64 of the gzipped exact bytes.
  */
 export type InvoiceEvent =
   | {
@@ -29,7 +95,7 @@ export type InvoiceEvent =
         companyId: CompanyId;
         invoiceId: InvoiceId;
         amountInCents: Cents;
-        /** Markers already expanded. */
+        /** Markers are already expanded. */
         description: string;
         competence: FiscalDate;
         customer?: Customer;
@@ -39,7 +105,7 @@ export type InvoiceEvent =
         issuer: IssuerFacts;
         acceptedAt: Instant;
         idempotency?: IdempotencyMark;
-        /** Key of the duplicate window: HMAC over company, mode, amount and the description as sent; in version 1 SHA-256 in hex. */
+        /** Key of the duplicate window: HMAC over company, mode, amount and the description as sent; SHA-256 in hex in version 1. */
         fingerprint: string;
       };
     }
@@ -49,14 +115,14 @@ export type InvoiceEvent =
         attempt: number;
         series: string;
         number: number;
-        dpsId: string;
+        dpsId: DpsId;
         /** DigestValue of the signature: proves that a note found later embeds this DPS. Not sealed in version 1. */
         digest: string;
-        /** Over digest and signature: proves the same where the digest cannot be opened any more. Absent in version 1. */
+        /** Hash over digest and signature: the same proof where the digest can no longer be opened. Absent in version 1. */
         signatureMark?: string;
         signedDpsGzip: string;
         attemptedAt: Instant;
-        /** From here on nobody is sending this attempt any more. */
+        /** After this instant no process sends this attempt. */
         deadlineAt: Instant;
       };
     }
@@ -67,26 +133,26 @@ export type InvoiceEvent =
     }
   | {
       type: 'IssuanceProvenAbsent';
-      data: { attempt: number; dpsId: string; firstAskedAt: Instant; secondAskedAt: Instant; at: Instant };
+      data: { attempt: number; dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant; at: Instant };
     }
   | {
       type: 'Authorized';
       data: {
         attempt: number;
-        accessKey: string;
+        accessKey: AccessKey;
         nfseNumber: string;
-        /** `dhProc` of the note, in UTC: the API's `issued_at` (reading 48). */
+        /** `dhProc` of the note, in UTC: the API's `issued_at` (INV-issued_at). */
         authorizedAt: Instant;
         nfseXmlGzip: string;
         nfseSha256: string;
         evidence: Evidence;
-        /** The attempt is among what a log that was put back has lost; its note was found by `doctor --reconcile` (ADR 22). */
+        /** The attempt was lost with an incomplete log; `doctor --reconcile` found its note (ADR 22). */
         attemptLost?: true;
         at: Instant;
       };
     }
   | { type: 'IssuanceRejected'; data: { attempt: number; at: Instant } & AuthorizerAnswer }
-  /** Nothing was issued and nothing can come any more: never sent, or (with a reason) not fit to be sent at all. */
+  /** No note exists and none can come: never sent, or (with a reason) not fit to be sent. */
   | { type: 'IssuanceFailed'; data: { failedAt: Instant; reason?: 'customer_name_missing'; at: Instant } }
   | { type: 'NotProcessed'; data: { failedAt: Instant; at: Instant } }
   | { type: 'IssuanceInterrupted'; data: { failedAt: Instant; at: Instant } }
@@ -94,11 +160,11 @@ export type InvoiceEvent =
       type: 'NumberConflictFound';
       data: {
         attempt: number;
-        dpsId: string;
-        accessKey: string;
+        dpsId: DpsId;
+        accessKey: AccessKey;
         /** Not sealed in version 1. */
         foundDigest: string;
-        /** Customer, amount and description equal ours: it may be our own note from before a restore. */
+        /** Customer, amount and description equal ours: the note may be our own from before a restore. */
         sameContent: boolean;
         at: Instant;
       };
@@ -112,7 +178,7 @@ export type InvoiceEvent =
       data: {
         request: number;
         attempt: number;
-        /** `PRE` + access key + 101101: the same for every try. */
+        /** `PRE` + access key + 101101: the same for every attempt. */
         requestId: string;
         /** Not sealed in version 1. */
         digest: string;
@@ -155,11 +221,11 @@ export type InvoiceEvent =
     }
   | {
       type: 'IndeterminateResolved';
-      data: { evidence: string; at: Instant } /** Absent in events that tell no more than the verdict. */ & (
-        | { as: 'failed'; absences?: readonly { dpsId: string; firstAskedAt: Instant; secondAskedAt: Instant }[] }
+      data: { evidence: string; at: Instant } /** `absences` is missing in events that record only the verdict. */ & (
+        | { as: 'failed'; absences?: readonly { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant }[] }
         | {
             as: 'issued';
-            accessKey: string;
+            accessKey: AccessKey;
             nfseNumber: string;
             authorizedAt: Instant;
             nfseXmlGzip: string;
@@ -167,7 +233,7 @@ export type InvoiceEvent =
           }
       );
     }
-  | { type: 'ReconciliationDifferenceFound'; data: { kind: string; accessKey?: string; at: Instant } }
+  | { type: 'ReconciliationDifferenceFound'; data: { kind: string; accessKey?: AccessKey; at: Instant } }
   | {
       type: 'InvoiceImported';
       data: {
@@ -184,7 +250,7 @@ export type InvoiceEvent =
         reference?: string;
         serviceCode?: string;
         cnae?: string;
-        accessKey?: string;
+        accessKey?: AccessKey;
         createdAt?: Instant;
         issuedAt?: Instant;
         canceledAt?: Instant;
@@ -200,3 +266,59 @@ export type InvoiceEvent =
 export type InvoiceEventType = InvoiceEvent['type'];
 
 export type InvoiceEventData<T extends InvoiceEventType> = Extract<InvoiceEvent, { type: T }>['data'];
+
+/**
+ * The fields that hold personal data, each sealed in storage (docs/architecture.md#sealing-and-hash-chain). `evolve` carries their values
+ * unread, so that the read model can fold sealed events. A digest is personal, because its content can be guessed (ADR 32).
+ */
+export const invoicePersonalFields = {
+  InvoiceAccepted: ['customer', 'description'],
+  IssuanceAttempted: ['digest', 'signedDpsGzip'],
+  IssuanceNotSent: [],
+  IssuanceOutcomeUnknown: ['texts'],
+  IssuanceProvenAbsent: [],
+  Authorized: ['nfseXmlGzip'],
+  IssuanceRejected: ['texts'],
+  IssuanceFailed: [],
+  NotProcessed: [],
+  IssuanceInterrupted: [],
+  NumberConflictFound: ['foundDigest'],
+  CancellationRequested: ['description'],
+  CancellationAttempted: ['digest', 'signedRequestGzip'],
+  CancellationNotSent: [],
+  CancellationOutcomeUnknown: ['texts'],
+  CancellationProvenAbsent: [],
+  CancellationConfirmed: ['eventXmlGzip'],
+  CancellationNotConfirmed: ['texts'],
+  CancellationSettledBySupport: ['evidence', 'eventXmlGzip'],
+  IndeterminateResolved: ['evidence', 'nfseXmlGzip'],
+  ReconciliationDifferenceFound: [],
+  InvoiceImported: ['customer', 'description', 'nfseXmlGzip'],
+  ReferenceTaken: [],
+  TestInvoiceDeleted: [],
+} as const satisfies Record<InvoiceEventType, readonly string[]>;
+
+/** Data of an event whose personal fields are missing when their key is gone. */
+type Erasable<Data, Personal extends string> = Data extends unknown
+  ? Omit<Data, Personal> & Partial<Pick<Data, Personal & keyof Data>>
+  : never;
+
+/** An invoice event as a reader gets it: opened, or with its personal fields sealed. */
+export type ReadInvoiceEvent = {
+  [T in InvoiceEventType]: { type: T; data: Erasable<InvoiceEventData<T>, (typeof invoicePersonalFields)[T][number]> };
+}[InvoiceEventType];
+
+const unchanged = <Data>(data: Data): Data => data;
+
+/**
+ * Steps that lift older versions, the first from version 1; events without steps are in version 1. Version 1 of these events holds hashes and
+ * digests that can be guessed back. Readers tell both kinds apart by their text, so nothing is lifted (ADR 32).
+ */
+export const invoiceUpcasts = {
+  InvoiceAccepted: [unchanged],
+  IssuanceAttempted: [unchanged],
+  NumberConflictFound: [unchanged],
+  CancellationAttempted: [unchanged],
+} as const satisfies Partial<Record<InvoiceEventType, readonly unknown[]>>;
+
+export const invoiceEventTypes = Object.keys(invoicePersonalFields) as InvoiceEventType[];

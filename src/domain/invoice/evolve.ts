@@ -1,12 +1,19 @@
+import type { Instant } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
-import type { InvoiceEvent, InvoiceEventData } from './events.js';
-import { evolveCancellation } from './evolve-cancellation.js';
-import { answered, resolved } from './evolve-send.js';
+import type { InvoiceEventType, ReadInvoiceEvent } from './events.js';
 import { sentOf } from './sent-document.js';
-import type { Invoice, InvoiceState, IssueAttempt } from './state.js';
+import {
+  type Cancellation,
+  type Invoice,
+  type InvoiceState,
+  type IssueAttempt,
+  lastOf,
+  type Resolution,
+  type Send,
+} from './state.js';
 
-/** Folds one event. It never looks inside a personal field (see `invoicePersonalFields`). */
-export const evolve = (state: InvoiceState, event: InvoiceEvent): InvoiceState => {
+/** Folds one event. Personal fields are carried unread (see `invoicePersonalFields`). */
+export const evolve = (state: InvoiceState, event: ReadInvoiceEvent): InvoiceState => {
   switch (event.type) {
     case 'InvoiceAccepted':
       return accepted(event.data);
@@ -21,8 +28,10 @@ export const evolve = (state: InvoiceState, event: InvoiceEvent): InvoiceState =
   }
 };
 
+type ReadData<T extends InvoiceEventType> = Extract<ReadInvoiceEvent, { type: T }>['data'];
+
 type LifeEvent = Exclude<
-  InvoiceEvent,
+  ReadInvoiceEvent,
   { type: 'InvoiceAccepted' | 'InvoiceImported' | 'ReferenceTaken' | 'TestInvoiceDeleted' }
 >;
 
@@ -31,8 +40,14 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
     case 'IssuanceAttempted': {
       const { attempt, series, number, dpsId, attemptedAt, deadlineAt } = event.data;
       const sent: IssueAttempt = {
-        // In the order in which rows of the read model have them: a row's state is compared as text.
-        ...{ attempt, series, number, dpsId, ...sentOf(event.data), attemptedAt, deadlineAt },
+        // Rows of the read model hold this as JSON text and are compared as text, so the order of the properties stays.
+        attempt,
+        series,
+        number,
+        dpsId,
+        ...sentOf(event.data),
+        attemptedAt,
+        deadlineAt,
         resolution: 'open',
         codes: [],
       };
@@ -101,7 +116,7 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
   }
 };
 
-const accepted = (data: InvoiceEventData<'InvoiceAccepted'>): Invoice => {
+const accepted = (data: ReadData<'InvoiceAccepted'>): Invoice => {
   const { line, issuer: _issuer, fingerprint: _fingerprint, acceptedAt, ...facts } = data;
   return {
     kind: 'invoice',
@@ -112,7 +127,7 @@ const accepted = (data: InvoiceEventData<'InvoiceAccepted'>): Invoice => {
   };
 };
 
-const imported = (data: InvoiceEventData<'InvoiceImported'>): Invoice => {
+const imported = (data: ReadData<'InvoiceImported'>): Invoice => {
   const { origin, state, accessKey, issuedAt, canceledAt, importedAt } = data;
   const { nfseXmlGzip: _xml, nfseSha256: _sha, replacedBy: _replacedBy, ...rest } = data;
   const { origin: _o, state: _s, accessKey: _k, issuedAt: _i, canceledAt: _c, importedAt: _at, ...facts } = rest;
@@ -120,7 +135,9 @@ const imported = (data: InvoiceEventData<'InvoiceImported'>): Invoice => {
     kind: 'invoice',
     facts,
     origin: {
-      ...{ kind: 'imported', from: origin, replaced: state === 'replaced' },
+      kind: 'imported',
+      from: origin,
+      replaced: state === 'replaced',
       ...(facts.mode === 'test' && facts.createdAt === undefined ? { importedAt } : {}),
     },
     attempts: [],
@@ -146,7 +163,7 @@ const imported = (data: InvoiceEventData<'InvoiceImported'>): Invoice => {
   };
 };
 
-const failed = (invoice: Invoice, code: 'issue_failed' | 'nfse.not_processed', failedAt: string): Invoice => ({
+const failed = (invoice: Invoice, code: 'issue_failed' | 'nfse.not_processed', failedAt: Instant): Invoice => ({
   ...invoice,
   outcome: { status: 'failed', code, failedAt, codes: [] },
 });
@@ -156,7 +173,72 @@ const withAttempt = (invoice: Invoice, attempt: number, change: (send: IssueAtte
   attempts: invoice.attempts.map((send) => (send.attempt === attempt ? change(send) : send)),
 });
 
-const misplaced = (state: InvoiceState, event: InvoiceEvent): InvoiceState => {
+const misplaced = (state: InvoiceState, event: ReadInvoiceEvent): InvoiceState => {
   if (state.kind === 'deleted') return state;
   throw new Error(`${event.type} on a stream without an invoice`);
 };
+
+/** Applies an answer to a send: the first answer sets `answeredAt`, later ones add their codes. */
+const answered =
+  <Known extends Resolution>(resolution: Known, answer: { at: Instant; codes: readonly string[] }) =>
+  <S extends Send>(send: S): S & { resolution: Known } => ({
+    ...send,
+    resolution,
+    answeredAt: send.answeredAt ?? answer.at,
+    resolvedAt: answer.at,
+    codes: [...send.codes, ...answer.codes],
+  });
+
+/** Applies a result that was learnt otherwise than by an answer to the send. */
+const resolved =
+  <Known extends Resolution>(resolution: Known, at: Instant) =>
+  <S extends Send>(send: S): S & { resolution: Known } => ({ ...send, resolution, resolvedAt: at });
+
+type CancellationEvent = Extract<ReadInvoiceEvent, { type: `Cancellation${string}` }>;
+
+/** Folds an event of the cancellation. A new request replaces the previous one, whatever its result. */
+const evolveCancellation = (current: Cancellation | undefined, event: CancellationEvent): Cancellation => {
+  if (event.type === 'CancellationRequested') {
+    const { request, reason, requestedAt } = event.data;
+    return { request, status: 'pending', reason, requestedAt, sends: [], codes: [] };
+  }
+  if (current === undefined) throw new Error(`${event.type} before CancellationRequested`);
+  switch (event.type) {
+    case 'CancellationAttempted': {
+      const { attempt, requestId, attemptedAt, deadlineAt } = event.data;
+      const about = { attempt, requestId, ...sentOf(event.data), attemptedAt, deadlineAt };
+      const send = { ...about, resolution: 'open' as const, codes: [] };
+      return { ...current, sends: [...current.sends, send] };
+    }
+    case 'CancellationNotSent':
+      return withSend(current, event.data.attempt, answered('not_sent', event.data));
+    case 'CancellationOutcomeUnknown':
+      return withSend(current, event.data.attempt, answered('unknown', event.data));
+    case 'CancellationProvenAbsent':
+      return withSend(current, event.data.attempt, resolved('absent', event.data.at));
+    case 'CancellationConfirmed':
+    case 'CancellationSettledBySupport':
+      return { ...current, status: 'succeeded', canceledAt: event.data.canceledAt };
+    case 'CancellationNotConfirmed': {
+      const last = lastOf(current.sends);
+      const ended = last === undefined ? current : withSend(current, last.attempt, ifOpen(event.data.at));
+      return { ...ended, status: 'failed', codes: event.data.codes };
+    }
+    default:
+      return unreachable(event);
+  }
+};
+
+const ifOpen =
+  (at: Instant) =>
+  <S extends Send>(send: S): S =>
+    send.resolution === 'open' ? { ...send, resolution: 'unknown', resolvedAt: at } : send;
+
+const withSend = (
+  cancellation: Cancellation,
+  attempt: number,
+  change: (send: Cancellation['sends'][number]) => Cancellation['sends'][number],
+): Cancellation => ({
+  ...cancellation,
+  sends: cancellation.sends.map((send) => (send.attempt === attempt ? change(send) : send)),
+});

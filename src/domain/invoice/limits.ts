@@ -1,29 +1,33 @@
-/** The spec's windows and the protocol's counts, all in seconds; one value of this type is made from the configuration. */
+/** Time windows of the contract and counts of the send protocol, in seconds. The configuration makes one value of this type. */
 export type Limits = {
-  /** Queued without an attempt, then `failed` (spec "Limits"). */
+  /** Queued without an attempt for this time: `failed` (docs/contract.md, "Limits"). */
   queuedSeconds: number;
-  /** Processing without a signal, then `indeterminate`. */
+  /** Processing without a signal for this time: `indeterminate`. */
   processingSeconds: number;
-  /** A pending cancellation without confirmation, then `failed`. */
+  /** A pending cancellation without confirmation for this time: `failed`. */
   cancellationSeconds: number;
-  /** A test invoice's life. */
+  /** How long a test invoice is kept. */
   testRetentionSeconds: number;
-  /** How long one send may take; nobody sends an attempt after it. */
+  /** How long one send may take; no process sends an attempt after it. */
   sendSeconds: number;
   /** Pauses before the look-ups, in order; the last one repeats. Never empty. */
   lookupIntervalsSeconds: readonly number[];
 };
 
-/** Attempts whose bytes left; not-sent ones do not count (design section 6, 6). */
+/** Attempts whose bytes left; attempts that were not sent do not count (docs/architecture.md#never-twice, 7). */
 export const MAX_SENDS = 5;
 
-/** Pause before look-up `n` (0 the first). */
+/** Pause before look-up `n`, counted from 0. */
 export const lookupPauseSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>, n: number): number =>
   limits.lookupIntervalsSeconds[Math.min(n, limits.lookupIntervalsSeconds.length - 1)] ?? 0;
 
-/** Two proofs of absence count only when at least this far apart (design section 6, 5). */
+/** Two absent look-ups prove an absence only when they are at least this far apart (docs/architecture.md#never-twice, 6). */
 export const absenceGapSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>): number =>
   lookupPauseSeconds(limits, 1);
+
+/** How long the recording of a confirmation is retried past the time-out: 10 min by default, shorter in a rehearsal with short windows. */
+export const recordingSeconds = (limits: Pick<Limits, 'cancellationSeconds'>): number =>
+  Math.ceil(limits.cancellationSeconds / 6);
 
 /** Pause before resending bytes that never left: 1 s, doubled each time, at most 60 s. */
 export const resendPauseSeconds = (triesSoFar: number): number => Math.min(60, 2 ** Math.max(0, triesSoFar - 1));

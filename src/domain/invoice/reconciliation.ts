@@ -1,24 +1,26 @@
+import type { AccessKey, DpsId } from '../shared/access-key.js';
+import type { StreamName } from '../shared/ids.js';
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
 import { type Invoice, type InvoiceState, lastOf } from './state.js';
 
-/** How our outcome and what the authorizer holds may differ; the `kind` of `ReconciliationDifferenceFound`. */
+/** How our outcome and the authorizer's documents may differ; the `kind` of `ReconciliationDifferenceFound`. */
 export type DifferenceKind =
-  /** We hold a note that it does not know. */
+  /** We hold a note that the authorizer does not know. */
   | 'issued_but_absent'
   | 'failed_but_found'
   | 'indeterminate_but_found'
-  /** A note under one of our DPS ids that embeds another document than ours. */
+  /** A note under one of our DPS ids embeds a document that is not ours. */
   | 'foreign_note'
-  /** The note that we hold has another key there, or another document. */
+  /** The authorizer's note has another key (this kind) or another document (the next) than the note that we hold. */
   | 'access_key_differs'
   | 'digest_differs'
-  /** Beside the note that we hold, one under an earlier DPS id of the same invoice. */
+  /** Beside the note that we hold there is another one, under an earlier DPS id of the same invoice. */
   | 'second_note'
   | 'canceled_here_only'
   | 'canceled_there_only';
 
-export type Difference = { kind: DifferenceKind; accessKey?: string };
+export type Difference = { kind: DifferenceKind; accessKey?: AccessKey };
 
 export const differenceKinds = [
   'issued_but_absent',
@@ -32,17 +34,17 @@ export const differenceKinds = [
   'canceled_there_only',
 ] as const satisfies readonly DifferenceKind[];
 
-/** What the authorizer is asked of one invoice. */
-export type ReconciliationQuestion = { about: 'note'; dpsId: string } | { about: 'cancellation'; accessKey: string };
+/** A look-up that reconciliation makes for an invoice. */
+export type ReconciliationLookup = { about: 'note'; dpsId: DpsId } | { about: 'cancellation'; accessKey: AccessKey };
 
-/** What it answered; `absent` is proven: heard twice, apart, as the protocol demands. */
-export type Held =
-  | { about: 'note'; dpsId: string; held: 'absent' | ({ accessKey: string } & FoundDocument) }
-  | { about: 'cancellation'; accessKey: string; held: 'absent' | 'event' };
+/** Result of a look-up. `absent` is a proven absence: two absent look-ups, far enough apart. */
+export type LookupFinding =
+  | { about: 'note'; dpsId: DpsId; held: 'absent' | ({ accessKey: AccessKey } & FoundDocument) }
+  | { about: 'cancellation'; accessKey: AccessKey; held: 'absent' | 'event' };
 
 /**
- * Our own settled invoices; what is open or being canceled is the protocol's, and an imported one has no DPS of ours. A test
- * invoice is asked for only while it lives.
+ * True for our own settled invoices. Open issuing or cancelling belongs to the send protocol, and an imported invoice has no DPS of ours. A
+ * test invoice counts until its retention ends.
  */
 export const isReconcilable = (state: InvoiceState, testRetentionSeconds: number, now: Instant): state is Invoice => {
   if (state.kind !== 'invoice' || state.origin.kind !== 'api') return false;
@@ -53,34 +55,37 @@ export const isReconcilable = (state: InvoiceState, testRetentionSeconds: number
   return state.outcome.status !== 'open' && state.cancellation?.status !== 'pending';
 };
 
-/** One for each DPS id that was ever signed for it, sent or not; none for an id that is known to be somebody else's. */
-export const reconciliationQuestions = ({ attempts, outcome }: Invoice): readonly ReconciliationQuestion[] => {
+/** The look-ups of an invoice: each DPS id signed for it, sent or not, except ids known to be foreign; and its cancellation. */
+export const reconciliationLookups = ({ attempts, outcome }: Invoice): readonly ReconciliationLookup[] => {
   const ours = attempts.filter(({ resolution }) => resolution !== 'foreign').map(({ dpsId }) => dpsId);
   const notes = [...new Set(ours)].map((dpsId) => ({ about: 'note' as const, dpsId }));
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return notes;
   return [...notes, { about: 'cancellation', accessKey: outcome.accessKey }];
 };
 
-/** The difference that one answer shows, if any. */
-export const differenceOf = (invoice: Invoice, held: Held): Difference | undefined =>
+/** The difference that one look-up shows; undefined without a difference. */
+export const differenceOf = (invoice: Invoice, held: LookupFinding): Difference | undefined =>
   held.about === 'note' ? noteDifference(invoice, held) : cancellationDifference(invoice, held);
 
-const noteDifference = (invoice: Invoice, { dpsId, held }: Held & { about: 'note' }): Difference | undefined => {
+const noteDifference = (
+  invoice: Invoice,
+  { dpsId, held }: LookupFinding & { about: 'note' },
+): Difference | undefined => {
   const { outcome, attempts } = invoice;
   const sent = attempts.filter((attempt) => attempt.dpsId === dpsId);
   if (sent.length === 0) return undefined;
   const owner = held === 'absent' ? undefined : compareSent(sent, held);
-  // A document that nobody vouches for shows no difference: whoever altered it may have altered its access key too.
+  // An unverifiable document shows no difference: its access key may have been altered too.
   if (held !== 'absent' && owner === 'unknown' && isDoubtful(held)) return undefined;
   if (outcome.status === 'issued') {
-    const isIts = dpsId === issuedDpsId(invoice);
-    if (held === 'absent') return isIts ? { kind: 'issued_but_absent', ...keyOf(outcome.accessKey) } : undefined;
-    if (!isIts) return { kind: 'second_note', accessKey: held.accessKey };
+    const isIssuedDps = dpsId === issuedDpsId(invoice);
+    if (held === 'absent') return isIssuedDps ? { kind: 'issued_but_absent', ...keyOf(outcome.accessKey) } : undefined;
+    if (!isIssuedDps) return { kind: 'second_note', accessKey: held.accessKey };
     if (held.accessKey !== outcome.accessKey) return { kind: 'access_key_differs', accessKey: held.accessKey };
     return owner === 'other' ? { kind: 'digest_differs', accessKey: held.accessKey } : undefined;
   }
   if (held === 'absent') return undefined;
-  // One that cannot be compared any more stands under an id that only we give out: it counts as found.
+  // A document that can no longer be compared has an id that only we assign: it counts as found.
   if (owner === 'other') return { kind: 'foreign_note', accessKey: held.accessKey };
   const kind = outcome.status === 'failed' ? 'failed_but_found' : 'indeterminate_but_found';
   return { kind, accessKey: held.accessKey };
@@ -88,7 +93,7 @@ const noteDifference = (invoice: Invoice, { dpsId, held }: Held & { about: 'note
 
 const cancellationDifference = (
   { outcome, cancellation }: Invoice,
-  { accessKey, held }: Held & { about: 'cancellation' },
+  { accessKey, held }: LookupFinding & { about: 'cancellation' },
 ): Difference | undefined => {
   if (outcome.status !== 'issued' || outcome.accessKey !== accessKey) return undefined;
   const isCanceled = cancellation?.status === 'succeeded';
@@ -96,20 +101,21 @@ const cancellationDifference = (
   return isCanceled ? undefined : { kind: 'canceled_there_only', accessKey };
 };
 
-/** Of the send that became the note; an invoice that support settled has none marked, and then it is the last. */
+/** DPS id of the attempt that became the note; of the last attempt for an invoice that support settled, where none is marked. */
 const issuedDpsId = ({ attempts }: Invoice): string | undefined =>
   (attempts.find(({ resolution }) => resolution === 'authorized') ?? lastOf(attempts))?.dpsId;
 
-const keyOf = (accessKey: string | undefined): { accessKey?: string } => (accessKey === undefined ? {} : { accessKey });
+const keyOf = (accessKey: AccessKey | undefined): { accessKey?: AccessKey } =>
+  accessKey === undefined ? {} : { accessKey };
 
 /**
- * Whether a round looks at this invoice: all whose outcome says that no note may exist, and of the others so many of a hundred,
- * others in each round.
+ * Whether a round looks at this invoice: always when no note may exist for its outcome, else for `percent` of a hundred invoices, other ones
+ * in each round.
  */
-export const isInSample = (isIssued: boolean, stream: string, round: number, percent: number): boolean =>
+export const isInSample = (isIssued: boolean, stream: StreamName, round: number, percent: number): boolean =>
   !isIssued || hash(`${round}/${stream}`) % 100 < percent;
 
-/** FNV-1a, 32 bits: the same sample again after a restart. */
+/** FNV-1a, 32 bits: a restart gives the same sample. */
 const hash = (text: string): number => {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193) >>> 0;

@@ -1,3 +1,4 @@
+import type { Decision } from '../shared/decision.js';
 import type { ErrorCode } from '../shared/error-catalogue.js';
 import { type Instant, isBefore, isPlausible, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../shared/time.js';
 import type { CancelReason, InvoiceEvent } from './events.js';
@@ -8,18 +9,18 @@ export type CancelRefusal = Extract<
   'nfse.already_canceled' | 'nfse.cancel_in_progress' | 'nfse.not_cancelable' | 'nfse.cancel_window_closed'
 >;
 
-/** Used when the caller sends none: the layout demands 15 to 255 characters (domain.md section 13). */
+/** Used when the caller sends none: the layout demands 15 to 255 characters (docs/national-system.md#cancellation). */
 const defaultCancelDescription: Record<CancelReason, string> = {
   issuance_error: 'Cancelamento por erro na emissão da nota.',
   service_not_provided: 'Cancelamento por serviço não prestado.',
   other: 'Cancelamento solicitado pelo prestador do serviço.',
 };
 
-/** Refusals in the order of reading 29: canceled, in progress, not cancelable, window closed. */
+/** Decides on a cancellation request, with refusals in the order of CANCEL-3: canceled, in progress, not cancelable, window closed. */
 export const requestCancellation = (
   invoice: Invoice,
   command: { reason?: CancelReason; description?: string; now: Instant },
-): { events: readonly InvoiceEvent[] } | { refused: CancelRefusal } => {
+): Decision<InvoiceEvent, CancelRefusal> => {
   const refused = cancelRefusal(invoice, command.now);
   if (refused !== undefined) return { refused };
   const reason = command.reason ?? 'other';
@@ -45,13 +46,13 @@ export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | u
   if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';
   if (origin.kind === 'imported' && (origin.replaced || origin.from === 'manual')) return 'nfse.not_cancelable';
-  // The log may hold an instant of any year, and the month of some of them cannot be told.
+  // The log may hold an instant of a year outside the calendar's range, which has no month.
   if (outcome.issuedAt === undefined || !isPlausible(outcome.issuedAt)) return 'nfse.cancel_window_closed';
   if (!isBefore(now, nextBrasiliaMonth(outcome.issuedAt))) return 'nfse.cancel_window_closed';
   return undefined;
 };
 
-/** `cancelable_until`: there exactly when a cancel would be accepted now (spec "Invoice", invariant 7). */
+/** `cancelable_until`: present exactly when a cancel would be accepted now (INV-cancelable_until). */
 export const cancelableUntil = (invoice: Invoice, now: Instant): Instant | undefined =>
   cancelRefusal(invoice, now) === undefined &&
   invoice.outcome.status === 'issued' &&

@@ -1,8 +1,8 @@
 import type { Send } from './state.js';
 
 /**
- * What was found of a document: the same two facts as `Sent`. `digest` is empty when its content does not fit the digest that its
- * signature names; `contradiction` then holds both. `signatureFault`: why the authorizer's own signature around it does not hold.
+ * A document that a look-up found: the same two facts as `Sent`. `digest` is empty when the content does not fit the digest in its
+ * signature; `contradiction` then holds both digests. `signatureFault`: why the authorizer's signature around the document does not hold.
  */
 export type FoundDocument = {
   digest: string;
@@ -11,20 +11,20 @@ export type FoundDocument = {
   signatureFault?: string;
 };
 
-/** Its content and what its signature says of it are not the same, or one of them is missing. */
+/** True when the content does not match its own signature, or one of the two is missing. */
 export const isContradictory = ({ digest, contradiction }: FoundDocument): boolean =>
   digest === '' || contradiction !== undefined;
 
-/** Nobody vouches for it: it may be ours, and that it is somebody else's cannot be known (ADR 30). */
+/** True when the document cannot be trusted: it may be ours, and cannot be shown to be foreign (ADR 30). */
 export const isDoubtful = (found: FoundDocument): boolean =>
   isContradictory(found) || found.signatureFault !== undefined;
 
 type Sent = Pick<Send, 'digest' | 'signatureMark'>;
 
 /**
- * Whether a document that the authorizer holds under one of our ids is among what was sent under that id. The digest says it;
- * where its key is gone the mark of the signature does. `unknown` when neither can be compared, when the document contradicts
- * itself, and when what is not ours is not signed by the authorizer: a second number could then cost a second note.
+ * Whether a document under one of our ids is among what was sent under that id. The digest decides; where its key is gone, the signature mark
+ * does. `unknown` when neither can be compared, when the document contradicts itself, and when a foreign document lacks the authorizer's
+ * signature: a second number could then cost a second note.
  */
 export const compareSent = (sent: readonly Sent[], found: FoundDocument): Owner => {
   if (isContradictory(found)) return 'unknown';
@@ -43,7 +43,7 @@ const ownerOf = (sent: readonly Sent[], found: FoundDocument): Owner => {
   return closed.every(({ signatureMark }) => signatureMark !== undefined) ? 'other' : 'unknown';
 };
 
-/** What the state keeps of a sent document. `digest` is a personal field, so it may be sealed, or be left out. */
+/** The facts of a sent document that the state keeps. `digest` is a personal field, so it may be sealed or missing. */
 export const sentOf = ({
   digest,
   signatureMark,

@@ -1,31 +1,27 @@
+import type { DpsId } from '../shared/access-key.js';
+import { noChange } from '../shared/decision.js';
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
-import type { InvoiceEvent, InvoiceEventData } from './events.js';
+import { isKnownToExist } from './decide-issuance.js';
+import type { Decision } from './decision.js';
+import type { InvoiceEventData } from './events.js';
 import { absenceGapSeconds, type Limits } from './limits.js';
-import { saidToExist } from './record-issuance.js';
 import { compareSent, type FoundDocument, isContradictory } from './sent-document.js';
 import { type Invoice, type InvoiceState, lastOf } from './state.js';
 
-/** `refused` is one line for the operator; no events means "already so". */
-export type Settlement = { events: readonly InvoiceEvent[] } | { refused: string };
+/** An earlier absence proves nothing, because a late commit may still come (docs/operations/support.md#settle-an-invoice). */
+const SETTLE_ABSENCE_SECONDS = 86_400;
 
-/** An absence heard earlier proves nothing for ever: a late commit may still come (interface.md "invoice resolve"). */
-export const SETTLE_ABSENCE_SECONDS = 86_400;
-
-/** Two look-ups of one DPS id that the authorizer answered with its own "not there". */
-export type ProvenAbsence = { dpsId: string; firstAskedAt: Instant; secondAskedAt: Instant };
+/** Two look-ups of one DPS id that the authorizer answered with "not there". */
+export type ProvenAbsence = { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant };
 
 type Issued = Omit<Extract<InvoiceEventData<'IndeterminateResolved'>, { as: 'issued' }>, 'as'>;
 
-/** Only a note that embeds the very DPS that one of the attempts signed: same id, same digest. */
-export const settleAsIssued = (
-  state: InvoiceState,
-  note: { dpsId: string } & FoundDocument,
-  data: Issued,
-): Settlement => {
+/** Settles with a note that embeds the exact DPS that an attempt signed: same id, same digest. */
+export const settleAsIssued = (state: InvoiceState, note: { dpsId: DpsId } & FoundDocument, data: Issued): Decision => {
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   const { outcome } = invoice;
-  if (outcome.status === 'issued' && outcome.accessKey === data.accessKey) return alreadySo;
+  if (outcome.status === 'issued' && outcome.accessKey === data.accessKey) return noChange;
   if (outcome.status !== 'indeterminate') return notIndeterminate(invoice);
   const sent = invoice.attempts.filter(({ dpsId }) => dpsId === note.dpsId);
   const owner = compareSent(sent, note);
@@ -36,7 +32,7 @@ export const settleAsIssued = (
 const NOT_COMPARABLE =
   'the key of what this invoice sent is gone, so nobody can tell whether the document found is its own';
 
-/** Why nothing may be recorded on a document that is not known to be ours; undefined for one that can be relied on. */
+/** Why nothing may be recorded on a document that is not known to be ours; undefined for a reliable document. */
 export const whyDoubtful = (found: FoundDocument): string | undefined => {
   if (isContradictory(found)) return CONTRADICTORY;
   return found.signatureFault === undefined ? undefined : UNVERIFIED;
@@ -48,12 +44,12 @@ const CONTRADICTORY =
 const UNVERIFIED =
   "the authorizer's signature on the document found cannot be verified: nobody can tell whose it is, compare it with the national portal";
 
-export const FOREIGN_NOTE =
+const FOREIGN_NOTE =
   'the document found does not hold what this invoice sent (its DPS id or digest differs): it is another invoice';
 
 /**
- * What has to be proven absent before an indeterminate invoice may be settled as failed: every DPS id under which one of its
- * attempts may have left a note. Refused when no look-up could prove it.
+ * The DPS ids that must be proven absent before an indeterminate invoice is settled as failed: all under which an attempt may have left a note.
+ * Where none was sent, a look-up has shown a document under them, so all are asked for. Refused when no look-up could prove it.
  */
 export const absencesToProve = (
   state: InvoiceState,
@@ -66,10 +62,11 @@ export const absencesToProve = (
   const earliest = last === undefined ? now : addSeconds(last.attemptedAt, SETTLE_ABSENCE_SECONDS);
   if (isBefore(now, earliest))
     return { refused: `an absence proves nothing before ${earliest}, 24 h after the last attempt` };
-  const open = invoice.attempts.filter(({ resolution }) => resolution !== 'not_sent' && resolution !== 'rejected');
+  const left = invoice.attempts.filter(({ resolution }) => resolution !== 'not_sent' && resolution !== 'rejected');
+  const open = left.length > 0 ? left : invoice.attempts;
   if (open.some(({ foreignSameContent }) => foreignSameContent === true)) return { refused: SAME_CONTENT };
   const dpsIds = [...new Set(open.filter(({ resolution }) => resolution !== 'foreign').map(({ dpsId }) => dpsId))];
-  if (dpsIds.some((dpsId) => saidToExist(invoice, dpsId))) return { refused: SAID_TO_EXIST };
+  if (dpsIds.some((dpsId) => isKnownToExist(invoice, dpsId))) return { refused: SAID_TO_EXIST };
   return { dpsIds };
 };
 
@@ -79,19 +76,19 @@ const SAME_CONTENT =
 const SAID_TO_EXIST =
   'the authorizer once answered that this DPS exists (E0014): its absence cannot be proven any more';
 
-/** `absences` are those of `absencesToProve`, each complete by the protocol's own gap. */
+/** `absences` are those of `absencesToProve`, each with the protocol's gap between its two look-ups. */
 export const settleAsFailed = (
   state: InvoiceState,
   absences: readonly ProvenAbsence[],
   { evidence, now }: { evidence: string; now: Instant },
   limits: Limits,
-): Settlement => {
+): Decision => {
   const invoice = invoiceOf(state);
-  if (invoice?.outcome.status === 'failed') return alreadySo;
+  if (invoice?.outcome.status === 'failed') return noChange;
   const wanted = absencesToProve(state, now);
   if ('refused' in wanted) return wanted;
   const earliest = addSeconds(lastOf(invoice?.attempts ?? [])?.attemptedAt ?? now, SETTLE_ABSENCE_SECONDS);
-  const isProven = (dpsId: string): boolean =>
+  const isProven = (dpsId: DpsId): boolean =>
     absences.some(
       (absence) =>
         absence.dpsId === dpsId &&
@@ -103,23 +100,23 @@ export const settleAsFailed = (
   return { events: [{ type: 'IndeterminateResolved', data: { as: 'failed', absences: proven, evidence, at: now } }] };
 };
 
-/** The event stands at the authorizer, whoever registered it: the note is canceled, and the failed request with it. */
+/** The authorizer has the event, from any author: the note is canceled and the failed request ends. */
 export const settleAsCanceled = (
   state: InvoiceState,
   data: InvoiceEventData<'CancellationSettledBySupport'>,
-): Settlement => {
+): Decision => {
   const refused = cannotBeCanceled(state);
   if (refused !== undefined) return refused;
   return { events: [{ type: 'CancellationSettledBySupport', data }] };
 };
 
-/** What stands against it, before anybody is asked; "already so" is an answer too. */
-export const cannotBeCanceled = (state: InvoiceState): Settlement | undefined => {
+/** Why support cannot settle the cancellation, known before any look-up; undefined when it can. "Already canceled" is a result too. */
+export const cannotBeCanceled = (state: InvoiceState): Decision | undefined => {
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   const { outcome, cancellation } = invoice;
   if (outcome.status !== 'issued') return { refused: `it is ${statusOf(invoice)}: only an issued invoice is canceled` };
-  if (cancellation?.status === 'succeeded') return alreadySo;
+  if (cancellation?.status === 'succeeded') return noChange;
   if (cancellation?.status === 'failed') return undefined;
   return {
     refused:
@@ -128,8 +125,6 @@ export const cannotBeCanceled = (state: InvoiceState): Settlement | undefined =>
         : 'its cancellation is still being worked on and will end by itself',
   };
 };
-
-const alreadySo: Settlement = { events: [] };
 
 const noInvoice = { refused: 'there is no such invoice (any more)' };
 

@@ -1,72 +1,77 @@
+import type { AccessKey, DpsId } from '../shared/access-key.js';
 import type { InvoiceId } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
+import type { FiscalDate, Instant } from '../shared/time.js';
 import type { CancelReason, InvoiceEventData } from './events.js';
 
-/**
- * What is known of one send. `open`: no answer was recorded (its process may have died). `absent`: proven, by two
- * look-ups. `foreign`: another note stands under our DPS id.
- */
-export type Resolution = 'open' | 'not_sent' | 'unknown' | 'absent' | 'rejected' | 'authorized' | 'foreign';
+/** What is known about one send. `open`: no answer was recorded, perhaps because the process died. `absent`: proven by two look-ups. */
+export type SendResolution = 'open' | 'not_sent' | 'unknown' | 'absent';
 
-export type Send = {
+/** What an attempt at issuing may also come to. `foreign`: a foreign note has our DPS id. */
+export type Resolution = SendResolution | 'rejected' | 'authorized' | 'foreign';
+
+export type Send<Known extends Resolution = Resolution> = {
   attempt: number;
-  /** Left out when its key is gone; see `compareSent`. */
+  /** Absent when its key is gone; see `compareSent`. */
   digest?: string;
   signatureMark?: string;
   attemptedAt: Instant;
   deadlineAt: Instant;
-  resolution: Resolution;
-  /** First answer to the send itself; a look-up is no answer. */
+  resolution: Known;
+  /** First answer to the send itself; a look-up does not count as an answer. */
   answeredAt?: Instant;
   /** When `resolution` was last set. */
   resolvedAt?: Instant;
   codes: readonly string[];
 };
 
-export type IssueAttempt = Send & { series: string; number: number; dpsId: string; foreignSameContent?: boolean };
+export type IssueAttempt = Send & { series: string; number: number; dpsId: DpsId; foreignSameContent?: boolean };
 
 export type Outcome =
   | { status: 'open' }
-  | { status: 'issued'; accessKey?: string; nfseNumber?: string; issuedAt?: Instant }
+  | { status: 'issued'; accessKey?: AccessKey; nfseNumber?: string; issuedAt?: Instant }
   | {
       status: 'failed';
       code: 'issue_failed' | 'nfse.not_processed';
       failedAt: Instant;
-      /** The authorizer's, when it refused. */
+      /** The authorizer's codes, when it refused. */
       codes: readonly string[];
       reason?: 'customer_name_missing';
     }
   | { status: 'indeterminate'; failedAt: Instant };
+
+export type CancelSend = Send<SendResolution> & { requestId: string };
 
 export type Cancellation = {
   request: number;
   status: 'pending' | 'succeeded' | 'failed';
   reason: CancelReason;
   requestedAt: Instant;
-  sends: readonly (Send & { requestId: string })[];
+  sends: readonly CancelSend[];
   canceledAt?: Instant;
-  /** Codes of the refusal that ended it. */
+  /** Codes of the final refusal. */
   codes: readonly string[];
 };
 
-/** Who made the invoice: this API, or elsewhere (imported, with the origin's special rules). */
-export type Origin =
+export type ImportedFrom = InvoiceEventData<'InvoiceImported'>['origin'];
+
+/** Where the invoice was made: by this API, or elsewhere and imported, with special rules. */
+type Origin =
   | { kind: 'api' }
   | {
       kind: 'imported';
-      from: 'legacy' | 'web' | 'manual';
+      from: ImportedFrom;
       replaced: boolean;
-      /** Of a test invoice that came without `createdAt`: its life is counted from here. */
+      /** Set for a test invoice that was imported without `createdAt`: its retention counts from here. */
       importedAt?: Instant;
     };
 
-/** The facts fixed at acceptance or import; personal ones (customer, description) may still be sealed. */
+/** The facts fixed at acceptance or import. Personal fields (customer, description) may still be sealed. */
 export type InvoiceFacts = Pick<
   InvoiceEventData<'InvoiceAccepted'>,
   'mode' | 'companyId' | 'invoiceId' | 'amountInCents' | 'customer' | 'foreignAmount' | 'reference'
 > & {
   description?: string;
-  competence?: string;
+  competence?: FiscalDate;
   cnae?: string;
   serviceCode?: string;
   createdAt?: Instant;
@@ -84,7 +89,7 @@ export type Invoice = {
 
 export type InvoiceState =
   | { kind: 'none' }
-  /** The derived stream of a reference that an import with an id of its own holds. */
+  /** The stream of a reference that belongs to an imported invoice with another id. */
   | { kind: 'reference_taken'; invoiceId: InvoiceId }
   | { kind: 'deleted' }
   | Invoice;
@@ -93,7 +98,7 @@ export const initialInvoice: InvoiceState = { kind: 'none' };
 
 export const lastOf = <T>(items: readonly T[]): T | undefined => items[items.length - 1];
 
-/** A signal is a recorded send or the first answer to it; a look-up that proves nothing is none (reading 58). */
+/** A signal is a recorded send or the first answer to it. A look-up that proves nothing is no signal (TRANS-3). */
 export const lastSignal = (sends: readonly Send[]): Instant | undefined => {
   const last = lastOf(sends);
   return last === undefined ? undefined : (last.answeredAt ?? last.attemptedAt);
@@ -101,6 +106,6 @@ export const lastSignal = (sends: readonly Send[]): Instant | undefined => {
 
 export const allNotSent = (sends: readonly Send[]): boolean => sends.every((send) => send.resolution === 'not_sent');
 
-/** Sends whose bytes left, or may have. */
+/** Number of sends whose bytes left or may have left. */
 export const sentCount = (sends: readonly Send[]): number =>
   sends.filter((send) => send.resolution !== 'not_sent').length;

@@ -1,4 +1,4 @@
-/** What the hash chain covers of an event; structurally the event of the log port. */
+/** The fields that the hash chain covers; structurally the event of the log port. */
 export type HashedEvent = {
   id: string;
   type: string;
@@ -6,13 +6,13 @@ export type HashedEvent = {
   metadata: Readonly<Record<string, string>>;
 };
 
-/** Thrown for an event that has no single spelling, and so no hash that another engine would find again. */
+/** Thrown for an event without a single spelling: another engine could not find its hash again. */
 export class NotCanonical extends Error {
   override readonly name = 'NotCanonical';
 }
 
 /**
- * The text whose SHA-256 (UTF-8) is the event's `hash` (design section 4): a JSON array of 1, prevHash, stream,
+ * The text whose SHA-256 (UTF-8) is the event's `hash` (docs/architecture.md#sealing-and-hash-chain): a JSON array of 1, prevHash, stream,
  * revision, id, type, the metadata without `hash` as sorted pairs, and the data with sorted keys. Throws `NotCanonical`.
  */
 export const hashText = (stream: string, revision: number, event: HashedEvent): string => {
@@ -27,11 +27,11 @@ export const hashText = (stream: string, revision: number, event: HashedEvent): 
     event.id,
     event.type,
     pairs,
-    canonical(event.data),
+    inOrder(event.data),
   ]);
 };
 
-/** The same, undefined for an event that has no such text: this program would not have stored it. */
+/** As `hashText`; undefined for an event without such a text, which this program would not have stored. */
 export const hashTextIfAny = (stream: string, revision: number, event: HashedEvent): string | undefined => {
   try {
     return hashText(stream, revision, event);
@@ -42,13 +42,41 @@ export const hashTextIfAny = (stream: string, revision: number, event: HashedEve
 };
 
 /**
- * `JSON.stringify` with object keys in code unit order. Only strings, booleans, safe integers, arrays and plain objects
- * with non-numeric keys (JavaScript would move numeric ones to the front) have such a text; else throws `NotCanonical`.
+ * `JSON.stringify` with object keys in code unit order. Takes strings, booleans, safe integers, arrays and plain objects with non-numeric
+ * keys (JavaScript would move numeric keys to the front); throws `NotCanonical` for anything else.
  */
-export const sortedJson = (value: unknown): string => JSON.stringify(canonical(value));
+export const sortedJson = (value: unknown): string => JSON.stringify(inOrder(value));
 
-/** The same value with its keys in order: one call of the engine's own `JSON.stringify` then costs half of many. */
-const canonical = (value: unknown): unknown => {
+/** The same value with its keys in order. Stored events come back in order, so a walk over the log builds none of them anew. */
+const inOrder = (value: unknown): unknown => (isInOrder(value) ? value : rebuilt(value));
+
+/** False also for a value without a canonical text. */
+const isInOrder = (value: unknown): boolean => {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isSafeInteger(value);
+    case 'object': {
+      if (Array.isArray(value)) {
+        for (const item of value) if (!isInOrder(item)) return false;
+        return true;
+      }
+      if (!isPlainObject(value)) return false;
+      let before = '';
+      for (const key of Object.keys(value)) {
+        if (key < before || NUMERIC.test(key) || !isInOrder(value[key])) return false;
+        before = key;
+      }
+      return true;
+    }
+    default:
+      return false;
+  }
+};
+
+const rebuilt = (value: unknown): unknown => {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -57,20 +85,20 @@ const canonical = (value: unknown): unknown => {
       if (!Number.isSafeInteger(value)) throw new NotCanonical('a number must be a safe integer');
       return value;
     case 'object':
-      if (Array.isArray(value)) return Array.from(value, canonical);
-      if (isPlainObject(value)) return inOrder(value);
+      if (Array.isArray(value)) return Array.from(value, rebuilt);
+      if (isPlainObject(value)) return rebuiltObject(value);
       throw new NotCanonical('null and class instances have no canonical text');
     default:
       throw new NotCanonical(`a value of type ${typeof value} has no canonical text`);
   }
 };
 
-const inOrder = (object: Record<string, unknown>): Record<string, unknown> => {
+const rebuiltObject = (object: Record<string, unknown>): Record<string, unknown> => {
   const ordered: Record<string, unknown> = {};
   for (const key of Object.keys(object).sort()) {
     if (NUMERIC.test(key)) throw new NotCanonical('an object key must not be a number');
-    const value = canonical(object[key]);
-    // Assigned, this one key would be the object's prototype.
+    const value = rebuilt(object[key]);
+    // An assignment to this key would set the object's prototype.
     if (key === '__proto__') Object.defineProperty(ordered, key, { value, enumerable: true });
     else ordered[key] = value;
   }

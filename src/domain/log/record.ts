@@ -1,6 +1,7 @@
+import { UUID } from '../shared/ids.js';
 import { type HashedEvent, hashText, NotCanonical } from './hash-text.js';
 
-/** How an engine keeps an event: the hash text itself, and the hash beside it, so that what is read is what was hashed. */
+/** The stored form of an event: the hash text itself with the hash beside it, so that readers get exactly what was hashed. */
 export type StoredRecord = { record: string; hash: string };
 
 /** Throws `NotCanonical` for an event that could not be read back exactly. */
@@ -20,7 +21,7 @@ export const fromRecord = ({ record, hash }: StoredRecord): RecordContent => {
   const content: unknown = JSON.parse(record);
   if (!Array.isArray(content) || content[0] !== 1) throw new NotCanonical('a record of an unknown format');
   const [, , stream, revision, id, type, pairs, data] = content;
-  // Every read of an event comes by here: `Object.fromEntries` would cost a third of it.
+  // Every read of an event runs through this loop; `Object.fromEntries` would add a third to its cost.
   const metadata: Record<string, string> = {};
   for (const [key, value] of pairs) {
     if (key === '__proto__') throw new NotCanonical('metadata has no key __proto__');
@@ -39,10 +40,8 @@ type RecordContent = {
   metadata: Readonly<Record<string, string>>;
 };
 
-/** What `sortedJson` writes. */
+/** The values that `sortedJson` writes. */
 type CanonicalJson = string | number | boolean | readonly CanonicalJson[] | { readonly [key: string]: CanonicalJson };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** NUL and lone surrogates: the text would come back changed, or not at all. */
+/** NUL and lone surrogates: engines would return the text changed, or refuse it. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;

@@ -1,10 +1,18 @@
-import type { Mode, StreamName } from '../shared/ids.js';
+import {
+  type CompanyId,
+  companyPrefix,
+  companyStream,
+  dpsPrefix,
+  invoicePrefix,
+  type Mode,
+  type StreamName,
+} from '../shared/ids.js';
 
-/** Everything that this program ever writes; see the stream table of the architecture. */
+/** Prefixes of all streams that this program writes (docs/architecture.md#streams-and-events). */
 export const ALL_STREAMS = [
   'nfse',
   'dps',
-  'company-',
+  companyPrefix,
   'catalog-',
   'municipality-',
   'registry-',
@@ -13,14 +21,14 @@ export const ALL_STREAMS = [
   'anchor-',
 ] as const;
 
-/** Prefixes of the streams of one company: its own, its invoices' and its DPS numbers', of both modes. */
-export const companyPrefixes = (companyId: string): readonly string[] => [
-  `nfseLive-${companyId}_`,
-  `nfseTest-${companyId}_`,
-  `dpsLive-${companyId}_`,
-  `dpsTest-${companyId}_`,
-  `company-${companyId}`,
+/** Prefixes of one company's streams: the company, its invoices and its DPS numbers, of both modes. */
+export const companyPrefixes = (companyId: CompanyId): readonly string[] => [
+  `${invoicePrefix.live}${companyId}_`,
+  `${invoicePrefix.test}${companyId}_`,
+  `${dpsPrefix.live}${companyId}_`,
+  `${dpsPrefix.test}${companyId}_`,
+  companyStream(companyId),
 ];
 
-/** Test streams are anchored apart, because test invoices vanish after their life; everything else stays for ever. */
+/** Test streams are anchored apart, because test invoices are deleted after their retention; all other streams stay permanently. */
 export const anchoredPart = (stream: StreamName): Mode => (/^(?:nfse|dps)Test-/.test(stream) ? 'test' : 'live');

@@ -1,11 +1,13 @@
+import type { TaxRegime } from '../company/events.js';
+import { type Decided, type Fold, noChange } from '../shared/decision.js';
 import type { StreamName } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
-import { type KeptParameters, usableConvenio } from './parameters.js';
+import { type CachedParameters, usableConvenio } from './parameters.js';
 
-/** What an operator has said of a municipality (7-digit IBGE code); absent: nobody has said, which demands nothing. */
+/** What an operator entered about a municipality (7-digit IBGE code). An absent field was never entered and demands nothing. */
 export type MunicipalityDemands = { requiresCustomer?: boolean; requiresRegistration?: boolean };
 
-/** Each event holds everything said so far, so that the last one alone is the state. The storage format. */
+/** Each event holds everything entered so far, so the last one holds the state. Storage format, with the promise of the invoice's events. */
 export type MunicipalityEvent = {
   type: 'MunicipalityDemandsSet';
   data: { ibge: string; at: Instant } & MunicipalityDemands;
@@ -26,30 +28,35 @@ export const evolveMunicipality = (_state: MunicipalityDemands, event: Municipal
   return demands;
 };
 
-/** What is not named stays as it was. */
+export const municipalityFold: Fold<MunicipalityDemands, MunicipalityEvent> = {
+  initial: {},
+  evolve: evolveMunicipality,
+};
+
+/** Changes the named fields; the others stay as they were. */
 export const setDemands = (
   state: MunicipalityDemands,
   ibge: string,
   change: MunicipalityDemands,
   at: Instant,
-): { events: readonly MunicipalityEvent[] } => {
+): Decided<MunicipalityEvent> => {
   const next = { ...state, ...change };
   const same =
     next.requiresCustomer === state.requiresCustomer && next.requiresRegistration === state.requiresRegistration;
-  return { events: same ? [] : [{ type: 'MunicipalityDemandsSet', data: { ...next, ibge, at } }] };
+  return same ? noChange : { events: [{ type: 'MunicipalityDemandsSet', data: { ...next, ibge, at } }] };
 };
 
-export type Demanded = { requiresCustomer: boolean; requiresRegistration: boolean };
+type Demanded = { requiresCustomer: boolean; requiresRegistration: boolean };
 
 /**
- * What holds at this moment: an operator's word first, then the parameters API's as far as its answer is young enough. A
- * convênio that admits only who has an entry in CNC demands the registration (E0084, E0116), not of a MEI, who is exempt. No
- * parameter tells whether a customer is demanded. What nobody has told is not demanded.
+ * The demands that hold now: the operator's entries first, then the parameters API's answer while it is young enough. A convênio that admits
+ * only companies with an entry in CNC demands the registration (E0084, E0116), except of a MEI, which is exempt. No parameter says whether a
+ * customer is demanded. What is unknown is not demanded.
  */
 export const demandsNow = (
   operator: MunicipalityDemands | undefined,
-  kept: readonly KeptParameters[],
-  taxRegime: 'mei' | 'simples' | 'normal',
+  kept: readonly CachedParameters[],
+  taxRegime: TaxRegime,
   now: Instant,
 ): Demanded => {
   const convenio = usableConvenio(kept, now);

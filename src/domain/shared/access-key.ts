@@ -1,8 +1,17 @@
-/** What makes a DPS unique at the authorizer (domain.md section 4). `municipality` is the emitter's IBGE code, 7 digits. */
-export type DpsIdentity = { municipality: string; cnpj: string; series: string; number: number };
+import type { Branded } from './brand.js';
+import type { CompanyId } from './ids.js';
 
-/** The 45-character `infDPS/@Id`: series and number are padded here and only here; `2` says that a CNPJ follows. */
-export const dpsId = ({ municipality, cnpj, series, number }: DpsIdentity): string => {
+/** The 50 characters that name an NFS-e. */
+export type AccessKey = Branded<string, 'access key'>;
+
+/** The 45 characters that name a DPS: `infDPS/@Id`. */
+export type DpsId = Branded<string, 'DPS id'>;
+
+/** What identifies a DPS at the authorizer (docs/national-system.md#dps-id). `municipality` is the emitter's IBGE code, 7 digits. */
+type DpsIdentity = { municipality: string; cnpj: CompanyId; series: string; number: number };
+
+/** The 45-character `infDPS/@Id`. Series and number are padded only here; `2` says that a CNPJ follows. */
+export const dpsId = ({ municipality, cnpj, series, number }: DpsIdentity): DpsId => {
   if (!Number.isSafeInteger(number) || number < 1) throw new Error('a DPS number is a whole number from 1 on');
   const id = `DPS${municipality}2${cnpj}${series.padStart(5, '0')}${String(number).padStart(15, '0')}`;
   if (!DPS_ID.test(id)) throw new Error('the parts do not make a DPS id');
@@ -10,8 +19,8 @@ export const dpsId = ({ municipality, cnpj, series, number }: DpsIdentity): stri
 };
 
 /**
- * Check digit of an access key over its first 49 characters: modulo 11, weights 2 to 9 from the right, remainders 0 and
- * 1 give 0; a letter of an alphanumeric CNPJ counts as its ASCII code minus 48 (domain.md section 4).
+ * Check digit of an access key over its first 49 characters (docs/national-system.md#check-digit): modulo 11, weights 2 to 9 from the right,
+ * remainders 0 and 1 give 0; a letter of an alphanumeric CNPJ counts as its ASCII code minus 48.
  */
 export const accessKeyCheckDigit = (first49: string): string => {
   if (first49.length !== KEY_LENGTH - 1) throw new Error('the check digit is made from 49 characters');
@@ -23,12 +32,15 @@ export const accessKeyCheckDigit = (first49: string): string => {
   return remainder < 2 ? '0' : String(11 - remainder);
 };
 
-/** Shape and check digit. The XSD's own pattern misplaces the alphanumeric window and is not used (domain.md section 4). */
+/** Checks shape and check digit. The XSD's pattern misplaces the alphanumeric part and is not used (docs/national-system.md#access-key). */
 export const isAccessKey = (value: string): boolean =>
   ACCESS_KEY.test(value) && accessKeyCheckDigit(value.slice(0, -1)) === value.slice(-1);
 
-/** `pedRegEvento` id of a cancellation: one per note, so every try carries the same. */
-export const cancellationRequestId = (accessKey: string): string => `PRE${accessKey}${CANCELLATION_EVENT}`;
+/** The provider's CNPJ in an access key. */
+export const providerOfKey = (accessKey: string): string => accessKey.slice(9, 23);
+
+/** `pedRegEvento` id of a cancellation. There is one per note, so every attempt carries the same id. */
+export const cancellationRequestId = (accessKey: AccessKey): string => `PRE${accessKey}${CANCELLATION_EVENT}`;
 
 /** Code of the cancellation event, e101101. */
 export const CANCELLATION_EVENT = '101101';
@@ -37,5 +49,5 @@ const KEY_LENGTH = 50;
 
 const DPS_ID = /^DPS[0-9]{7}2[0-9A-Z]{14}[0-9]{20}$/;
 
-/** Municipality and generator, kind of inscription, inscription, then number, year and month, random part and digit. */
+/** Municipality and generator, kind of inscription, inscription, then number, year and month, random part, and check digit. */
 const ACCESS_KEY = /^[0-9]{7}[12][12][0-9A-Z]{14}[0-9]{27}$/;

@@ -3,12 +3,12 @@ export type Canonical = string & { readonly __brand: 'Canonical' };
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** What an element may hold: undefined stands for an element that the layout leaves out. */
+/** Content of an element; undefined means an element that the layout leaves out. */
 export type Child = Canonical | undefined;
 
 /**
- * One element around what `text`, `field` and `element` made. Throws for an element without content: the layout forbids empty
- * elements (domain.md section 5), so an optional one must be left out by its maker.
+ * One element around results of `text`, `field` and `element`. Throws for an element without content: the layout forbids empty elements
+ * (docs/national-system.md#texts), so callers must leave out optional ones.
  */
 export const element = (name: string, ...children: readonly Child[]): Canonical =>
   elementWith(name, NO_ATTRIBUTES, ...children);
@@ -21,21 +21,21 @@ export const elementWith = (name: string, attributes: Attributes, ...children: r
   return `<${name}${attributesText(attributes)}>${content}</${name}>` as Canonical;
 };
 
-/** Escaped character data. Throws for a character that XML 1.0 cannot carry; the text itself is never in the message. */
+/** Escaped character data. Throws for a character that XML 1.0 cannot carry; the message never holds the text. */
 export const text = (value: string): Canonical => {
   if (!NOT_PLAIN.test(value)) return value as Canonical;
   if (!isXmlText(value)) throw new Error('the text holds a character that XML 1.0 cannot carry');
   return value.replace(/[&<>\r]/g, (character) => TEXT_ESCAPES[character] ?? character) as Canonical;
 };
 
-/** `<name>value</name>`, the commonest case; nothing at all for an undefined value. */
+/** `<name>value</name>`, the most common case; undefined for an undefined value. */
 export function field(name: string, value: string): Canonical;
 export function field(name: string, value: string | undefined): Canonical | undefined;
 export function field(name: string, value: string | undefined): Canonical | undefined {
   return value === undefined ? undefined : element(name, text(value));
 }
 
-/** True when every character is one of XML 1.0's `Char`: no control characters but tab and line breaks, no half surrogate. */
+/** True when every character is a `Char` of XML 1.0: no control characters except tab and line breaks, no half surrogate. */
 export const isXmlText = (value: string): boolean => !FORBIDDEN.test(value);
 
 const attributesText = (attributes: Attributes): string =>
@@ -53,7 +53,7 @@ const attributeValue = (value: string): string => {
 
 const NO_ATTRIBUTES: Attributes = {};
 
-/** Anything that may have to be escaped or refused; almost no value has it, which one pass tells. */
+/** Characters that may need escaping or refusal. Almost no value has any, so one pass is usually enough. */
 const NOT_PLAIN = /[^ -%'-;=?-~]/;
 
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;

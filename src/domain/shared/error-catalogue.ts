@@ -1,14 +1,9 @@
-/** The closed set of families (spec "Versioning" 3). */
-export type ErrorType =
-  | 'invalid_request'
-  | 'authentication_error'
-  | 'permission_error'
-  | 'rate_limit_error'
-  | 'api_error';
+/** The closed set of error families (VER-3). */
+type ErrorType = 'invalid_request' | 'authentication_error' | 'permission_error' | 'rate_limit_error' | 'api_error';
 
 /**
- * One row of the spec's error table. `message` is Portuguese, for people, and says what to do; a refusal may bring a
- * more precise one. `param` is fixed per code where one field is always at fault (reading 50).
+ * One code of docs/contract.md, "Error codes". `message` is Portuguese, for people, and says what to do; a refusal may carry a more precise
+ * one. `param` is fixed for codes where one field is always at fault (ERR-param).
  */
 export type CatalogueEntry = {
   status: number;
@@ -131,7 +126,6 @@ export const errorCatalogue = {
   'nfse.customer_type_conflict': invalid(
     422,
     'Há campos incompatíveis com o customer.type declarado. Remova-os ou corrija o tipo do cliente.',
-    'customer.type',
   ),
   'nfse.cancel_window_closed': invalid(
     422,
@@ -198,12 +192,12 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One thing wrong with a body: the dotted path of the field (`customer.document`) and a Portuguese sentence naming it. */
+/** One fault of a body: the dotted path of the field (`customer.document`) and a Portuguese sentence that names the field. */
 export type Cause = { param: string; message: string };
 
 /**
- * A refusal is a value. What is absent comes from the catalogue; `causes` only on refusals of a body (reading 49),
- * `retryable` and `retryAfterSeconds` only where the spec lets them vary.
+ * A refusal as a value. Absent fields come from the catalogue. `causes` occurs only on refusals of a body (ERR-errors), `retryable` and
+ * `retryAfterSeconds` only where the contract lets them vary.
  */
 export type Refusal = {
   code: ErrorCode;

@@ -1,28 +1,32 @@
-/** `live` is a fiscal document, `test` the restricted-production environment; fixed by the API key (spec "What the service does" 6). */
+import type { Branded } from './brand.js';
+
+/** `live` is a fiscal document, `test` the restricted-production environment; the API key decides (SVC-6). */
 export type Mode = 'live' | 'test';
 
-/** The 14-character CNPJ. Text for ever: the alphanumeric CNPJ has letters. */
-export type CompanyId = string;
+/** The 14-character CNPJ. Always text: an alphanumeric CNPJ has letters. */
+export type CompanyId = Branded<string, 'company id'>;
 
 /** A lower-case UUID, without the `nfse_` prefix that the API shows. */
-export type InvoiceId = string;
+export type InvoiceId = Branded<string, 'invoice id'>;
 
-export type StreamName = string;
+export type StreamName = Branded<string, 'stream name'>;
 
-/** Mode and tenant are part of the name, so a stream of another company or mode cannot be found by id (design section 4). */
+/** The name contains mode and tenant, so an id cannot lead to a stream of another company or mode (docs/architecture.md#streams-and-events). */
 export const invoiceStream = (mode: Mode, companyId: CompanyId, invoiceId: InvoiceId): StreamName =>
   `${invoicePrefix[mode]}${companyId}_${invoiceId}`;
 
 export const dpsStream = (mode: Mode, companyId: CompanyId, series: string): StreamName =>
   `${dpsPrefix[mode]}${companyId}_${series}`;
 
-export const companyStream = (companyId: CompanyId): StreamName => `company-${companyId}`;
+export const companyStream = (companyId: CompanyId): StreamName => `${companyPrefix}${companyId}`;
 
 export const systemApiStream: StreamName = 'system-api';
 
 export const invoicePrefix = { live: 'nfseLive-', test: 'nfseTest-' } as const satisfies Record<Mode, string>;
 
-const dpsPrefix = { live: 'dpsLive-', test: 'dpsTest-' } as const satisfies Record<Mode, string>;
+export const companyPrefix = 'company-';
+
+export const dpsPrefix = { live: 'dpsLive-', test: 'dpsTest-' } as const satisfies Record<Mode, string>;
 
 export type InvoiceAddress = { mode: Mode; companyId: CompanyId; invoiceId: InvoiceId };
 
@@ -35,9 +39,9 @@ export const parseInvoiceStream = (stream: StreamName): InvoiceAddress | undefin
   return { mode: mode === 'Live' ? 'live' : 'test', companyId, invoiceId };
 };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** `nfse_<uuid>` or a bare UUID, in any case, as the routes accept it (reading 26); undefined means `invalid_id`. */
+/** `nfse_<uuid>` or a plain UUID, in any case (ID-1); undefined means `invalid_id`. */
 export const parseInvoiceId = (text: string): InvoiceId | undefined => {
   const bare = text.startsWith('nfse_') ? text.slice('nfse_'.length) : text;
   return UUID.test(bare) ? bare.toLowerCase() : undefined;

@@ -15,7 +15,7 @@ const MONTHS = [
   'dezembro',
 ] as const;
 
-/** Replaces the six markers by the Brasília date of receipt; any other `{{...}}` stays as it is (spec "issue", reading 43). */
+/** Replaces the six markers by the Brasília date of receipt; any other `{{...}}` stays (POST-description). */
 export const expandMarkers = (text: string, receivedAt: Instant): string => {
   if (!text.includes('{{')) return text;
   const { year, month, day } = brasiliaWallClock(receivedAt);

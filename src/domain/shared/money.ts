@@ -1,7 +1,9 @@
-/** An integer amount of cents; never a fraction, never a float of reais. */
-export type Cents = number;
+import type { Branded } from './brand.js';
 
-/** `123456` to `1234.56`: the layout's decimal text, exactly two places, point as separator (domain.md section 5). */
+/** An integer number of cents; never a fraction, never a float of reais. */
+export type Cents = Branded<number, 'cents'>;
+
+/** `123456` to `1234.56`: the layout's decimal text, two places, point as separator (docs/national-system.md#decimals). */
 export const decimalFromCents = (cents: Cents): string => {
   if (!Number.isSafeInteger(cents) || cents < 0)
     throw new Error('an amount must be a non-negative whole number of cents');
@@ -9,7 +11,7 @@ export const decimalFromCents = (cents: Cents): string => {
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 };
 
-/** `1234.56` or `1234` to `123456`. Undefined when the text is not such a decimal or the result is not a safe integer. */
+/** `1234.56` or `1234` to `123456`; undefined for another text or when the result is not a safe integer. */
 export const centsFromDecimal = (text: string): Cents | undefined => {
   const match = /^(\d+)(?:\.(\d{2}))?$/.exec(text);
   if (match === null) return undefined;

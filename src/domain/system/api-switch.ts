@@ -1,8 +1,20 @@
+import { type Decided, type Fold, noChange } from '../shared/decision.js';
 import type { Instant } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
-import type { SystemEvent } from './events.js';
 
-/** The kill switch of the whole API; it is on until an operator says otherwise. */
+/** The kill switch of the whole API. Storage format, with the promise of the invoice's events. */
+export type SystemEvent =
+  | { type: 'ApiSwitchedOff'; data: { reason?: string; at: Instant } }
+  | { type: 'ApiSwitchedOn'; data: { at: Instant } };
+
+export const systemPersonalFields = {
+  ApiSwitchedOff: [],
+  ApiSwitchedOn: [],
+} as const satisfies Record<SystemEvent['type'], readonly string[]>;
+
+export const systemEventTypes = Object.keys(systemPersonalFields) as SystemEvent['type'][];
+
+/** The kill switch of the whole API; on unless an operator switched it off. */
 export type ApiSwitch = 'on' | 'off';
 
 export const evolveApiSwitch = (_state: ApiSwitch, event: SystemEvent): ApiSwitch => {
@@ -16,14 +28,16 @@ export const evolveApiSwitch = (_state: ApiSwitch, event: SystemEvent): ApiSwitc
   }
 };
 
-/** Switching to where it stands is no event, whatever the reason given. */
+export const apiSwitchFold: Fold<ApiSwitch, SystemEvent> = { initial: 'on', evolve: evolveApiSwitch };
+
+/** No event when the switch has that position already, whatever the reason. */
 export const switchApi = (
   state: ApiSwitch,
   to: ApiSwitch,
   reason: string | undefined,
   at: Instant,
-): { events: readonly SystemEvent[] } => {
-  if (state === to) return { events: [] };
+): Decided<SystemEvent> => {
+  if (state === to) return noChange;
   if (to === 'on') return { events: [{ type: 'ApiSwitchedOn', data: { at } }] };
   return { events: [{ type: 'ApiSwitchedOff', data: { ...(reason === undefined ? {} : { reason }), at } }] };
 };

@@ -3,13 +3,13 @@ import type { RateLimits } from '../deps.js';
 
 export type Bucket = keyof RateLimits;
 
-/** `retryAfterSeconds` is there when the request is over the limit; such a request takes no slot. */
-export type RateVerdict = { state: RateState; retryAfterSeconds?: number };
+/** `retryAfterSeconds` is present when the request is over the limit; such a request takes no slot. */
+type RateVerdict = { state: RateState; retryAfterSeconds?: number };
 
 export type RateLimiter = {
   /** Takes a slot of this key's bucket at `nowMs`. */
   take(keyId: string, bucket: Bucket, nowMs: number): RateVerdict;
-  /** Logs in memory: those of the keys that took a slot in the last 60 seconds, two per key at most. */
+  /** Number of logs in memory: at most two for each key that took a slot in the last 60 seconds. */
   kept(): number;
 };
 
@@ -25,13 +25,13 @@ export const createRateLimiter = (limits: RateLimits): RateLimiter => {
 };
 
 export type SlidingLimit = {
-  /** Takes a slot of `place` at `nowMs`. */
+  /** Takes a slot of `place` (a key or an invoice) at `nowMs`. */
   take(place: string, nowMs: number): RateVerdict;
-  /** Logs in memory: those of the places that took a slot in the last 60 seconds. */
+  /** Number of logs in memory: one for each `place` that took a slot in the last 60 seconds. */
   kept(): number;
 };
 
-/** At most `limit` in any 60 seconds for each place: `Reset` = the newest hit leaves, `Retry-After` = the oldest leaves. */
+/** At most `limit` hits in any 60 seconds for each `place`. Reset is when the newest hit leaves, Retry-After when the oldest leaves. */
 export const createSlidingLimit = (limit: number): SlidingLimit => {
   const logs = new Map<string, number[]>();
   return {
@@ -54,7 +54,7 @@ export const createSlidingLimit = (limit: number): SlidingLimit => {
   };
 };
 
-/** A hit of the future, of a clock that was set back since, counts as one of now: else it would stay for as long as that. */
+/** A hit in the future, from before the clock was set back, counts as a hit of now; otherwise it would stay longer than 60 seconds. */
 const dropOld = (hits: number[], nowMs: number): void => {
   if ((hits[hits.length - 1] ?? nowMs) > nowMs)
     for (const [index, at] of hits.entries()) hits[index] = Math.min(at, nowMs);
@@ -68,7 +68,7 @@ const keepLast = (logs: Map<string, number[]>, place: string, hits: number[]): v
   logs.set(place, hits);
 };
 
-/** The order makes this cost one look per request. */
+/** The order of the map limits this to one look per request. */
 const forgetIdle = (logs: Map<string, number[]>, nowMs: number): void => {
   for (const [place, hits] of logs) {
     if (nowMs - (hits[hits.length - 1] ?? nowMs) < WINDOW_MS) return;
@@ -76,6 +76,6 @@ const forgetIdle = (logs: Map<string, number[]>, nowMs: number): void => {
   }
 };
 
-/** Rounded up, 1 to 60. */
+/** Seconds until the hit leaves the window, rounded up, at least 1. */
 const secondsUntilLeft = (hitMs: number, nowMs: number): number =>
   Math.max(1, Math.ceil((hitMs + WINDOW_MS - nowMs) / 1000));

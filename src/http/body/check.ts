@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import type { Cause } from '../../domain/shared/error-catalogue.js';
+import type { Cause, ErrorCode, Refusal } from '../../domain/shared/error-catalogue.js';
 import { isObject, type JsonBody } from './read-json-object.js';
 
-export type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
+type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
-export type Checked<S extends ObjectSchema> = { value: v.InferOutput<S> } | { causes: readonly Cause[] };
+type Checked<S extends ObjectSchema> = { value: v.InferOutput<S> } | { causes: readonly Cause[] };
 
 /**
- * Checks a body against a schema whose own keys are the only ones allowed, and lists every cause: the sent fields in the
- * order of the document, then the missing ones, level by level. Valibot's own strict object stops at the first unknown
- * key and takes `toString` for a known one. Schemas transform nothing, so the value is the body itself.
+ * Checks a body against a schema and lists every cause: the sent fields in the order of the document, then the missing ones, level by level.
+ * Only the schema's fields are allowed. Valibot's strict object stops at the first unknown key and takes `toString` for a known one. Schemas
+ * transform nothing, so the value is the body itself.
  */
 export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Checked<S> => {
   const causes: Cause[] = [];
@@ -20,7 +20,7 @@ export const checkBody = <S extends ObjectSchema>(schema: S, body: JsonBody): Ch
   return causes.length === 0 ? { value: body as v.InferOutput<S> } : { causes };
 };
 
-/** As many as a body has that keeps within its bounds (`MAX_STRUCTURE`); the last cause says that there are more. */
+/** About the number of causes that a body within `MAX_STRUCTURE` can have. A last cause says that there are more. */
 const MOST_CAUSES = 1_000;
 const MORE: Cause = { param: '', message: `Há mais de ${MOST_CAUSES} causas; as seguintes não foram listadas.` };
 
@@ -61,5 +61,11 @@ const isObjectSchema = (schema: v.GenericSchema): schema is v.GenericSchema & Ob
 
 const LONGEST_SHOWN_KEY = 100;
 
-/** An unknown key may be megabytes long; its beginning identifies it. */
+/** An unknown key may be megabytes long, so only its beginning is shown. */
 const shown = (key: string): string => (key.length > LONGEST_SHOWN_KEY ? `${key.slice(0, LONGEST_SHOWN_KEY)}…` : key);
+
+/** `message` and `param` are those of the first cause; `errors` lists all causes, the first included (ERR-errors). */
+export const bodyRefusal = (code: ErrorCode, causes: readonly Cause[]): Refusal => {
+  const [first] = causes;
+  return { code, causes, ...(first === undefined ? {} : { message: first.message, param: first.param }) };
+};

@@ -1,15 +1,14 @@
 import type { IssueRequest } from '../../domain/company/eligibility.js';
 import type { Cause, Refusal } from '../../domain/shared/error-catalogue.js';
 import { expandMarkers } from '../../domain/shared/markers.js';
+import { present } from '../../domain/shared/present.js';
 import type { Instant } from '../../domain/shared/time.js';
-import { checkBody } from './check.js';
+import { bodyRefusal, checkBody } from './check.js';
 import { DOCUMENT_MESSAGE, type IssueBody, issueBody, MAX_DESCRIPTION } from './issue-schema.js';
-import { present } from './present.js';
 import { isObject, type JsonBody } from './read-json-object.js';
-import { bodyRefusal } from './refusal.js';
 import { isLongerThan } from './text.js';
 
-/** The whole 400 part of an issue (spec "POST /v1/nfse: issue"): the schema and what two fields or the day of receipt decide. */
+/** All 400 rules of the issue route (docs/contract.md, "POST /v1/nfse: issue"): the schema, field combinations, and the expanded markers. */
 export const issueRequestOf = (
   body: JsonBody,
   receivedAt: Instant,
@@ -26,7 +25,7 @@ export const issueRequestOf = (
   return { refused: bodyRefusal(documentAlone ? 'nfse.customer_document_invalid' : 'invalid_request', causes) };
 };
 
-/** Reading 42. */
+/** `tax_id` and `tax_id_absence_reason` exclude each other (POSTC-tax_id). */
 const contradictions = ({ customer }: JsonBody): readonly Cause[] => {
   if (!isObject(customer) || !Object.hasOwn(customer, 'tax_id') || !Object.hasOwn(customer, 'tax_id_absence_reason'))
     return [];
@@ -34,7 +33,7 @@ const contradictions = ({ customer }: JsonBody): readonly Cause[] => {
   return [{ param: 'customer.tax_id', message }];
 };
 
-/** The limit holds after the markers too (reading 43); a text too long before them has its cause already. */
+/** The limit also holds after the markers are expanded (POST-description). A text too long before that has its cause already. */
 const expandedTooLong = ({ description }: JsonBody, receivedAt: Instant): readonly Cause[] => {
   if (typeof description !== 'string' || isLongerThan(MAX_DESCRIPTION, description)) return [];
   if (!isLongerThan(MAX_DESCRIPTION, expandMarkers(description, receivedAt))) return [];

@@ -1,14 +1,18 @@
 import * as v from 'valibot';
 import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
-import { CUSTOMER_DOCUMENT } from '../../domain/shared/federal-document.js';
-import { referenceText } from './reference.js';
-import { codeText, codeTooLong, MAX_CODE, text } from './text.js';
+import { codeText, codeTooLong, MAX_CODE, referenceText, text } from './text.js';
 
-export const MIN_AMOUNT = 100;
-export const MAX_AMOUNT = Number.MAX_SAFE_INTEGER;
+/**
+ * Form of `customer.document`: a CPF of 11 or a CNPJ of 14 digits (POSTC-document). Only this line keeps CNPJs with letters out of the API:
+ * the code behind takes `[0-9A-Z]{12}[0-9]{2}`, as does the layout since 2026-08-10 (docs/national-system.md#cnpj-with-letters).
+ */
+export const CUSTOMER_DOCUMENT = /^(?:[0-9]{11}|[0-9]{14})$/;
+
+const MIN_AMOUNT = 100;
+const MAX_AMOUNT = Number.MAX_SAFE_INTEGER;
 export const MAX_DESCRIPTION = 2000;
 
-/** Alone it has a code of its own; beside other causes it is one of them (reading 49). */
+/** As the only cause it has its own code; beside other causes it is one of them (CODE-nfse.customer_document_invalid, ERR-errors). */
 export const DOCUMENT_MESSAGE = errorCatalogue['nfse.customer_document_invalid'].message;
 
 const AMOUNT_MESSAGE = `amount_in_cents deve ser um número inteiro de centavos, de ${MIN_AMOUNT} a ${MAX_AMOUNT}.`;
@@ -22,7 +26,7 @@ const amount = v.pipe(
 
 const FOREIGN_AMOUNT_MESSAGE = `foreign_amount.amount_in_cents deve ser um número inteiro de centavos, até ${MAX_AMOUNT}.`;
 
-/** Zero and negative amounts pass: they have a code of their own, which comes later (reading 39). */
+/** Zero and negative amounts pass: a later rule refuses them with their own code (CODE-nfse.foreign_amount_invalid). */
 const foreignAmount = v.strictObject({
   currency: v.optional(codeText('foreign_amount.currency', 'Código ISO de três letras.')),
   amount_in_cents: v.optional(
@@ -35,7 +39,7 @@ const foreignAmount = v.strictObject({
   ),
 });
 
-/** Missing fields of an export are one 422 that names them all (reading 39), so nothing is required here. */
+/** All fields are optional here, because one 422 names all missing fields of an export (CODE-nfse.export_incomplete). */
 const address = v.strictObject({
   street: v.optional(text('customer.address.street', { max: 255, latin: true }, 'Logradouro no exterior.')),
   number: v.optional(text('customer.address.number', { max: 60, latin: true }, 'Número.')),
@@ -63,7 +67,7 @@ const customer = v.strictObject({
   address: v.optional(address),
 });
 
-/** The body of `POST /v1/nfse` (spec "POST /v1/nfse: issue"). Rules across fields and registries come later. */
+/** The body of `POST /v1/nfse`. Rules across fields and registries come later. */
 export const issueBody = v.strictObject({
   amount_in_cents: amount,
   description: text(
@@ -92,3 +96,14 @@ export const issueBody = v.strictObject({
 });
 
 export type IssueBody = v.InferOutput<typeof issueBody>;
+
+/** The body of `POST /v1/nfse/{id}/cancel`; `{}` is enough. */
+export const cancelBody = v.strictObject({
+  reason: v.optional(
+    v.picklist(
+      ['issuance_error', 'service_not_provided', 'other'],
+      'reason deve ser issuance_error, service_not_provided ou other.',
+    ),
+  ),
+  description: v.optional(text('description', { min: 15, max: 255, latin: true }, 'Justificativa do cancelamento.')),
+});

@@ -1,6 +1,6 @@
-/** How arrays and objects nest, of bytes that come in parts. What else JSON asks for is not looked at. */
-export type Nesting = {
-  /** Goes on at `from`, inside a string or outside of any. */
+/** The nesting of arrays and objects, in bytes that come in parts. Other rules of JSON are not checked. */
+type Nesting = {
+  /** Starts inside or outside a string, at a given depth. */
   begin(at: { depth: number; deepest: number; inString: boolean }): void;
   scan(chunk: Uint8Array, from: number): void;
   deepest(): number;
@@ -9,7 +9,7 @@ export type Nesting = {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** `[` and `{`, `]` and `}` differ in this bit alone. */
+/** This bit is the only difference between `[` and `{`, and between `]` and `}`. */
 const BRACE_BIT = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;

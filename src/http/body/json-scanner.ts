@@ -1,19 +1,25 @@
-import { MAX_DEPTH, MAX_DIGITS, MAX_SCALAR_BYTES, MAX_STRUCTURE, MAX_TEXT_BYTES } from './json-bounds.js';
 import { createNesting } from './json-nesting.js';
-import { createStringScan } from './json-string-scan.js';
-import { createKeptText } from './kept-text.js';
-import { createUtf8Check } from './utf8-check.js';
+import {
+  createKeptText,
+  createStringScan,
+  createUtf8Check,
+  MAX_DEPTH,
+  MAX_DIGITS,
+  MAX_SCALAR_BYTES,
+  MAX_STRUCTURE,
+  MAX_TEXT_BYTES,
+} from './json-string-scan.js';
 
 /**
- * `text` is small and means what the body means, as far as a body can be valid: white space between tokens is gone, and very
- * long strings are cut. The parser has the last word on whether it is JSON.
+ * `text` is a small equivalent of a body that may be valid: without white space between tokens, and with very long strings cut. The parser
+ * decides whether it is JSON.
  */
 export type Scanned =
   | { kind: 'text'; text: string }
   | { kind: 'malformed' | 'too_deep' | 'too_much_structure' | 'too_many_digits' | 'too_long' };
 
 export type JsonScanner = {
-  /** The next bytes of the body: one pass over them, whatever they hold. */
+  /** Takes the next bytes of the body, in one pass. */
   feed(chunk: Uint8Array): void;
   end(): Scanned;
 };
@@ -24,7 +30,7 @@ const OPENING = 3;
 const CLOSING = 4;
 const BETWEEN = 5;
 
-/** What a byte means outside of strings; 0 is a part of a number or of a word. */
+/** Meaning of a byte outside strings; 0 is a part of a number or a word. */
 const MEANING = new Uint8Array(256);
 for (const [meaning, characters] of [
   [SPACE, ' \t\n\r'],
@@ -39,8 +45,8 @@ const QUOTE_BYTE = 0x22;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 
 /**
- * Looks at a body as it comes and keeps what the parser needs of it, so that neither memory nor the parser's work grows with
- * the body. Behind a fault or a bound only the nesting counts, which tells whether the body ends where it should.
+ * Scans a body while it arrives and keeps only what the parser needs, so that neither memory nor the parser's work grows with the body. After
+ * a fault or a bound, only the nesting is followed, which shows whether the body ends properly.
  */
 export const createJsonScanner = (): JsonScanner => {
   const utf8 = createUtf8Check();
@@ -53,7 +59,7 @@ export const createJsonScanner = (): JsonScanner => {
   let depth = 0;
   let deepest = 0;
   let structure = 0;
-  /** A string, a number or a word stands before this place, and nothing that separates it from another. */
+  /** A string, number or word ended just before, without a separator since. */
   let afterValue = false;
   let scalarBytes = 0;
   let digits = 0;
@@ -77,7 +83,7 @@ export const createJsonScanner = (): JsonScanner => {
     if (structure > MAX_STRUCTURE) stop('too_much_structure');
   };
 
-  /** The first byte of a number or a word, or the next one. */
+  /** Takes a byte of a number or a word. */
   const takeScalar = (byte: number): void => {
     if (scalarBytes === 0) digits = 0;
     const isSecond = scalarBytes === 0 && afterValue;
@@ -128,7 +134,7 @@ export const createJsonScanner = (): JsonScanner => {
     return at;
   };
 
-  /** A mark before the body is skipped; the beginning of one is nothing that JSON allows there. */
+  /** Skips a byte order mark. An incomplete mark is malformed JSON. */
   const skipMark = (chunk: Uint8Array): number => {
     let at = 0;
     while (markBytes < 3 && at < chunk.length && chunk[at] === BYTE_ORDER_MARK[markBytes]) {

@@ -1,12 +1,31 @@
-import { MAX_STRING_BYTES } from './json-bounds.js';
-import type { KeptText } from './kept-text.js';
-import { isContinuation } from './utf8-check.js';
+import { isUtf8 } from 'node:buffer';
 
-/** One string of a body after another, in whatever parts its bytes come. */
-export type StringScan = {
-  /** To be called behind the opening quote. */
+/** Valid bodies nest at most 3 deep; parsing millions of levels would block the process for seconds. */
+export const MAX_DEPTH = 64;
+
+/** Most commas, colons, braces and brackets outside strings. The fullest valid body has about 60. */
+export const MAX_STRUCTURE = 2_000;
+
+/** Most bytes for the parser. The longest valid body, fully escaped, needs about 40 KiB. */
+export const MAX_TEXT_BYTES = 256 * 1024;
+
+/**
+ * Most bytes kept of each string, as sent. The longest field holds 2000 characters of at most 12 bytes each, so a cut string is still too
+ * long for every field.
+ */
+const MAX_STRING_BYTES = 32 * 1024;
+
+/** Most digits in a row. */
+export const MAX_DIGITS = 128;
+
+/** Most bytes of a number: at most three rows of digits, with their signs. Anything longer is not JSON. */
+export const MAX_SCALAR_BYTES = 512;
+
+/** Scans the strings of a body, one after another, in parts of any size. */
+type StringScan = {
+  /** Must be called after the opening quote. */
   begin(): void;
-  /** Goes on at `from`; answers where it stopped: behind the closing quote, behind a fault, or at the end of the chunk. */
+  /** Continues at `from`; returns the position after the closing quote, after a fault, or at the end of the chunk. */
   scan(chunk: Uint8Array, from: number): number;
   state(): 'open' | 'closed' | 'faulty';
 };
@@ -15,22 +34,22 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
-/** Two escapes of six bytes. */
+/** Two escapes of six bytes each. */
 const PAIR_BYTES = 12;
 
-/** Bytes that stand for themselves inside a string: no quote, no backslash, no control character. */
+/** Bytes that represent themselves inside a string: no quote, no backslash, no control character. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_unused, byte) =>
   byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
 const ESCAPED = tableOf('"\\/bfnrtu');
 const HEXADECIMAL = tableOf('0123456789abcdefABCDEF');
 
-/** Checks all of each string and keeps its beginning. */
+/** Checks each string to its end and keeps its beginning. */
 export const createStringScan = (kept: KeptText): StringScan => {
   let state: 'open' | 'closed' | 'faulty' = 'closed';
   let length = 0;
   let cut = false;
-  /** 0 outside of an escape, 5 behind its backslash, 4 to 1 for the hexadecimal digits that are still to come. */
+  /** 0 outside an escape, 5 after its backslash, 4 to 1 for the number of hexadecimal digits still missing. */
   let escapeLeft = 0;
   let unit = 0;
   let afterHighHalf = false;
@@ -48,7 +67,7 @@ export const createStringScan = (kept: KeptText): StringScan => {
     return at;
   };
 
-  /** No pair is cut into halves, which would be another fault than the length. */
+  /** A surrogate pair is never cut in half, which would be another fault than the length. */
   const beginEscape = (): void => {
     cut ||= length >= MAX_STRING_BYTES && !(afterHighHalf && length < MAX_STRING_BYTES + PAIR_BYTES);
     escapeLeft = 5;
@@ -62,8 +81,8 @@ export const createStringScan = (kept: KeptText): StringScan => {
     kept.put(byte);
   };
 
-  /** False for a byte that cannot stand there. */
-  const goOnEscape = (byte: number): boolean => {
+  /** False for a byte that an escape cannot have there. */
+  const takeEscapeByte = (byte: number): boolean => {
     if ((escapeLeft === 5 ? ESCAPED : HEXADECIMAL)[byte] !== 1) return false;
     if (escapeLeft === 5) escapeLeft = byte === LETTER_U ? 4 : 0;
     else {
@@ -75,10 +94,10 @@ export const createStringScan = (kept: KeptText): StringScan => {
     return true;
   };
 
-  /** `step` behind this byte, or where the fault is: a digit that is missing may be the closing quote. */
-  const special = (byte: number): boolean => {
+  /** True when the byte is used up. False for a wrong byte inside an escape of digits, which may be the closing quote. */
+  const takeSpecialByte = (byte: number): boolean => {
     if (escapeLeft > 0) {
-      if (goOnEscape(byte)) return true;
+      if (takeEscapeByte(byte)) return true;
       state = 'faulty';
       return escapeLeft === 5;
     }
@@ -99,7 +118,8 @@ export const createStringScan = (kept: KeptText): StringScan => {
       let at = from;
       while (at < chunk.length && state === 'open') {
         if (escapeLeft === 0) at = cut ? skipChecked(chunk, at) : keepPlain(chunk, at);
-        if (at < chunk.length && !(escapeLeft === 0 && PLAIN[chunk[at] ?? 0] === 1) && special(chunk[at] ?? 0)) at += 1;
+        if (at < chunk.length && !(escapeLeft === 0 && PLAIN[chunk[at] ?? 0] === 1) && takeSpecialByte(chunk[at] ?? 0))
+          at += 1;
       }
       return at;
     },
@@ -107,7 +127,7 @@ export const createStringScan = (kept: KeptText): StringScan => {
   };
 };
 
-/** Where plain text and whole escapes end. */
+/** Position where plain text and whole escapes end. */
 const skipChecked = (chunk: Uint8Array, from: number): number => {
   let at = from;
   while (at < chunk.length) {
@@ -121,7 +141,7 @@ const skipChecked = (chunk: Uint8Array, from: number): number => {
   return at;
 };
 
-/** 0 for what is no whole escape within this chunk. */
+/** Length of the escape; 0 without a whole escape in this chunk. */
 const escapeLength = (chunk: Uint8Array, at: number): number => {
   const letter = chunk[at + 1] ?? 0;
   if (chunk[at] !== BACKSLASH || ESCAPED[letter] !== 1) return 0;
@@ -135,3 +155,116 @@ function tableOf(characters: string): Uint8Array {
   for (const byte of Buffer.from(characters)) table[byte] = 1;
   return table;
 }
+
+/** Keeps bytes up to a limit; exceeding the limit drops all of them. */
+type KeptText = {
+  put(byte: number): void;
+  putRange(chunk: Uint8Array, start: number, end: number): void;
+  /** Drops the bytes; nothing is kept from here on. */
+  drop(): void;
+  overflowed(): boolean;
+  /** The bytes as text; they must have been checked as UTF-8. */
+  text(): string;
+};
+
+const FIRST_BYTES = 1024;
+const NONE = Buffer.alloc(0);
+
+export const createKeptText = (limitBytes: number): KeptText => {
+  let bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  let used = 0;
+  let dropped = false;
+  let overflowed = false;
+  const drop = (): void => {
+    dropped = true;
+    used = 0;
+    bytes = NONE;
+  };
+  const hasRoom = (more: number): boolean => {
+    if (dropped) return false;
+    if (used + more <= bytes.length) return true;
+    if (used + more > limitBytes) {
+      overflowed = true;
+      drop();
+      return false;
+    }
+    const larger = Buffer.allocUnsafe(Math.min(limitBytes, Math.max(2 * bytes.length, used + more)));
+    larger.set(bytes.subarray(0, used));
+    bytes = larger;
+    return true;
+  };
+  return {
+    put: (byte) => {
+      if (!hasRoom(1)) return;
+      bytes[used] = byte;
+      used += 1;
+    },
+    putRange: (chunk, start, end) => {
+      if (!hasRoom(end - start)) return;
+      bytes.set(chunk.subarray(start, end), used);
+      used += end - start;
+    },
+    drop,
+    overflowed: () => overflowed,
+    text: () => bytes.toString('utf8', 0, used),
+  };
+};
+
+/** Checks that bytes are UTF-8, wherever their parts are cut. */
+type Utf8Check = {
+  /** False as soon as the bytes so far cannot begin UTF-8, and from then on. */
+  feed(chunk: Uint8Array): boolean;
+  /** Whether all bytes are UTF-8 and the last character is complete. */
+  end(): boolean;
+};
+
+export const createUtf8Check = (): Utf8Check => {
+  const begun = new Uint8Array(4);
+  let have = 0;
+  let need = 0;
+  let valid = true;
+  /** Completes a character that the previous part began; returns where the next character starts. */
+  const complete = (chunk: Uint8Array): number => {
+    let from = 0;
+    for (; have < need && from < chunk.length; from += 1, have += 1) begun[have] = chunk[from] ?? 0;
+    if (have < need) return from;
+    valid &&= isUtf8(begun.subarray(0, need));
+    have = 0;
+    need = 0;
+    return from;
+  };
+  return {
+    feed: (chunk) => {
+      const from = complete(chunk);
+      if (!valid || from === chunk.length) return valid;
+      const tail = begunAtEnd(chunk, from);
+      const end = chunk.length - tail;
+      valid = isUtf8(chunk.subarray(from, end));
+      if (tail > 0) {
+        begun.set(chunk.subarray(end));
+        have = tail;
+        need = lengthOf(chunk[end] ?? 0);
+      }
+      return valid;
+    },
+    end: () => valid && need === 0,
+  };
+};
+
+/** Number of bytes at the end that begin a character, 0 to 3. */
+const begunAtEnd = (chunk: Uint8Array, from: number): number => {
+  for (let back = 1; back <= 3 && chunk.length - back >= from; back += 1) {
+    const byte = chunk[chunk.length - back] ?? 0;
+    if (!isContinuation(byte)) return lengthOf(byte) > back ? back : 0;
+  }
+  return 0;
+};
+
+const lengthOf = (first: number): number => {
+  if (first < 0xc0) return 1;
+  if (first < 0xe0) return 2;
+  return first < 0xf0 ? 3 : 4;
+};
+
+/** True for every byte of a character except the first. */
+const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;

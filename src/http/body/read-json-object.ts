@@ -1,24 +1,58 @@
 import { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
 import { createFramingCheck, type FramingCheck } from '../unread-body.js';
-import { type BodyShare, createBodyBudget, FREE_BYTES } from './body-budget.js';
-import { MAX_DEPTH, MAX_DIGITS, MAX_STRUCTURE, MAX_TEXT_BYTES } from './json-bounds.js';
-import type { Scanned } from './json-scanner.js';
-import { type BodyScan, createBodyScan } from './scan-body.js';
+import { createJsonScanner, type JsonScanner, type Scanned } from './json-scanner.js';
+import { MAX_DEPTH, MAX_DIGITS, MAX_STRUCTURE, MAX_TEXT_BYTES } from './json-string-scan.js';
+
+/** Bodies up to this size need no share: memory holds as many of them as there may be connections. */
+export const FREE_BYTES = 64 * 1024;
+
+/** The part of the budget that one body holds. */
+type BodyShare = {
+  /** Raises the share to `size` bytes in total; false when the budget has no room. */
+  cover(size: number): boolean;
+  release(): void;
+};
+
+/** Bounds the total size of all large bodies in memory. */
+export const createBodyBudget = (limitBytes: number): { share(): BodyShare } => {
+  let taken = 0;
+  return {
+    share: () => {
+      let own = 0;
+      return {
+        cover: (size) => {
+          // Written so that a declared length that is not a number takes nothing either.
+          if (!(size > FREE_BYTES && size > own)) return true;
+          const more = size - own;
+          if (taken + more > limitBytes) return false;
+          taken += more;
+          own = size;
+          return true;
+        },
+        release: () => {
+          taken -= own;
+          own = 0;
+        },
+      };
+    },
+  };
+};
 
 export type JsonBody = { [key: string]: unknown };
 
-/** 10 MiB; the spec's 10 MB pass (reading 44). */
-export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+/** 10 MiB; the contract's 10 MB pass (LIMIT-6). */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** Six of the largest bodies. Of the process, not of a key: memory has one limit, however many ask. */
+/** Room for six of the largest bodies. Shared by the whole process, because memory has one limit for all keys. */
 const budget = createBodyBudget(64 * 1024 * 1024);
 
-/** 415 for the type or a compressed body, 413, 503 without memory for it, 400 `malformed_json`, 400 `invalid_request` in this order (readings 6 to 9). */
+/** Reads the body. Refusals in this order: 415 (type, compression), 413, 503 (memory), 400 `malformed_json`, 400 `invalid_request`. */
 export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | { refused: Refusal }> => {
   if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) return { refused: { code: 'unsupported_media_type' } };
   if (isEncoded(c)) return { refused: encoded };
@@ -38,24 +72,24 @@ export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | {
 export const isObject = (value: unknown): value is JsonBody =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Parameters have no meaning for JSON, which is always UTF-8. A comma would mean several types. */
+/** JSON is always UTF-8, so parameters have no meaning. A comma would mean several types. */
 const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;[^,]*)?$/i;
 
-/** Unpacking is what a bomb would need; a body read as it came would be called malformed, which tells a client nothing. */
+/** Unpacking would admit a compression bomb. Read packed, the body would be called malformed, which does not help a client. */
 const isEncoded = (c: Context): boolean =>
   !/^(?:identity)?$/i.test(c.req.header('content-encoding') ?? '') ||
   !/^(?:chunked)?$/i.test(c.req.header('transfer-encoding') ?? '');
 
 type Unread = 'too_large' | 'no_room' | 'tiny_chunks' | 'aborted';
 
-/** A declared length is trusted only to refuse early or where the server's parser enforces it; without one, bytes are counted. */
+/** A declared length only refuses early, or counts where the server's parser enforces it; without one, bytes are counted. */
 const readInto = async (scan: BodyScan, c: Context, share: BodyShare): Promise<Unread | undefined> => {
   const declared = c.req.header('content-length');
   const length = declared === undefined ? 0 : Number(declared);
   const refused = coverOf(length, share);
   if (refused !== undefined) return refused;
   const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
-  // The server keeps what it reads at once until the answer is out, longer than the share is held.
+  // A body that the server reads in one piece stays in memory until the answer is out, longer than the share is held.
   if (!isFramed || length > FREE_BYTES)
     return await readCounting(scan, chunksOf(c), share, isFramed ? undefined : framingCheckOf(c));
   const bytes = await c.req.raw.arrayBuffer().catch(clientGone);
@@ -64,7 +98,7 @@ const readInto = async (scan: BodyScan, c: Context, share: BodyShare): Promise<U
   return undefined;
 };
 
-/** Whatever is answered, nobody reads it, and it is no fault of ours. */
+/** The client is gone: no answer reaches it, and there is no fault of ours. */
 const clientGone = (): 'aborted' => 'aborted';
 
 const coverOf = (size: number, share: BodyShare): Unread | undefined => {
@@ -75,8 +109,8 @@ const coverOf = (size: number, share: BodyShare): Unread | undefined => {
 type Chunks = AsyncIterator<Uint8Array>;
 
 /**
- * From the connection itself where there is one: a stream of the web over it would take in all that comes, however slowly it is
- * read, and the client would not be held back.
+ * Chunks from the connection itself, where there is one. A web stream over the connection would take in all that arrives, however slowly it is
+ * read, and would not hold the client back.
  */
 const chunksOf = (c: Context): Chunks | undefined => {
   const { incoming }: Partial<HttpBindings> = c.env ?? {};
@@ -88,7 +122,7 @@ const framingCheckOf = (c: Context): FramingCheck | undefined => {
   return incoming instanceof IncomingMessage ? createFramingCheck(incoming) : undefined;
 };
 
-/** Bytes are read to the end or to the limit, whatever they hold: a body that is too large is told so before anything else. */
+/** Reads to the end or to the limit, whatever the bytes hold: a body that is too large is refused for its size first. */
 const readCounting = async (
   scan: BodyScan,
   chunks: Chunks | undefined,
@@ -153,7 +187,7 @@ const TOO_MANY_DIGITS = `O corpo tem um número com mais de ${MAX_DIGITS} algari
 const TINY_CHUNKS = 'O corpo vem em pedaços (chunks) pequenos demais. Envie-o inteiro, com Content-Length.';
 const TOO_LONG = `O corpo tem mais de ${MAX_TEXT_BYTES / 1024} KiB de conteúdo. Envie só os campos da API.`;
 
-/** A cause that is no field's: its `param` is absent from the answer. */
+/** A refusal whose cause is not a field, so the answer has no `param`. */
 const invalid = (message: string): Refusal => ({
   code: 'invalid_request',
   message,
@@ -161,3 +195,70 @@ const invalid = (message: string): Refusal => ({
 });
 
 const noRoom: Refusal = { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS };
+
+/** Less than half a millisecond of work; twenty times that until the code is compiled. */
+const BYTES_PER_TURN = 32 * 1024;
+
+/** Shares a turn of the event loop among all bodies being scanned, so that many bodies block no longer than one. */
+type ScanTurns = {
+  /** Undefined when there is room at once; otherwise resolves in a turn with room. */
+  take(bytes: number): Promise<void> | undefined;
+};
+
+export const createScanTurns = (
+  bytesPerTurn: number = BYTES_PER_TURN,
+  turn: () => Promise<unknown> = () => nextTurn(),
+): ScanTurns => {
+  let taken = 0;
+  /** A slice larger than a turn gets a whole turn. */
+  const takes = (bytes: number): boolean => {
+    if (taken > 0 && taken + bytes > bytesPerTurn) return false;
+    if (taken === 0)
+      void turn().then(() => {
+        taken = 0;
+      });
+    taken += bytes;
+    return true;
+  };
+  const wait = async (bytes: number): Promise<void> => {
+    do await turn();
+    while (!takes(bytes));
+  };
+  return { take: (bytes) => (takes(bytes) ? undefined : wait(bytes)) };
+};
+
+/** Most bytes scanned in one go. */
+export const SLICE_BYTES = 16 * 1024;
+
+type BodyScan = {
+  /** Takes the next bytes. Undefined when they were scanned at once; otherwise the caller must wait for the result. */
+  take(chunk: Uint8Array): Promise<void> | undefined;
+  end(): Scanned;
+};
+
+/** Shared by the whole process, like the event loop. */
+const processTurns = createScanTurns();
+
+/** Scans a body slice by slice, each slice in a turn of the event loop that has room for it. */
+export const createBodyScan = (
+  turns: ScanTurns = processTurns,
+  scanner: JsonScanner = createJsonScanner(),
+): BodyScan => {
+  const bySlices = async (chunk: Uint8Array): Promise<void> => {
+    for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
+      const slice = chunk.subarray(from, from + SLICE_BYTES);
+      await turns.take(slice.length);
+      scanner.feed(slice);
+    }
+  };
+  return {
+    take: (chunk) => {
+      if (chunk.length > SLICE_BYTES) return bySlices(chunk);
+      const turn = turns.take(chunk.length);
+      if (turn !== undefined) return turn.then(() => scanner.feed(chunk));
+      scanner.feed(chunk);
+      return undefined;
+    },
+    end: scanner.end,
+  };
+};

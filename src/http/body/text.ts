@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { transliterate } from '../../domain/dps/transliterate.js';
 
-export type TextRules = {
-  /** In Unicode code points (reading 4). */
+type TextRules = {
+  /** In Unicode code points (TEXT-1). */
   min?: number;
   max: number;
-  /** The layout's type is Latin-1 without line breaks, which become spaces: what has no Latin form cannot be printed. */
+  /** True for a field of the layout's Latin-1 type, where line breaks become spaces and text without a Latin form cannot be printed. */
   latin?: boolean;
 };
 
-/** A text field of a body. Every sentence names the field by its API name and the limit (readings 4 and 46). */
+/** A text field of a body. Every message names the field by its API name and the limit (TEXT-1, ERR-message). */
 export const text = (field: string, rules: TextRules, description: string) =>
   v.pipe(
     v.string(`${field} deve ser um texto.`),
@@ -21,12 +21,12 @@ export const text = (field: string, rules: TextRules, description: string) =>
     v.metadata({ minLength: rules.min ?? 1, maxLength: rules.max }),
   );
 
-/** Far beyond every code, and far below the length at which the reader cuts a text: what was cut is refused as too long. */
+/** Far above every code, and far below the length at which the scanner cuts a text: a cut text is refused as too long. */
 export const MAX_CODE = 1_000;
 
 export const codeTooLong = (field: string): string => `${field} deve ter no máximo ${MAX_CODE} caracteres.`;
 
-/** A code that a table decides about: whatever is not in the table is a 422 of its own, the empty text too (reading 40). */
+/** A code that a later table look-up checks; what the table lacks, the empty text too, is a 422 (POSTA-country, POSTF-currency). */
 export const codeText = (field: string, description: string) =>
   v.pipe(
     v.string(`${field} deve ser um texto.`),
@@ -38,7 +38,7 @@ export const codeText = (field: string, description: string) =>
     v.description(description),
   );
 
-/** Nothing is looked at that is too long: the limit also bounds the work. */
+/** Messages about the text. A text that is too long is not examined further, so the limit also bounds the work. */
 export const textProblems = (field: string, value: string, rules: TextRules): readonly string[] => {
   const { min = 1, max, latin = false } = rules;
   if (isLongerThan(max, value)) return [`${field} deve ter no máximo ${max} caracteres.`];
@@ -52,7 +52,7 @@ export const textProblems = (field: string, value: string, rules: TextRules): re
   return problems.length === 0 && latin ? latinProblems(field, value, min, max) : problems;
 };
 
-/** The document carries the transliteration, which may be longer than the text, or shorter: blanks at the ends go. */
+/** The document carries the transliteration, which may be longer than the text, or shorter without blanks at the ends. */
 const latinProblems = (field: string, value: string, min: number, max: number): readonly string[] => {
   const form = transliterate(value);
   if (form === undefined)
@@ -74,7 +74,22 @@ export const codePoints = (value: string): number => {
 
 const HALF_CHARACTER = /\p{Cs}/u;
 
-/** All but line breaks (reading 4). U+FFFE and U+FFFF are no characters, and XML cannot carry them. */
+/** Control characters except line breaks (TEXT-3). U+FFFE and U+FFFF are no characters, and XML cannot carry them. */
 const CONTROL = /[^\P{Cc}\n\r]|[\ufffe\uffff]/u;
 
 const BLANK = /^[\s\p{White_Space}]*$/u;
+
+export const MAX_REFERENCE = 64;
+
+/** The caller's id of an invoice: 1 to 64 characters, no white space, no control characters (POST-reference). */
+export const referenceText = (field: string, description: string) =>
+  v.pipe(
+    v.string(`${field} deve ser um texto.`),
+    v.check((value) => value !== '', `${field} não pode ser vazio.`),
+    v.check((value) => !isLongerThan(MAX_REFERENCE, value), `${field} deve ter no máximo ${MAX_REFERENCE} caracteres.`),
+    v.check((value) => !FORBIDDEN.test(value), `${field} não pode ter espaços nem caracteres de controle.`),
+    v.description(description),
+    v.metadata({ minLength: 1, maxLength: MAX_REFERENCE }),
+  );
+
+const FORBIDDEN = /[\s\p{White_Space}\p{Cc}\p{Cs}]/u;

@@ -5,7 +5,7 @@ type Guide = { cause: string; action: string };
 const SUPPORT = 'Fale com o suporte: a correção é no cadastro da empresa, não no pedido.';
 const SEE_ACTIVITIES = 'Consulte GET /v1/activities e envie cnae e service_code de uma das linhas listadas.';
 
-/** What each code means and what its reader does, in Portuguese (spec "Errors"); a code without a page does not compile. */
+/** Meaning of each code and what its reader should do, in Portuguese. A code without an entry does not compile. */
 export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   unauthorized: {
     cause: 'A chave de API está ausente, malformada, revogada ou é desconhecida.',

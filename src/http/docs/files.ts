@@ -1,24 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { sha256Hex } from '../../app/hashes.js';
+import { sha256Hex } from '../../app/event-store/hashes.js';
 
-/** What a documentation path serves, in the two forms that it is sent in. */
+/** Content of a documentation path, plain and compressed. */
 export type DocsFile = {
   contentType: string;
-  /** Of the content: another content has another version. */
+  /** Changes with the content. */
   version: string;
   plain: Uint8Array<ArrayBuffer>;
   gzip: Uint8Array<ArrayBuffer>;
 };
 
-/** Gives the text of a file; called once, and again only after it has failed. */
-export type DocsSource = { contentType: string; read(): Promise<string> };
+/** Source of a file's text; read once, and again only after a failure. */
+type DocsSource = { contentType: string; read(): Promise<string> };
 
 export type Compress = (bytes: Uint8Array) => Promise<Uint8Array>;
 
 const VERSION_LENGTH = 16;
 
-/** Each file is read and compressed when it is first asked for, and then kept: a request costs neither. */
+/** Reads and compresses each file at its first request and keeps it, so that later requests cost neither. */
 export const keepFiles = (compress: Compress = promisify<Uint8Array, Buffer>(gzip)) => {
   const kept = new Map<string, Promise<DocsFile>>();
   const make = async ({ contentType, read }: DocsSource): Promise<DocsFile> => {
@@ -34,4 +37,35 @@ export const keepFiles = (compress: Compress = promisify<Uint8Array, Buffer>(gzi
     made.catch(() => kept.delete(name));
     return made;
   };
+};
+
+const ofPackage = (name: string): string => createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
+const ofOurs = (name: string): string => fileURLToPath(new URL(`./assets/${name}`, import.meta.url));
+
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+/** The only files that are served; a requested name is never joined to a path. */
+const files = {
+  'style.css': { locate: () => ofOurs('style.css'), contentType: CSS },
+  'init.js': { locate: () => ofOurs('init.js'), contentType: SCRIPT },
+  'swagger-ui.css': { locate: () => ofPackage('swagger-ui.css'), contentType: CSS },
+  'swagger-ui-bundle.js': { locate: () => ofPackage('swagger-ui-bundle.js'), contentType: SCRIPT },
+} as const satisfies Record<string, { locate: () => string; contentType: string }>;
+
+type AssetName = keyof typeof files;
+
+export const assetNames = Object.keys(files) as readonly AssetName[];
+
+export const isAssetName = (name: string): name is AssetName => Object.hasOwn(files, name);
+
+/** Path of an asset, for pages. */
+export type AssetPath = (name: AssetName) => string;
+
+export type ReadText = (path: string) => Promise<string>;
+
+/** `read` rejects when the installation lacks the file. */
+export const assetSource = (name: AssetName, readText: ReadText = (path) => readFile(path, 'utf8')): DocsSource => {
+  const { locate, contentType } = files[name];
+  return { contentType, read: () => readText(locate()) };
 };

@@ -1,33 +1,48 @@
-import type { Hono } from 'hono';
-import { refuse } from '../answer.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Context, Hono } from 'hono';
+import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
+import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
 import { endpoint, type Handler } from '../endpoint.js';
 import { openApiDocument } from '../openapi/document.js';
-import { answerFile } from './answer-file.js';
-import { type AssetPath, assetNames, assetSource, isAssetName, type ReadText } from './assets.js';
-import { errorIndexPage, errorPage, isErrorCode } from './error-pages.js';
-import { type Compress, keepFiles } from './files.js';
-import { referencePage } from './reference-page.js';
+import { errorIndexPage, errorPage, type Html, isErrorCode, referencePage } from './error-pages.js';
+import {
+  type AssetPath,
+  assetNames,
+  assetSource,
+  type Compress,
+  type DocsFile,
+  isAssetName,
+  keepFiles,
+  type ReadText,
+} from './files.js';
 
-/** How files come into memory; the file system and gzip unless told otherwise. */
-export type DocsWays = { readText?: ReadText; compress?: Compress };
+/** How files are read and compressed; by default from the file system and with gzip. */
+type DocsOptions = { readText?: ReadText; compress?: Compress };
 
-/** `/openapi.json` and `/docs`: outside `/v1`, without a credential or a quota, whatever the kill switch says. */
-export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsWays = {}): void => {
+/** `/openapi.json` and `/docs`: outside `/v1`, without authentication, quota or kill switch. */
+export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsOptions = {}): void => {
   const open: HttpDeps = { ...deps, apiSwitchedOff: async () => false };
   const file = keepFiles(compress);
   const asset = (name: (typeof assetNames)[number]) => file(assetPathOf(name), assetSource(name, readText));
 
-  /** Pages name the version of each asset, so that a browser asks for a content only once. */
+  /** Pages name the version of each asset, so that a browser loads each content once. */
   const assetPaths = async (): Promise<AssetPath> => {
     const versions = new Map<string, string>();
     for (const name of assetNames) versions.set(name, (await asset(name)).version);
     return (name) => `${assetPathOf(name)}?v=${versions.get(name) ?? ''}`;
   };
-  const page = (path: string, make: (assetPath: AssetPath) => string) =>
-    file(path, { contentType: 'text/html; charset=utf-8', read: async () => make(await assetPaths()) });
+  const page = (path: string, make: (assetPath: AssetPath) => Html) =>
+    file(path, { contentType: 'text/html; charset=utf-8', read: async () => String(await make(await assetPaths())) });
 
-  const get = (path: string, handler: Handler): unknown => app.get(path, endpoint(open, path, handler));
+  const turn = createAnswerTurns();
+  const inTurn =
+    (handler: Handler): Handler =>
+    async (c, call) => {
+      await turn();
+      return await handler(c, call);
+    };
+  const get = (path: string, handler: Handler): unknown => app.get(path, endpoint(open, path, inTurn(handler)));
   get('/openapi.json', async (c, call) => {
     const read = async () => JSON.stringify(openApiDocument(deps.baseUrl));
     return answerFile(c, call, await file('/openapi.json', { contentType: 'application/json', read }));
@@ -45,4 +60,52 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsW
   });
 };
 
+/** Lets one answer out in each turn of the event loop: an answer has up to 1.5 MB, and asking for it needs no key. */
+export const createAnswerTurns = (turn: () => Promise<unknown> = () => nextTurn()): (() => Promise<void>) => {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(async () => {
+      await turn();
+    });
+    return last;
+  };
+};
+
 const assetPathOf = (name: string): string => `/docs/assets/${name}`;
+
+/** 200 in the encoding that the client takes, or 304 for a version that the client has (RFC 9110 sections 8.8.3 and 13.1.2). */
+const answerFile = (c: Context, call: Call, file: DocsFile): Response => {
+  const zipped = takesGzip(c.req.header('accept-encoding') ?? '');
+  const etag = `"${file.version}${zipped ? '-gzip' : ''}"`;
+  const headers: HeaderRecord = {
+    ...commonHeaders(call),
+    ETag: etag,
+    Vary: 'Accept-Encoding',
+    // A path that names the content's version never gets other content.
+    'Cache-Control': c.req.query('v') === file.version ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
+    'Content-Security-Policy': POLICY,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+  };
+  if (isAmong(c.req.header('if-none-match') ?? '', etag)) return new Response(null, { status: 304, headers });
+  headers['Content-Type'] = file.contentType;
+  if (zipped) headers['Content-Encoding'] = 'gzip';
+  return new Response(zipped ? file.gzip : file.plain, { status: 200, headers });
+};
+
+/** Swagger UI loads its icons from `data:`. It sets styles by script only, element by element, which this policy allows. */
+const POLICY =
+  "default-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
+
+const takesGzip = (acceptEncoding: string): boolean =>
+  acceptEncoding.split(',').some((part) => {
+    const [coding = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    return coding === 'gzip' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+
+const isAmong = (ifNoneMatch: string, etag: string): boolean =>
+  ifNoneMatch.split(',').some((part) => {
+    const tag = part.trim();
+    return tag === '*' || tag === etag || tag === `W/${etag}`;
+  });

@@ -1,17 +1,24 @@
+import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
 import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
-import { cancelBody } from '../body/cancel-schema.js';
-import { issueBody } from '../body/issue-schema.js';
-import { MAX_REFERENCE } from '../body/reference.js';
+import { cancelBody, issueBody } from '../body/issue-schema.js';
+import { MAX_REFERENCE } from '../body/text.js';
 import { cancelExamples, EXAMPLE_ID, errorExample, issueExamples } from './examples.js';
-import { requestIdHeader, responseHeaders } from './headers.js';
-import { jsonSchemaOf } from './json-schema.js';
 import { commonCodes, type Operation, operations } from './operations.js';
-import { activityListResponse, errorResponse, invoiceListResponse, invoiceResponse } from './responses.js';
-import { ref, successResponse } from './success.js';
+import {
+  activityListResponse,
+  errorResponse,
+  invoiceListResponse,
+  invoiceResponse,
+  ref,
+  requestIdHeader,
+  responseHeaders,
+  successResponse,
+} from './responses.js';
 
 /**
- * The API as OpenAPI 3.1.0 (spec "Versioning" 1), from the schemas and the catalogue that the handlers use. `baseUrl` is
- * the service's origin, without a trailing slash.
+ * The API as OpenAPI 3.1.0 (VER-1), from the schemas and the catalogue that the handlers use. `baseUrl` is the service's origin, without a
+ * trailing slash.
  */
 export const openApiDocument = (baseUrl: string): object => ({
   openapi: '3.1.0',
@@ -137,7 +144,7 @@ const errorResponses = (operation: Operation): object => {
   );
 };
 
-/** The codes of this route and status; for clients the set stays open (spec "Versioning" 2). */
+/** The codes of this route and status; clients must expect new ones (VER-2). */
 function errorContent(codes: readonly ErrorCode[]): object {
   const narrowed = { type: 'object', properties: { error: { type: 'object', properties: { code: { enum: codes } } } } };
   return {
@@ -147,3 +154,26 @@ function errorContent(codes: readonly ErrorCode[]): object {
     },
   };
 }
+
+/**
+ * A handler's schema as JSON Schema 2020-12, without `$schema`. Rules written as code appear through the metadata beside them (`integer`,
+ * lengths in code points, ranges); rules that only code can express are in the descriptions.
+ */
+const jsonSchemaOf = (schema: v.GenericSchema): JsonSchema => {
+  const { $schema: _dialect, ...jsonSchema } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    ignoreActions: ['check', 'raw_check'],
+    overrideAction: ({ valibotAction, jsonSchema: soFar }) =>
+      isMetadata(valibotAction) ? keywordsOf({ ...soFar, ...valibotAction.metadata }) : undefined,
+  });
+  return jsonSchema;
+};
+
+type Metadata = { type: 'metadata'; metadata: Readonly<Record<string, unknown>> };
+
+const isMetadata = (action: object): action is Metadata => 'type' in action && action.type === 'metadata';
+
+/** `integer` is this project's metadata, not a JSON Schema keyword. */
+const keywordsOf = ({ integer, ...keywords }: Readonly<Record<string, unknown>>): JsonSchema =>
+  integer === true ? { ...keywords, type: 'integer' } : keywords;

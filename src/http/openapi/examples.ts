@@ -67,7 +67,7 @@ export const queuedExample = {
 const linkExample = (baseUrl: string, extension: string): string =>
   `${baseUrl}/v1/nfse/${EXAMPLE_ID}/${extension}?t=<token>`;
 
-/** `baseUrl` without a trailing slash, as in the links of real answers. */
+/** `baseUrl`: without a trailing slash, as in the links of real answers. */
 export const issuedExample = (baseUrl: string): object => ({
   ...queuedExample,
   status: 'issued',
@@ -92,7 +92,7 @@ export const activityExample = {
   is_default: true,
 };
 
-/** The envelope as a client with a test key would see it (spec "Errors"). */
+/** The error envelope as a client with a test key sees it (docs/contract.md, "Errors"). */
 export const errorExample = (code: ErrorCode): object => {
   const entry: CatalogueEntry = errorCatalogue[code];
   const { type, message, param, retryable, status } = entry;

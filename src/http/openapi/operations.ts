@@ -2,20 +2,20 @@ import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalo
 
 export type Operation = {
   method: 'get' | 'post';
-  /** As OpenAPI writes it. */
+  /** In OpenAPI's notation. */
   path: string;
   operationId: string;
   summary: string;
   description: string;
-  /** A download also opens with the token of a link, and then shows no quota (reading 55). */
+  /** A download also opens with the token of a link, and then shows no quota (PDF-2). */
   opensWithToken: boolean;
   body?: 'issue' | 'cancel';
   success: 'accepted' | 'pending' | 'invoice' | 'invoices' | 'activities' | 'pdf' | 'xml';
-  /** What this route refuses with besides `commonCodes`. */
+  /** Codes that this route may refuse with, besides `commonCodes`. */
   codes: readonly ErrorCode[];
 };
 
-/** Every route answers with these. */
+/** Codes that every route may answer. */
 export const commonCodes: readonly ErrorCode[] = [
   'unauthorized',
   'feature_not_enabled',
@@ -32,7 +32,7 @@ const bodyCodes: readonly ErrorCode[] = [
   'unsupported_media_type',
 ];
 
-/** The 422 of the catalogue belong to the issue route, all but the one of the cancel window. */
+/** All 422 codes belong to the issue route, except the one about the cancel window. */
 const eligibilityCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
   (code) => errorCatalogue[code].status === 422 && code !== 'nfse.cancel_window_closed',
 );
@@ -50,7 +50,7 @@ const download = (extension: 'pdf' | 'xml', summary: string, description: string
 
 const byKey = { opensWithToken: false } as const;
 
-/** The seven routes (spec "Endpoints"). */
+/** The seven routes of docs/contract.md, "Endpoints". */
 export const operations: readonly Operation[] = [
   {
     ...byKey,

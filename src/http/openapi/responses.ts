@@ -1,8 +1,57 @@
 import * as v from 'valibot';
 import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
-import { CUSTOMER_DOCUMENT } from '../../domain/shared/federal-document.js';
+import { unreachable } from '../../domain/shared/unreachable.js';
+import { CUSTOMER_DOCUMENT } from '../body/issue-schema.js';
+import { activityExample, issuedExample, pendingCancellationExample, queuedExample } from './examples.js';
+import type { Operation } from './operations.js';
 
-/** The bodies that the API answers with: fields, order and presence of the spec's tables; absent fields are never null. */
+const integer = (description: string, required: boolean) => ({
+  description,
+  required,
+  schema: { type: 'integer', minimum: 0 },
+});
+
+const requestId = {
+  description: 'Identificador do pedido, igual a error.request_id.',
+  required: true,
+  schema: { type: 'string' },
+};
+
+const rateHeaders = (required: boolean) => ({
+  'RateLimit-Limit': integer('Pedidos por minuto desta chave neste grupo (leitura ou escrita).', required),
+  'RateLimit-Remaining': integer('Pedidos que restam na janela.', required),
+  'RateLimit-Reset': integer('Segundos até a cota inteira voltar.', required),
+});
+
+const location = {
+  description: 'Caminho da nota.',
+  required: true,
+  schema: { type: 'string', pattern: '^/v1/nfse/nfse_[0-9a-f-]{36}$' },
+};
+
+const RETRY: Readonly<Record<number, { text: string; required: boolean }>> = {
+  202: { text: 'Segundos entre duas consultas.', required: true },
+  409: { text: 'Segundos até repetir, nos casos em que error.retryable é true.', required: false },
+  429: { text: 'Segundos até a primeira vaga.', required: true },
+  503: { text: 'Segundos até repetir.', required: true },
+};
+
+/** The headers of a status on this route (HDR-Request-Id, HDR-401-403, HDR-RateLimit-Reset, HDR-Retry-After, PDF-2). */
+export const responseHeaders = (status: number, { opensWithToken }: Operation): object => {
+  const retry = RETRY[status];
+  return {
+    'Request-Id': requestId,
+    ...(hasNoQuota(status) ? {} : rateHeaders(!opensWithToken && status !== 500)),
+    ...(retry === undefined ? {} : { 'Retry-After': integer(retry.text, retry.required) }),
+    ...(status === 202 ? { Location: location } : {}),
+  };
+};
+
+const hasNoQuota = (status: number): boolean => status === 401 || status === 403 || status === 503;
+
+export const requestIdHeader = { 'Request-Id': requestId };
+
+/** The bodies that the API answers with, field by field in the order of docs/contract.md; absent fields are never null. */
 
 const instant = (description: string) =>
   v.pipe(
@@ -15,7 +64,7 @@ const instant = (description: string) =>
 const cents = (description: string) => v.pipe(v.number(), v.description(description), v.metadata({ integer: true }));
 const digits = (pattern: RegExp, description: string) =>
   v.pipe(v.string(), v.regex(pattern), v.description(description));
-const said = (description: string) => v.pipe(v.string(), v.description(description));
+const text = (description: string) => v.pipe(v.string(), v.description(description));
 
 const address = v.strictObject({
   street: v.optional(v.string()),
@@ -29,9 +78,9 @@ const address = v.strictObject({
 
 const customer = v.strictObject({
   document: v.optional(digits(CUSTOMER_DOCUMENT, 'CPF ou CNPJ, só dígitos.')),
-  name: v.optional(said('Nome como registrado; o de um CNPJ vem do cadastro da Receita.')),
+  name: v.optional(text('Nome como registrado; o de um CNPJ vem do cadastro da Receita.')),
   type: v.optional(v.picklist(['br', 'foreign'])),
-  tax_id: v.optional(said('Identificação fiscal no exterior (NIF).')),
+  tax_id: v.optional(text('Identificação fiscal no exterior (NIF).')),
   tax_id_absence_reason: v.optional(v.picklist(['exempt', 'not_required'])),
   address: v.optional(address),
 });
@@ -50,12 +99,12 @@ const cancellation = v.strictObject({
 
 const invoiceError = v.strictObject({
   code: v.picklist(['issue_failed', 'nfse.not_processed', 'nfse.issue_interrupted']),
-  message: said('Texto em português para o usuário final.'),
+  message: text('Texto em português para o usuário final.'),
 });
 
-const link = (what: string) => said(`URL absoluta do ${what}, com token válido por 15 minutos e só para esta nota.`);
+const link = (what: string) => text(`URL absoluta do ${what}, com token válido por 15 minutos e só para esta nota.`);
 
-/** Spec "Invoice". */
+/** Docs: docs/contract.md, "Invoice". */
 export const invoiceResponse = v.strictObject({
   object: v.literal('nfse'),
   id: digits(/^nfse_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'nfse_<uuid>.'),
@@ -65,14 +114,19 @@ export const invoiceResponse = v.strictObject({
     v.description('Um status desconhecido deve ser tratado como indeterminate: nunca emita de novo.'),
   ),
   amount_in_cents: cents('Total em centavos de real.'),
-  description: v.optional(said('Discriminação do serviço, como registrada.')),
+  description: v.optional(text('Discriminação do serviço, como registrada.')),
   competence: v.optional(digits(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, 'Data do recebimento, no horário de Brasília.')),
   customer: v.optional(customer),
   foreign_amount: v.optional(foreignAmount),
-  reference: v.optional(said('Identificador do chamador, sem mudança.')),
+  reference: v.optional(text('Identificador do chamador, sem mudança.')),
   service_code: v.optional(digits(/^[0-9]{6}$/, 'Código de tributação nacional da linha usada.')),
   cnae: v.optional(digits(/^[0-9]{7}$/, 'CNAE da linha usada.')),
-  access_key: v.optional(digits(/^[0-9]{50}$/, 'Chave de acesso; existe só depois da autorização.')),
+  access_key: v.optional(
+    digits(
+      /^[0-9]{9}[0-9A-Z]{14}[0-9]{27}$/,
+      'Chave de acesso, 50 caracteres: dígitos, e as letras de um CNPJ alfanumérico. Existe só depois da autorização.',
+    ),
+  ),
   failed_attempts: v.pipe(
     v.number(),
     v.description('Tentativas que falharam. 0 não quer dizer que nada foi enviado.'),
@@ -92,7 +146,7 @@ export const invoiceResponse = v.strictObject({
   ),
 });
 
-/** Spec "List envelope"; `livemode` by reading 52. */
+/** Docs: docs/contract.md, "List envelope"; this list carries `livemode` too (LIST-object). */
 export const invoiceListResponse = v.strictObject({
   object: v.literal('list'),
   livemode: v.boolean(),
@@ -103,12 +157,12 @@ export const invoiceListResponse = v.strictObject({
 const activity = v.strictObject({
   cnae: digits(/^[0-9]{7}$/, 'Como o campo cnae da emissão o aceita.'),
   service_code: digits(/^[0-9]{6}$/, 'Necessário só quando is_default é false.'),
-  description: said('Texto para pessoas; não é campo de entrada.'),
+  description: text('Texto para pessoas; não é campo de entrada.'),
   is_main: v.pipe(v.boolean(), v.description('Se o CNAE é a atividade principal da empresa.')),
   is_default: v.pipe(v.boolean(), v.description('Se a linha é a padrão do seu CNAE.')),
 });
 
-/** Spec "Activity". */
+/** Docs: docs/contract.md, "Activity". */
 export const activityListResponse = v.strictObject({
   object: v.literal('list'),
   has_more: v.literal(false),
@@ -117,17 +171,17 @@ export const activityListResponse = v.strictObject({
 
 const types = [...new Set(Object.values(errorCatalogue).map(({ type }) => type))];
 
-/** Spec "Errors". */
+/** Docs: docs/contract.md, "Errors". */
 export const errorResponse = v.strictObject({
   error: v.strictObject({
     type: v.picklist(types),
-    code: said('Decida por este campo. O conjunto é aberto: um código novo segue o caminho do seu type.'),
+    code: text('Decida por este campo. O conjunto é aberto: um código novo segue o caminho do seu type.'),
     message: v.pipe(v.string(), v.minLength(1), v.description('Texto em português; não o analise.')),
-    param: v.optional(said('Campo em falta ou errado, por exemplo customer.document.')),
+    param: v.optional(text('Campo em falta ou errado, por exemplo customer.document.')),
     retryable: v.pipe(v.boolean(), v.description('Se repetir o mesmo pedido pode dar outro resultado.')),
     livemode: v.optional(v.pipe(v.boolean(), v.description('Ausente enquanto nenhuma chave era conhecida.'))),
-    provider_code: v.optional(said('Código do autorizador, só para depuração.')),
-    request_id: said('Igual ao cabeçalho Request-Id.'),
+    provider_code: v.optional(text('Código do autorizador, só para depuração.')),
+    request_id: text('Igual ao cabeçalho Request-Id.'),
     errors: v.optional(
       v.array(
         v.strictObject({
@@ -138,3 +192,62 @@ export const errorResponse = v.strictObject({
     ),
   }),
 });
+
+/** A reference to a schema in the document's components. */
+export const ref = (schema: string): { $ref: string } => ({ $ref: `#/components/schemas/${schema}` });
+
+/** The success answer of a route, by its status. */
+export const successResponse = (operation: Operation, baseUrl: string): object => {
+  const { status, description, content, extraHeaders = {} } = successOf(operation.success, baseUrl);
+  return { [status]: { description, headers: { ...responseHeaders(status, operation), ...extraHeaders }, content } };
+};
+
+type Success = { status: 200 | 202; description: string; content: object; extraHeaders?: object };
+
+const successOf = (success: Operation['success'], baseUrl: string): Success => {
+  switch (success) {
+    case 'accepted':
+      return { status: 202, description: 'Aceita para emissão.', content: json('Invoice', queuedExample) };
+    case 'pending':
+      return {
+        status: 202,
+        description: 'Cancelamento pedido; a nota continua issued até a confirmação.',
+        content: json('Invoice', pendingCancellationExample(baseUrl)),
+      };
+    case 'invoice':
+      return { status: 200, description: 'A nota.', content: json('Invoice', issuedExample(baseUrl)) };
+    case 'invoices':
+      return { status: 200, description: 'Nenhuma ou uma nota.', content: json('InvoiceList', listOf(baseUrl)) };
+    case 'activities':
+      return {
+        status: 200,
+        description: 'As linhas que podem ser emitidas.',
+        content: json('ActivityList', { object: 'list', has_more: false, data: [activityExample] }),
+      };
+    case 'pdf':
+    case 'xml':
+      return {
+        status: 200,
+        description: 'Os bytes do arquivo.',
+        content: { [`application/${success}`]: { schema: {} } },
+        extraHeaders: { 'Content-Disposition': contentDisposition },
+      };
+    default:
+      return unreachable(success);
+  }
+};
+
+const json = (schema: string, example: object): object => ({ 'application/json': { schema: ref(schema), example } });
+
+const listOf = (baseUrl: string): object => ({
+  object: 'list',
+  livemode: false,
+  has_more: false,
+  data: [issuedExample(baseUrl)],
+});
+
+const contentDisposition = {
+  description: 'attachment, com um nome derivado do id.',
+  required: true,
+  schema: { type: 'string', pattern: '^attachment; filename="nfse_[0-9a-f-]{36}\\.(pdf|xml)"$' },
+};

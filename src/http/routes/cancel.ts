@@ -1,15 +1,14 @@
 import { parseInvoiceId } from '../../domain/shared/ids.js';
-import type { KeyedHandler } from '../access/gate.js';
+import { present } from '../../domain/shared/present.js';
+import type { KeyedHandler } from '../access/authentication.js';
 import { refuse } from '../answer.js';
-import { cancelBody } from '../body/cancel-schema.js';
-import { checkBody } from '../body/check.js';
-import { present } from '../body/present.js';
+import { bodyRefusal, checkBody } from '../body/check.js';
+import { cancelBody } from '../body/issue-schema.js';
 import { readJsonObject } from '../body/read-json-object.js';
-import { bodyRefusal } from '../body/refusal.js';
 import type { HttpDeps } from '../deps.js';
 import { accepted } from '../invoice-body.js';
 
-/** POST /v1/nfse/{id}/cancel (spec "cancel"): 202, or 400, 404, 409, 413, 415, 422. */
+/** POST /v1/nfse/{id}/cancel (CANCEL-responses): 202, or 400, 404, 409, 413, 415, 422. */
 export const cancelRoute =
   (deps: HttpDeps): KeyedHandler =>
   async (c, call, caller) => {

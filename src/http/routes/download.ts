@@ -3,30 +3,30 @@ import type { Download } from '../../app/download/download.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { type InvoiceAddress, type InvoiceId, parseInvoiceId, publicInvoiceId } from '../../domain/shared/ids.js';
 import { epochMs } from '../../domain/shared/time.js';
-import { type Caller, type KeyGate, READ } from '../access/gate.js';
+import { type Authentication, type Caller, READ } from '../access/authentication.js';
 import type { SlidingLimit } from '../access/rate-limiter.js';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
 import type { Handler } from '../endpoint.js';
 
-export type DownloadFormat = {
+type DownloadFormat = {
   extension: 'pdf' | 'xml';
   contentType: string;
   load(address: InvoiceAddress): Promise<Download>;
 };
 
-/** Of one invoice, by its links, PDF and XML together: far more than people and their browsers open. */
+/** For one invoice, through its links, PDF and XML together: far more than people and their browsers need. */
 export const LINK_OPENINGS_PER_MINUTE = 60;
 
-/** The two ways in: a key with its quota, and the links of an invoice, which whoever has them may open so often only. */
-export type Entrance = { gate: KeyGate; openings: SlidingLimit };
+/** The two ways to a document: a key with its quota, or a link of the invoice, which opens for anybody a limited number of times. */
+type DownloadAccess = { authentication: Authentication; openings: SlidingLimit };
 
-/** GET /v1/nfse/{id}/pdf and /xml (spec "PDF", "authorized XML"): 200 with the bytes, or 400, 404, 409. Never a range. */
+/** GET /v1/nfse/{id}/pdf and /xml (PDF-1 to PDF-6, XML-1 to XML-5): 200 with the bytes, or 400, 404, 409. Ranges are not served. */
 export const downloadRoute =
-  (deps: HttpDeps, entrance: Entrance, format: DownloadFormat): Handler =>
+  (deps: HttpDeps, access: DownloadAccess, format: DownloadFormat): Handler =>
   async (c, call) => {
-    const entry = await enter(c, call, deps, entrance);
+    const entry = await accessOf(c, call, deps, access);
     if ('refused' in entry) return refuse(call, entry.refused);
     call.invoiceId = entry.address.invoiceId;
     const download = await format.load(entry.address);
@@ -36,38 +36,47 @@ export const downloadRoute =
 type Entry = { address: InvoiceAddress } | { refused: Refusal };
 
 /**
- * A good token suffices, whatever key comes with it; a good key suffices, whatever token (reading 22). The quota is spent
- * when the key alone would have opened the door; a token's door shows no quota (reading 55). Beside the token of another
- * company or mode a key counts for nothing.
+ * A valid token suffices whatever the key, and a valid key whatever the token (PDF-2). When the key alone would suffice, its quota is spent;
+ * access by token shows no quota. A key of another company or mode than the token's is ignored.
  */
-const enter = async (c: Context, call: Call, deps: HttpDeps, { gate, openings }: Entrance): Promise<Entry> => {
+const accessOf = async (
+  c: Context,
+  call: Call,
+  deps: HttpDeps,
+  { authentication, openings }: DownloadAccess,
+): Promise<Entry> => {
   const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
   const token = c.req.query('t');
   const opened =
     token === undefined || invoiceId === undefined
       ? undefined
       : deps.downloadTokens.check(token, invoiceId, deps.clock.now());
-  const admitted = await gate.admit(c.req.header('authorization'), READ, call);
+  const admitted = await authentication.authenticate(c.req.header('authorization'), READ, call);
   if (opened === undefined)
-    return 'refused' in admitted ? admitted : enterByKey(admitted.caller, call, gate, invoiceId);
+    return 'refused' in admitted ? admitted : accessByKey(admitted.caller, call, authentication, invoiceId);
   if ('refused' in admitted || !isOwner(admitted.caller, opened))
-    return await enterByToken(opened, call, deps, openings);
-  const byKey = enterByKey(admitted.caller, call, gate, invoiceId);
-  return 'refused' in byKey ? await enterByToken(opened, call, deps, openings) : byKey;
+    return await accessByToken(opened, call, deps, openings);
+  const byKey = accessByKey(admitted.caller, call, authentication, invoiceId);
+  return 'refused' in byKey ? await accessByToken(opened, call, deps, openings) : byKey;
 };
 
 const isOwner = ({ mode, companyId }: Caller, address: InvoiceAddress): boolean =>
   mode === address.mode && companyId === address.companyId;
 
-const enterByKey = (caller: Caller, call: Call, gate: KeyGate, invoiceId: InvoiceId | undefined): Entry => {
-  const over = gate.spend(caller, READ, call);
+const accessByKey = (
+  caller: Caller,
+  call: Call,
+  authentication: Authentication,
+  invoiceId: InvoiceId | undefined,
+): Entry => {
+  const over = authentication.takeSlot(caller, READ, call);
   if (over !== undefined) return { refused: over };
   if (invoiceId === undefined) return { refused: { code: 'invalid_id' } };
   const { mode, companyId } = caller;
   return { address: { mode, companyId, invoiceId } };
 };
 
-const enterByToken = async (
+const accessByToken = async (
   address: InvoiceAddress,
   call: Call,
   deps: HttpDeps,

@@ -1,12 +1,11 @@
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import type { KeyedHandler } from '../access/gate.js';
+import type { KeyedHandler } from '../access/authentication.js';
 import { json, refuse } from '../answer.js';
-import { MAX_REFERENCE } from '../body/reference.js';
-import { isLongerThan } from '../body/text.js';
+import { isLongerThan, MAX_REFERENCE } from '../body/text.js';
 import type { HttpDeps } from '../deps.js';
 import { invoiceBody } from '../invoice-body.js';
 
-/** GET /v1/nfse?reference= (spec "find by reference"): 200 with at most one invoice, or 400. */
+/** GET /v1/nfse?reference= (FIND-1 to FIND-4): 200 with at most one invoice, or 400. */
 export const findRoute =
   (deps: HttpDeps): KeyedHandler =>
   async (c, call, caller) => {
@@ -19,7 +18,7 @@ export const findRoute =
     return json(call, 200, { object: 'list', livemode: mode === 'live', has_more: false, data });
   };
 
-/** No `errors`: it is not a body (reading 49). */
+/** Without `errors`, which only refusals of a body have (ERR-errors). */
 const badReference: Refusal = {
   code: 'invalid_request',
   message: `Informe o parâmetro reference na busca, com 1 a ${MAX_REFERENCE} caracteres.`,

@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
-import { bodyHashOf, sha256Hex } from '../../app/hashes.js';
-import type { IssueCommand } from '../../app/issue/accept-deps.js';
+import type { IssueCommand } from '../../app/accept/accept-deps.js';
+import { bodyHashOf, sha256Hex } from '../../app/event-store/hashes.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import type { KeyedHandler } from '../access/gate.js';
+import type { KeyedHandler } from '../access/authentication.js';
 import { refuse } from '../answer.js';
 import { issueRequestOf } from '../body/issue-request.js';
 import { readJsonObject } from '../body/read-json-object.js';
 import type { HttpDeps } from '../deps.js';
 import { accepted } from '../invoice-body.js';
 
-/** POST /v1/nfse (spec "issue"): 202, also for a replay, or 400, 409, 413, 415, 422. */
+/** POST /v1/nfse (POST-responses): 202, also for a replay, or 400, 409, 413, 415, 422. */
 export const issueRoute =
   (deps: HttpDeps): KeyedHandler =>
   async (c, call, caller) => {
@@ -30,7 +30,7 @@ const commandOf = async (c: Context, deps: HttpDeps): Promise<IssueCommand | { r
   return { ...checked, idempotency: { keyHash: sha256Hex(key), plainBodyHash: bodyHashOf(read.body) } };
 };
 
-/** Visible ASCII (reading 13). */
+/** Visible ASCII characters (POST-Idempotency-Key). */
 const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
 const badIdempotencyKey: Refusal = {

@@ -1,10 +1,10 @@
 import { parseInvoiceId } from '../../domain/shared/ids.js';
-import type { KeyedHandler } from '../access/gate.js';
+import type { KeyedHandler } from '../access/authentication.js';
 import { json, refuse } from '../answer.js';
 import type { HttpDeps } from '../deps.js';
 import { invoiceBody } from '../invoice-body.js';
 
-/** GET /v1/nfse/{id} (spec "query"): 200, 400 `invalid_id`, or the same 404 for whatever may not be seen. */
+/** GET /v1/nfse/{id} (GET-1 to GET-4): 200, 400 `invalid_id`, or the same 404 for any invoice that this caller may not see. */
 export const readRoute =
   (deps: HttpDeps): KeyedHandler =>
   async (c, call, caller) => {

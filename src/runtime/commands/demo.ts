@@ -1,17 +1,18 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { verifyLog } from '../../app/audit/verify-log.js';
 import { type Command, done, refused } from '../../cli/command.js';
-import { renderTimeline, timelineOf } from '../../cli/commands/invoice.js';
-import { systemClock } from '../clock.js';
-import { type Config, readConfig, roles } from '../config.js';
-import { createDemoClient, DemoFailed, type DemoInvoice } from '../demo-client.js';
-import { demoCompany } from '../demo-company.js';
-import { makeDemoCompany } from '../first-start.js';
-import { createLogger } from '../logger.js';
-import { type Service, startService } from '../service.js';
-import { sessionOver } from '../session.js';
+import { timelineOf } from '../../cli/commands/invoice.js';
+import { type Config, readConfig, roles } from '../config/config.js';
+import { createLogger } from '../config/logger.js';
+import { systemClock } from '../engines/clock.js';
+import { sessionOver } from '../operator/session.js';
+import type { Service } from '../roles/parts.js';
+import { startService } from '../service.js';
+import { createDemoClient, DemoFailed, type DemoInvoice } from './demo-client.js';
+import { demoCompany } from './demo-company.js';
+import { DEMO_REQUEST, type DemoStage, LOOKUP_AFTER_S, loseAnswer, showProof } from './demo-lost-answer.js';
+import { makeDemoCompany } from './first-start.js';
 
 const OUT = 'out';
 
@@ -19,13 +20,16 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
   name: 'demo',
   positionals: [],
   summary: 'watch one invoice go the whole way, in a throwaway data folder',
-  options: {},
+  options: {
+    'lost-answer': { type: 'boolean', help: "lose the authorizer's answer to the send, and watch the recovery" },
+  },
   changes: false,
-  run: async () => {
+  run: async ({ flags }) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'nfse-demo-'));
-    // As root the database runs as another user, who must be able to pass through.
+    // When run as root, the database runs as another user, who must be able to pass through this folder.
     await chmod(dataDir, 0o711);
-    const parsed = readConfig({ PATH: env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+    const isolated = { PATH: env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' };
+    const parsed = readConfig({ ...isolated, LOOKUP_INTERVALS_S: `${LOOKUP_AFTER_S},60,120,300,600` });
     if ('problems' in parsed) return refused(parsed.problems.join('; '));
     const show = stopwatch();
     try {
@@ -33,7 +37,10 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
       const logger = createLogger(config.logLevel, 'stderr');
       const service = await startService({ config, roles, clock: systemClock, logger });
       try {
-        await walk(service, config, show);
+        const stage = await openStage(service, config, show);
+        const id = await (flags['lost-answer'] === true ? loseAnswer(stage) : walk(stage));
+        await showProof(id, stage);
+        process.stdout.write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
       } finally {
         await service.stop();
       }
@@ -45,27 +52,27 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
   },
 });
 
-/** The main job, as a client and an auditor would do it; throws at the first thing that is not as promised. */
-const walk = async (service: Service, config: Config, show: (text: string) => void): Promise<void> => {
+/** Registers the demo company at the service that was just started. */
+const openStage = async (service: Service, config: Config, show: (text: string) => void): Promise<DemoStage> => {
   show(`service ready on ${service.url}: PostgreSQL, authorizer simulator, projector, issuer, API`);
   const [key] = await makeDemoCompany(service, config, systemClock, ['test']);
   if (key === undefined) throw new DemoFailed('no test key was made');
   show(`company ${demoCompany().cnpj} registered, with a throwaway certificate and a test key`);
+  const session = sessionOver(service.engines, config, systemClock);
+  return {
+    client: createDemoClient(service.url, key.key),
+    controlUrl: service.simulator?.controlUrl ?? '',
+    storyOf: (id) => timelineOf(id, session),
+    log: service.engines.log,
+    show,
+  };
+};
 
-  const client = createDemoClient(service.url, key.key);
-  const accepted = await client.issue({
-    amount_in_cents: 150_000,
-    description: 'Desenvolvimento de sistema, parcela de {{mes_extenso}} de {{ano}}',
-    customer: { document: '11222333000181', name: 'CLIENTE FICTICIO COMERCIO LTDA' },
-    reference: 'pedido-1001',
-  });
+/** Takes an invoice from acceptance to cancellation, as a client would, and returns its id. Throws at the first result that is not as promised. */
+const walk = async ({ client, show }: DemoStage): Promise<string> => {
+  const accepted = await client.issue(DEMO_REQUEST);
   show(`POST /v1/nfse -> 202 ${accepted.status}, ${accepted.id}`);
-  const issued = await client.pollUntil(
-    accepted.id,
-    (invoice) => invoice.status !== 'queued' && invoice.status !== 'processing',
-  );
-  if (issued.status !== 'issued')
-    throw new DemoFailed(`the invoice ended ${issued.status}: ${issued.error?.message ?? 'no reason given'}`);
+  const issued = await client.untilIssued(accepted.id);
   show(`GET  /v1/nfse/{id} -> ${issued.status}, access key ${issued.access_key ?? ''}`);
 
   await mkdir(OUT, { recursive: true });
@@ -78,22 +85,10 @@ const walk = async (service: Service, config: Config, show: (text: string) => vo
   if (canceled.status !== 'canceled')
     throw new DemoFailed(`the cancellation ended ${canceled.cancellation?.status ?? 'nowhere'}`);
   show(`GET  /v1/nfse/{id} -> ${canceled.status}, cancellation ${canceled.cancellation?.status ?? ''}`);
-
-  const session = sessionOver(service.engines, config, systemClock);
-  const story = await timelineOf(issued.id, session);
-  if (story === undefined) throw new DemoFailed('the invoice has no events');
-  const report = await verifyLog(service.engines.log);
-  if (report.findings.total > 0)
-    throw new DemoFailed(`the log does not verify: ${JSON.stringify(report.findings.kept)}`);
-  show(`hash chain verified: ${report.events} events in ${report.streams} streams`);
-  process.stdout.write(`\nThe invoice's events, as an auditor reads them:\n\n${renderTimeline(story)}\n\n`);
-  process.stdout.write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
+  return issued.id;
 };
 
-const saveDocuments = async (
-  client: ReturnType<typeof createDemoClient>,
-  issued: DemoInvoice,
-): Promise<readonly string[]> => {
+const saveDocuments = async (client: DemoStage['client'], issued: DemoInvoice): Promise<readonly string[]> => {
   const files: readonly (readonly [string, string | undefined])[] = [
     ['nfse.xml', issued.links?.xml],
     ['nfse.pdf', issued.links?.pdf],
@@ -108,7 +103,7 @@ const saveDocuments = async (
   return saved;
 };
 
-/** Each line shows the time since the start and since the line before. */
+/** Returns a function that prints a line with the time since the start and since the previous line. */
 const stopwatch = (): ((text: string) => void) => {
   const started = performance.now();
   let last = started;

@@ -1,7 +1,20 @@
-import { addMasterKey } from '../../adapters/vault/key-file.js';
+import type pg from 'pg';
+import { openPool } from '../../adapters/sql/pool.js';
+import { giveUpGeneration } from '../../adapters/vault/give-up.js';
+import { addMasterKey, loadMasterKeys } from '../../adapters/vault/key-file.js';
+import { appendSupportAct } from '../../app/audit/audit-trail.js';
+import { createEventStore } from '../../app/event-store/event-store.js';
 import { type Command, done, textFlag } from '../../cli/command.js';
+import type { GiveUp } from '../../cli/commands/master-key.js';
+import type { Clock } from '../../ports/clock.js';
+import type { SealingKeys } from '../../ports/sealing-keys.js';
+import type { Config } from '../config/config.js';
+import { createLogger } from '../config/logger.js';
+import { openDatabaseServer, prepareDatabase } from '../engines/database.js';
+import { openEventLog, SERVICE_SESSION } from '../engines/engines.js';
+import { createRunner } from '../engines/runner.js';
 
-/** Needs the file alone: in production it is mounted for reading, and made longer where it is kept. */
+/** Uses the file alone: in production the service's copy is read-only, and the original is edited where it is kept. */
 export const addMasterKeyCommand: Command = {
   name: 'master-key add',
   positionals: ['FILE'],
@@ -18,3 +31,63 @@ export const addMasterKeyCommand: Command = {
     );
   },
 };
+
+const NAME = 'nfse-give-up';
+
+/**
+ * Opens database and log without the keys, which cannot be opened while a generation is missing. Refused while a process of the service is connected:
+ * it still has the lost key in memory, seals with it, and may be the last process that can read.
+ */
+export const giveUpOf =
+  (config: () => Config, clock: Clock): GiveUp =>
+  async (generation, { actor, reason }) => {
+    const settings = config();
+    const { masterKeyFile: file, database } = settings;
+    const logger = createLogger(settings.logLevel, 'stderr');
+    const runner = createRunner((part) => logger.error({ msg: 'stopping failed', part }));
+    try {
+      const keys = await loadMasterKeys(file, { createIfMissing: false });
+      const server = { config: settings, clock, logger, runner, startedFor: 'command' as const };
+      const addresses = await openDatabaseServer(server);
+      await prepareDatabase(addresses, database.limits);
+      const connectionString = addresses.service;
+      const db = openPool({ ...database.limits, connectionString, max: 1, applicationName: NAME });
+      runner.onStop('database pool', () => db.end());
+      const log = await openEventLog(
+        settings,
+        { connectionString, limits: database.limits, onIdleError: () => undefined },
+        runner,
+      );
+      const running = await connectionsOfOthers(db);
+      if (running > 0)
+        return {
+          refused: `a process of the service is still connected to the database (${running} connections): stop them all first`,
+        };
+      const deps = { store: createEventStore(log, nothingSealed), clock, actor: `support:${actor}` as const };
+      return await giveUpGeneration(generation, deps.actor, {
+        db,
+        keys,
+        file,
+        clock,
+        record: (giveUp) => appendSupportAct({ giveUp, reason }, deps),
+      });
+    } finally {
+      await runner.stop();
+    }
+  };
+
+/** Counts sessions of processes that have the engines open, on any machine. Such a process reads its key generations once a second. */
+const connectionsOfOthers = async (db: pg.Pool): Promise<number> => {
+  const { rows } = await db.query<{ others: number }>(
+    `select count(*)::int as others from pg_stat_activity
+     where datname = current_database() and application_name = $1`,
+    [SERVICE_SESSION],
+  );
+  return rows[0]?.others ?? 0;
+};
+
+const noKey = (): never => {
+  throw new Error('the event of a lost key has nothing personal in it');
+};
+
+const nothingSealed: SealingKeys = { forSealing: noKey, forOpening: noKey };

@@ -1,10 +1,13 @@
 import { badUsage, type Command, done, textFlag } from '../../cli/command.js';
-import { systemClock } from '../clock.js';
-import { roles as allRoles, type Config, type Role } from '../config.js';
-import { prepareFirstStart } from '../first-start.js';
-import { createLogger } from '../logger.js';
-import { type Service, StoppedWhileStarting, startService } from '../service.js';
-import { untilSignal } from '../until-signal.js';
+import { roles as allRoles, type Config, type Role } from '../config/config.js';
+import { createLogger, faultFields } from '../config/logger.js';
+import { systemClock } from '../engines/clock.js';
+import { createRunner } from '../engines/runner.js';
+import { openSimulator } from '../engines/simulator.js';
+import type { Service } from '../roles/parts.js';
+import { StoppedWhileStarting, startService } from '../service.js';
+import { prepareFirstStart } from './first-start.js';
+import { untilSignal } from './until-signal.js';
 
 export const serveCommand = (config: () => Config): Command => ({
   name: 'serve',
@@ -27,7 +30,11 @@ export const serveCommand = (config: () => Config): Command => ({
     let service: Service | undefined;
     try {
       service = await startService({
-        ...{ config: config(), roles, clock: systemClock, logger, stopAsked: asked.signal },
+        config: config(),
+        roles,
+        clock: systemClock,
+        logger,
+        stopAsked: asked.signal,
         beforeReady: async (started) => {
           if (roles.includes('api')) await prepareFirstStart(started, config(), systemClock);
         },
@@ -51,3 +58,27 @@ const parseRoles = (text: string): readonly Role[] | undefined => {
   const known = allRoles.filter((role) => wanted.includes(role));
   return known.length === wanted.length ? known : undefined;
 };
+
+export const simulatorCommand = (config: () => Config): Command => ({
+  name: 'simulator',
+  positionals: [],
+  summary: 'run the authorizer simulator alone until SIGTERM or SIGINT',
+  options: {},
+  changes: false,
+  run: async () => {
+    const logger = createLogger(config().logLevel, 'stdout');
+    const runner = createRunner((name, error) =>
+      logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }),
+    );
+    const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
+    try {
+      const { urls, controlUrl } = await openSimulator(config(), systemClock, logger, runner);
+      logger.info({ msg: 'ready', simulator: urls, simulator_control_url: controlUrl });
+      await stopAsked;
+    } finally {
+      await runner.stop();
+    }
+    logger.info({ msg: 'stopped' });
+    return done('', {});
+  },
+});

@@ -1,40 +1,39 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Watch } from '../../adapters/read-model-postgres/watch.js';
+import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { ageSeconds } from '../../domain/municipality/parameters.js';
 import { epochMs } from '../../domain/shared/time.js';
+import { cachedCheck } from '../../lib/cached-check.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ParametersCache } from '../../ports/municipal-parameters.js';
+import type { ProjectionStatus } from '../../ports/projection-status.js';
 import type { WorkQueue } from '../../ports/work-queue.js';
-import type { ProjectionStatus } from '../../workers/projection-status.js';
-import { modes } from '../authorizers.js';
-import type { Readiness } from '../readiness.js';
-import { scrapeSources } from './scrape-source.js';
+import { modes } from '../config/config.js';
 
-/** What must be asked for at a scrape, because no event of this process tells it. */
+/** Sources that are asked at each scrape, because no event of this process reports their changes. */
 export type Watched = {
-  readiness(): Promise<Readiness>;
+  readiness(): Promise<{ ready: boolean; checks: Readonly<Record<string, { ok: boolean }>> }>;
   projections(): Promise<readonly Pick<ProjectionStatus, 'name' | 'lagSeconds'>[]>;
   isHalted(projection: string): boolean;
   queue: Pick<WorkQueue, 'depth' | 'parked'>;
-  watch: Watch;
+  watch: MonitoringReads;
   parameters: Pick<ParametersCache, 'all'>;
   clock: Clock;
 };
 
-/** Certificates change by hand, and every company's state is read for them. */
+/** Certificates change by hand only, and the query reads every company. */
 const CERTIFICATES_KEPT_MS = 60_000;
 
-/** Asked for once a day. */
+/** The parameters are refreshed once a day. */
 const PARAMETERS_KEPT_MS = 60_000;
 
-/** Readiness has limits of its own and always answers: it must not be cut off just when it has something to say. */
+/** Readiness has its own limits and always answers; this limit is longer, so that a slow answer still arrives. */
 const READINESS_LIMIT_MS = 4_000;
 
-/** Those that expire first; more than these do not end soon all at once. */
+/** The certificates that expire first; more than these rarely expire at once. */
 const MOST_CERTIFICATES = 1_000;
 
-/** Answers what is to be called before each scrape; never rejects, and ends within the limit of its slowest source. */
+/** Returns a function to call before each scrape. It never rejects and ends within the limit of its slowest source. */
 export const watchedGauges = (registry: Registry, watched: Watched): (() => Promise<void>) => {
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge<Label>({ name, help, labelNames, registers: [registry] });
@@ -46,7 +45,7 @@ export const watchedGauges = (registry: Registry, watched: Watched): (() => Prom
     name: 'readiness',
     gauges: [ready, checkOk],
     ask: watched.readiness,
-    keptMs: 0,
+    reuseMs: 0,
     limitMs: READINESS_LIMIT_MS,
     show: (seen) => {
       ready.set(seen.ready ? 1 : 0);
@@ -72,8 +71,8 @@ export const watchedGauges = (registry: Registry, watched: Watched): (() => Prom
     },
   });
 
-  const depth = gauge('nfse_queue_depth', 'Taps waiting or being handled.');
-  const parked = gauge('nfse_queue_parked', 'Taps that were given up and wait for an operator.');
+  const depth = gauge('nfse_queue_depth', 'Work items waiting or being handled.');
+  const parked = gauge('nfse_queue_parked', 'Parked work items, which wait for an operator.');
   sources.add({
     name: 'queue',
     gauges: [depth, parked],
@@ -123,7 +122,7 @@ const addOpenWork = (sources: Sources, gauge: MakeGauge, { watch, clock }: Watch
   });
 };
 
-/** Counts and the nearest end, no company: a CNPJ may be a person's, and a scrape is kept by whoever scrapes. */
+/** Counts and the nearest expiry without a company: a CNPJ may be a person's, and scrapes are stored elsewhere. */
 const addCertificates = (sources: Sources, gauge: MakeGauge, { watch, clock }: Watched): void => {
   const remaining = gauge(
     'nfse_certificate_remaining_seconds',
@@ -138,7 +137,7 @@ const addCertificates = (sources: Sources, gauge: MakeGauge, { watch, clock }: W
   sources.add({
     name: 'certificates',
     gauges: [remaining, ending],
-    keptMs: CERTIFICATES_KEPT_MS,
+    reuseMs: CERTIFICATES_KEPT_MS,
     ask: () => watch.certificateExpiries(MOST_CERTIFICATES),
     show: (expiries) => {
       const now = clock.now();
@@ -157,20 +156,72 @@ const addCertificates = (sources: Sources, gauge: MakeGauge, { watch, clock }: W
 const addParameters = (sources: Sources, gauge: MakeGauge, { parameters, clock }: Watched): void => {
   const age = gauge(
     'nfse_municipal_parameters_age_seconds',
-    'Age of the oldest convênio that the parameters API told of a municipality with companies; 0 while it told none.',
+    'Age of the oldest stored convênio of a municipality with companies; 0 without one.',
     ['mode'],
   );
   sources.add({
     name: 'municipal_parameters',
     gauges: [age],
-    keptMs: PARAMETERS_KEPT_MS,
+    reuseMs: PARAMETERS_KEPT_MS,
     ask: () => parameters.all(),
     show: (entries) => {
       for (const mode of modes) {
         const convenios = entries.filter((entry) => entry.mode === mode && entry.place === 'convenio');
-        const ages = convenios.flatMap(({ toldAt }) => (toldAt === undefined ? [] : [ageSeconds(toldAt, clock.now())]));
+        const ages = convenios.flatMap(({ knownAt }) =>
+          knownAt === undefined ? [] : [ageSeconds(knownAt, clock.now())],
+        );
         age.set({ mode }, Math.max(0, ...ages));
       }
     },
   });
+};
+
+/** A source, how its answer is read, and the gauges that show it. */
+type ScrapeSource<T> = {
+  name: string;
+  gauges: readonly Gauge<string>[];
+  ask(): Promise<T>;
+  show(answer: T): void;
+  reuseMs?: number;
+  limitMs?: number;
+};
+
+const LIMIT_MS = 2_000;
+const KEPT_MS = 5_000;
+
+/**
+ * Asks all sources at once, each within its limit and no more often than its answer is reused. A source that fails shows no series instead of old
+ * ones, and `nfse_source_ok` is 0.
+ */
+const scrapeSources = (registry: Registry) => {
+  const ok = new Gauge({
+    name: 'nfse_source_ok',
+    help: '1 when what the gauges of this source show could be asked for this scrape.',
+    labelNames: ['source'],
+    registers: [registry],
+  });
+  const refreshes: (() => Promise<void>)[] = [];
+  return {
+    add: <T>({ name, gauges, ask, show, reuseMs = KEPT_MS, limitMs = LIMIT_MS }: ScrapeSource<T>): void => {
+      const answer = cachedCheck(ask, { reuseMs, limitMs });
+      refreshes.push(async () => {
+        const seen = await answer().then(
+          (value) => ({ value }),
+          () => undefined,
+        );
+        for (const gauge of gauges) clear(gauge);
+        if (seen !== undefined) show(seen.value);
+        ok.set({ source: name }, seen === undefined ? 0 : 1);
+      });
+    },
+    refresh: async (): Promise<void> => {
+      await Promise.all(refreshes.map((refresh) => refresh()));
+    },
+  };
+};
+
+/** `reset` alone would leave a gauge without labels at 0. */
+const clear = (gauge: Gauge<string>): void => {
+  gauge.reset();
+  gauge.remove({});
 };

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { Authorizer, Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
-import { modes } from '../authorizers.js';
+import { modes } from '../config/config.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
@@ -10,11 +10,11 @@ type Operation = 'send_dps' | 'send_cancellation' | 'find_by_dps' | 'find_by_acc
 const LOOKUPS: readonly Operation[] = ['find_by_dps', 'find_by_access_key', 'find_cancellation'];
 const LOOKUP_RESULTS = ['found', 'absent', 'inconclusive'] as const;
 
-/** Measures every call to the authorizer; changes nothing of what it answers. */
+/** Measures every call to the authorizer and returns its results unchanged. */
 export const measuredAuthorizer = (registry: Registry): ((authorizer: Authorizer) => Authorizer) => {
   const duration = new Histogram({
     name: 'nfse_authorizer_call_duration_seconds',
-    help: 'Calls to the authorizer, by what they saw (sends: done, rejected, not_sent, unknown; look-ups: found, absent, inconclusive).',
+    help: 'Calls to the authorizer, by outcome (sends: done, rejected, not_sent, unknown; look-ups: found, absent, inconclusive).',
     labelNames: ['mode', 'operation', 'outcome'],
     buckets: SECONDS,
     registers: [registry],

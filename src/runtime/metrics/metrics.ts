@@ -1,33 +1,30 @@
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { EventStore } from '../../app/event-store/event-store.js';
-import type { IssuerNotice } from '../../app/issuer/deps.js';
-import type { CircuitChange } from '../../app/issuer/send-gate.js';
+import type { BreakerChange } from '../../app/issuing/breaker.js';
+import type { IssuerNotice } from '../../app/issuing/deps.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
 import type { Authorizer } from '../../ports/authorizer.js';
-import { modes } from '../authorizers.js';
-import { circuitGauge } from './circuit.js';
+import { modes } from '../config/config.js';
+import { programVersion } from '../config/program-version.js';
 import { type Watched, watchedGauges } from './gauges.js';
 import { measuredAuthorizer } from './measured-authorizer.js';
-import { measuredStore } from './measured-store.js';
-import { type NationalRegisterMetrics, nationalRegisterMetrics } from './national-registers.js';
-import { processMetrics } from './process.js';
-import { recordedEvents } from './recorded-events.js';
-import { requestMetrics } from './requests.js';
+import { measuredStore, recordedEvents } from './recorded-events.js';
+import { type NationalRegisterMetrics, nationalRegisterMetrics, requestMetrics } from './requests.js';
 
 export type Scrape = { contentType: string; text: string };
 
-/** What one service tells Prometheus. Names begin with `nfse_`, but for those of the Node process. */
+/** The metrics of one service. Names begin with `nfse_`, except those of the Node process. */
 export type Metrics = NationalRegisterMetrics & {
   request(summary: RequestSummary): void;
   notice(notice: IssuerNotice['notice']): void;
   /** The breaker of an environment changed its state. */
-  circuit(change: CircuitChange): void;
-  /** The same store, with what is appended through it counted. */
+  circuit(change: BreakerChange): void;
+  /** Returns the same store; events that are appended through it are counted. */
   measureStore(store: EventStore): EventStore;
-  /** The same authorizer, with its calls counted. */
+  /** Returns the same authorizer; its calls are counted. */
   measureAuthorizer(authorizer: Authorizer): Authorizer;
-  /** From here on a scrape also asks these. */
+  /** From this call on, each scrape also asks these sources. */
   watch(watched: Watched): void;
   scrape(): Promise<Scrape>;
 };
@@ -54,7 +51,7 @@ export const createMetrics = (simulated: readonly Mode[]): Metrics => {
   const requests = requestMetrics(registry);
   const notices = new Counter({
     name: 'nfse_issuer_notices_total',
-    help: 'What the issuing protocol told operators; the log has the stream.',
+    help: 'Notices of the issuing protocol, by kind; the log lines name the stream.',
     labelNames: ['notice'],
     registers,
   });
@@ -83,4 +80,41 @@ export const createMetrics = (simulated: readonly Mode[]): Metrics => {
       return { contentType: registry.contentType, text: texts.join('') };
     },
   };
+};
+
+const STATES: Record<BreakerChange['to'], true> = { closed: true, open: true, half_open: true };
+
+/** Shows the state of each environment's breaker in this process: the series of the current state is 1, the others are 0. */
+const circuitGauge = (registry: Registry): ((change: Pick<BreakerChange, 'mode' | 'to'>) => void) => {
+  const gauge = new Gauge({
+    name: 'nfse_authorizer_circuit',
+    help: 'Whether this process sends to the authorizer (closed), pauses (open) or tries one send (half_open): 1 for the state it is in.',
+    labelNames: ['mode', 'state'],
+    registers: [registry],
+  });
+  const show = ({ mode, to }: Pick<BreakerChange, 'mode' | 'to'>): void => {
+    for (const state of Object.keys(STATES)) gauge.set({ mode, state }, state === to ? 1 : 0);
+  };
+  for (const mode of modes) show({ mode, to: 'closed' });
+  return show;
+};
+
+let collected: Registry | undefined;
+
+/**
+ * CPU, memory, heap, event loop and garbage collection, under the usual names of Node dashboards. Collected once per process, because the observers
+ * cannot be removed when a second service starts in the process.
+ */
+const processMetrics = (): Registry => {
+  if (collected === undefined) {
+    collected = new Registry();
+    collectDefaultMetrics({ register: collected });
+    new Gauge({
+      name: 'nfse_build_info',
+      help: 'Always 1; what runs is in the labels.',
+      labelNames: ['version', 'node'],
+      registers: [collected],
+    }).set({ version: programVersion(), node: process.version }, 1);
+  }
+  return collected;
 };

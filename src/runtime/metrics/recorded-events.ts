@@ -1,15 +1,17 @@
+import { LRUCache } from 'lru-cache';
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { EventStore } from '../../app/event-store/event-store.js';
 import type { DomainEvent } from '../../app/event-store/event-types.js';
 import { differenceKinds } from '../../domain/invoice/reconciliation.js';
-import type { Mode } from '../../domain/shared/ids.js';
+import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import { epochMs, type Instant } from '../../domain/shared/time.js';
-import { modes } from '../authorizers.js';
+import { modes } from '../config/config.js';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200];
 
 const works = ['issue', 'cancel'] as const;
 
-/** What the client sees of each event that ends an issue. */
+/** The status that the client sees for each event that ends an issue. */
 const outcomes = {
   Authorized: 'issued',
   IssuanceRejected: 'failed',
@@ -20,12 +22,12 @@ const outcomes = {
 
 const isOutcome = (type: string): type is keyof typeof outcomes => Object.hasOwn(outcomes, type);
 
-export type RecordedEvents = {
-  /** One event that this process appended; `acceptedAt` is that of its invoice, as far as it is known. */
+type RecordedEvents = {
+  /** Counts one event that this process appended. `acceptedAt` is the acceptance of its invoice, if known. */
   count(event: DomainEvent, mode: Mode, acceptedAt: Instant | undefined): void;
 };
 
-/** Counted where they are appended, so each event once, by the process that wrote it. Every series starts at 0. */
+/** Counts events where they are appended, so that each is counted once, by the process that appended it. Every series starts at 0. */
 export const recordedEvents = (registry: Registry): RecordedEvents => {
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name, help, labelNames, registers: [registry] });
@@ -73,7 +75,7 @@ export const recordedEvents = (registry: Registry): RecordedEvents => {
     for (const work of works) for (const one of [attempts, notSent, unknown, absent]) one.inc({ mode, work }, 0);
   }
 
-  /** Of one work each; the other events have a counter of their own. */
+  /** Events of one kind of work; other events have separate counters. */
   const ofWork: Partial<Record<DomainEvent['type'], { of: ReturnType<typeof perWork>; work: (typeof works)[number] }>> =
     {
       IssuanceAttempted: { of: attempts, work: 'issue' },
@@ -106,5 +108,53 @@ export const recordedEvents = (registry: Registry): RecordedEvents => {
       if (acceptedAt === undefined) return;
       issue.observe({ mode, outcome }, Math.max(0, epochMs(event.data.at) - epochMs(acceptedAt)) / 1000);
     },
+  };
+};
+
+const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** More than the invoices that are worked on at once; an outcome is recorded shortly after its stream was loaded. */
+const ACCEPTANCES_KEPT = 10_000;
+
+/** Measures appends and counts the appended events; results stay unchanged. */
+export const measuredStore = (registry: Registry, recorded: RecordedEvents): ((store: EventStore) => EventStore) => {
+  const duration = new Histogram({
+    name: 'nfse_event_log_append_duration_seconds',
+    help: 'An append as its caller waits for it: sealing, the log, and a look at what was stored when that was not said.',
+    labelNames: ['result'],
+    buckets: APPEND_SECONDS,
+    registers: [registry],
+  });
+  for (const result of ['ok', 'conflict', 'error']) duration.zero({ result });
+  return (store) => {
+    const acceptances = new LRUCache<StreamName, Instant>({ max: ACCEPTANCES_KEPT });
+    const remember = (stream: StreamName, first: DomainEvent | undefined): void => {
+      if (first?.type === 'InvoiceAccepted') acceptances.set(stream, first.data.acceptedAt);
+    };
+    const countEvents = (stream: StreamName, events: readonly DomainEvent[]): void => {
+      const address = parseInvoiceStream(stream);
+      if (address === undefined) return;
+      remember(stream, events[0]);
+      for (const event of events) recorded.count(event, address.mode, acceptances.get(stream));
+    };
+    return {
+      load: async (stream, options) => {
+        const loaded = await store.load(stream, options);
+        remember(stream, loaded.events[0] as DomainEvent | undefined);
+        return loaded as Awaited<ReturnType<typeof store.load<never>>>;
+      },
+      append: async (stream, version, events, context) => {
+        const startedAt = performance.now();
+        const ended = (result: 'ok' | 'conflict' | 'error'): void =>
+          duration.observe({ result }, (performance.now() - startedAt) / 1000);
+        const appended = await store.append(stream, version, events, context).catch((error: unknown) => {
+          ended('error');
+          throw error;
+        });
+        ended(appended.ok ? 'ok' : 'conflict');
+        if (appended.ok) countEvents(stream, events);
+        return appended;
+      },
+    };
   };
 };

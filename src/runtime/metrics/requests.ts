@@ -1,12 +1,15 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { ComparisonResult } from '../../app/reconciliation/compare-invoice.js';
+import type { Mode } from '../../domain/shared/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
+import { modes } from '../config/config.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A client chooses its method; only these are a label of their own. */
+/** A client can send any method; methods outside this list share one label. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
 
-export type RequestMetrics = { observe(summary: RequestSummary): void };
+type RequestMetrics = { observe(summary: RequestSummary): void };
 
 /** Every label comes from a closed list: route templates, methods, statuses, codes of the catalogue. Never a path. */
 export const requestMetrics = (registry: Registry): RequestMetrics => {
@@ -45,5 +48,45 @@ export const requestMetrics = (registry: Registry): RequestMetrics => {
       if (route === '/v1/nfse' && method === 'POST' && status === 202) accept.observe(seconds);
       if (code === 'rate_limit_exceeded') limited.inc({ route });
     },
+  };
+};
+
+const LOOK_RESULTS: Record<ComparisonResult, true> = {
+  agrees: true,
+  differs: true,
+  absent_once: true,
+  inconclusive: true,
+  left_alone: true,
+};
+
+export type NationalRegisterMetrics = {
+  /** Counts one call to the municipal parameters API. */
+  parametersAsked(mode: Mode, outcome: 'told' | 'no_proof'): void;
+  /** Counts one invoice that reconciliation has compared. */
+  reconciled(mode: Mode, result: ComparisonResult): void;
+};
+
+/** Counters for calls to the national system besides issuing. Every series starts at 0. */
+export const nationalRegisterMetrics = (registry: Registry): NationalRegisterMetrics => {
+  const registers = [registry];
+  const asked = new Counter({
+    name: 'nfse_municipal_parameters_calls_total',
+    help: 'Questions to the municipal parameters API; no_proof: its answer said nothing, and what is kept stays.',
+    labelNames: ['mode', 'outcome'],
+    registers,
+  });
+  const looks = new Counter({
+    name: 'nfse_reconciliation_looks_total',
+    help: 'Invoices compared with what the authorizer holds, by result.',
+    labelNames: ['mode', 'result'],
+    registers,
+  });
+  for (const mode of modes) {
+    for (const outcome of ['told', 'no_proof']) asked.inc({ mode, outcome }, 0);
+    for (const result of Object.keys(LOOK_RESULTS)) looks.inc({ mode, result }, 0);
+  }
+  return {
+    parametersAsked: (mode, outcome) => asked.inc({ mode, outcome }),
+    reconciled: (mode, result) => looks.inc({ mode, result }),
   };
 };

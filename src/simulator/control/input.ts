@@ -12,8 +12,8 @@ export class BadInput extends Error {
 /** Reads one member; `undefined` when it is absent. Throws `BadInput`. */
 export type Read<T> = (value: unknown, field: string) => T;
 
-/** A strict reader of one JSON object: `done` refuses every member that nobody asked for. */
-export type Members = {
+/** A strict reader of one JSON object: `done` refuses every member that was not read. */
+type Members = {
   optional<T>(name: string, read: Read<T>): T | undefined;
   required<T>(name: string, read: Read<T>): T;
   done(): void;

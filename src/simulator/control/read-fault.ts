@@ -10,7 +10,7 @@ const ONE_DAY_MS = 86_400_000;
 
 const USUAL_DELAY_MS = 1000;
 
-/** Kinds whose name says whether they commit; `commit` may repeat it, not contradict it. */
+/** Kinds whose name says whether the call commits; a request may repeat that in `commit` but not contradict it. */
 const COMMITS: Partial<Record<FaultKind, boolean>> = {
   late_commit: true,
   stale: true,
@@ -20,7 +20,7 @@ const COMMITS: Partial<Record<FaultKind, boolean>> = {
   reject: false,
 };
 
-/** Body of `POST /_control/faults`. Throws `BadInput`. `times` is 1 and `delay_ms` 1000 unless given. */
+/** Reads the body of `POST /_control/faults`; the defaults are `times` 1 and `delay_ms` 1000. Throws `BadInput`. */
 export const readFault = (body: unknown): Fault => {
   const fields = members(body);
   const on = fields.required('on', oneOf(FAULT_TARGETS));

@@ -3,7 +3,7 @@ import type { Benefit, Cnc, DeductionKind, RegistryChange, TaxRegime } from '../
 import { BadInput, flag, listOf, members, oneOf, type Read, textLike, whole } from './input.js';
 import { CNPJ, MODES } from './read-fault.js';
 
-/** Body of `POST /_control/registry`. Throws `BadInput`. Members that are absent stay as they are. */
+/** Reads the body of `POST /_control/registry`; absent members leave the stored values unchanged. Throws `BadInput`. */
 export const readRegistryChange = (body: unknown): { environment: Mode; change: RegistryChange } => {
   const fields = members(body);
   const environment = fields.required('environment', oneOf(MODES));
@@ -121,6 +121,6 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Without the members that were not given, so that merging leaves what is stored. */
+/** The entry without its undefined members, so that merging keeps the stored values. */
 const given = <T extends object>(entry: T): Given<T> =>
   Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as Given<T>;

@@ -1,20 +1,21 @@
 import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { Environment, World } from '../environment.js';
+import { BLOCKABLE, EVENT_TYPES, storedType } from '../event/kinds.js';
+import { linkForeignEvent } from '../event/link.js';
 import type { Json } from '../http/answer.js';
 import type { Note } from '../state/ledger.js';
 import { BadInput, members, oneOf, textLike, whole } from './input.js';
-import { linkEvent } from './link-event.js';
 import { CNPJ, MODES, readFault } from './read-fault.js';
 import { readRegistryChange } from './read-registry.js';
 
-export type ControlCall = { method: string; path: string; query: URLSearchParams; body: unknown };
+type ControlCall = { method: string; path: string; query: URLSearchParams; body: unknown };
 
-export type ControlAnswer = { status: number; body: unknown };
+type ControlAnswer = { status: number; body: unknown };
 
 const TEN_YEARS_S = 315_360_000;
 
-/** One control call. Throws `BadInput` for a wrong member; undefined for an address that does not exist. */
+/** Answers one control call; undefined for an address that does not exist. Throws `BadInput` for a wrong member. */
 export const answerControl = async (world: World, call: ControlCall): Promise<ControlAnswer | undefined> => {
   switch (`${call.method} ${call.path}`) {
     case 'POST /_control/faults':
@@ -47,7 +48,7 @@ export const answerControl = async (world: World, call: ControlCall): Promise<Co
   }
 };
 
-/** For clients that have no certificate yet: a throwaway e-CNPJ, which nobody else accepts. */
+/** A throwaway e-CNPJ for a client without a certificate; only this simulator accepts it. */
 const certificateFor = async (world: World, body: unknown): Promise<Json> => {
   const fields = members(body);
   const cnpj = fields.required('cnpj', CNPJ);
@@ -86,4 +87,23 @@ const entryOf = ({ mode, ledger }: Environment, note: Note): Json => {
     }),
     environment: mode,
   };
+};
+
+/** `POST /_control/events`: puts an event that no client sent on an existing note. Resolves when it is on disk; throws `BadInput`. */
+const linkEvent = async (world: World, body: unknown): Promise<void> => {
+  const fields = members(body);
+  const { ledger, ...environment } = world.environments[fields.required('environment', oneOf(MODES))];
+  const accessKey = fields.required('access_key', textLike(/^[0-9A-Z]{50}$/, 'an access key of 50 characters'));
+  const type = fields.required('type', oneOf(EVENT_TYPES));
+  const about = fields.optional('about', oneOf(BLOCKABLE));
+  const author = fields.optional('author', CNPJ);
+  fields.done();
+  const isBlock = type === '305102' || type === '305103';
+  if (isBlock !== (about !== undefined)) throw new BadInput('about', 'goes with 305102 and 305103, and only with them');
+  const note = ledger.noteByKey(accessKey);
+  if (note === undefined) throw new BadInput('access_key', 'is of no note in this environment');
+  if (ledger.event(accessKey, storedType(type, about)) !== undefined)
+    throw new BadInput('type', 'is on the note already');
+  linkForeignEvent(world, { ledger, ...environment }, note, { type, about, author: author ?? note.cnpj });
+  await ledger.durable();
 };

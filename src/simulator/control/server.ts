@@ -6,7 +6,7 @@ import { answerControl } from './routes.js';
 
 const MAX_BODY = 64 * 1024;
 
-/** Never another address: whoever reaches this port decides what the authorizer does. */
+/** The only address: every client of this port decides what the authorizer does. */
 const LOOPBACK = '127.0.0.1';
 
 /** The plain HTTP control port (JSON, loopback only). */
@@ -30,7 +30,7 @@ export const startControl = async (world: World, port: number): Promise<{ port: 
 
 const serve = async (world: World, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   try {
-    // A web page that got its own name to point here would send that name.
+    // Against DNS rebinding: a web page whose host name resolves to this machine sends that name as its host.
     if (!isLoopbackName(request.headers.host)) return write(response, 403, fault('host', 'must be a loopback name'));
     const url = new URL(request.url ?? '/', 'http://control');
     const body =

@@ -1,21 +1,21 @@
+import { type Canonical, elementWith, field } from '../../domain/shared/canonical-xml.js';
 import { brasiliaStamp, type Instant } from '../../domain/shared/time.js';
-import { type Canonical, elementWith, field } from '../../xml/element.js';
+import { gzipBase64 } from '../../xml/packing.js';
 import { signDocument } from '../../xml/sign.js';
-import { gzipBase64 } from '../../xml/transport.js';
 import type { Environment, World } from '../environment.js';
 
 const NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 
-export type EventParts = {
+type EventParts = {
   accessKey: string;
   /** Six digits. */
   type: string;
   registeredAt: Instant;
-  /** The `pedRegEvento`, copied as it came or made by the system itself. */
+  /** The `pedRegEvento`: the bytes that the client sent, or `systemRequest`. */
   request: Canonical;
 };
 
-/** The signed `evento` around its request, base64 of the gzipped document (domain.md section 13). */
+/** Base64 of the gzipped, signed `evento` around its request (docs/national-system.md#cancellation). */
 export const eventDocument = (world: World, { verAplic }: Environment, parts: EventParts): string => {
   const id = `EVT${parts.accessKey}${parts.type}001`;
   const unsigned = elementWith(
@@ -42,7 +42,7 @@ export const eventDocument = (world: World, { verAplic }: Environment, parts: Ev
   return gzipBase64(bytes);
 };
 
-/** The `pedRegEvento` of an event that no client sent: unsigned, which the schema allows. */
+/** The `pedRegEvento` of an event that no client sent. It has no signature, which the schema allows. */
 export const systemRequest = (
   { tpAmb, verAplic }: Environment,
   parts: { accessKey: string; type: string; registeredAt: Instant; author: string; details: Canonical },

@@ -1,4 +1,4 @@
-/** The events of Anexo II: name as the system writes it, and whether it bars a later cancellation (tables of the annex). */
+/** An event of annex II: its `xDesc`, and whether it bars a later cancellation (docs/national-system.md#matrix). */
 type Kind = { name: string; barsCancellation: boolean };
 
 export const EVENT_KINDS = {
@@ -24,17 +24,17 @@ export type EventType = keyof typeof EVENT_KINDS;
 
 export const EVENT_TYPES = Object.keys(EVENT_KINDS) as readonly EventType[];
 
-/** Events that a block by the municipality (305102) can be about. */
+/** The events that a municipality can block (305102). */
 export const BLOCKABLE = ['101101', '105102', '105104', '105105', '305101'] as const;
 
-/** A block and its release are kept as `305102:101101`: what they are about makes them different events. */
+/** A block or release is stored with the event type that it concerns, as in `305102:101101`; other events by their type. */
 export const storedType = (type: EventType, about: string | undefined): string =>
   about === undefined ? type : `${type}:${about}`;
 
-/** Six digits of a stored type. */
+/** The six digits of a stored type. */
 export const typeOf = (stored: string): string => stored.slice(0, 6);
 
-/** Name of the first event that keeps a note from being cancelled; undefined when there is none (E0840). */
+/** Name of the first event that bars the cancellation of a note (E0840); undefined when no event does. */
 export const cancellationBar = (stored: readonly string[]): string | undefined => {
   for (const entry of stored) {
     const kind = EVENT_TYPES.find((type) => type === typeOf(entry));

@@ -1,12 +1,12 @@
+import { type Canonical, element, field } from '../../domain/shared/canonical-xml.js';
 import type { Instant } from '../../domain/shared/time.js';
-import { type Canonical, element, field } from '../../xml/element.js';
 import { wholeSecond } from '../clock.js';
 import type { Environment, World } from '../environment.js';
 import type { Note } from '../state/ledger.js';
 import { eventDocument, systemRequest } from './evento.js';
 import { EVENT_KINDS, type EventType, storedType } from './kinds.js';
 
-/** Puts e105102 on the note that `by` replaces; the system is its author (domain.md section 12). */
+/** Puts e105102 on the note `old`, which the note `by` substitutes (docs/national-system.md#substitution). */
 export const linkSubstitution = (
   world: World,
   environment: Environment,
@@ -24,8 +24,8 @@ export const linkSubstitution = (
 };
 
 /**
- * Puts an event of somebody else on a note, as customer, municipality or web portal would: what makes a cancellation be
- * refused with E0840 and a substitution with E0046 to E0076. `about` is the event that a block or its release is about.
+ * Puts an event of a customer, a municipality or the web portal on a note. Such events cause E0840 for a cancellation and E0046 to E0076 for
+ * a substitution. `about` is the event type that a block or release concerns.
  */
 export const linkForeignEvent = (
   world: World,

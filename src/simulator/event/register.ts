@@ -1,5 +1,5 @@
 import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
-import type { Canonical } from '../../xml/element.js';
+import type { Canonical } from '../../domain/shared/canonical-xml.js';
 import { attributeAt, nodeAt, textAt } from '../../xml/parse.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
@@ -10,11 +10,11 @@ import { eventDocument } from './evento.js';
 import { cancellationBar, EVENT_KINDS } from './kinds.js';
 import { brokenEventRules, type EventContext } from './rules.js';
 
-export type Registration = { ok: true; document: string } | { ok: false; refusals: readonly Refusal[] };
+type Registration = { ok: true; document: string } | { ok: false; refusals: readonly Refusal[] };
 
 /**
- * Registers a cancellation (e101101) on a note, in one synchronous step like `authorize`. `pathKey` is the access key of
- * the address that the request was sent to (domain.md section 13).
+ * Registers a cancellation (e101101) on a note in one synchronous step, as `authorize` does (docs/national-system.md#cancellation).
+ * `pathKey` is the access key in the path of the request.
  */
 export const registerEvent = (
   world: World,
@@ -34,7 +34,7 @@ export const registerEvent = (
   }
   const { accessKey } = request;
   const registeredAt = wholeSecond(now);
-  // The signed request is copied as it came.
+  // The signed request is copied byte for byte.
   const parts = { accessKey, type: CANCELLATION_EVENT, registeredAt, request: received.text as Canonical };
   const document = eventDocument(world, environment, parts);
   environment.ledger.addEvent({ accessKey, type: CANCELLATION_EVENT, sequence: 1, registeredAt }, document);
@@ -70,7 +70,7 @@ const contextOf = (
   };
 };
 
-/** The message of E0840 names the event that is in the way. */
+/** The message of E0840 names the event that bars the cancellation. */
 const barredBy = (events: readonly string[]): Refusal => {
   const { message, ...rest } = refusal('E0840');
   const name = cancellationBar(events) ?? '';

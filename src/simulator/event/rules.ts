@@ -6,10 +6,10 @@ import type { Note } from '../state/ledger.js';
 import type { Municipality } from '../state/registry.js';
 import { cancellationBar } from './kinds.js';
 
-/** A cancellation request and what the environment knows of its note. */
+/** A cancellation request, and what the environment holds about its note. */
 export type EventContext = {
   request: { id: string; accessKey: string; author: string; tpAmb: string };
-  /** Access key of the address that it was sent to. */
+  /** Access key in the path of the request. */
   pathKey: string;
   /** CNPJ of the signing certificate. */
   signer: string | undefined;
@@ -20,13 +20,13 @@ export type EventContext = {
   isElsewhere: boolean;
   /** Stored types of the events on the note. */
   events: readonly string[];
-  /** Of the note. */
+  /** Parameters of the note's municipality. */
   municipality: Municipality;
 };
 
 type EventRule = { code: Code; broken(context: EventContext): boolean };
 
-/** Rules of annex II that a cancellation can break; those about the note ask for one without an event in the way. */
+/** The rules of annex II that a cancellation can break. E0813 and E0822 to E0824 apply only to a note that no event bars. */
 const RULES: readonly EventRule[] = [
   { code: 'E1845', broken: ({ request, tpAmb }) => request.tpAmb !== tpAmb },
   {
@@ -52,7 +52,7 @@ const RULES: readonly EventRule[] = [
   },
 ];
 
-/** Codes of every rule that the request breaks, in the order of the annex. */
+/** The codes of all rules that the request breaks, in the order of the annex. */
 export const brokenEventRules = (context: EventContext): readonly Code[] =>
   RULES.filter((rule) => rule.broken(context)).map(({ code }) => code);
 

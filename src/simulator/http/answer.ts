@@ -7,10 +7,10 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export type JsonObject = { readonly [name: string]: Json };
 
-/** What goes back to the client; `cut` ends the connection in order, `reset` breaks it off. */
+/** What the client gets; `cut` closes the connection without an answer, `reset` breaks it off (TCP RST). */
 export type Answer =
   | { kind: 'json'; status: number; body: JsonObject }
-  /** The framework's `application/problem+json`, which no part of the application wrote. */
+  /** `application/problem+json` of the web framework (ASP.NET). */
   | { kind: 'problem'; status: number; body: JsonObject }
   | { kind: 'html'; status: number; title: string }
   | { kind: 'raw'; status: number; text: string }
@@ -18,7 +18,7 @@ export type Answer =
   | { kind: 'cut' }
   | { kind: 'reset' };
 
-/** `versaoAplicativo` of every JSON answer, in both environments (domain.md section 1). */
+/** `versaoAplicativo` of every JSON answer, in both environments (docs/national-system.md#environments). */
 const APPLICATION_VERSION = 'SefinNacional_1.6.0';
 
 /** The members that every JSON answer of the environment begins with. */
@@ -28,14 +28,14 @@ export const answerHead = (world: World, environment: Environment): JsonObject =
   dataHoraProcessamento: stamp(world.clock.now()),
 });
 
-/** `AAAA-MM-DDThh:mm:ss.fffffff-03:00`: seven digits, as .NET writes them. */
+/** A stamp as .NET writes it, with seven digits: `AAAA-MM-DDThh:mm:ss.fffffff-03:00`. */
 export const stamp = (at: Instant): string => {
   const text = brasiliaStamp(at);
   const fraction = `${String(epochMs(at) % 1000).padStart(3, '0')}${String(randomInt(10_000)).padStart(4, '0')}`;
   return `${text.slice(0, 19)}.${fraction}${text.slice(19)}`;
 };
 
-/** 400 of `POST /nfse`: `erros` in PascalCase, and `idDPS` where the document told its Id. */
+/** 400 of `POST /nfse`: `erros` in PascalCase, and `idDPS` when the Id of the document could be read. */
 export const rejectedDps = (
   world: World,
   environment: Environment,
@@ -55,7 +55,7 @@ export const rejectedDps = (
   },
 });
 
-/** 400 of `POST .../eventos`: `erro` is a list of camelCase items. */
+/** 400 of `POST .../eventos`, where `erro` is a list of camelCase items. */
 export const rejectedEvent = (world: World, environment: Environment, refusals: readonly Refusal[]): Answer => ({
   kind: 'json',
   status: 400,
@@ -69,7 +69,7 @@ export const rejectedEvent = (world: World, environment: Environment, refusals: 
   },
 });
 
-/** The failures of a GET: `erro` is one camelCase object. */
+/** The failures of a GET, where `erro` is one camelCase object. */
 export const failedQuery = (head: JsonObject, status: number, { code, message }: Refusal): Answer => ({
   kind: 'json',
   status,
@@ -90,7 +90,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: '503 - Service Unavailable',
 };
 
-/** A page of the web server in front of the application, which proves nothing about any document. */
+/** A page of the web server in front of the application; it proves nothing about a document. */
 export const webServerPage = (status: number): Answer => ({
   kind: 'html',
   status,

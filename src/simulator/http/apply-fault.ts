@@ -6,14 +6,14 @@ import { type Answer, type JsonObject, webServerPage } from './answer.js';
 import type { Operation } from './operation.js';
 import { variantOf } from './variants.js';
 
-/** The answer of a call under the faults that were ordered for it. */
+/** Answers a call under the faults that apply to it. */
 export const answerUnderFaults = async (world: World, operation: Operation, taken: Taken): Promise<Answer> => {
   const { stale } = taken;
   if (stale === undefined) return answerUnder(world, operation, taken);
   if (operation.effect.kind === 'reads') return operation.effect.absent();
   const { hides } = operation.effect;
   if (hides === undefined) return answerUnder(world, operation, taken);
-  // Hidden before it exists, or a look-up that comes in between would see it.
+  // The note is hidden before it exists; otherwise a look-up could see it between its commit and the hiding.
   world.hidden.hide(hides);
   try {
     return await answerUnder(world, operation, taken);
@@ -67,7 +67,7 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
   }
 };
 
-/** None of them carries a code: JSON of the framework or of the gateway, or a page of the web server. */
+/** Failures without an error code: JSON of the framework or of the gateway, or a page of the web server. */
 const FAILURES = {
   http_429: { kind: 'json', status: 429, body: { statusCode: 429, message: 'Rate limit is exceeded.' } },
   http_500: { kind: 'json', status: 500, body: { message: 'An error has occurred.' } },
@@ -91,7 +91,7 @@ const slowly = async (world: World, operation: Operation, { delayMs, commit }: F
   return answer;
 };
 
-/** The mangled successes commit unless told otherwise: an unreadable 201 is most dangerous when it is true. */
+/** A damaged success commits unless the fault says `commit: false`: the dangerous case is an unreadable 201 whose note exists. */
 const maybePerform = (operation: Operation, { commit }: Fault): Promise<Answer> =>
   commit === false ? Promise.resolve(emptySuccess(operation)) : operation.perform();
 

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { holderOf } from '../holder.js';
 
-/** Who opened the connection, by its client certificate (rules E1200 to E1209). */
+/** The client of a connection, by its certificate (rules E1200 to E1209). */
 export type Caller =
   | { kind: 'none' }
   | { kind: 'refused'; code: 'E1203' | 'E1205' | 'E1209' }
@@ -9,7 +9,7 @@ export type Caller =
 
 const callers = new WeakMap<TLSSocket, Caller>();
 
-/** A connection has one certificate for life: it is read once. */
+/** Reads the certificate once per connection, because a connection keeps its certificate. */
 export const callerOf = (socket: TLSSocket): Caller => {
   const known = callers.get(socket);
   if (known !== undefined) return known;

@@ -10,7 +10,7 @@ import { textMember } from './issue.js';
 import { isActor, noteConcerned } from './lookup.js';
 import { hiddenEvent, type Operation } from './operation.js';
 
-/** `POST /nfse/{chaveAcesso}/eventos` (domain.md section 13). */
+/** `POST /nfse/{chaveAcesso}/eventos` (docs/national-system.md#cancellation). */
 export const eventOperation = (
   world: World,
   environment: Environment,
@@ -41,7 +41,7 @@ export const eventOperation = (
   };
 };
 
-/** `GET /nfse/{chaveAcesso}/eventos/{tipoEvento}/{numSeqEvento}`: its document is base64 twice (ninth deviation). */
+/** `GET /nfse/{chaveAcesso}/eventos/{tipoEvento}/{numSeqEvento}`; its document is base64 twice (docs/national-system.md#event-look-up). */
 export const eventLookupOperation = (
   world: World,
   environment: Environment,

@@ -16,7 +16,7 @@ import { type Addressed, routeOf } from './route.js';
 
 export type Handled = { answer: Answer; addressed: Addressed; faults: readonly FaultKind[] };
 
-/** One request from its certificate to its answer, faults included. Rejects when the client goes away while sending. */
+/** Answers one request: certificate, route, operation, faults. Rejects when the client disconnects while it sends. */
 export const handle = async (world: World, request: IncomingMessage, caller: Caller): Promise<Handled> => {
   const addressed = routeOf(request.method ?? '', request.url ?? '');
   const honest = (answer: Answer): Handled => ({ answer, addressed, faults: [] });

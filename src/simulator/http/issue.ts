@@ -9,7 +9,7 @@ import { type Dps, readDps } from '../rules/dps.js';
 import { type Answer, answerHead, rejectedDps, webServerPage } from './answer.js';
 import { hiddenNote, type Operation } from './operation.js';
 
-/** `POST /nfse` (domain.md section 3). `body` is the parsed JSON, `caller` the CNPJ of the client certificate. */
+/** `POST /nfse` (docs/national-system.md#operations). `body` is the parsed JSON, `caller` the CNPJ of the client certificate. */
 export const issueOperation = (world: World, environment: Environment, caller: string, body: unknown): Operation => {
   const taken = takeDps(body);
   const refuse = (refusals: readonly Refusal[]) => rejectedDps(world, environment, refusals, idOf(taken));
@@ -25,7 +25,7 @@ export const issueOperation = (world: World, environment: Environment, caller: s
       if (taken.kind === 'refused') return refuse([taken.refusal]);
       if (!isSameCompany(caller, taken.dps.emitter)) return webServerPage(403);
       const result = authorize(world, environment, taken.received, taken.dps);
-      // Awaited for refusals too: E0014 tells of a note that another call may still be writing.
+      // Also before a refusal: E0014 proves that a note exists, and another call may still be writing that note.
       await environment.ledger.durable();
       return result.ok ? authorized(world, environment, result) : refuse(result.refusals);
     },
@@ -57,7 +57,7 @@ const idOf = (taken: Taken): string | undefined => {
   }
 };
 
-/** `idDps` of a success really holds the Id of the NFS-e (second of the observed deviations). */
+/** `idDps` of a success holds the Id of the NFS-e, as in the real answers (docs/national-system.md#iddps-holds-the-key). */
 const authorized = (
   world: World,
   environment: Environment,
@@ -74,7 +74,7 @@ const authorized = (
   },
 });
 
-/** A text member of a JSON object from outside. */
+/** A text member of an untrusted JSON value; undefined when it is absent or no text. */
 export const textMember = (body: unknown, name: string): string | undefined => {
   if (typeof body !== 'object' || body === null) return undefined;
   const value: unknown = Object.getOwnPropertyDescriptor(body, name)?.value;

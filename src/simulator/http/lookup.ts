@@ -5,7 +5,7 @@ import type { Note } from '../state/ledger.js';
 import { type Answer, answerHead, failedQuery, stamp, webServerPage } from './answer.js';
 import { hiddenNote, type Operation } from './operation.js';
 
-/** `GET` and `HEAD /dps/{id}`. HEAD answers any certificate and has no body. */
+/** `GET` and `HEAD /dps/{id}`. HEAD answers every certificate and has no body. */
 export const lookupOperation = (
   world: World,
   environment: Environment,
@@ -65,16 +65,16 @@ export const fetchOperation = (
   };
 };
 
-/** What a call by access key is about; the key itself tells the emitter of a note that does not exist. */
+/** The note that a call by access key is about. The emitter is read from the key, because the note may not exist. */
 export const noteConcerned = (accessKey: string, note: Note | undefined): Operation['note'] => ({
   cnpj: accessKey.slice(9, 23),
   ...(note !== undefined && { amountInCents: note.amountInCents }),
 });
 
-/** Emitter and customer, by the base of their CNPJ. */
+/** True for the company of the emitter or of the customer, which are the actors of a note. */
 export const isActor = (caller: string, note: Note): boolean =>
   isSameCompany(caller, note.cnpj) || (note.customer?.length === 14 && isSameCompany(caller, note.customer));
 
-/** Environment 0 and no application version: so the real absence looks (eighth of the observed deviations). */
+/** The real 404 has environment 0 and no application version (docs/national-system.md#dps-not-found). */
 const absentDps = (world: World): Answer =>
   failedQuery({ tipoAmbiente: 0, dataHoraProcessamento: stamp(world.clock.now()) }, 404, refusal('E2404'));

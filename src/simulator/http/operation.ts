@@ -3,16 +3,16 @@ import type { Refusal } from '../refusal.js';
 import type { FaultTarget, NoteConcerned } from '../state/faults.js';
 import type { Answer } from './answer.js';
 
-/** One call, understood but not yet done, so that a fault can come before, after or instead of it. */
+/** One call that was read but not performed yet, so that a fault can act before it, after it or in its place. */
 export type Operation = {
   on: FaultTarget;
   environment: Environment;
   note: NoteConcerned;
-  /** Does it, durably where it writes, and says the honest answer. */
+  /** Performs the call and returns the answer without faults; what it writes is on disk before it resolves. */
   perform(): Promise<Answer>;
-  /** The answer of this call to errors that a fault makes up. */
+  /** The answer of this call for refusals that a fault ordered. */
   refuse(refusals: readonly Refusal[]): Answer;
-  /** Answer of a look-up that finds nothing; for a writing call, what a stale fault hides. */
+  /** `absent`: the answer of a look-up that finds nothing. `hides`: the id that a `stale` fault hides after a writing call. */
   effect: { kind: 'reads'; absent(): Answer } | { kind: 'writes'; hides: string | undefined };
 };
 

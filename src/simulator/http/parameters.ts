@@ -2,7 +2,7 @@ import type { Environment, World } from '../environment.js';
 import type { Benefit, Municipality } from '../state/registry.js';
 import { type Answer, type Json, type JsonObject, webServerPage } from './answer.js';
 
-/** One call below `/parametrizacao`: the parts of its path. The answers are the Swagger's, from the environment's registry. */
+/** Answers one call of the parameters API from the environment's registry; `path` has the parts after `/parametrizacao`. */
 export const answerParameters = (world: World, environment: Environment, path: readonly string[]): Answer => {
   const [ibge = '', second = '', third = '', fourth, ...more] = path;
   if (more.length > 0 || path.length < 2) return webServerPage(404);
@@ -31,7 +31,7 @@ const isDay = (text: string): boolean => /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(tex
 
 const json = (status: number, body: JsonObject): Answer => ({ kind: 'json', status, body });
 
-/** What ASP.NET says of a parameter that it cannot read. */
+/** The answer of ASP.NET to a parameter that it cannot read. */
 const unreadable = (name: string, value: string): Answer => ({
   kind: 'problem',
   status: 400,
@@ -65,7 +65,7 @@ const convenio = (asked: Asked): Answer => {
 
 const SERVICE = /^[0-9]{2}\.[0-9]{2}\.[0-9]{2}\.[0-9]{3}$/;
 
-/** Dotted: even nine digits are refused without dots (openapi README). */
+/** A service code is dotted; nine digits without dots are refused too (docs/national-system.md#parameters-api). */
 const wrongCode = (member: string): Answer =>
   json(400, {
     [member]: null,
@@ -91,14 +91,14 @@ const aliquotas = (asked: Asked, service: string): Answer => {
   return json(200, { aliquotas: { [service]: [rate] }, mensagem: 'Alíquotas recuperadas com sucesso.' });
 };
 
-/** As E0312 and E0314 judge: by the national code, or by the nine digits where the municipality has codes of its own. */
+/** Judges as E0312 and E0314 do: by the national code, or by all nine digits when they end in a municipal code. */
 const isAdministered = ({ serviceCodes, municipalCodes }: Municipality, service: string): boolean => {
   const digits = service.replaceAll('.', '');
   if (!digits.endsWith('000')) return municipalCodes?.includes(digits) === true;
   return serviceCodes?.includes(digits.slice(0, 6)) !== false;
 };
 
-/** 404 where nothing was told, as the real API was always seen to answer. */
+/** 404 without an entry in the registry, which is the only answer observed from the real API. */
 const regimesEspeciais = (asked: Asked, service: string): Answer => {
   if (!SERVICE.test(service)) return wrongCode('regimesEspeciais');
   const { entry } = asked;

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
-export type Body = { ok: true; value: unknown } | { ok: false; status: 400 | 413 };
+type Body = { ok: true; value: unknown } | { ok: false; status: 400 | 413 };
 
-/** A compressed document in base64 stays far below this. */
+/** Bytes of a request; a compressed document in base64 is far smaller. */
 const MAX_BODY = 6 * 1024 * 1024;
 
-/** Undefined when there is more than that. */
+/** Undefined for a body over the limit. */
 type Bytes = Buffer | undefined;
 
 const bodies = new WeakMap<IncomingMessage, Promise<Bytes>>();
 
-/** The whole body, read once however often it is asked for. Rejects only when the connection breaks before its end. */
+/** The whole body, read once per request. Rejects only when the connection breaks before the end of the body. */
 export const readBody = (request: IncomingMessage, maxBytes = MAX_BODY): Promise<Bytes> => {
   const reading = bodies.get(request) ?? read(request, maxBytes);
   bodies.set(request, reading);

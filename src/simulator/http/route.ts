@@ -1,8 +1,8 @@
 import type { Mode } from '../../domain/shared/ids.js';
 import { ENVIRONMENT_FACTS } from '../environment.js';
 
-/** What a request asks for, by method and path alone. */
-export type Route =
+/** The call that method and path name. */
+type Route =
   | { operation: 'issue' }
   | { operation: 'lookup'; dpsId: string; headOnly: boolean }
   | { operation: 'fetch'; accessKey: string }
@@ -15,7 +15,10 @@ export type Addressed = { mode?: Mode; route: Route };
 
 const MODES: readonly Mode[] = ['test', 'live'];
 
-/** Paths are case-sensitive, and only the fully qualified event path exists (domain.md sections 1 and 3). */
+/**
+ * Paths are case-sensitive (docs/national-system.md#environments). Of the look-ups of events only the whole path exists
+ * (docs/national-system.md#event-paths).
+ */
 export const routeOf = (method: string, url: string): Addressed => {
   const path = url.split('?', 1)[0] ?? '';
   const parameters = parametersRoute(method, path);
@@ -28,7 +31,7 @@ export const routeOf = (method: string, url: string): Addressed => {
   return { route: notFound };
 };
 
-/** Another server of the national system, with a path per environment here; the bare path is the restricted one's. */
+/** The parameters API, in reality another server. Here each environment has a path; the path without one is of restricted production. */
 const parametersRoute = (method: string, path: string): Addressed | undefined => {
   const [, mode = 'test', below] = /^(?:\/(test|live))?\/parametrizacao\/(.+)$/.exec(path) ?? [];
   if (below === undefined) return undefined;
@@ -36,7 +39,7 @@ const parametersRoute = (method: string, path: string): Addressed | undefined =>
   return { mode: mode === 'live' ? 'live' : 'test', route };
 };
 
-/** So `/sefinnacional/…` is answered (domain.md section 1). */
+/** The answer to a path in the wrong case, such as `/sefinnacional/…` (docs/national-system.md#environments). */
 const wrongCase: Route = { operation: 'none', status: 307 };
 const notFound: Route = { operation: 'none', status: 404 };
 const wrongMethod: Route = { operation: 'none', status: 405 };

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { Answer } from './answer.js';
 
-/** Writes the answer, or does to the connection what the answer says. `reset` breaks the connection off (TCP RST). */
+/** Writes the answer, or closes or resets the connection as the answer says. `reset` sends a TCP RST. */
 export const send = (response: ServerResponse, answer: Answer, reset: () => void): void => {
   switch (answer.kind) {
     case 'json':
@@ -38,7 +38,7 @@ const write = (response: ServerResponse, status: number, contentType: string, te
   response.end(bytes);
 };
 
-/** Whoever follows the redirect finds no application there. */
+/** The redirect leads to a path where no application answers. */
 const EXTRA_HEADERS: Readonly<Record<number, Record<string, string>>> = {
   307: { location: '/' },
   429: { 'retry-after': '1' },

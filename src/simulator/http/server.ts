@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -8,28 +9,27 @@ import type { Answer, Json } from './answer.js';
 import { type Caller, callerOf } from './caller.js';
 import { type Handled, handle } from './handle.js';
 import { readBody } from './read-body.js';
-import { askForCertificate, RENEGOTIATING } from './renegotiate.js';
 import { send } from './send.js';
 
-export type MutualTls = {
+type MutualTls = {
   server: KeyAndCertificate;
   /** Authorities whose client certificates are accepted, PEM. */
   clientAuthorities: readonly string[];
   port: number;
   host: string;
-  /** Asks for the certificate only after the request, by renegotiation. */
+  /** Asks for the certificate after the request, by renegotiation, instead of in the handshake. */
   renegotiate: boolean;
 };
 
-export type Listening = { port: number; close(): Promise<void> };
+type Listening = { port: number; close(): Promise<void> };
 
-/** HTTP/1.1 over TLS; the certificate is judged per request and not in the handshake, to answer 403 as Sefin does. */
+/** Starts the HTTP/1.1 server over TLS. It judges the certificate per request, because Sefin answers 403 where a handshake would fail. */
 export const startAuthorizer = async (
   world: World,
   tls: MutualTls,
   log: (line: object) => void,
 ): Promise<Listening> => {
-  // TLS hides the TCP socket below it, which only can be reset: found again by the client's end.
+  // Only a TCP socket can be reset, and the TLS socket hides it. This map finds it by the address and port of the client.
   const sockets = new Map<string, Socket>();
   const server = createServer(
     {
@@ -58,7 +58,7 @@ export const startAuthorizer = async (
     sockets.set(end, socket);
     socket.once('close', () => sockets.delete(end));
   });
-  // A client that breaks off during the handshake is its own affair.
+  // A client may break off its handshake; the server has nothing to do then.
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -123,3 +123,32 @@ const codesOf = (answer: Answer): readonly string[] => {
     return [String('codigo' in error ? error.codigo : error.Codigo)];
   });
 };
+
+/** TLS 1.2, because TLS 1.3 cannot renegotiate. No session is resumed, because a resumed session brings no certificate. */
+const RENEGOTIATING = {
+  maxVersion: 'TLSv1.2',
+  secureOptions: constants.SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION | constants.SSL_OP_NO_TICKET,
+} as const;
+
+const asked = new WeakMap<TLSSocket, Promise<void>>();
+
+/**
+ * Asks for the client's certificate by a second handshake on the open connection, once per connection. The web server of Sefin does so after
+ * it has read the request (docs/national-system.md#renegotiation). Rejects when the client refuses.
+ */
+const askForCertificate = (socket: TLSSocket): Promise<void> => {
+  const asking = asked.get(socket) ?? renegotiate(socket);
+  asked.set(socket, asking);
+  return asking;
+};
+
+const renegotiate = (socket: TLSSocket): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const gone = () => reject(new Error('the client went away'));
+    socket.once('close', gone);
+    socket.renegotiate({ requestCert: true, rejectUnauthorized: false }, (error) => {
+      socket.off('close', gone);
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });

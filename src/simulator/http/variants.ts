@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from './answer.js';
 
-/** An observed way to write an answer that differs from the usual one (openapi deviations 1, 3, 6, 7, 9 and 13). */
+/** An observed way to write an answer that differs from the usual way (docs/national-system.md#deviations). */
 type Variant = (body: JsonObject) => JsonObject;
 
 type Item = { code: Json; message: Json; complement: Json | undefined };
 
-/** The `n`th variant of the body, cycling. */
+/** The body in variant `n`, modulo the number of variants. */
 export const variantOf = (body: JsonObject, n: number): JsonObject => {
   const variant = VARIANTS[n % VARIANTS.length];
   return variant === undefined ? body : variant(body);
@@ -24,7 +24,7 @@ const pascalCase = ({ code, message, complement }: Item): JsonObject => ({
   Parametros: null,
 });
 
-/** Older names of the same faults. */
+/** Older codes of the same faults (docs/national-system.md#two-codes-for-one-fault). */
 const OLD_CODES: Readonly<Record<string, string>> = { E1235: 'RNG6110', E1229: 'E6154', E1228: 'E6155' };
 
 const oldCode = (item: Item): Item => ({ ...item, code: OLD_CODES[String(item.code)] ?? item.code });

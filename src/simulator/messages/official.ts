@@ -1,7 +1,4 @@
-/**
- * The codes that a client meets most, in the wording of the official annexes I and II of layout 1.01 and of answers seen
- * on the wire, misspellings included: what a person will read who uses the real system.
- */
+/** The codes met most, word for word from annexes I and II of layout 1.01 and from observed answers, misspellings included. */
 export const OFFICIAL = {
   E0004: 'Conteúdo do identificador informado na DPS difere da concatenação dos campos correspondentes.',
   E0006: 'Ambiente informado diverge do ambiente de recebimento para o qual o emitente enviou a DPS.',

@@ -1,17 +1,20 @@
+import { randomInt } from 'node:crypto';
+import { accessKeyCheckDigit } from '../../domain/shared/access-key.js';
+import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
+import { gzipBase64 } from '../../xml/packing.js';
 import { signDocument } from '../../xml/sign.js';
-import { gzipBase64 } from '../../xml/transport.js';
 import { wholeSecond } from '../clock.js';
-import type { Environment, World } from '../environment.js';
+import { type Environment, otherMode, type World } from '../environment.js';
 import { linkSubstitution } from '../event/link.js';
 import { holderOf, isSameCompany } from '../holder.js';
 import type { Received } from '../intake.js';
 import { type Refusal, refusal } from '../refusal.js';
-import { ruleContext } from '../rules/context.js';
 import type { Dps } from '../rules/dps.js';
 import { brokenRules } from '../rules/engine.js';
+import { placeOfIncidence } from '../rules/incidence.js';
+import type { RuleContext } from '../rules/rule.js';
 import { placeOf } from '../rules/subst.js';
 import type { Note } from '../state/ledger.js';
-import { newAccessKey } from './access-key.js';
 import { buildNfse, nfseId } from './nfse.js';
 
 export type Authorization =
@@ -21,8 +24,8 @@ export type Authorization =
 const DEFAULT_RATE = '5.00';
 
 /**
- * Rules, number, key, document and ledger record in one synchronous step, so that of two calls with one DPS id exactly
- * one gets a note and the other E0014. The caller awaits `ledger.durable()` before it tells anybody.
+ * Checks the rules and makes number, key, document and ledger record in one synchronous step. So exactly one of two calls with the same DPS id
+ * gets a note, and the other gets E0014. The caller awaits `ledger.durable()` before it answers.
  */
 export const authorize = (world: World, environment: Environment, received: Received, dps: Dps): Authorization => {
   const { ledger } = environment;
@@ -94,3 +97,40 @@ const refused = (code: 'E0014' | 'E0715' | 'E0716' | 'E0718'): Authorization => 
   ok: false,
   refusals: [refusal(code)],
 });
+
+/** Collects what the rules need for one DPS, at the present time of the authorizer's clock. */
+const ruleContext = (world: World, environment: Environment, dps: Dps): RuleContext => {
+  const { ledger, registry, mode, tpAmb } = environment;
+  const place = placeOfIncidence(dps);
+  return {
+    dps,
+    tpAmb,
+    now: world.clock.now(),
+    tables: world.tables,
+    registers: registry,
+    notes: {
+      note: ledger.noteByKey,
+      events: (accessKey) => ledger.events(accessKey).map(({ type }) => type),
+      isElsewhere: (accessKey) => world.environments[otherMode(mode)].ledger.noteByKey(accessKey) !== undefined,
+    },
+    municipality: registry.municipality(dps.municipality),
+    incidence: place === undefined ? {} : registry.municipality(place),
+    company: registry.company(dps.emitter),
+  };
+};
+
+/** Makes an access key with nine random digits (docs/national-system.md#access-key). */
+export const newAccessKey = (note: {
+  municipality: string;
+  /** CNPJ or CPF. */
+  emitter: string;
+  number: number;
+  at: Instant;
+}): string => {
+  const kind = note.emitter.length === 14 ? '2' : '1';
+  const yearAndMonth = brasiliaDate(note.at).replaceAll('-', '').slice(2, 6);
+  const random = String(randomInt(1_000_000_000)).padStart(9, '0');
+  const number = String(note.number).padStart(13, '0');
+  const first49 = `${note.municipality}2${kind}${note.emitter.padStart(14, '0')}${number}${yearAndMonth}${random}`;
+  return `${first49}${accessKeyCheckDigit(first49)}`;
+};

@@ -1,11 +1,11 @@
+import { type Canonical, element, field } from '../../domain/shared/canonical-xml.js';
 import { decimalFromCents } from '../../domain/shared/money.js';
-import { type Canonical, element, field } from '../../xml/element.js';
 import { percentOf, reimbursements, unconditionalDiscount } from '../rules/amounts.js';
 import type { Dps } from '../rules/dps.js';
 import { OPERATIONS_BY_CUSTOMER } from '../rules/service-lists.js';
 import type { Values } from './values.js';
 
-/** Test rates of 2026 (domain.md section 11). */
+/** Test rates of 2026, in percent (docs/national-system.md#ibs-and-cbs). */
 const P_IBS_UF = '0.10';
 const P_IBS_MUN = '0.00';
 const P_CBS = '0.90';
@@ -13,8 +13,8 @@ const P_CBS = '0.90';
 /** The computed `IBSCBS` group of an NFS-e whose DPS declares one; undefined otherwise. */
 export const ibscbs = (dps: Dps, values: Values, nameOf: (ibge: string) => string): Canonical | undefined => {
   if (!dps.has('IBSCBS')) return undefined;
-  // Until 2026 PIS and COFINS come off the base, and the total of the note is its net amount; from 2027 on the two new
-  // taxes come on top of it.
+  // Until 2026 PIS and COFINS are subtracted from the base, and the total of the note is its net amount. From 2027 on IBS and CBS are added
+  // to that total.
   const isTestYear = dps.competence < '2027';
   const pisCofins = isTestYear ? dps.cents(`${PIS_COFINS}/vPis`) + dps.cents(`${PIS_COFINS}/vCofins`) : 0;
   const taxes = (values.issqn?.vISSQN ?? 0) + pisCofins;
@@ -53,7 +53,7 @@ export const ibscbs = (dps: Dps, values: Values, nameOf: (ibge: string) => strin
 
 const PIS_COFINS = 'valores/trib/tribFed/piscofins';
 
-/** Where IBS and CBS are due: with the customer or recipient, or where the service was performed (Anexo C, by cIndOp). */
+/** Municipality where IBS and CBS are due, by `cIndOp` (annex C): that of the customer or recipient, or the place of performance. */
 const placeOf = (dps: Dps): string => {
   const party = dps.text('IBSCBS/indDest') === '1' ? 'IBSCBS/dest' : 'toma';
   const place = OPERATIONS_BY_CUSTOMER.has(dps.text('IBSCBS/cIndOp') ?? '')

@@ -1,15 +1,14 @@
+import { type Canonical, element, elementWith, field } from '../../domain/shared/canonical-xml.js';
 import { brasiliaStamp, type Instant } from '../../domain/shared/time.js';
-import { type Canonical, elementWith, field } from '../../xml/element.js';
 import type { Tables } from '../options.js';
 import type { Dps } from '../rules/dps.js';
 import { placeOfIncidence } from '../rules/incidence.js';
-import { emit } from './emit.js';
 import { ibscbs } from './ibscbs.js';
 import { valores, valuesOf } from './values.js';
 
-export type NfseParts = {
+type NfseParts = {
   dps: Dps;
-  /** The signed DPS exactly as sent, from `<DPS` on. */
+  /** The signed DPS as sent, from `<DPS` on. */
   dpsText: string;
   accessKey: string;
   number: number;
@@ -17,9 +16,9 @@ export type NfseParts = {
   documentNumber: number;
   verAplic: string;
   processedAt: Instant;
-  /** Percent with two places for who has ISSQN to compute. */
+  /** Rate of the ISSQN in percent, with two places, for a DPS that declares none. */
   defaultRate: string;
-  /** From the signing certificate. */
+  /** Name in the signing certificate. */
   holderName: string | undefined;
   tables: Tables;
 };
@@ -27,7 +26,7 @@ export type NfseParts = {
 /** `infNFSe/@Id`. */
 export const nfseId = (accessKey: string): string => `NFS${accessKey}`;
 
-/** The unsigned NFS-e around a DPS, one line, without declaration (domain.md section 14). */
+/** The unsigned NFS-e around a DPS: one line, without a declaration (docs/national-system.md#authorized-note). */
 export const buildNfse = (parts: NfseParts): string => {
   const { dps, tables } = parts;
   const values = valuesOf(dps, parts.defaultRate);
@@ -66,9 +65,41 @@ export const buildNfse = (parts: NfseParts): string => {
 
 const LONGEST_DESCRIPTION = 600;
 
-/** Immunity, export, no incidence, and the service outside the list have no place of incidence. */
+/** False for immunity, export, non-incidence and the service outside the list (99.01.01), which have no place of incidence. */
 const hasIncidence = (dps: Dps): boolean =>
   dps.text('valores/trib/tribMun/tribISSQN') === '1' && dps.serviceCode !== '990101';
 
-/** What others signed is copied, not rewritten: it need not be canonical, so the NFS-e is canonicalized when signed. */
+/** Takes the client's DPS byte for byte. It may not be canonical; `signDocument` canonicalizes the whole NFS-e. */
 const verbatim = (dpsText: string): Canonical => dpsText as Canonical;
+
+/**
+ * The `emit` group. Sefin copies the federal register, which is in upper case; here the name comes from the signing certificate, and the
+ * address is invented for the municipality.
+ */
+const emit = (dps: Dps, holderName: string | undefined, uf: string): Canonical =>
+  element(
+    'emit',
+    dps.emitter.length === 14 ? field('CNPJ', dps.emitter) : field('CPF', dps.emitter),
+    field('IM', dps.text('prest/IM')),
+    field('xNome', nameOf(holderName ?? `EMPRESA ${dps.emitter}`)),
+    element(
+      'enderNac',
+      field('xLgr', 'RUA DO CADASTRO SIMULADO'),
+      field('nro', '100'),
+      field('xBairro', 'CENTRO'),
+      field('cMun', dps.municipality),
+      field('UF', uf),
+      field('CEP', `${dps.municipality.slice(0, 5)}000`),
+    ),
+    field('fone', dps.text('prest/fone')),
+    field('email', dps.text('prest/email')),
+  );
+
+const LONGEST_NAME = 150;
+
+const nameOf = (name: string): string =>
+  name
+    .toUpperCase()
+    .replace(/[^!-ÿ]+/g, ' ')
+    .slice(0, LONGEST_NAME)
+    .trim() || 'EMPRESA SEM NOME';

@@ -1,5 +1,5 @@
+import { type Canonical, element, field } from '../../domain/shared/canonical-xml.js';
 import { type Cents, decimalFromCents } from '../../domain/shared/money.js';
-import { type Canonical, element, field } from '../../xml/element.js';
 import {
   benefit,
   conditionalDiscount,
@@ -11,18 +11,18 @@ import {
 } from '../rules/amounts.js';
 import type { Dps } from '../rules/dps.js';
 
-/** Amounts that the authorizer computes (domain.md section 14). */
+/** Amounts that the authorizer computes (docs/national-system.md#computed-values). */
 export type Values = {
-  /** Absent where the ISSQN is not computed: MEI, no taxable service, ME/EPP all inside the Simples. */
+  /** Absent where the ISSQN is not computed: MEI, a service that is not taxable, ME/EPP all inside the Simples. */
   issqn?: { vCalcDR: Cents; vCalcBM: Cents; vBC: Cents; rate: string; vISSQN: Cents };
-  /** Absent where `vLiq` stands alone, though what is withheld still comes off it: MEI, and immunity, export, no incidence. */
+  /** Absent where `vLiq` is the only amount: MEI, immunity, export, non-incidence. What is withheld is subtracted from `vLiq` there too. */
   vTotalRet?: Cents;
   vLiq: Cents;
 };
 
 const TRIB = 'valores/trib';
 
-/** `defaultRate` is the percent, with two places, of the municipality where the ISSQN is due. */
+/** Computes the amounts. `defaultRate` is the rate, in percent with two places, of the municipality where the ISSQN is due. */
 export const valuesOf = (dps: Dps, defaultRate: string): Values => {
   const issqn = hasIssqn(dps) ? issqnOf(dps, defaultRate) : undefined;
   const vTotalRet = withheldFederal(dps) + (isWithheld(dps) ? (issqn?.vISSQN ?? 0) : 0);
@@ -51,7 +51,7 @@ const positive = (amount: Cents = 0): string | undefined => (amount > 0 ? decima
 
 const isWithheld = (dps: Dps): boolean => dps.text(`${TRIB}/tribMun/tpRetISSQN`) !== '1';
 
-/** Rules E1302 and E1303. */
+/** True where `vLiq` is the only amount (E1302, E1303). */
 const isNetOnly = (dps: Dps): boolean =>
   dps.text(`${TRIB}/tribMun/tribISSQN`) !== '1' || dps.text('prest/regTrib/opSimpNac') === '2';
 

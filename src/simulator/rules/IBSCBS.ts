@@ -11,7 +11,7 @@ import { isPerformedAbroad, isPerformedInBrazil } from './facts.js';
 import type { Rule, RuleContext } from './rule.js';
 import { asksForTpOper, OPERATIONS, OPERATIONS_ON_REAL_ESTATE, WORKS_ON_REAL_ESTATE } from './service-lists.js';
 
-/** IBS and CBS as declared: operation, recipient, real estate, classification (annex I, group IBSCBS; domain.md section 11). */
+/** Operation, recipient, real estate and classification of IBS and CBS (annex I, group IBSCBS; docs/national-system.md#ibs-and-cbs). */
 export const ibscbsRules: readonly Rule[] = [
   { code: 'E0850', broken: ({ dps }) => dps.has('IBSCBS') && dps.competence < '2026-01-01' },
   { code: 'E0854', broken: ({ dps }) => dps.has('IBSCBS') && dps.version < '1.01' },
@@ -74,9 +74,9 @@ const operation = (dps: Dps): string => dps.text('IBSCBS/cIndOp') ?? '';
 const needsTpOper = ({ dps }: RuleContext): boolean =>
   dps.has('IBSCBS') && (dps.has('IBSCBS/tpEnteGov') || asksForTpOper(dps.serviceCode));
 
-/** tpOper 2 and 3 are about notes issued before. */
+/** `tpOper` 2 and 3 refer to earlier notes. */
 const refersToNotes = (dps: Dps): boolean => ['2', '3'].includes(dps.text('IBSCBS/tpOper') ?? '');
 
-/** The first three digits of a classification are its CST. */
+/** True for a classification whose first three digits are not the declared CST. */
 const isOutsideGroup = (dps: Dps, classification: string, cst: string): boolean =>
   dps.text(classification)?.startsWith(dps.text(cst) ?? '') === false;

@@ -1,7 +1,7 @@
 import { type Cents, centsFromDecimal } from '../../domain/shared/money.js';
 import type { Dps } from './dps.js';
 
-/** Percent with two places of an amount, half up, which fits the known examples. */
+/** A percentage, with two places, of an amount. Halves are rounded up, as in the known examples. */
 export const percentOf = (amount: Cents, percent: string): Cents =>
   Math.floor((amount * (centsFromDecimal(percent) ?? 0) + 5000) / 10_000);
 
@@ -9,7 +9,7 @@ export const unconditionalDiscount = (dps: Dps): Cents => dps.cents('valores/vDe
 
 export const conditionalDiscount = (dps: Dps): Cents => dps.cents('valores/vDescCondIncond/vDescCond');
 
-/** Deduction from the ISSQN's base (vCalcDR): percentage of what the discount leaves, amount, or sum of documents (E0427). */
+/** Deduction from the base of the ISSQN (`vCalcDR`): a percentage of the amount less discount, an amount, or the sum of documents (E0427). */
 export const deduction = (dps: Dps): Cents => {
   const percent = dps.text('valores/vDedRed/pDR');
   if (percent !== undefined) return percentOf(dps.amountInCents - unconditionalDiscount(dps), percent);
@@ -17,7 +17,7 @@ export const deduction = (dps: Dps): Cents => {
   return documents.reduce((sum, document) => sum + document.cents('vDeducaoReducao'), dps.cents('valores/vDedRed/vDR'));
 };
 
-/** Reduction of the base by a municipal benefit (vCalcBM): an amount, or a percentage of what the others leave. */
+/** Reduction of the base by a municipal benefit (`vCalcBM`): an amount, or a percentage of the amount less discount and deduction. */
 export const benefit = (dps: Dps): Cents => {
   const percent = dps.text(`${BM}/pRedBCBM`);
   if (percent === undefined) return dps.cents(`${BM}/vRedBCBM`);
@@ -28,11 +28,11 @@ export const benefit = (dps: Dps): Cents => {
 export const issqnBase = (dps: Dps): Cents =>
   Math.max(0, dps.amountInCents - unconditionalDiscount(dps) - deduction(dps) - benefit(dps));
 
-/** CP, IRRF, and the contributions that are withheld together in vRetCSLL. */
+/** Sum of CP, IRRF and the contributions of `vRetCSLL`, which are withheld together. */
 export const withheldFederal = (dps: Dps): Cents =>
   dps.cents(`${FEDERAL}/vRetCP`) + dps.cents(`${FEDERAL}/vRetIRRF`) + dps.cents(`${FEDERAL}/vRetCSLL`);
 
-/** Reimbursements that are no part of the base of IBS and CBS (vCalcReeRepRes). */
+/** Sum of the reimbursements, which the base of IBS and CBS leaves out (`vCalcReeRepRes`). */
 export const reimbursements = (dps: Dps): Cents =>
   dps.each('IBSCBS/valores/gReeRepRes/documentos').reduce((sum, document) => sum + document.cents('vlrReeRepRes'), 0);
 

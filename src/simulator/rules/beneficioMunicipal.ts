@@ -5,7 +5,7 @@ import { placeOfIncidence } from './incidence.js';
 import { isBelowMinimum } from './minimum.js';
 import type { Rule, RuleContext } from './rule.js';
 
-/** Municipal benefits (annex I, group BM). Those about a benefit's own terms need it told of the municipality of incidence. */
+/** Municipal benefits (annex I, group BM). Rules about the terms of a benefit need its entry in the registry of the municipality of incidence. */
 export const beneficioMunicipalRules: readonly Rule[] = [
   { code: 'E0533', broken: (context) => hasBm(context) && !isTaxable(context) },
   { code: 'E0534', broken: (context) => hasBm(context) && isMei(context) },

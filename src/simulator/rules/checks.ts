@@ -1,15 +1,14 @@
 import type { Municipality } from '../state/registry.js';
-import { isCnpj, isCpf } from './check-digits.js';
 import type { Group } from './dps.js';
 import type { RuleContext } from './rule.js';
 
-/** Checks of one value; each is false for an element that is absent. */
+/* Checks of one value; each is false for an absent element. */
 
 export const hasWrongCnpj = (group: Group, path: string): boolean => isWrong(group.text(path), isCnpj);
 
 export const hasWrongCpf = (group: Group, path: string): boolean => isWrong(group.text(path), isCpf);
 
-/** Not in the CNPJ register, which knows every number that it was not told to miss. */
+/** The CNPJ register knows every number, except those that an entry marks as unregistered. */
 export const isUnknownCnpj = ({ registers }: RuleContext, group: Group, path: string): boolean =>
   isWrong(group.text(path), (cnpj) => registers.company(cnpj).registered !== false);
 
@@ -22,20 +21,47 @@ export const isUnknownMunicipality = ({ tables }: RuleContext, group: Group, pat
 export const isNoForeignCountry = ({ tables }: RuleContext, group: Group, path: string): boolean =>
   isWrong(group.text(path), tables.isForeignCountry);
 
-/** A postal code outside those of the municipality, once it was told which are its own. */
+/** True for a postal code outside the municipality; false when the registry lists no postal codes of the municipality. */
 export const isOutside = ({ postalCodes }: Municipality, postalCode: string | undefined): boolean =>
   postalCodes !== undefined && isWrong(postalCode, (code) => postalCodes.some((own) => code.startsWith(own)));
 
-/** The `endNac` of a party whose CEP is not of its municipality. */
+/** True for an `endNac` whose CEP belongs to another municipality. */
 export const hasForeignPostalCode = ({ registers }: RuleContext, group: Group, endNac: string): boolean =>
   isOutside(registers.municipality(group.text(`${endNac}/cMun`) ?? ''), group.text(`${endNac}/CEP`));
 
 export const hasWrongEmail = (group: Group, path: string): boolean =>
   isWrong(group.text(path), (email) => /^[^@\s]+@[^@\s]+\.[^@\s.]+$/.test(email));
 
-/** `endExt` without `NIF` or `cNaoNIF`. */
+/** True for a party with `endExt` and neither `NIF` nor `cNaoNIF`. */
 export const lacksForeignIdentity = (group: Group, party: string, end = `${party}/end/endExt`): boolean =>
   group.has(end) && !group.has(`${party}/NIF`) && !group.has(`${party}/cNaoNIF`);
 
 const isWrong = (value: string | undefined, isRight: (value: string) => boolean): boolean =>
   value !== undefined && !isRight(value);
+
+/** True when both check digits of a CNPJ are right: modulo 11, a character counts as its ASCII code less 48. The first twelve may be letters. */
+export const isCnpj = (value: string): boolean => {
+  if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(value) || isOneDigitRepeated(value)) return false;
+  const first = cnpjDigit(value.slice(0, 12));
+  return value.slice(12) === `${first}${cnpjDigit(`${value.slice(0, 12)}${first}`)}`;
+};
+
+/** True when both check digits of a CPF are right. */
+export const isCpf = (value: string): boolean => {
+  if (!/^[0-9]{11}$/.test(value) || isOneDigitRepeated(value)) return false;
+  const first = cpfDigit(value.slice(0, 9));
+  return value.slice(9) === `${first}${cpfDigit(`${value.slice(0, 9)}${first}`)}`;
+};
+
+const isOneDigitRepeated = (value: string): boolean => /^(.)\1*$/.test(value);
+
+/** Weights 2 to 9 from the right. */
+const cnpjDigit = (body: string): number => modulo11(weigh(body, (fromRight) => 2 + (fromRight % 8)));
+
+/** Weights 2, 3, 4 ... from the right. */
+const cpfDigit = (body: string): number => modulo11(weigh(body, (fromRight) => 2 + fromRight));
+
+const weigh = (body: string, weight: (fromRight: number) => number): number =>
+  [...body].reduce((sum, c, at) => sum + (c.charCodeAt(0) - 48) * weight(body.length - 1 - at), 0);
+
+const modulo11 = (sum: number): number => (sum % 11 < 2 ? 0 : 11 - (sum % 11));

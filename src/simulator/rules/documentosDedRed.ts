@@ -12,7 +12,7 @@ import {
 import type { Group } from './dps.js';
 import type { Rule, RuleContext } from './rule.js';
 
-/** The documents of a deduction and their suppliers (annex I, group docDedRed): broken when any document is. */
+/** Documents of a deduction, and their suppliers (annex I, group docDedRed). A rule is broken when one document breaks it. */
 const ofAny = (test: (document: Group, context: RuleContext) => boolean): Rule['broken'] => {
   return (context) =>
     context.dps.each('valores/vDedRed/documentos/docDedRed').some((document) => test(document, context));
@@ -65,13 +65,13 @@ export const documentosDedRedRules: readonly Rule[] = [
 
 const isOther = (document: Group): boolean => document.text('tpDedRed') === '99';
 
-/** A key that is wrong by itself is E0455 only. */
+/** A malformed key is E0455 only, so it is not also reported as missing. */
 const isMissing = ({ notes }: RuleContext, key: string | undefined): boolean =>
   key !== undefined && isAccessKey(key) && notes.note(key) === undefined;
 
 const isCanceled = ({ notes }: RuleContext, key: string | undefined): boolean =>
   key !== undefined && notes.events(key).some((type) => ['101101', '105102', '105104', '305101'].includes(type));
 
-/** The check digit of an NF-e key is made as that of an NFS-e, from 43 characters. */
+/** The check digit of an NF-e key follows the algorithm of an NFS-e key, over 43 characters. */
 const hasWrongNfeKey = (key: string | undefined): boolean =>
   key !== undefined && accessKeyCheckDigit(key.slice(0, -1).padStart(49, '0')) !== key.slice(-1);

@@ -1,19 +1,19 @@
 import { type Cents, centsFromDecimal } from '../../domain/shared/money.js';
 import { attributeAt, nodeAt, nodesAt, textAt, type XmlParts, type XmlValue } from '../../xml/parse.js';
 
-/** An element with children, read by paths below it. */
+/** An element with children; paths begin below it. */
 export type Group = {
   text(path: string): string | undefined;
   has(path: string): boolean;
-  /** An amount, or a percentage in hundredths; 0 when it is absent. */
+  /** An amount in cents, or a percentage in hundredths; 0 when it is absent. */
   cents(path: string): Cents;
   /** The elements at `path`, which may repeat. */
   each(path: string): readonly Group[];
-  /** Their texts, for elements without children. */
+  /** The texts of the elements at `path`, which have no children. */
   texts(path: string): readonly string[];
 };
 
-/** A DPS that passed the schema, read by paths below `infDPS`. */
+/** A DPS that passed the schema; paths begin below `infDPS`. */
 export type Dps = Group & {
   /** `DPS/@versao`. */
   version: string;
@@ -21,7 +21,7 @@ export type Dps = Group & {
   id: string;
   /** CNPJ or CPF of the emitter. */
   emitter: string;
-  /** Identifier as its fields make it; differs from `id` in a faulty DPS (E0004). */
+  /** Identifier made from the fields of the DPS; differs from `id` in a faulty DPS (E0004). */
   derivedId: string;
   municipality: string;
   /** `dCompet`. */
@@ -33,7 +33,7 @@ export type Dps = Group & {
   customer: string | undefined;
 };
 
-/** Undefined when an element that the schema demands is missing, which a validated DPS cannot be. */
+/** Undefined when an element is missing that the schema requires; that cannot happen after validation. */
 export const readDps = (root: XmlParts): Dps | undefined => {
   const infDPS = nodeAt(root, 'DPS/infDPS');
   const group = groupOf(infDPS);
@@ -72,7 +72,7 @@ const groupOf = (node: XmlValue | undefined): Group => ({
   texts: (path) => nodesAt(node, path).filter((value) => typeof value === 'string'),
 });
 
-/** tpEmit says who emits: 1 the provider, 2 the customer, 3 the intermediary. */
+/** `tpEmit` names the emitter: 1 provider, 2 customer, 3 intermediary. */
 const emitterPath = (infDPS: XmlValue | undefined): string => {
   switch (textAt(infDPS, 'tpEmit')) {
     case '2':

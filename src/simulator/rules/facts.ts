@@ -1,6 +1,6 @@
 import type { RuleContext } from './rule.js';
 
-/** What several groups of rules ask about a DPS. */
+/* Facts of a DPS that several groups of rules need. */
 
 export const isMei = ({ dps }: RuleContext): boolean => dps.text('prest/regTrib/opSimpNac') === '2';
 
@@ -8,7 +8,7 @@ export const isMeEpp = ({ dps }: RuleContext): boolean => dps.text('prest/regTri
 
 export const isOutsideSimples = ({ dps }: RuleContext): boolean => dps.text('prest/regTrib/opSimpNac') === '1';
 
-/** regApTribSN 1: federal taxes and ISSQN all inside the Simples. */
+/** `regApTribSN` 1: federal taxes and ISSQN are all paid inside the Simples. */
 export const isAllInsideSimples = (context: RuleContext): boolean =>
   isMeEpp(context) && context.dps.text('prest/regTrib/regApTribSN') === '1';
 
@@ -29,9 +29,9 @@ export const isPerformedInBrazil = ({ dps }: RuleContext): boolean => dps.has('s
 
 export const isPerformedAbroad = ({ dps }: RuleContext): boolean => dps.has('serv/locPrest/cPaisPrestacao');
 
-/** Customer, intermediary or place is abroad. */
+/** True when the customer, the intermediary or the place of performance is abroad. */
 export const isAbroad = (context: RuleContext): boolean =>
   context.dps.has('toma/end/endExt') || context.dps.has('interm/end/endExt') || isPerformedAbroad(context);
 
-/** Without a registry entry the municipality's convênio is active. */
+/** The convênio of a municipality without a registry entry is active. */
 export const isIncidenceActive = ({ incidence }: RuleContext): boolean => incidence.adherent !== false;

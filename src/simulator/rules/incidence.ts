@@ -1,8 +1,8 @@
 import type { Dps } from './dps.js';
 import { DUE_AT_CUSTOMER, DUE_WHERE_PERFORMED } from './service-lists.js';
 
-/** Whose place a service's ISSQN belongs to (LC 116, article 3). */
-export type Incidence = 'provider' | 'performance' | 'customer';
+/** Where the ISSQN of a service is due: at the provider, where the service is performed, or at the customer (LC 116, article 3). */
+type Incidence = 'provider' | 'performance' | 'customer';
 
 export const incidenceOf = (serviceCode: string): Incidence => {
   if (DUE_WHERE_PERFORMED.has(serviceCode)) return 'performance';
@@ -14,7 +14,7 @@ export const placeOfIncidence = (dps: Dps): string | undefined => {
   switch (incidenceOf(dps.serviceCode)) {
     case 'performance': {
       const place = dps.text('serv/locPrest/cLocPrestacao');
-      // At sea the place is nobody's: the establishment's municipality has it (LC 116, article 3, paragraph 3).
+      // The sea belongs to no municipality: the ISSQN is due at the establishment (LC 116, article 3, paragraph 3).
       return place === '0000000' ? dps.municipality : place;
     }
     case 'customer':

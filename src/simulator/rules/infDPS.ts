@@ -41,7 +41,7 @@ export const infDPSRules: readonly Rule[] = [
   },
 ];
 
-/** 50000 and up belong to mobile, web portal and manual transcription. */
+/** Series from 50000 on belong to mobile, web portal and manual transcription (docs/national-system.md#series-and-numbers). */
 const isOwnSoftwareSeries = (series: number): boolean => series >= 1 && series <= 49_999;
 
 const isEarly = (date: string, first: string | undefined): boolean => first !== undefined && date < first;

@@ -6,8 +6,8 @@ import { BELOW_MINIMUM_ALLOWED } from './service-lists.js';
 const MINIMUM_PERCENT = 2;
 
 /**
- * True when reductions of the base leave an ISSQN below two percent of the amount (LC 116, article 8-A). Only asked where
- * a rate is known: declared, or told of the municipality of incidence. The discount does not count.
+ * True when reductions of the base leave an ISSQN below two percent of the amount (LC 116, article 8-A). Always false without a known rate,
+ * which is the declared rate or that of the municipality of incidence in the registry. The discount does not count.
  */
 export const isBelowMinimum = (context: RuleContext, reductions: Cents): boolean => {
   const { dps, incidence } = context;

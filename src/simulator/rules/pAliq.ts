@@ -11,7 +11,7 @@ import {
 } from './facts.js';
 import type { Rule, RuleContext } from './rule.js';
 
-/** When the ISSQN's rate is declared (annex I, field pAliq; domain.md section 9.5). */
+/** When the rate of the ISSQN must or must not be declared (annex I, field pAliq; docs/national-system.md#tax-regimes). */
 export const pAliqRules: readonly Rule[] = [
   { code: 'E0595', broken: ({ dps }) => dps.cents(P_ALIQ) > 5_00 },
   { code: 'E0600', broken: (context) => isDeclared(context) && isMei(context) },
@@ -76,12 +76,12 @@ const P_ALIQ = 'valores/trib/tribMun/pAliq';
 
 const isDeclared = ({ dps }: RuleContext): boolean => dps.has(P_ALIQ);
 
-/** Without a taxable operation the rate is refused by E0602, and cannot be asked for at once. */
+/** Without a taxable operation E0602 refuses the rate, so E0621 and E0628 must not demand it. */
 const isWithheldInSimples = (context: RuleContext): boolean =>
   isTaxable(context) && isAllInsideSimples(context) && isWithheld(context);
 
 /** regApTribSN 2 or 3. */
 const isIssqnOutsideSimples = (context: RuleContext): boolean => isMeEpp(context) && !isAllInsideSimples(context);
 
-/** Absent, or below the least rate of the Simples' annexes, 1.8 percent. */
+/** True for a rate that is absent, or below 1.8 percent, the lowest rate of the Simples. */
 const isLowForSimples = ({ dps }: RuleContext): boolean => dps.cents(P_ALIQ) < 1_80;

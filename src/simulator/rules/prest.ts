@@ -73,7 +73,7 @@ const isRegistered = ({ company }: RuleContext): boolean => company.cnc !== unde
 const demandsRegistration = (context: RuleContext): boolean =>
   isRegistered(context) || context.municipality.registrationRequired === true;
 
-/** A municipality that demands the registration is taken to know every company that CNC was not told to miss. */
+/** Where the municipality demands a registration, every company counts as registered, except those with `cnc` null. */
 const takesAnyRegistration = ({ municipality, company }: RuleContext): boolean =>
   municipality.registrationRequired === true && company.cnc !== null;
 

@@ -2,7 +2,7 @@ import { hasWrongCnpj, hasWrongCpf, isUnknownCnpj, isUnknownCpf, isUnknownMunici
 import type { Group } from './dps.js';
 import type { Rule, RuleContext } from './rule.js';
 
-/** Documents of reimbursements (annex I, group gReeRepRes): broken when any document is. */
+/** Documents of reimbursements (annex I, group gReeRepRes). A rule is broken when one document breaks it. */
 const ofAny = (test: (document: Group, context: RuleContext) => boolean): Rule['broken'] => {
   return (context) =>
     context.dps.each('IBSCBS/valores/gReeRepRes/documentos').some((document) => test(document, context));
@@ -22,7 +22,7 @@ export const reembolsoRules: readonly Rule[] = [
   { code: 'E0946', broken: ofAny((document, context) => isUnknownCnpj(context, document, 'fornec/CNPJ')) },
   { code: 'E0947', broken: ofAny((document) => hasWrongCpf(document, 'fornec/CPF')) },
   { code: 'E0948', broken: ofAny((document, context) => isUnknownCpf(context, document, 'fornec/CPF')) },
-  // The annex has one rule for each of the two dates: both come for the same fault.
+  // The annex has one rule for each of the two dates; the same fault breaks both.
   { code: 'E0950', broken: ofAny((document) => isIssuedBeforeCompetence(document)) },
   { code: 'E0951', broken: ofAny((document) => isIssuedBeforeCompetence(document)) },
   {
@@ -32,7 +32,7 @@ export const reembolsoRules: readonly Rule[] = [
   { code: 'E0953', broken: ofAny((document, { dps }) => document.cents('vlrReeRepRes') > dps.amountInCents) },
 ];
 
-/** An NFS-e key (1) has 50 characters, those of NF-e (2) and CT-e (3) have 44. */
+/** Characters of a key by kind of document: 1 NFS-e, 2 NF-e, 3 CT-e. */
 const KEY_LENGTH: Readonly<Record<string, number>> = { 1: 50, 2: 44, 3: 44 };
 
 const hasRightLength = (document: Group): boolean => {

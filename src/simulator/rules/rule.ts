@@ -5,8 +5,8 @@ import type { Note } from '../state/ledger.js';
 import type { Company, Municipality, Registers } from '../state/registry.js';
 import type { Dps } from './dps.js';
 
-/** What an environment holds about notes that a DPS names. */
-export type Notes = {
+/** The notes of an environment, for the keys that a DPS names. */
+type Notes = {
   note(accessKey: string): Note | undefined;
   /** Types of the events on a note. */
   events(accessKey: string): readonly string[];
@@ -14,7 +14,7 @@ export type Notes = {
   isElsewhere(accessKey: string): boolean;
 };
 
-/** Everything that a rule may look at. */
+/** Everything that a rule can depend on. */
 export type RuleContext = {
   dps: Dps;
   tpAmb: '1' | '2';
@@ -31,5 +31,5 @@ export type RuleContext = {
   company: Company;
 };
 
-/** One rule of the official table; the message comes from the code. */
+/** One rule of the annex; its message follows from its code. */
 export type Rule = { code: Code; broken(context: RuleContext): boolean };

@@ -1,4 +1,4 @@
-/** Lists of cTribNac that the rules name; sources: Anexo I v1.01-20260209 and its sheet MUN.INCID_INFO.SERV. */
+/** The lists of `cTribNac` and `cIndOp` below are of annex I v1.01-20260209, its sheet `MUN.INCID_INFO.SERV`, and annex C. */
 const codes = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** ISSQN due where the service is performed. */
@@ -11,7 +11,7 @@ export const DUE_WHERE_PERFORMED = codes(`
 /** ISSQN due at the customer's establishment. */
 export const DUE_AT_CUSTOMER = codes('170501');
 
-/** Construction works; E0931 and E0928 leave out the last two. */
+/** Construction works; E0928 and E0931 leave out the services that begin with 14. */
 export const WORKS = codes(`
   070201 070202 070401 070501 070502 070601 070602 070701 070801 071701 071901 141403 141404`);
 
@@ -25,20 +25,20 @@ const WITH_DEDUCTIONS = `
 /** Services whose ISSQN may fall below two percent of the amount. */
 export const BELOW_MINIMUM_ALLOWED = codes(`${WITH_DEDUCTIONS} 160101 160102 160103 160104`);
 
-/** Services that a ME/EPP inside the Simples may deduct from. */
+/** Services that allow a deduction to a ME/EPP inside the Simples. */
 export const DEDUCTIBLE_IN_SIMPLES = codes(`${WITH_DEDUCTIONS} 060101 060201`);
 
-/** cIndOp for which the customer, and the customer's address, must be identified. */
+/** `cIndOp` that require the customer and the customer's address. */
 export const OPERATIONS_BY_CUSTOMER = codes(`
   030102 050102 100101 100301 100501 030103 050103 100102 100201 100302 100401 100502 100601`);
 
-/** cIndOp of operations with real estate. */
+/** `cIndOp` of operations with real estate. */
 export const OPERATIONS_ON_REAL_ESTATE = codes('020101 020201 020301');
 
-/** Every cIndOp of Anexo C. */
+/** Every `cIndOp` of annex C. */
 export const OPERATIONS = codes(`
   020101 020201 020301 030101 030102 030103 030104 040101 050101 050102 050103 050104 050201 060101 070101 070102
   080101 100101 100102 100201 100301 100302 100401 100501 100502 100601`);
 
-/** True for the items of LC 116 for which `tpOper` is asked. */
+/** True for the items of LC 116 that require `tpOper`. */
 export const asksForTpOper = (serviceCode: string): boolean => /^(2505|1509|1712|1005)/.test(serviceCode);

@@ -4,7 +4,7 @@ import type { Note } from '../state/ledger.js';
 import { isOutsideSimples } from './facts.js';
 import type { Rule, RuleContext } from './rule.js';
 
-/** The note to be substituted (annex I, group subst; domain.md section 12). */
+/** The note to be substituted (annex I, group subst; docs/national-system.md#substitution). */
 export const substRules: readonly Rule[] = [
   { code: 'E0042', broken: (context) => context.dps.has('subst') && !isOwnKey(context) },
   {
@@ -72,13 +72,13 @@ const ofOldNote = (context: RuleContext, test: (note: Note) => boolean): boolean
 const hasEvent = (context: RuleContext, types: readonly string[]): boolean =>
   context.notes.events(oldKey(context)).some((type) => types.includes(type));
 
-/** The key's municipality and inscription must be those of the DPS, whose id writes them in the same way. */
+/** True for a key with the municipality and inscription of the DPS; access key and DPS id write both in the same form. */
 const isOwnKey = (context: RuleContext): boolean => {
   const key = oldKey(context);
   return isAccessKey(key) && `${key.slice(0, 7)}${key.slice(8, 23)}` === context.dps.derivedId.slice(3, 25);
 };
 
-/** Entering or leaving the Simples has no time limit. */
+/** A substitution because the company entered or left the Simples has no time limit. */
 const isAboutSimples = ({ dps }: RuleContext): boolean => ['01', '02'].includes(dps.text('subst/cMotivo') ?? '');
 
 const hasOtherService = ({ dps }: RuleContext, { subject }: Note): boolean =>
@@ -93,6 +93,6 @@ const hasOtherCustomerOrAmount = ({ dps }: RuleContext, note: Note): boolean =>
   note.amountInCents !== dps.amountInCents ||
   (note.subject !== undefined && note.subject.competence !== dps.competence);
 
-/** Municipality or country where the service was performed. */
+/** Municipality, or country, where the service was performed. */
 export const placeOf = (dps: RuleContext['dps']): string | undefined =>
   dps.text('serv/locPrest/cLocPrestacao') ?? dps.text('serv/locPrest/cPaisPrestacao');

@@ -27,7 +27,7 @@ const retention = ({ dps }: RuleContext): string | undefined => dps.text(`${PIS_
 
 const hasCsll = ({ dps }: RuleContext): boolean => dps.has(`${FEDERAL}/vRetCSLL`);
 
-/** Rounding is not published: one cent either way passes. */
+/** Sefin's rounding is not published, so a difference of one cent passes. */
 const isMiscalculated = ({ dps }: RuleContext, rate: string, value: string): boolean => {
   const percent = dps.text(`${PIS_COFINS}/${rate}`);
   if (percent === undefined || !dps.has(`${PIS_COFINS}/${value}`)) return false;
@@ -35,7 +35,7 @@ const isMiscalculated = ({ dps }: RuleContext, rate: string, value: string): boo
   return Math.abs(due - dps.cents(`${PIS_COFINS}/${value}`)) > 1;
 };
 
-/** What is withheld must be more than nothing and less than the service. */
+/** An amount withheld must be above zero and below the amount of the service. */
 const isOutOfRange = ({ dps }: RuleContext, name: string): boolean => {
   const path = `${FEDERAL}/${name}`;
   return dps.has(path) && (dps.cents(path) === 0 || dps.cents(path) >= dps.amountInCents);

@@ -11,7 +11,10 @@ import {
 import { incidenceOf } from './incidence.js';
 import type { Rule, RuleContext } from './rule.js';
 
-/** How the ISSQN applies, and who withholds it (annex I, group tribMun; domain.md section 10). */
+/**
+ * How the ISSQN applies, and which party withholds it (annex I, group tribMun; docs/national-system.md#issqn,
+ * docs/national-system.md#export).
+ */
 export const tribMunRules: readonly Rule[] = [
   { code: 'E0529', broken: (context) => isExport(context) && isNeverExport(context) },
   { code: 'E0530', broken: (context) => isTaxable(context) && isAlwaysExport(context) },
@@ -51,17 +54,17 @@ const taxation = ({ dps }: RuleContext): string | undefined => dps.text(`${TRIB_
 const isDueTo = ({ dps }: RuleContext, whom: ReturnType<typeof incidenceOf>): boolean =>
   incidenceOf(dps.serviceCode) === whom;
 
-/** Scenarios 6, 10, 34, 38, 66 and 80 of the sheet EXPORTACAO_EMISSÃO_NFS-e. */
+/** Scenarios 6, 10, 34, 38, 66 and 80 of the sheet `EXPORTACAO_EMISSÃO_NFS-e` of annex I. */
 const isNeverExport = (context: RuleContext): boolean =>
   isPerformedInBrazil(context) &&
   (isDueTo(context, 'performance') || (isDueTo(context, 'customer') && context.dps.has('toma/end/endNac')));
 
-/** Scenarios 26, 54, 92, 96, 106 and 110. */
+/** Scenarios 26, 54, 92, 96, 106 and 110 of that sheet. */
 const isAlwaysExport = (context: RuleContext): boolean =>
   isPerformedAbroad(context) &&
   (isDueTo(context, 'performance') || (isDueTo(context, 'customer') && context.dps.has('toma/end/endExt')));
 
-/** Scenarios 2, 30, 58, 62, 72 and 76. */
+/** Scenarios 2, 30, 58, 62, 72 and 76 of that sheet. */
 const needsResultCountry = (context: RuleContext): boolean =>
   isExport(context) &&
   isPerformedInBrazil(context) &&

@@ -6,7 +6,7 @@ import { isBelowMinimum } from './minimum.js';
 import type { Rule, RuleContext } from './rule.js';
 import { DEDUCTIBLE_IN_SIMPLES } from './service-lists.js';
 
-/** Deductions from the ISSQN's base (annex I, group vDedRed). */
+/** Deductions from the base of the ISSQN (annex I, group vDedRed). */
 export const vDedRedRules: readonly Rule[] = [
   { code: 'E0435', broken: (context) => hasDeduction(context) && !isTaxable(context) },
   { code: 'E0436', broken: (context) => hasDeduction(context) && isMei(context) },

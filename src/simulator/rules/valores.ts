@@ -8,7 +8,7 @@ import {
   unconditionalDiscount,
   withheldFederal,
 } from './amounts.js';
-import { isWithheld } from './facts.js';
+import { isMeEpp, isMei, isOutsideSimples, isWithheld } from './facts.js';
 import { isBelowMinimum } from './minimum.js';
 import type { Rule, RuleContext } from './rule.js';
 
@@ -36,8 +36,33 @@ const everythingTaken = (context: RuleContext): Cents => {
   return reductions + withheldFederal(dps) + issqn;
 };
 
-/** A discount must be more than nothing and less than the service. */
+/** A discount must be above zero and below the amount of the service. */
 const isOutOfRange = ({ dps }: RuleContext, name: string): boolean => {
   const path = `valores/vDescCondIncond/${name}`;
   return dps.has(path) && (dps.cents(path) === 0 || dps.cents(path) >= dps.amountInCents);
 };
+
+/** Approximate taxes of Lei 12.741 (annex I, group totTrib). */
+export const totTribRules: readonly Rule[] = [
+  { code: 'E0702', broken: (context) => isAboveAmount(context, 'vTotTribFed') },
+  { code: 'E0703', broken: (context) => isAboveAmount(context, 'vTotTribEst') },
+  { code: 'E0704', broken: (context) => isAboveAmount(context, 'vTotTribMun') },
+  { code: 'E0706', broken: (context) => isAboveHundred(context, 'pTotTribFed') },
+  { code: 'E0707', broken: (context) => isAboveHundred(context, 'pTotTribEst') },
+  { code: 'E0708', broken: (context) => isAboveHundred(context, 'pTotTribMun') },
+  { code: 'E0710', broken: (context) => isMei(context) && has(context, 'pTotTribSN') },
+  { code: 'E0712', broken: (context) => isMeEpp(context) && has(context, 'indTotTrib') },
+  {
+    code: 'E0713',
+    broken: (context) => isOutsideSimples(context) && (has(context, 'indTotTrib') || has(context, 'pTotTribSN')),
+  },
+];
+
+const TOTAL = 'valores/trib/totTrib';
+
+const has = ({ dps }: RuleContext, name: string): boolean => dps.has(`${TOTAL}/${name}`);
+
+const isAboveAmount = ({ dps }: RuleContext, name: string): boolean =>
+  dps.cents(`${TOTAL}/vTotTrib/${name}`) > dps.amountInCents;
+
+const isAboveHundred = ({ dps }: RuleContext, name: string): boolean => dps.cents(`${TOTAL}/pTotTrib/${name}`) > 100_00;

@@ -1,24 +1,22 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 export type Span = { offset: number; length: number };
 
-/** An append-only file of lines whose writers wait together for one `fdatasync`. */
+/** An append-only file of lines; concurrent writers share one `fdatasync`. */
 export type AppendFile = {
-  /** Queues the line (without its newline) and says at once where it will stand. */
+  /** Queues the line (without its newline) and returns at once the place that it will have in the file. */
   append(line: string): Span;
-  /** Resolves when every line appended so far is on the disk; rejects for ever after a failed write. */
+  /** Resolves when all lines appended so far are on disk. After one failed write it always rejects. */
   durable(): Promise<void>;
-  /** The line at a span that is durable. */
+  /** The line at a span whose bytes are on disk. */
   read(span: Span): Promise<string>;
   close(): Promise<void>;
 };
 
 const NEWLINE = 0x0a;
 
-/**
- * Opens or makes the file and hands each complete line to `onLine`. A last line without a newline was never
- * acknowledged: it is cut off.
- */
+/** Opens or creates the file and passes each complete line to `onLine`. Cuts off a last line without a newline: it was never acknowledged. */
 export const openAppendFile = async (path: string, onLine: (line: Buffer, span: Span) => void): Promise<AppendFile> => {
   const handle = await open(path, 'a+', 0o600);
   let end = await recover(handle, onLine);
@@ -26,7 +24,7 @@ export const openAppendFile = async (path: string, onLine: (line: Buffer, span: 
   let writing: Promise<void> = Promise.resolve();
   let queued: Promise<void> | undefined;
 
-  /** After a failed write it is unknown which lines reached the disk, so the chain stays rejected: nothing is acknowledged any more. */
+  /** After a failed write it is unknown which lines are on disk; the chain stays rejected, so no later line is acknowledged. */
   const durable = (): Promise<void> => {
     if (waiting.length > 0 && queued === undefined) {
       queued = writing.then(async () => {
@@ -66,7 +64,7 @@ const recover = async (handle: FileHandle, onLine: (line: Buffer, span: Span) =>
   try {
     const end = await readLines(handle, onLine);
     await handle.truncate(end);
-    // What a process wrote that died before its flush counts from now on.
+    // The lines just read may come from a process that died before its flush; they count from now on, so they are flushed here.
     await handle.datasync();
     return end;
   } catch (error) {
@@ -98,5 +96,35 @@ const readLines = async (handle: FileHandle, onLine: (line: Buffer, span: Span) 
       bytes = bytes.subarray(at + 1);
     }
     rest = bytes;
+  }
+};
+
+const CHUNK_BYTES = 1 << 20;
+
+/** Replaces the bytes before `from` by the line `head`. After a crash at any moment the file is completely the old or completely the new one. */
+export const cutFile = async (path: string, from: number, head: string): Promise<void> => {
+  const fresh = `${path}.new`;
+  const [source, target] = [await open(path, 'r'), await open(fresh, 'w', 0o600)];
+  try {
+    await target.writeFile(`${head}\n`);
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    for (let at = from; ; ) {
+      const { bytesRead } = await source.read(chunk, 0, chunk.length, at);
+      if (bytesRead === 0) break;
+      // `writeFile` of a file handle appends at the current position and writes the whole chunk.
+      await target.writeFile(chunk.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    await target.sync();
+  } finally {
+    await source.close();
+    await target.close();
+  }
+  await rename(fresh, path);
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 };

@@ -1,17 +1,18 @@
 import type { Mode } from '../../domain/shared/ids.js';
+import type { Cents } from '../../domain/shared/money.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { FaultKind } from './faults.js';
 
-/** One call as received, in the shape of `GET /_control/calls`. */
-export type Call = {
-  /** By the authorizer's clock. */
+/** One received call, in the form of `GET /_control/calls`. */
+type Call = {
+  /** Time of the authorizer's clock. */
   time: Instant;
   method: string;
   path: string;
   environment?: Mode;
-  /** Of the client certificate. */
+  /** CNPJ of the client certificate. */
   caller?: string;
-  /** HTTP status, or what was done to the connection instead of an answer; `open` until either. */
+  /** HTTP status, or what happened to the connection instead of an answer; `open` until then. */
   outcome: number | 'cut' | 'reset' | 'open';
   /** Error codes of the answer. */
   codes?: readonly string[];
@@ -20,13 +21,13 @@ export type Call = {
 };
 
 export type Calls = {
-  /** Notes a call as it comes in, so that one that hangs is seen too; the function given back says what came of it. */
+  /** Records a call on arrival, so that a hanging call is visible too. The returned function records its outcome. */
   receive(call: Pick<Call, 'time' | 'method' | 'path'>): (answered: Omit<Call, 'time' | 'method' | 'path'>) => void;
-  /** In the order in which they came in. */
+  /** In the order of arrival. */
   all(): readonly Call[];
 };
 
-/** The oldest half is forgotten beyond this. */
+/** Above this number the oldest half is dropped. */
 const KEPT = 200_000;
 
 export const createCalls = (): Calls => {
@@ -39,5 +40,39 @@ export const createCalls = (): Calls => {
       return (answered) => void Object.assign(entry, answered);
     },
     all: () => calls,
+  };
+};
+
+/** The documents that look-ups do not show yet, and the amounts of received DPS, by which faults match look-ups of a DPS id. */
+export type Hidden = {
+  hide(id: string): void;
+  show(id: string): void;
+  has(id: string): boolean;
+  /** Keeps the amount of a DPS, also when the DPS never becomes a note. */
+  sawDps(dpsId: string, amountInCents: Cents): void;
+  amountOfDps(dpsId: string): Cents | undefined;
+};
+
+/** Amounts kept; the oldest are dropped. */
+const REMEMBERED = 100_000;
+
+export const createHidden = (): Hidden => {
+  const hidden = new Map<string, number>();
+  const amounts = new Map<string, Cents>();
+  return {
+    // A counter, so that a note under two overlapping faults stays hidden until the longer fault ends.
+    hide: (id) => hidden.set(id, (hidden.get(id) ?? 0) + 1),
+    show: (id) => {
+      const left = (hidden.get(id) ?? 0) - 1;
+      if (left > 0) hidden.set(id, left);
+      else hidden.delete(id);
+    },
+    has: (id) => hidden.has(id),
+    sawDps: (dpsId, amountInCents) => {
+      amounts.set(dpsId, amountInCents);
+      const oldest = amounts.keys().next().value;
+      if (amounts.size > REMEMBERED && oldest !== undefined) amounts.delete(oldest);
+    },
+    amountOfDps: (dpsId) => amounts.get(dpsId),
   };
 };

@@ -3,24 +3,24 @@ import type { FiscalDate } from '../../domain/shared/time.js';
 
 export type TaxRegime = 'mei' | 'simples' | 'normal';
 
-/** The forms of a deduction from the ISSQN's base: `pDR`, `vDR`, a list of documents. */
+/** The forms of a deduction from the base of the ISSQN: `pDR`, `vDR`, a list of documents. */
 export type DeductionKind = 'percent' | 'value' | 'documents';
 
-/** A municipal benefit (`nBM`, 14 digits). `percent` bounds a reduction by percentage. */
+/** A municipal benefit (`nBM`, 14 digits). `percent` is the highest reduction by percentage. */
 export type Benefit = {
   number: string;
   kind: 'exemption' | 'rate' | 'value' | 'percent';
   percent?: string;
   until?: FiscalDate;
-  /** The cTribNac that it is for; default: all. */
+  /** The `cTribNac` that have the benefit; default: all. */
   serviceCodes?: readonly string[];
-  /** The providers that it is for; default: all. */
+  /** The providers that have the benefit; default: all. */
   cnpjs?: readonly string[];
   /** Only for providers of the municipality itself. */
   localOnly?: boolean;
 };
 
-/** What one municipality demands. An absent member is the permissive default: the rules that need it do not apply. */
+/** Parameters of one municipality. The rules that need an absent member do not apply. */
 export type Municipality = {
   /** Default true: the convênio is active. */
   adherent?: boolean;
@@ -40,11 +40,11 @@ export type Municipality = {
   substitutionNeedsCustomer?: boolean;
   /** A substitution must keep the customer. */
   substitutionKeepsCustomer?: boolean;
-  /** The administered cTribNac; default: all. */
+  /** The administered `cTribNac`; default: all. */
   serviceCodes?: readonly string[];
-  /** The administered cTribNac + cTribMun, nine digits. */
+  /** The administered `cTribNac` with `cTribMun`, nine digits. */
   municipalCodes?: readonly string[];
-  /** The cTribNac that have no incidence here. */
+  /** The `cTribNac` without incidence here. */
   nonIncidentCodes?: readonly string[];
   /** The `regEspTrib` admitted here, other than 0. */
   specialRegimes?: readonly string[];
@@ -52,13 +52,13 @@ export type Municipality = {
   benefits?: readonly Benefit[];
   /** CPFs that may withhold the ISSQN. */
   withholdingCpfs?: readonly string[];
-  /** Postal codes, or the beginnings of them, that belong here. */
+  /** Postal codes of the municipality, or their first digits. */
   postalCodes?: readonly string[];
   /** Percent with two places, default `5.00`. */
   rate?: string;
 };
 
-/** An entry of the national registry of municipal registrations. */
+/** An entry of CNC, the national registry of municipal registrations. */
 export type Cnc = {
   municipalRegistration: string;
   since?: FiscalDate;
@@ -70,15 +70,15 @@ export type Cnc = {
   inactiveSince?: FiscalDate;
 };
 
-/** `cnc` undefined: nobody said; null: certainly no entry; both mean that CNC holds no registration. */
+/** `cnc` undefined or null: CNC holds no registration. Null also counts where the municipality demands a registration (`takesAnyRegistration`). */
 export type Company = {
   cnc?: Cnc | null;
   regime?: TaxRegime;
   /** Default true: the CNPJ is in the federal register. */
   registered?: boolean;
-  /** Day of its inscription. */
+  /** Day of the inscription. */
   since?: FiscalDate;
-  /** IBGE code of its address in the federal register. */
+  /** IBGE code of the address in the federal register. */
   municipality?: string;
 };
 

@@ -36,21 +36,21 @@ export type Fault = {
   message?: string;
 };
 
-/** The note that a call is about, as far as the call tells. */
+/** The note that a call is about, as far as the call names it. */
 export type NoteConcerned = { cnpj?: string; amountInCents?: Cents; dpsId?: string; accessKey?: string };
 
-/** `stale` hides what the call did and so goes together with any other fault; `nth` counts the uses of `main` from 0. */
+/** The faults of one call. `stale` hides what the call did, so it combines with every other kind; `nth` counts the uses of `main` from 0. */
 export type Taken = { main?: Fault; nth: number; stale?: Fault };
 
 export type Faults = {
   add(fault: Fault): string;
-  /** Forgets all and says how many there were. */
+  /** Removes all faults and returns their number. */
   clear(): number;
   /** The oldest fault that matches, and the oldest `stale` one; each loses one of its `times`. */
   take(on: FaultTarget, environment: Mode, note: NoteConcerned): Taken;
 };
 
-/** The faults ordered through the control port; held in memory only. */
+/** The faults ordered through the control port, in memory only. */
 export const createFaults = (): Faults => {
   let open: { fault: Fault; left: number }[] = [];
   return {

@@ -4,18 +4,18 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Thrown when a live simulator already owns the folder: two ledgers would "prove" a false absence (design section 10). */
+/** Thrown when a running simulator holds the folder. With two ledgers a look-up could report a note as absent that the other one holds. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
-/** The kernel's limit on the address of a Unix socket, with room for the file name. */
+/** Characters: the kernel's limit on the address of a Unix socket, less the file name. */
 const LONGEST_SOCKET_FOLDER = 50;
 
 /**
- * Takes the folder for this process until `release` or the death of the process, however it dies. Every contender
- * listens on a socket of its own before it looks for others, so two can both lose but never both win; a dead owner's
- * socket refuses the connection and is removed. Names are never reused, so removing one cannot hit a live owner.
+ * Locks the folder until `release` or the end of the process, also by a kill. Each process listens on its own socket before it looks for other
+ * sockets, so two processes can both lose but never both win. The socket of a dead process refuses connections and is removed; socket names
+ * are never reused, so a removal cannot hit a running process.
  */
 export const lockFolder = async (folder: string): Promise<{ release(): Promise<void> }> => {
   const sockets = await socketFolder(folder);

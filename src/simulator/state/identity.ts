@@ -10,17 +10,17 @@ const TEN_YEARS = 3650;
 
 const AUTHORITY_NAME = 'AC SIMULADA';
 
-/** Whether a certificate is the authority of a simulator, of whatever folder. */
+/** True for the authority certificate of a simulator, on any folder. */
 export const isSimulatorAuthority = (pem: string): boolean =>
   new X509Certificate(pem).subject.split('\n').includes(`CN=${AUTHORITY_NAME}`);
 
-/** The authority of this folder, made at the first call. */
+/** The authority of this folder, created at the first call. */
 export const openAuthority = (folder: string, clock: Clock): Promise<KeyAndCertificate> =>
   readOrMake(join(folder, 'ca.json'), () =>
     issueCertificate({ subjectName: AUTHORITY_NAME, validDays: TEN_YEARS, now: clock.now() }),
   );
 
-/** The server's certificate, which signs NFS-e and evento too; a new one when the names or the validity do not fit. */
+/** The server's certificate, which also signs NFS-e and `evento`. Created again when its names or its validity do not fit. */
 export const openServerIdentity = async (
   folder: string,
   authority: KeyAndCertificate,
@@ -43,8 +43,8 @@ export const openServerIdentity = async (
 };
 
 /**
- * A throwaway e-CNPJ that only this folder's simulator accepts, with `caPem` as trust root of its server. Works beside a
- * running simulator and before the first one.
+ * A throwaway e-CNPJ that only the simulator of this folder accepts; `caPem` is the trust root of that simulator's server. Works while the
+ * simulator runs and before its first start.
  */
 export const issueClientCertificate = async (
   folder: string,
@@ -64,7 +64,7 @@ const fits = ({ certificatePem }: KeyAndCertificate, names: readonly string[], c
   );
 };
 
-/** Two processes may make the file at once: `link` lets one win and the other read it. */
+/** Two processes may create the file at the same time: `link` succeeds for one, and the other reads the file. */
 const readOrMake = async (path: string, make: () => KeyAndCertificate): Promise<KeyAndCertificate> => {
   const stored = await read(path);
   if (stored !== undefined) return stored;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Thrown at the start for a line that is not as it was written. */
+/** Thrown at the start for a damaged line. */
 export class LedgerDamaged extends Error {
   override readonly name = 'LedgerDamaged';
 }
@@ -14,13 +14,13 @@ const SUM = ',"sum":"';
 
 const SUM_LENGTH = 16;
 
-/** One line of the ledger: the record, a sum over everything else, and the document (base64 of the gzipped XML). */
+/** One line of the ledger: the record, a checksum over record and document, and the document (base64 of the gzipped XML). */
 export const ledgerLine = (record: object, document: string): string => {
   const head = JSON.stringify(record).slice(0, -1);
   return `${head}${SUM}${sumOf(head, document)}"${DOCUMENT}${document}${END}`;
 };
 
-/** The record of a line; undefined when the line is not as it was written. One of an earlier version has no sum to say so. */
+/** The record of a line; undefined for a damaged line. Lines of earlier versions have no checksum. */
 export const recordOf = (line: Buffer): unknown => {
   const at = line.indexOf(DOCUMENT);
   if (at === -1 || line.toString('latin1', line.length - END.length) !== END) return undefined;

@@ -1,19 +1,18 @@
 import type { Cents } from '../../domain/shared/money.js';
 import { type Instant, isBefore } from '../../domain/shared/time.js';
-import { type AppendFile, openAppendFile, type Span } from './append-file.js';
-import { cutFile } from './cut-file.js';
+import { type AppendFile, cutFile, openAppendFile, type Span } from './append-file.js';
 import { documentOf, LedgerDamaged, ledgerLine, recordOf } from './ledger-line.js';
 
 /** One authorized note, without its document. */
 export type Note = {
   accessKey: string;
   dpsId: string;
-  /** Of the emitter. */
+  /** CNPJ or CPF of the emitter. */
   cnpj: string;
   number: number;
   municipality: string;
   amountInCents: Cents;
-  /** CNPJ or CPF. */
+  /** CNPJ or CPF of the customer. */
   customer?: string;
   /** What a substitution may not change; absent in ledgers of earlier versions. */
   subject?: { competence: string; serviceCode: string; municipalCode?: string; place?: string };
@@ -21,9 +20,9 @@ export type Note = {
 };
 
 /** One registered event, without its document. */
-export type RegisteredEvent = { accessKey: string; type: string; sequence: number; registeredAt: Instant };
+type RegisteredEvent = { accessKey: string; type: string; sequence: number; registeredAt: Instant };
 
-/** What is left of notes that were dropped: the last number of each emitter, and how many documents there were. */
+/** What remains of dropped notes: the last number of each emitter, and how many documents were dropped. */
 type Numbers = { kind: 'numbers'; last: { [cnpj: string]: number }; documents: number };
 
 type Entry = ({ kind: 'note' } & Note) | ({ kind: 'event' } & RegisteredEvent);
@@ -31,14 +30,14 @@ type Entry = ({ kind: 'note' } & Note) | ({ kind: 'event' } & RegisteredEvent);
 type Line = Entry | Numbers;
 
 /**
- * Everything that one environment ever authorized, or what is not older than it is to be kept. A record counts from `addNote`/`addEvent` on, before it is on the
- * disk: whoever tells the outside about it awaits `durable` first.
+ * The notes and events of one environment, except those that `KeptFrom` drops. Reads see a record from `addNote` or `addEvent` on, before it is
+ * on disk; a caller awaits `durable` before it answers a client.
  */
 export type Ledger = {
   noteByDps(dpsId: string): Note | undefined;
   noteByKey(accessKey: string): Note | undefined;
   event(accessKey: string, type: string): RegisteredEvent | undefined;
-  /** Every event on a note, the oldest first. */
+  /** All events on a note, the oldest first. */
   events(accessKey: string): readonly RegisteredEvent[];
   notes(): Iterable<Note>;
   /** The next nNFSe of this emitter, from 1. */
@@ -56,12 +55,12 @@ export type Ledger = {
 
 const eventId = (accessKey: string, type: string) => `${accessKey}/${type}`;
 
-/** Undefined: everything for ever. Notes and events from before the instant are dropped, never their numbers. */
+/** The instant before which notes and events are dropped, but not their numbers. Undefined: nothing is dropped. */
 export type KeptFrom = () => Instant | undefined;
 
 /**
- * Opens the NDJSON ledger of one environment, or makes it; what is not to be kept any more is cut from the beginning of the file.
- * Throws `LedgerDamaged` on a damaged line that is not the last.
+ * Opens or creates the NDJSON ledger of one environment, and cuts the lines that `keptFrom` drops from the beginning of the file. Throws
+ * `LedgerDamaged` on a damaged line, except for a torn last line.
  */
 export const openLedger = async (path: string, keptFrom: KeptFrom = () => undefined): Promise<Ledger> => {
   const { ledger, old } = await loadLedger(path, keptFrom);
@@ -71,7 +70,7 @@ export const openLedger = async (path: string, keptFrom: KeptFrom = () => undefi
   return (await loadLedger(path, keptFrom)).ledger;
 };
 
-/** `old`: the lines before `end` are over, and `numbers` is what is to stand in their place. */
+/** `old`: the lines before the byte `end` are dropped, and `numbers` replaces them. */
 type Loaded = { ledger: Ledger; old: { end: number; numbers: Numbers } | undefined };
 
 const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => {
@@ -104,7 +103,7 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
     eventsByKey.delete(accessKey);
     droppedDocuments += 1;
   };
-  /** In the order of the file, up to the first that is kept, as at a start: a clock that was set back drops nothing too early. */
+  /** Drops notes in the order of the file up to the first kept note, as a start does. So a clock that was set back drops nothing too early. */
   const forgetOld = (): void => {
     const from = keptFrom();
     if (from === undefined) return;
@@ -116,7 +115,7 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
 
   const cutBefore = keptFrom();
   let [oldEnd, oldEntries, isOld] = [0, 0, true];
-  /** True for a line of the beginning of the file that is over, whose numbers alone are kept. */
+  /** True for a line in the dropped beginning of the file. Keeps the numbers of that line. */
   const isOver = (record: Line, span: Span): boolean => {
     isOld &&= record.kind === 'numbers' || (cutBefore !== undefined && isBefore(timeOf(record), cutBefore));
     if (!isOld) return false;

@@ -3,16 +3,16 @@ import type { Company, Municipality, Person } from './entries.js';
 
 export type { Benefit, Cnc, Company, DeductionKind, Municipality, Person, TaxRegime } from './entries.js';
 
-/** What the rules ask; an entry that nobody told is the permissive default of everything. */
+/** The registries as the rules read them. A missing entry is an empty one: the rules that need its members do not apply. */
 export type Registers = {
   municipality(ibge: string): Municipality;
   company(cnpj: string): Company;
   person(cpf: string): Person;
 };
 
-/** Registries of one environment: convênio and parameters per municipality; CNPJ, CPF, CNC and Simples per party. */
+/** Registries of one environment: convênio and parameters per municipality; CNPJ, CPF, CNC and tax regime per party. */
 export type Registry = Registers & {
-  /** Merges into the entries and returns when they are on the disk. */
+  /** Merges into the entries and resolves when they are on disk. */
   change(change: RegistryChange): Promise<void>;
 };
 
@@ -28,7 +28,7 @@ type Content = {
   persons: Record<string, Person>;
 };
 
-/** Opens the registries kept at `path` (JSON); an absent file is the permissive default of everything. */
+/** Opens the registries at `path` (JSON); a missing file means no entries. */
 export const openRegistry = async (path: string): Promise<Registry> => {
   const content = await load(path);
   let saving: Promise<void> = Promise.resolve();

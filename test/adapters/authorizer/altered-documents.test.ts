@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEvent, readNote } from '../../../src/adapters/authorizer/documents.js';
-import { gzipBase64 } from '../../../src/xml/transport.js';
+import { gzipBase64 } from '../../../src/xml/packing.js';
+import { sample } from '../../support/fixture/samples.js';
+import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
+import { type ClientHarness, caller, inAMinute, openClientHarness } from '../../support/harness/authorizer-client.js';
+import { json } from '../../support/harness/authorizer-server.js';
 import { itWith } from '../../support/needs.js';
-import { sample } from '../../support/samples.js';
-import { json } from './authorizer-server.js';
-import { type ClientRig, caller, inAMinute, openClientRig } from './rig.js';
-import { accessKey, eventAround, issued, noteAround } from './sefin.js';
 
-let rig: ClientRig;
+let rig: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientRig();
+  rig = await openClientHarness();
 });
 afterAll(() => rig.close());
 
@@ -40,7 +40,7 @@ describe.each(faults)('a document %s', (_name, from, to) => {
     rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(packed) }));
     expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({
       kind: 'found',
-      found: { dpsDigest: rig.dps.digest, xml: packed },
+      found: { digest: rig.dps.digest, xml: packed },
     });
   });
 
@@ -51,7 +51,7 @@ describe.each(faults)('a document %s', (_name, from, to) => {
     rig.server.answer(json(200, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
     expect(await rig.client.findCancellation(caller, accessKey)).toMatchObject({
       kind: 'found',
-      found: { requestDigest: rig.cancellation.digest },
+      found: { digest: rig.cancellation.digest },
     });
   });
 });
@@ -69,7 +69,7 @@ describe('a document of a time that does not exist', () => {
   });
 });
 
-/** Algorithms that nobody knows, and a certificate that nobody can read; the last of each is the authorizer's own. */
+/** Unknown algorithms, and an unreadable certificate. Each pattern matches the last occurrence, which is in the authorizer's own signature. */
 const untold: readonly (readonly [...Fault, fault: string])[] = [
   ['a signature of another day', /rsa-sha256(?!.*rsa-sha256)/, 'rsa-sha512', 'algorithm'],
   ['a digest of another day', /xmlenc#sha256(?!.*xmlenc#sha256)/, 'xmlenc#sha512', 'algorithm'],
@@ -91,7 +91,7 @@ describe.each(untold)("the authorizer's own signature with %s", (_name, from, to
     rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(odd()) }));
     expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({
       kind: 'found',
-      found: { dpsDigest: rig.dps.digest, signatureFault: fault },
+      found: { digest: rig.dps.digest, signatureFault: fault },
     });
   });
 
@@ -102,13 +102,13 @@ describe.each(untold)("the authorizer's own signature with %s", (_name, from, to
     rig.server.answer(json(200, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
     expect(await rig.client.findCancellation(caller, accessKey)).toMatchObject({
       kind: 'found',
-      found: { requestDigest: rig.cancellation.digest, signatureFault: fault },
+      found: { digest: rig.cancellation.digest, signatureFault: fault },
     });
   });
 });
 
 describe('our own document inside, changed and with an invented algorithm', () => {
-  /** What an attacker in the answer's way would write: another amount, and a reason why nobody could tell. */
+  /** The answer of an attacker: another amount, and a signature that the client cannot judge. */
   const inventions: readonly Fault[] = [
     ['signature', /rsa-sha256/, 'rsa-of-mine'],
     ['digest', /xmlenc#sha256/, 'digest-of-mine'],
@@ -127,7 +127,7 @@ describe('our own document inside, changed and with an invented algorithm', () =
     const found = await rig.client.findByDps(caller, rig.dps.id);
     expect(found).toMatchObject({
       kind: 'found',
-      found: { dpsDigest: '', contradiction: { claimed: rig.dps.digest } },
+      found: { digest: '', contradiction: { claimed: rig.dps.digest } },
     });
   });
 
@@ -148,7 +148,7 @@ describe('a well signed document around another content under our digest', () =>
 
   it('is found without our digest, for the caller to judge', async () => {
     rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(otherAmount()) }));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({ kind: 'found', found: { dpsDigest: '' } });
+    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({ kind: 'found', found: { digest: '' } });
   });
 
   it('is not our cancellation', async () => {
@@ -162,7 +162,7 @@ describe('a document that is not altered', () => {
   it('is believed when the outer document brings a name space that was not there at signing', async () => {
     const wider = noteAround(rig.dps.bytes, ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"');
     rig.server.answer(json(201, issued(wider)));
-    expect(await send()).toMatchObject({ kind: 'done', result: { dpsDigest: rig.dps.digest } });
+    expect(await send()).toMatchObject({ kind: 'done', result: { digest: rig.dps.digest } });
   });
 
   for (const name of [

@@ -1,18 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
-import { countJson, JSON_BOUNDS } from '../../../src/adapters/authorizer/json-bounds.js';
 import { readAnswer } from '../../../src/adapters/authorizer/reading.js';
-import { errorsOf, objectOf, packedEventOf, readJson } from '../../../src/adapters/authorizer/responses.js';
+import {
+  countJson,
+  errorsOf,
+  JSON_BOUNDS,
+  objectOf,
+  packedEventOf,
+  readJson,
+} from '../../../src/adapters/authorizer/responses.js';
 import { countXml, XML_BOUNDS } from '../../../src/xml/bounds.js';
 import { withXmlDocument } from '../../../src/xml/document.js';
-import { gunzipBase64, gzipBase64 } from '../../../src/xml/transport.js';
+import { gunzipBase64, gzipBase64 } from '../../../src/xml/packing.js';
+import { sample } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
-import { sample } from '../../support/samples.js';
 
 const MIB = 1024 * 1024;
 const json = (text: string): Buffer => Buffer.from(text);
 
-/** Each casing of a name, so many of them: what JSON keeps apart and we take for one. */
+/** A number of casings of one name: JSON distinguishes them, and the reader takes them for the same member. */
 const casings = (count: number): string[] =>
   Array.from({ length: count }, (_, n) =>
     [...'abcdefghijklmnopqrstuvwxyz'].map((letter, at) => ((n >> at) & 1 ? letter.toUpperCase() : letter)).join(''),
@@ -27,8 +33,8 @@ describe('a JSON answer', () => {
   ] as const)('beyond the bound of %s is refused before it is parsed, after a look at a part of it', (what, text) => {
     const body = json(text);
     const counted = countJson(body);
-    expect(counted.exceeds).toBe(what);
-    expect(counted.looked).toBeLessThan(JSON_BOUNDS.values * 40);
+    expect(counted.exceededLimit).toBe(what);
+    expect(counted.bytesRead).toBeLessThan(JSON_BOUNDS.values * 40);
     expect(readJson('application/json', body)).toBeUndefined();
   });
 
@@ -40,7 +46,7 @@ describe('a JSON answer', () => {
       '{"a":"[[[{{{:::,,,\\"[["}',
     ]) {
       const body = json(text);
-      expect(countJson(body)).toMatchObject({ looked: body.length, exceeds: undefined });
+      expect(countJson(body)).toMatchObject({ bytesRead: body.length, exceededLimit: undefined });
     }
   });
 
@@ -71,7 +77,12 @@ describe('a JSON answer', () => {
       [`{${many}}`, many.join('').length - many.length * '"":1'.length],
       [`{"${long}":"${long}","b":["${long}"]}`, MIB + 1],
     ] as const) {
-      expect(countJson(json(text))).toMatchObject({ named, looked: text.length, exceeds: undefined, repeats: false });
+      expect(countJson(json(text))).toMatchObject({
+        named,
+        bytesRead: text.length,
+        exceededLimit: undefined,
+        repeats: false,
+      });
     }
   });
 
@@ -123,8 +134,8 @@ describe('a document', () => {
     ['name', doc(`<a${' '.repeat(MIB)}/>`)],
   ] as const)('beyond the bound of %s is refused before it is parsed', (what, xml) => {
     const counted = countXml(xml);
-    expect(counted.exceeds).toBe(what);
-    expect(counted.looked).toBeLessThanOrEqual(xml.length);
+    expect(counted.exceededLimit).toBe(what);
+    expect(counted.bytesRead).toBeLessThanOrEqual(xml.length);
     expect(withXmlDocument(xml, () => 'parsed')).toEqual({
       ok: false,
       reason: `more than a document may hold: ${what}`,
@@ -137,7 +148,7 @@ describe('a document', () => {
     );
     expect(countXml(xml)).toMatchObject({
       ...{ elements: 4, sections: 3, attributes: 5, attributesOfOneElement: 2, namespaces: 2, depth: 2 },
-      ...{ looked: xml.length, exceeds: undefined },
+      ...{ bytesRead: xml.length, exceededLimit: undefined },
     });
   });
 
@@ -155,8 +166,8 @@ describe('a document', () => {
     'nfse-10-exportacao-construida.xml',
   ]) {
     itWith('samples', `of the national system is far below each bound: ${name}`, () => {
-      const { looked: _looked, exceeds, ...counts } = countXml(sample(name));
-      expect(exceeds).toBeUndefined();
+      const { bytesRead: _looked, exceededLimit, ...counts } = countXml(sample(name));
+      expect(exceededLimit).toBeUndefined();
       for (const [what, bound] of Object.entries(XML_BOUNDS)) {
         expect(counts[what as keyof typeof XML_BOUNDS] * 2, what).toBeLessThan(bound);
       }
@@ -170,7 +181,7 @@ describe('a document', () => {
       ...{ kind: 'answered', status: 201, contentType: 'application/json' },
       body: json(JSON.stringify({ nfseXmlGZipB64: packed })),
     };
-    const told = readAnswer({ name: 'sentDps', asked: { id: 'DPS', digest: 'digest' }, exchange });
+    const told = readAnswer({ name: 'sentDps', expected: { id: 'DPS', digest: 'digest' }, exchange });
     expect(told).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
   });
 });
@@ -183,7 +194,7 @@ describe('the check of base64', () => {
     for (const text of ['', '=', '===', 'YQ= =', 'Y!', 'YQ===', 'YQ==x']) {
       expect(gunzipBase64(text, 10)).toEqual({ ok: false, reason: 'not_base64' });
     }
-    // Would take hours if a blank could belong to two parts of the pattern.
+    // This takes hours if a blank can match two parts of the pattern.
     expect(gunzipBase64(`${' '.repeat(2 * MIB)}!`, 10)).toEqual({ ok: false, reason: 'not_base64' });
   });
 });

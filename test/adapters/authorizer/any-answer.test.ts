@@ -1,15 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gzipBase64 } from '../../../src/xml/transport.js';
-import type { Answer } from './authorizer-server.js';
-import { type ClientRig, caller, inAMinute, openClientRig } from './rig.js';
-import { accessKey, eventAround, noteAround } from './sefin.js';
+import { gzipBase64 } from '../../../src/xml/packing.js';
+import { accessKey, eventAround, noteAround } from '../../support/fixture/sefin.js';
+import { type ClientHarness, caller, inAMinute, openClientHarness } from '../../support/harness/authorizer-client.js';
+import type { Answer } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientRig;
+let rig: ClientHarness;
 let documents: readonly string[];
 beforeAll(async () => {
-  rig = await openClientRig();
+  rig = await openClientHarness();
   documents = [noteAround(rig.dps.bytes), eventAround(rig.cancellation.bytes)].map(String);
 });
 afterAll(() => rig.close());
@@ -43,7 +43,7 @@ const piece = fc.oneof(
   ),
 );
 
-/** Well-formed as often as not. */
+/** Well-formed in about half of the cases. */
 const { xml: anyXml } = fc.letrec<{ xml: string }>((tie) => ({
   xml: fc.oneof(
     { maxDepth: 5, withCrossShrink: true },
@@ -56,7 +56,7 @@ const { xml: anyXml } = fc.letrec<{ xml: string }>((tie) => ({
   ),
 }));
 
-/** One of the real documents with something put, cut or written over somewhere. */
+/** A real document with bytes inserted, removed or overwritten at a random place. */
 const damagedXml = fc
   .record({
     which: fc.nat(1),
@@ -145,8 +145,8 @@ describe('any answer', () => {
         expect(SENT).toContain(sent.kind);
         expect(SENT).toContain(canceled.kind);
         for (const { kind } of [byDps, byKey, event]) expect(FOUND).toContain(kind);
-        if (sent.kind === 'done') expect(sent.result.dpsDigest).toBe(rig.dps.digest);
-        if (canceled.kind === 'done') expect(canceled.result.requestDigest).toBe(rig.cancellation.digest);
+        if (sent.kind === 'done') expect(sent.result.digest).toBe(rig.dps.digest);
+        if (canceled.kind === 'done') expect(canceled.result.digest).toBe(rig.cancellation.digest);
       }),
       { numRuns: 150 },
     );

@@ -1,17 +1,24 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cataloguedCodes } from '../../../src/adapters/authorizer/catalogued-codes.js';
-import { classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
+import { cataloguedCodes, classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
 import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
-import { gzipBase64 } from '../../../src/xml/transport.js';
-import { type Answer, html, json, raw } from './authorizer-server.js';
-import { at, type Client, type ClientRig, caller, errors, inAMinute, openClientRig } from './rig.js';
-import { accessKey, eventAround, issued, noteAround } from './sefin.js';
+import { gzipBase64 } from '../../../src/xml/packing.js';
+import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
+import {
+  at,
+  type Client,
+  type ClientHarness,
+  caller,
+  errors,
+  inAMinute,
+  openClientHarness,
+} from '../../support/harness/authorizer-client.js';
+import { type Answer, html, json, raw } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientRig;
+let rig: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientRig();
+  rig = await openClientHarness();
 });
 afterAll(() => rig.close());
 
@@ -31,7 +38,7 @@ const FINAL = { dps: 'E0316', event: 'E0822' } as const;
 type Expected = { kind: SendResult<unknown>['kind']; reason?: string; certificateRefused?: boolean };
 type Case = { answer: (subject: Subject) => Answer; expected: Expected; outage?: true };
 
-/** What the other side says for each row of the table, over a real connection, and what the protocol is told. */
+/** The authorizer's answer for each row of the table, over a real connection, and the result that the protocol gets. */
 const answered: Readonly<Record<string, readonly Case[]>> = {
   broken: [
     {

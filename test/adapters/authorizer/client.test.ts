@@ -5,8 +5,7 @@ import { issueCertificate, type KeyAndCertificate } from '../../../src/certifica
 import { addSeconds } from '../../../src/domain/shared/time.js';
 import type { Caller } from '../../../src/ports/authorizer.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
-import { gzipBase64 } from '../../../src/xml/transport.js';
-import { type AuthorizerServer, html, json, startAuthorizerServer, unpacked } from './authorizer-server.js';
+import { gzipBase64 } from '../../../src/xml/packing.js';
 import {
   accessKey,
   certificateFor,
@@ -16,7 +15,14 @@ import {
   type SignedSample,
   signedCancellation,
   signedDps,
-} from './sefin.js';
+} from '../../support/fixture/sefin.js';
+import {
+  type AuthorizerServer,
+  html,
+  json,
+  startAuthorizerServer,
+  unpacked,
+} from '../../support/harness/authorizer-server.js';
 
 const now = new Date().toISOString();
 const inAMinute = addSeconds(now, 60);
@@ -74,7 +80,7 @@ describe('sendDps', () => {
         accessKey,
         nfseNumber: '1467',
         dpsId: dps.id,
-        dpsDigest: dps.digest,
+        digest: dps.digest,
         xml: note,
         content: { amount: '80.00', description: 'Aula avulsa de natação', customerDocument: '' },
       },
@@ -181,7 +187,7 @@ describe('sendDps', () => {
 
   it('does not know what silence meant', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    // Its whole time is over once the request is there.
+    // The deadline of the call has passed when the request arrives.
     server.answer(() => vi.advanceTimersByTime(5_000));
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toEqual({
       kind: 'unknown',
@@ -328,7 +334,7 @@ describe('findByDps', () => {
   it('finds the note by two look-ups', async () => {
     present(noteAround(dps.bytes));
     const result = await client.findByDps(caller, dps.id);
-    expect(result).toMatchObject({ kind: 'found', found: { accessKey, dpsDigest: dps.digest } });
+    expect(result).toMatchObject({ kind: 'found', found: { accessKey, digest: dps.digest } });
     expect(server.received.map(({ path }) => path)).toEqual([
       `/SefinNacional/dps/${dps.id}`,
       `/SefinNacional/nfse/${accessKey}`,
@@ -431,7 +437,7 @@ describe('cancellation', () => {
       kind: 'done',
       result: {
         requestId: cancellation.id,
-        requestDigest: cancellation.digest,
+        digest: cancellation.digest,
         registeredAt: '2026-03-04T16:34:50.000Z',
       },
     });

@@ -6,16 +6,24 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readTrustRoots, sefinTrustRoots, TrustRootsUnusable } from '../../../src/adapters/authorizer/trust-roots.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
-import { startupFault } from '../../../src/runtime/startup-fault.js';
+import { startupFault } from '../../../src/runtime/commands/startup-fault.js';
+import { certificateFor } from '../../support/fixture/sefin.js';
+import {
+  at,
+  type ClientHarness,
+  caller,
+  errors,
+  inAMinute,
+  now,
+  openClientHarness,
+} from '../../support/harness/authorizer-client.js';
+import { json } from '../../support/harness/authorizer-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { json } from './authorizer-server.js';
-import { at, type ClientRig, caller, errors, inAMinute, now, openClientRig } from './rig.js';
-import { certificateFor } from './sefin.js';
 
-let rig: ClientRig;
+let rig: ClientHarness;
 const listeners: Server[] = [];
 beforeEach(async () => {
-  rig = await openClientRig();
+  rig = await openClientHarness();
   rig.server.answer(json(400, errors('E0316')));
 });
 afterEach(async () => {

@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMunicipalParameters } from '../../../src/adapters/authorizer/parameters.js';
-import { gzipBase64 } from '../../../src/xml/transport.js';
-import { html, json } from './authorizer-server.js';
-import { at, type ClientRig, caller, errors, inAMinute, openClientRig } from './rig.js';
-import { accessKey, eventAround, issued, noteAround, signedDps } from './sefin.js';
+import { gzipBase64 } from '../../../src/xml/packing.js';
+import { accessKey, eventAround, issued, noteAround, signedDps } from '../../support/fixture/sefin.js';
+import {
+  at,
+  type ClientHarness,
+  caller,
+  errors,
+  inAMinute,
+  openClientHarness,
+} from '../../support/harness/authorizer-client.js';
+import { html, json } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientRig;
+let rig: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientRig();
+  rig = await openClientHarness();
 });
 afterAll(() => rig.close());
 
@@ -19,7 +26,7 @@ const lastPath = (): string | undefined => rig.server.received.at(-1)?.path;
 const event = (): string => gzipBase64(eventAround(rig.cancellation.bytes));
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-describe('deviation 1: errors of POST /nfse in PascalCase', () => {
+describe('errors of POST /nfse in PascalCase', () => {
   it.each([
     ['PascalCase', { Codigo: 'E0316', Descricao: 'Valor', Complemento: 'do serviço', Parametros: null }],
     ['camelCase of the Swagger', { codigo: 'E0316', descricao: 'Valor', complemento: 'do serviço', parametros: [] }],
@@ -30,7 +37,7 @@ describe('deviation 1: errors of POST /nfse in PascalCase', () => {
   });
 });
 
-describe('deviation 2: look-ups say erro where sends say erros', () => {
+describe('look-ups say erro where sends say erros', () => {
   it.each([
     ['erro', { erro: { codigo: 'E2404', descricao: 'x' } }],
     ['erros', { erros: [{ Codigo: 'E2404', Descricao: 'x' }] }],
@@ -40,7 +47,7 @@ describe('deviation 2: look-ups say erro where sends say erros', () => {
   });
 });
 
-describe('deviation 3: a rejected event with erro as a list', () => {
+describe('a rejected event with erro as a list', () => {
   it.each([
     ['a list in erro', { erro: [{ codigo: 'E0822', descricao: 'x' }] }],
     ['an object in erro', { erro: { codigo: 'E0822', descricao: 'x' } }],
@@ -51,7 +58,7 @@ describe('deviation 3: a rejected event with erro as a list', () => {
   });
 });
 
-describe('deviation 4: idDps of a success holds the access key', () => {
+describe('idDps of a success holds the access key', () => {
   it('is no reason to doubt a note that is ours', async () => {
     rig.server.answer(json(201, { ...issued(noteAround(rig.dps.bytes)), idDps: `NFS${accessKey}` }));
     expect(await sendDps()).toMatchObject({ kind: 'done', result: { dpsId: rig.dps.id } });
@@ -64,21 +71,21 @@ describe('deviation 4: idDps of a success holds the access key', () => {
   });
 });
 
-describe('deviation 5: a refusal spells the id idDPS', () => {
+describe('a refusal spells the id idDPS', () => {
   it.each(['idDPS', 'idDps'])('is a refusal with %s', async (name) => {
     rig.server.answer(json(400, { [name]: rig.dps.id, ...errors('E0316') }));
     expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: ['E0316'] });
   });
 });
 
-describe('deviation 6: alertas is null or empty', () => {
+describe('alertas is null or empty', () => {
   it.each([[null], [[]], [undefined]])('is a success with %j', async (alertas) => {
     rig.server.answer(json(201, { ...issued(noteAround(rig.dps.bytes)), alertas }));
     expect(await sendDps()).toMatchObject({ kind: 'done' });
   });
 });
 
-describe('deviation 7: dataHoraProcessamento with seven digits of a second', () => {
+describe('dataHoraProcessamento with seven digits of a second', () => {
   it.each(['2026-08-28T11:53:45.7001131-03:00', '2026-08-28T11:53:45.700113-03:00', '2026-08-28T11:53:45-03:00'])(
     'is a success with %s, whose instant is the one of the document',
     async (dataHoraProcessamento) => {
@@ -88,14 +95,14 @@ describe('deviation 7: dataHoraProcessamento with seven digits of a second', () 
   );
 });
 
-describe('deviation 8: the 404 of GET /dps says environment 0 and no version', () => {
+describe('the 404 of GET /dps says environment 0 and no version', () => {
   it('proves absence all the same', async () => {
     rig.server.answer(json(404, { tipoAmbiente: 0, erro: { codigo: 'E2404', descricao: 'Não encontrada' } }));
     expect(await findByDps()).toEqual({ kind: 'absent' });
   });
 });
 
-describe('deviation 9: the event query answers a list, its XML in base64 twice', () => {
+describe('the event query answers a list, its XML in base64 twice', () => {
   const item = {
     ...{ chaveAcesso: accessKey, numeroPedidoRegistroEvento: 1 },
     dataHoraRecebimento: '2026-03-04T13:34:50.1234567',
@@ -115,7 +122,7 @@ describe('deviation 9: the event query answers a list, its XML in base64 twice',
   });
 });
 
-describe('deviation 10: only the whole event path exists', () => {
+describe('only the whole event path exists', () => {
   it('is the one that is asked', async () => {
     rig.server.answer(json(404, {}));
     expect(await findCancellation()).toEqual({ kind: 'absent' });
@@ -128,7 +135,7 @@ describe('deviation 10: only the whole event path exists', () => {
   });
 });
 
-describe('deviation 11: the parameters have no path of the manual', () => {
+describe('the parameters have no path of the manual', () => {
   it('is asked for as the Swagger of /parametrizacao has it', async () => {
     const parameters = createMunicipalParameters({
       addresses: at(rig.server.address.replace('SefinNacional', 'parametrizacao')),
@@ -142,7 +149,7 @@ describe('deviation 11: the parameters have no path of the manual', () => {
   });
 });
 
-describe('deviation 12: wrong paths and faults of the web server are HTML', () => {
+describe('wrong paths and faults of the web server are HTML', () => {
   it.each([404, 307, 403, 500, 502])('says nothing about a send with %i', async (status) => {
     rig.server.answer(html(status));
     expect(await sendDps()).toMatchObject({ kind: 'unknown', httpStatus: status, codes: [] });
@@ -160,7 +167,7 @@ describe('deviation 12: wrong paths and faults of the web server are HTML', () =
   });
 });
 
-describe('deviation 13: one fault under two codes', () => {
+describe('one fault under two codes', () => {
   it.each(['RNG6110', 'E1235', 'E6154', 'E1229', 'E6155', 'E1228'])('is final as %s', async (code) => {
     rig.server.answer(json(400, errors(code)));
     expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: [code] });

@@ -6,9 +6,9 @@ import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { SchemaViolation } from '../../../src/ports/documents.js';
 import { openSchemas } from '../../../src/xml/schema.js';
 import { verifySignature } from '../../../src/xml/verify.js';
-import { type Accepted, acceptedFacts, anyAccepted } from '../../domain/dps/facts.js';
-import { itWith, xmlCryptoVerifies, xmllintAccepts, xmlsecVerifies } from '../../xml/support.js';
-import { certificateFor, signedCancellation } from './sefin.js';
+import { type Accepted, acceptedFacts, anyAccepted } from '../../support/fixture/dps-facts.js';
+import { certificateFor, signedCancellation } from '../../support/fixture/sefin.js';
+import { itWith, xmlCryptoVerifies, xmllintAccepts, xmlsecVerifies } from '../../support/harness/xml-programs.js';
 
 const now = '2026-11-21T12:00:00.000Z';
 const dpsOf = (accepted = acceptedFacts()): string =>

@@ -2,11 +2,11 @@ import { XsdValidator } from 'libxml2-wasm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDocumentSigner } from '../../../src/adapters/authorizer/document-signer.js';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
+import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { buildCancellation } from '../../../src/domain/ped-reg-evento/build-cancellation.js';
 import type { DocumentSigner } from '../../../src/ports/documents.js';
-import { acceptedFacts } from '../../domain/dps/facts.js';
-import { accessKey } from '../../xml/documents.js';
+import { acceptedFacts } from '../../support/fixture/dps-facts.js';
+import { accessKey } from '../../support/fixture/xml-documents.js';
 
 /** The last argument of each RSA operation: with a function it runs in libuv's pool. */
 const lastArguments = vi.hoisted((): unknown[] => []);

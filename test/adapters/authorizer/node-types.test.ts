@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
 import { type ReadingJob, readInline } from '../../../src/adapters/authorizer/reading.js';
 import { XML_BOUNDS } from '../../../src/xml/bounds.js';
-import { gzipBase64 } from '../../../src/xml/transport.js';
-import { json } from './authorizer-server.js';
-import { type ClientRig, caller, inAMinute, openClientRig } from './rig.js';
-import { accessKey, eventAround, issued, noteAround } from './sefin.js';
+import { gzipBase64 } from '../../../src/xml/packing.js';
+import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
+import { type ClientHarness, caller, inAMinute, openClientHarness } from '../../support/harness/authorizer-client.js';
+import { json } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientRig;
+let rig: ClientHarness;
 let notes: { note: Buffer; event: Buffer };
 beforeAll(async () => {
-  rig = await openClientRig();
+  rig = await openClientHarness();
   notes = { note: noteAround(rig.dps.bytes), event: eventAround(rig.cancellation.bytes) };
 });
 afterAll(() => rig.close());
@@ -70,15 +70,15 @@ const answered = (status: number, body: unknown): Exchange => ({
   body: Buffer.from(JSON.stringify(body)),
 });
 
-/** What each kind of call is told when its answer holds this note and this event. */
+/** The result of each kind of call whose answer holds this note and this event. */
 const outcomes = async (packedNote: string, packedEvent: string): Promise<readonly string[]> => {
   const event = { eventoXmlGZipB64: packedEvent, eventos: [{ tipoEvento: 101101, arquivoXml: packedEvent }] };
   const found = { chaveAcesso: accessKey, nfseXmlGZipB64: packedNote };
   const jobs: ReadingJob[] = [
-    { name: 'sentDps', asked: rig.dps, exchange: answered(201, found) },
-    { name: 'note', asked: { accessKey, absentCodes: [] }, exchange: answered(200, found) },
-    { name: 'sentCancellation', asked: rig.cancellation, exchange: answered(201, event) },
-    { name: 'cancellation', asked: { accessKey }, exchange: answered(200, event) },
+    { name: 'sentDps', expected: rig.dps, exchange: answered(201, found) },
+    { name: 'note', expected: { accessKey, absentCodes: [] }, exchange: answered(200, found) },
+    { name: 'sentCancellation', expected: rig.cancellation, exchange: answered(201, event) },
+    { name: 'cancellation', expected: { accessKey }, exchange: answered(200, event) },
   ];
   return (await Promise.all(jobs.map((job) => readInline(job)))).map(({ kind }) => kind);
 };
@@ -116,7 +116,7 @@ describe('what changes nothing that is signed', () => {
     rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: packed }));
     expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({
       kind: 'found',
-      found: { dpsDigest: rig.dps.digest, signatureFault: 'digest' },
+      found: { digest: rig.dps.digest, signatureFault: 'digest' },
     });
   });
 });

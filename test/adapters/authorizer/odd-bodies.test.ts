@@ -1,12 +1,18 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, json, raw } from './authorizer-server.js';
-import { type ClientRig, caller, errors, inAMinute, openClientRig } from './rig.js';
-import { accessKey, issued, noteAround } from './sefin.js';
+import { accessKey, issued, noteAround } from '../../support/fixture/sefin.js';
+import {
+  type ClientHarness,
+  caller,
+  errors,
+  inAMinute,
+  openClientHarness,
+} from '../../support/harness/authorizer-client.js';
+import { type Answer, json, raw } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientRig;
+let rig: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientRig();
+  rig = await openClientHarness();
 });
 afterAll(() => rig.close());
 

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
-import { createMunicipalParameters } from '../../../src/adapters/authorizer/parameters.js';
-import { readParameters } from '../../../src/adapters/authorizer/parameters-answer.js';
+import { createMunicipalParameters, readParameters } from '../../../src/adapters/authorizer/parameters.js';
 import type { ParameterQuestion } from '../../../src/domain/municipality/parameters.js';
-import { COMPANY, openRig, RIO, type Rig } from '../../simulator/support.js';
+import { readExample } from '../../support/fixture/samples.js';
+import { COMPANY, openSimulatorHarness, RIO, type SimulatorHarness } from '../../support/harness/simulator.js';
 import { itWith } from '../../support/needs.js';
-import { readExample } from '../../support/samples.js';
 
 const SERVICE = '01.07.01.000';
 const CONVENIO: ParameterQuestion = { kind: 'convenio' };
@@ -55,8 +54,8 @@ describe('an answer of the parameters API', () => {
       answered(200, { retencoes: { artigoSexto: { habilitado: true }, retencoesMunicipais: [{}, {}] } }),
       { kind: 'retencoes', article6: true, municipal: 2 },
     ],
-  ])('tells %s', (_what, question, answer, told) => {
-    expect(readParameters(question, answer)).toEqual({ kind: 'told', told });
+  ])('tells %s', (_what, question, answer, known) => {
+    expect(readParameters(question, answer)).toEqual({ kind: 'known', known });
   });
 
   it.each([
@@ -85,22 +84,25 @@ describe('an answer of the parameters API', () => {
     const read = (question: ParameterQuestion, status: number, name: string) =>
       readParameters(question, answered(status, readExample(`parametrizacao-${name}.json`)));
     expect(read(CONVENIO, 200, 'convenio.200')).toEqual({
-      kind: 'told',
-      told: { kind: 'convenio', isActive: true, sharesDocuments: true, nationalEmitter: true, rfbContributors: true },
+      kind: 'known',
+      known: { kind: 'convenio', isActive: true, sharesDocuments: true, nationalEmitter: true, rfbContributors: true },
     });
-    expect(read(CONVENIO, 404, 'convenio.404')).toEqual({ kind: 'told', told: { kind: 'convenio', isActive: false } });
+    expect(read(CONVENIO, 404, 'convenio.404')).toEqual({
+      kind: 'known',
+      known: { kind: 'convenio', isActive: false },
+    });
     expect(read(RATE, 200, 'aliquota.200')).toEqual({
-      kind: 'told',
-      told: { kind: 'aliquota', rates: [{ percent: '5.00', incidence: true, from: '2023-01-02' }] },
+      kind: 'known',
+      known: { kind: 'aliquota', rates: [{ percent: '5.00', incidence: true, from: '2023-01-02' }] },
     });
     expect(read(RATE, 400, 'aliquota.400-codigo')).toEqual({ kind: 'no_proof', reason: 'http_400' });
   });
 });
 
 describe('the parameters client', () => {
-  let rig: Rig;
+  let rig: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openSimulatorHarness();
   });
   afterAll(() => rig.close());
 
@@ -123,11 +125,13 @@ describe('the parameters client', () => {
     const api = client();
     const ask = (mode: 'test' | 'live', question: ParameterQuestion) =>
       api.ask({ mode, companyId: COMPANY }, RIO, question, '2026-11-21');
-    expect(await ask('test', CONVENIO)).toMatchObject({ told: { isActive: true, nationalEmitter: true } });
-    expect(await ask('live', CONVENIO)).toEqual({ kind: 'told', told: { kind: 'convenio', isActive: false } });
-    expect(await ask('test', RATE)).toMatchObject({ told: { rates: [{ percent: '5.00' }] } });
-    expect(await ask('test', { kind: 'retencoes' })).toMatchObject({ told: { kind: 'retencoes', article6: true } });
-    expect(await ask('test', { kind: 'regimes_especiais', service: SERVICE })).toMatchObject({ told: { regimes: [] } });
+    expect(await ask('test', CONVENIO)).toMatchObject({ known: { isActive: true, nationalEmitter: true } });
+    expect(await ask('live', CONVENIO)).toEqual({ kind: 'known', known: { kind: 'convenio', isActive: false } });
+    expect(await ask('test', RATE)).toMatchObject({ known: { rates: [{ percent: '5.00' }] } });
+    expect(await ask('test', { kind: 'retencoes' })).toMatchObject({ known: { kind: 'retencoes', article6: true } });
+    expect(await ask('test', { kind: 'regimes_especiais', service: SERVICE })).toMatchObject({
+      known: { regimes: [] },
+    });
     api.close();
   });
 

@@ -1,15 +1,23 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
+import { accessKey, issued, noteAround } from '../../support/fixture/sefin.js';
+import {
+  at,
+  type ClientHarness,
+  caller,
+  errors,
+  inAMinute,
+  now,
+  openClientHarness,
+} from '../../support/harness/authorizer-client.js';
+import { httpAnswer, type OpensslServer, startOpensslServer, type Turn } from '../../support/harness/openssl-server.js';
 import { describeWith } from '../../support/needs.js';
-import { httpAnswer, type OpensslServer, startOpensslServer, type Turn } from './openssl-server.js';
-import { at, type ClientRig, caller, errors, inAMinute, now, openClientRig } from './rig.js';
-import { accessKey, issued, noteAround } from './sefin.js';
 
 describeWith('openssl', 'a server of openssl that asks for the certificate after it has read the request', () => {
-  let rig: ClientRig;
+  let rig: ClientHarness;
   let server: OpensslServer;
   beforeEach(async () => {
-    rig = await openClientRig();
+    rig = await openClientHarness();
   });
   afterEach(async () => {
     await rig.close();

@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { probeClock } from '../../../src/adapters/authorizer/clock-probe.js';
 import { createMunicipalParameters } from '../../../src/adapters/authorizer/parameters.js';
-import { type Answer, json } from './authorizer-server.js';
-import { at, type ClientRig, caller, now, openClientRig } from './rig.js';
+import { at, type ClientHarness, caller, now, openClientHarness } from '../../support/harness/authorizer-client.js';
+import { type Answer, json } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientRig;
+let rig: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientRig();
+  rig = await openClientHarness();
 });
 afterAll(() => rig.close());
 
@@ -51,7 +51,7 @@ const probe = (timeoutMs = 30_000, address = rig.server.address) =>
 describe('an answer of the parameters API', () => {
   it('is read within its bounds', async () => {
     rig.server.answer(json(200, padded(60_000)));
-    expect(await parameters()).toMatchObject({ kind: 'told' });
+    expect(await parameters()).toMatchObject({ kind: 'known' });
   });
 
   it.each([

@@ -2,13 +2,13 @@ import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadBackup } from '../../../src/adapters/embedded-postgres/backup-load.js';
 import {
   type BackupManifest,
   checkFiles,
+  loadBackup,
   readManifest,
-} from '../../../src/adapters/embedded-postgres/backup-manifest.js';
-import { writeBackup } from '../../../src/adapters/embedded-postgres/backup-write.js';
+  writeBackup,
+} from '../../../src/adapters/embedded-postgres/backup.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 

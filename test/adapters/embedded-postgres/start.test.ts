@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { readEmbeddedAddresses } from '../../../src/adapters/embedded-postgres/connection-file.js';
-import { lockDataDir } from '../../../src/adapters/embedded-postgres/data-dir-lock.js';
+import { lockDataDir, processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
-import { processIdentity } from '../../../src/adapters/embedded-postgres/process-identity.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AccountNotPrepared, prepareAccount } from '../../../src/adapters/eventlog-eventstoredb/account.js';
 import { EventStoreUrlInvalid } from '../../../src/adapters/eventlog-eventstoredb/address.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
-import { systemClock } from '../../../src/runtime/clock.js';
+import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../../support/eventstore-double/double.js';
 
 type Asked = { path: string; body: Record<string, unknown> };

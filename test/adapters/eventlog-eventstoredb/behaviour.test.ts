@@ -1,7 +1,7 @@
 import { startEventStoreDouble } from '../../support/eventstore-double/double.js';
+import { realServer } from '../../support/harness/eventstore-servers.js';
 import { describeWith } from '../../support/needs.js';
 import { eventStoreBehaviour } from './behaviour.js';
-import { realServer } from './engines.js';
 
 eventStoreBehaviour('the double', startEventStoreDouble);
 

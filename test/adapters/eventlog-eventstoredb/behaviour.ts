@@ -8,11 +8,11 @@ import {
 import { EventLogStreamDeleted } from '../../../src/adapters/eventlog-eventstoredb/faults.js';
 import { sortedJson } from '../../../src/domain/log/hash-text.js';
 import { AppendOutcomeUnknown, EventLogUnavailable, EventTooLarge } from '../../../src/ports/event-log.js';
-import { at, chained, freshStream, NONE, retried, streamOf } from '../../contracts/event-log-kit.js';
 import { type Line, openLine } from '../../support/eventstore-double/line.js';
-import { hasOneNode, type Server } from './engines.js';
+import { at, chained, freshStream, NONE, retried, streamOf } from '../../support/harness/event-log.js';
+import { hasOneNode, type Server } from '../../support/harness/eventstore-servers.js';
 
-/** What the adapter makes of a server, beyond the contract: the same over the double and a real one. */
+/** Behaviour of the adapter beyond the contract suite; it must be equal over the double and a real server. */
 export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =>
   describe(`the event log in ${name}`, () => {
     let server: Server;

@@ -5,7 +5,7 @@ import { type EventStoreDouble, startEventStoreDouble } from '../../support/even
 
 type Channel = { close(): void };
 
-/** What other calls of the client do to it when they fail. */
+/** What the failure of one call of the client does to other calls. */
 const internalsOf = ({ client }: Connection) =>
   client as unknown as {
     getChannel(): Promise<Channel>;

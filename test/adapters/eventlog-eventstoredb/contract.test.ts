@@ -1,7 +1,7 @@
 import { eventLogContract } from '../../contracts/event-log.js';
 import { startEventStoreDouble } from '../../support/eventstore-double/double.js';
+import { engineOn, realServer } from '../../support/harness/eventstore-servers.js';
 import { describeWith } from '../../support/needs.js';
-import { engineOn, realServer } from './engines.js';
 
 eventLogContract('EventStoreDB, the double', async () => engineOn(await startEventStoreDouble(), false));
 

@@ -8,12 +8,12 @@ import {
   EventTooLarge,
   type LogPosition,
 } from '../../../src/ports/event-log.js';
-import { at, chained, NONE, streamOf } from '../../contracts/event-log-kit.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
 import * as refusals from '../../support/eventstore-double/faults.js';
-import { fillWith, openStage, type Stage } from './stage.js';
+import { at, chained, NONE, streamOf } from '../../support/harness/event-log.js';
+import { type EventStoreHarness, fillWith, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
 
-/** So many subscriptions that go live meet more events of theirs than the server keeps for them. */
+/** This number of subscriptions goes live while more events arrive than the server buffers for each. */
 const crowd = (double: EventStoreDouble, times: number): { drops(): number } => {
   let drops = 0;
   double.faults.onGoingLive = () => {
@@ -25,8 +25,8 @@ const crowd = (double: EventStoreDouble, times: number): { drops(): number } => 
   return { drops: () => drops };
 };
 
-/** What stands in the log of the double, ours alone. */
-const standing = (double: EventStoreDouble): readonly string[] =>
+/** The events of this test in the log of the double. */
+const stored = (double: EventStoreDouble): readonly string[] =>
   double.log.all().flatMap(({ stream, revision }) => (stream.startsWith('s-') ? [`${stream}@${revision}`] : []));
 
 const walk = async (log: EventStoreEventLog, limit: number): Promise<readonly string[]> => {
@@ -40,11 +40,11 @@ const walk = async (log: EventStoreEventLog, limit: number): Promise<readonly st
 };
 
 describe('the event log in EventStoreDB whose server drops what is slow', () => {
-  let stage: Stage;
+  let stage: EventStoreHarness;
   let double: EventStoreDouble;
   let log: EventStoreEventLog;
   beforeEach(async () => {
-    stage = openStage();
+    stage = openEventStoreHarness();
     double = await stage.double();
     log = stage.open(double.url);
   });
@@ -58,7 +58,7 @@ describe('the event log in EventStoreDB whose server drops what is slow', () => 
     for (const limit of [1, 3, 100]) {
       fillWith(double, 700, `behind-${limit}`);
       const { drops } = crowd(double, 2);
-      expect(await walk(log, limit)).toEqual(standing(double));
+      expect(await walk(log, limit)).toEqual(stored(double));
       expect(drops()).toBeGreaterThan(0);
     }
   });
@@ -91,7 +91,7 @@ describe('the event log in EventStoreDB whose server drops what is slow', () => 
       await log.append('s-burst', round === 0 ? NONE : at(round * 60 - 1), events);
     }
     await expect.poll(follower.names).toHaveLength(3 + 3 * 40 + 5 * 60);
-    expect(follower.names()).toEqual(standing(double));
+    expect(follower.names()).toEqual(stored(double));
     const { type, message } = (follower.errors[0] as Error).cause as Error & { type: string };
     expect([type, message]).toEqual(['timeout', expect.stringContaining('while transitioning to live')]);
   });
@@ -134,7 +134,7 @@ describe('the event log in EventStoreDB whose server drops what is slow', () => 
 const refused = (code: status): ServiceError =>
   Object.assign(new Error('a text of the server'), { code, details: 'a text of the server', metadata: new Metadata() });
 
-/** One of each kind that the client makes an error of its own from, and all that have only a code. */
+/** One error of each kind that the client has a class for, and all errors that have only a code. */
 const errors: readonly ServiceError[] = [
   refusals.notReady(),
   refusals.timedOut(),
@@ -148,10 +148,10 @@ const errors: readonly ServiceError[] = [
 ];
 
 describe('what leaves the event log in EventStoreDB', () => {
-  let stage: Stage;
+  let stage: EventStoreHarness;
   let double: EventStoreDouble;
   beforeEach(async () => {
-    stage = openStage();
+    stage = openEventStoreHarness();
     double = await stage.double();
   });
   afterEach(() => stage.close());

@@ -2,22 +2,22 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EventLogAccessDenied } from '../../../src/adapters/eventlog-eventstoredb/faults.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
-import { at, chained, freshStream, NONE, retried, streamOf } from '../../contracts/event-log-kit.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
 import { accessDenied, notLeader, notReady, timedOut } from '../../support/eventstore-double/faults.js';
-import { openStage, type Stage } from './stage.js';
+import { at, chained, freshStream, NONE, retried, streamOf } from '../../support/harness/event-log.js';
+import { type EventStoreHarness, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
 
 const HOST = '127.0.0.1';
 describe('the event log in EventStoreDB when its server fails', () => {
-  let stage: Stage;
+  let stage: EventStoreHarness;
   let double: EventStoreDouble;
   beforeEach(async () => {
-    stage = openStage();
+    stage = openEventStoreHarness();
     double = await stage.double();
   });
   afterEach(() => stage.close());
 
-  const attempt = (log: ReturnType<Stage['open']>, stream = freshStream()) =>
+  const attempt = (log: ReturnType<EventStoreHarness['open']>, stream = freshStream()) =>
     log.append(stream, NONE, [chained(stream, 0)]).catch((error: unknown) => error);
   const stored = () => double.log.all().filter(({ stream }) => !stream.startsWith('$'));
 
@@ -40,7 +40,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
 
   it('does not know whether an append was stored that the cluster gave up, or that nobody answers', async () => {
     const log = stage.open(double.url, { appendDeadlineMs: 2_000 });
-    // Whoever has to connect first may be given up before anything was sent, which is no doubt.
+    // An append that must connect first may time out before it is sent; its outcome is then certain.
     await log.head();
     double.faults.appends = { kind: 'refuse', error: timedOut() };
     expect(await attempt(log)).toBeInstanceOf(AppendOutcomeUnknown);

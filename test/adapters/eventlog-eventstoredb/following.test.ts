@@ -1,16 +1,16 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SUBSCRIPTION_BATCH } from '../../../src/ports/event-log.js';
-import { at, chained, retried, streamOf } from '../../contracts/event-log-kit.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
 import { tooSlow } from '../../support/eventstore-double/faults.js';
-import { fillWith, openStage, type Stage } from './stage.js';
+import { at, chained, retried, streamOf } from '../../support/harness/event-log.js';
+import { type EventStoreHarness, fillWith, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
 
 describe('a subscription to the event log in EventStoreDB', () => {
-  let stage: Stage;
+  let stage: EventStoreHarness;
   let double: EventStoreDouble;
   beforeEach(async () => {
-    stage = openStage();
+    stage = openEventStoreHarness();
     double = await stage.double();
   });
   afterEach(() => stage.close());

@@ -1,26 +1,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { invoices } from '../../../projections/invoices/index.js';
+import { invoices } from '../../../projections/invoices.js';
 import type { EventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
-import { anchorLog } from '../../../src/app/anchors/anchor-log.js';
+import { anchorLog } from '../../../src/app/audit/anchor-log.js';
 import { exportEvents } from '../../../src/app/audit/export-events.js';
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
-import { walkLog } from '../../../src/app/audit/walk.js';
-import { replayGuards } from '../../../src/app/guards-rebuild/replay.js';
+import { walkLog } from '../../../src/app/event-store/walk-log.js';
+import { companyUsage } from '../../../src/app/operator/company-usage.js';
 import { createLag } from '../../../src/app/read/lag.js';
-import { readKnownWork } from '../../../src/app/reconcile-log/read-log.js';
-import { companyUsage } from '../../../src/app/usage/company-usage.js';
+import { readKnownWork } from '../../../src/app/recovery/known-work.js';
+import { replayGuards } from '../../../src/app/recovery/replay-guards.js';
 import { invoicePrefix } from '../../../src/domain/shared/ids.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
-import { compareWithLog } from '../../../src/workers/projection-drift.js';
-import { rebuildProjection } from '../../../src/workers/projection-rebuild.js';
-import { runProjector } from '../../../src/workers/projector.js';
+import { compareWithLog } from '../../../src/projector/drift.js';
+import { runProjector } from '../../../src/projector/projector.js';
+import { rebuildProjection } from '../../../src/projector/rebuild.js';
 import { runRelay } from '../../../src/workers/relay.js';
-import { acceptances, recordedGuards } from '../../app/guards-rebuild/world.js';
-import { emptyProjections, liveOf } from '../../projections/support.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
+import { acceptances, recordedGuards } from '../../support/fixture/recorded-guards.js';
+import { type EventStoreHarness, fillWith, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
+import { emptyProjections, liveOf } from '../../support/harness/projector.js';
+import { collectingQueue } from '../../support/harness/workers.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
-import { collectingQueue } from '../../workers/support.js';
-import { fillWith, openStage, type Stage } from './stage.js';
 
 const prefixes = Object.values(invoicePrefix);
 const COMPANY = '12345678000195';
@@ -31,10 +31,10 @@ const all = async <T>(items: AsyncIterable<T>): Promise<readonly T[]> => {
   return list;
 };
 
-/** Nobody's events between ours, so that the server has to search; every search is dropped, and every third page is lost. */
+/** Other events between ours, so that the server must search; every search is dropped, and every third page is lost. */
 describeWithPostgres('readers of the whole log in EventStoreDB whose server drops what is slow', () => {
   let database: FreshDatabase;
-  let stage: Stage;
+  let stage: EventStoreHarness;
   let double: EventStoreDouble;
   let log: EventStoreEventLog;
   let world: ReturnType<typeof acceptances>;
@@ -44,7 +44,7 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
   });
   afterAll(() => database.close());
   beforeEach(async () => {
-    stage = openStage();
+    stage = openEventStoreHarness();
     double = await stage.double();
     log = stage.open(double.url);
     world = acceptances(undefined, log);
@@ -91,10 +91,10 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
       const upTo = await from.head();
       if (upTo === null) throw new Error('an empty log');
       const windows = { idempotencySeconds: 86_400, duplicateSeconds: 60 };
-      const placeBefore = async (): Promise<null> => null;
-      return await all(replayGuards(null, upTo, { log: from, session, clock: world.clock, windows, placeBefore }));
+      const positionBefore = async (): Promise<null> => null;
+      return await all(replayGuards(null, upTo, { log: from, session, clock: world.clock, windows, positionBefore }));
     },
-    'an export': (from) => all(exportEvents({}, { log: from }).chunks()),
+    'an export': (from) => all(exportEvents({}, { log: from }).lines()),
   };
 
   it.each(Object.keys(reads))('%s comes out as if nothing had been dropped', async (name) => {
@@ -137,12 +137,12 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
           onInterrupted: () => undefined,
         }),
       ];
-      await expect.poll(async () => [await rows(), queue.taps.length]).toEqual([6, 6]);
+      await expect.poll(async () => [await rows(), queue.items.length]).toEqual([6, 6]);
       for (let n = 0; n < 3; n += 1) await world.accept();
-      await expect.poll(async () => [await rows(), queue.taps.length]).toEqual([9, 9]);
+      await expect.poll(async () => [await rows(), queue.items.length]).toEqual([9, 9]);
       stop.abort();
       await Promise.all(running);
     });
-    expect(new Set(queue.taps.map(({ stream }) => stream)).size).toBe(9);
+    expect(new Set(queue.items.map(({ stream }) => stream)).size).toBe(9);
   });
 });

@@ -5,9 +5,9 @@ import forge from 'node-forge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventLogAccessDenied } from '../../../src/adapters/eventlog-eventstoredb/faults.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
-import { chained, freshStream, NONE } from '../../contracts/event-log-kit.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
-import { openStage, type Stage } from './stage.js';
+import { chained, freshStream, NONE } from '../../support/harness/event-log.js';
+import { type EventStoreHarness, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
 
 /** A certificate of this machine, its own authority. */
 const selfSigned = (): { certificate: Buffer; key: Buffer } => {
@@ -32,11 +32,11 @@ const selfSigned = (): { certificate: Buffer; key: Buffer } => {
 };
 
 describe('the event log in EventStoreDB over TLS', () => {
-  let stage: Stage;
+  let stage: EventStoreHarness;
   let double: EventStoreDouble;
   let folder: string;
   beforeAll(async () => {
-    stage = openStage();
+    stage = openEventStoreHarness();
     const tls = selfSigned();
     folder = await mkdtemp(join(tmpdir(), 'nfse-tls-'));
     await writeFile(join(folder, 'ca.pem'), tls.certificate);

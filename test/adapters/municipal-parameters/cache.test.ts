@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createParametersCache } from '../../../src/adapters/municipal-parameters/cache.js';
-import type { ToldParameters } from '../../../src/domain/municipality/parameters.js';
+import type { KnownParameters } from '../../../src/domain/municipality/parameters.js';
 import type { ParametersCache } from '../../../src/ports/municipal-parameters.js';
-import { at, T0 } from '../../domain/invoice/fixtures.js';
+import { at, T0 } from '../../support/fixture/invoice.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 const RIO = '3304557';
 const CURITIBA = '4106902';
-const ACTIVE: ToldParameters = { kind: 'convenio', isActive: true, nationalEmitter: true };
+const ACTIVE: KnownParameters = { kind: 'convenio', isActive: true, nationalEmitter: true };
 
 describeWithPostgres('the cache of municipal parameters', () => {
   let database: FreshDatabase;
@@ -19,9 +19,9 @@ describeWithPostgres('the cache of municipal parameters', () => {
   afterAll(() => database.close());
 
   it('keeps the last answer of each question, each environment apart', async () => {
-    await cache.keep('test', RIO, { place: 'convenio', told: { kind: 'convenio', isActive: false }, toldAt: T0 });
-    await cache.keep('test', RIO, { place: 'convenio', told: ACTIVE, toldAt: at(60) });
-    expect(await cache.of('test', RIO)).toEqual([{ place: 'convenio', told: ACTIVE, toldAt: at(60) }]);
+    await cache.keep('test', RIO, { place: 'convenio', known: { kind: 'convenio', isActive: false }, knownAt: T0 });
+    await cache.keep('test', RIO, { place: 'convenio', known: ACTIVE, knownAt: at(60) });
+    expect(await cache.of('test', RIO)).toEqual([{ place: 'convenio', known: ACTIVE, knownAt: at(60) }]);
     expect(await cache.of('live', RIO)).toEqual([]);
   });
 
@@ -32,19 +32,19 @@ describeWithPostgres('the cache of municipal parameters', () => {
     expect(await cache.entriesOf(RIO)).toEqual([
       { mode: 'live', ibge: RIO, place: 'convenio', askedAt: at(80), failures: 1, reason: 'no_json' },
       {
-        ...{ mode: 'test', ibge: RIO, place: 'convenio', told: ACTIVE, toldAt: at(60) },
+        ...{ mode: 'test', ibge: RIO, place: 'convenio', known: ACTIVE, knownAt: at(60) },
         ...{ askedAt: at(80), failures: 2, reason: 'timeout' },
       },
     ]);
     expect(await cache.of('live', RIO)).toEqual([]);
-    await cache.keep('test', RIO, { place: 'convenio', told: ACTIVE, toldAt: at(90) });
+    await cache.keep('test', RIO, { place: 'convenio', known: ACTIVE, knownAt: at(90) });
     expect(await cache.entriesOf(RIO)).toContainEqual({
-      ...{ mode: 'test', ibge: RIO, place: 'convenio', told: ACTIVE, toldAt: at(90), askedAt: at(90), failures: 0 },
+      ...{ mode: 'test', ibge: RIO, place: 'convenio', known: ACTIVE, knownAt: at(90), askedAt: at(90), failures: 0 },
     });
   });
 
   it('forgets the municipalities of a mode that are not named', async () => {
-    await cache.keep('test', CURITIBA, { place: 'convenio', told: ACTIVE, toldAt: T0 });
+    await cache.keep('test', CURITIBA, { place: 'convenio', known: ACTIVE, knownAt: T0 });
     await cache.keepOnly('test', [CURITIBA]);
     expect((await cache.all()).map(({ mode, ibge }) => `${mode} ${ibge}`)).toEqual([`live ${RIO}`, `test ${CURITIBA}`]);
     await cache.keepOnly('test', []);

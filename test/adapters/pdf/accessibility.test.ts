@@ -20,7 +20,7 @@ describe('the PDF for those who listen to it', () => {
     expect(pdf.toString('latin1')).toContain('(DANFSe da NFS-e 146)');
   });
 
-  it('is tagged: whatever is drawn is a paragraph, a named picture or an ornament', async () => {
+  it('is tagged: whatever is drawn is a paragraph, a named picture or an artifact', async () => {
     const pdf = await renderer.render(noteXml('reform'), everyMark);
     expect(objectsWith(pdf, '/Marked true')).toHaveLength(1);
     expect(objectsWith(pdf, '/S /Document')[0]?.dictionary).toContain('/Lang (pt-BR)');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPdfCache, documentKey } from '../../../src/adapters/pdf/cache.js';
+import { createPdfCache, documentKey } from '../../../src/adapters/pdf/renderer.js';
 import { marks } from './support/notes.js';
 
 const pdfOf = (length: number): Buffer => Buffer.alloc(length);

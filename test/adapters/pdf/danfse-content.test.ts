@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { arranged } from '../../../src/adapters/pdf/arrange.js';
+import { layoutOf } from '../../../src/adapters/pdf/layout.js';
 import { itWith } from '../../support/needs.js';
 import { sampleCases } from './support/cases.js';
 import { fullXml } from './support/full-note.js';
@@ -7,7 +7,7 @@ import { alteredXml, noteOf } from './support/notes.js';
 
 /** The content below a label; of several equal labels, below the first one from the top. */
 const below = (xml: Buffer) => {
-  const { texts } = arranged(noteOf(xml), false);
+  const { texts } = layoutOf(noteOf(xml), false);
   return (label: string): string | undefined => {
     const at = texts.find(({ text }) => text === label);
     const value = texts.find(({ left, top }) => left === at?.left && top > at.top + 0.1 && top < at.top + 0.35);
@@ -102,10 +102,10 @@ describe('the content of the DANFSe', () => {
 });
 
 const arrangedTexts = (customer: string): readonly string[] =>
-  arranged(noteOf(alteredXml('production', ['Maria da Silva Exemplo', customer])), false).texts.map(({ text }) => text);
+  layoutOf(noteOf(alteredXml('production', ['Maria da Silva Exemplo', customer])), false).texts.map(({ text }) => text);
 
 const descriptionOf = (description: string): string =>
-  arranged(noteOf(alteredXml('reform', ['Desenvolvimento de sistemas', description])), false)
+  layoutOf(noteOf(alteredXml('reform', ['Desenvolvimento de sistemas', description])), false)
     .texts.filter(({ text }) => /^i+(\.\.\.)?$/.test(text))
     .map(({ text }) => text)
     .join('');

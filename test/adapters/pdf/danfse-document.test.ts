@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { arranged } from '../../../src/adapters/pdf/arrange.js';
-import { danfseDocument } from '../../../src/adapters/pdf/document.js';
+import { danfsePage } from '../../../src/adapters/pdf/danfse.js';
+import { layoutOf } from '../../../src/adapters/pdf/layout.js';
 import { readNote } from '../../../src/adapters/pdf/read-note.js';
 import type { PdfMarks } from '../../../src/ports/pdf.js';
 import { itWith } from '../../support/needs.js';
@@ -10,7 +10,7 @@ import { sampleNames, sampleXml } from './support/samples.js';
 
 /** Every text, image name and QR code of the document definition. */
 const drawn = (xml: Buffer, given: Partial<PdfMarks> = {}): string =>
-  JSON.stringify(danfseDocument(noteOf(xml), marks(given)).content);
+  JSON.stringify(danfsePage(noteOf(xml), marks(given)).content);
 
 describe('reading a note', () => {
   it('takes provider name and address from the issuer that the system adds', () => {
@@ -134,14 +134,14 @@ describe('the document', () => {
   });
 
   it('warns in red and 9 points under the title of a note of the test environment only', () => {
-    const texts = (name: 'reform' | 'production') => danfseDocument(noteOf(noteXml(name)), marks()).content;
+    const texts = (name: 'reform' | 'production') => danfsePage(noteOf(noteXml(name)), marks()).content;
     const warning = { text: 'NFS-e SEM VALIDADE JURÍDICA', fontSize: 9, bold: true, color: '#FF0000' };
     expect(texts('reform')).toContainEqual(expect.objectContaining(warning));
     expect(drawn(noteXml('production'))).not.toContain(warning.text);
   });
 
   it('cuts the free text and not the key of the substituted note when both are too long', () => {
-    const { texts } = arranged(noteOf(fullXml({ described: 100, added: 2000 })), false);
+    const { texts } = layoutOf(noteOf(fullXml({ described: 100, added: 2000 })), false);
     const text = texts.map((line) => line.text).join(' ');
     expect(text).toContain('NFS-e Subst.: 33045572212345678000195000000000014525124504258420');
     expect(text).toContain('Cod. Evt.: EVT-2026-77');

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { arranged } from '../../../src/adapters/pdf/arrange.js';
-import { drawDanfse } from '../../../src/adapters/pdf/draw.js';
-import { widthOf } from '../../../src/adapters/pdf/fonts.js';
+import { renderDanfse } from '../../../src/adapters/pdf/danfse.js';
+import { layoutOf } from '../../../src/adapters/pdf/layout.js';
 import { CONTENT, centimetres } from '../../../src/adapters/pdf/page.js';
 import { readNote } from '../../../src/adapters/pdf/read-note.js';
+import { widthOf } from '../../../src/adapters/pdf/text-width.js';
 import { XML_BOUNDS } from '../../../src/xml/bounds.js';
 import { describeWith } from '../../support/needs.js';
 import { fullXml } from './support/full-note.js';
 import { alteredXml, marks, noteOf, noteXml } from './support/notes.js';
 import { infoOf } from './support/poppler.js';
 
-/** What nobody's validator has seen: the note of another issuer, or of an attacker. */
+/** Notes that no validator has checked: of another issuer, or of an attacker. */
 const withTexts = (texts: Readonly<Record<string, string>>): Buffer => {
   let xml = fullXml().toString('utf8');
   for (const [name, text] of Object.entries(texts)) {
@@ -19,12 +19,12 @@ const withTexts = (texts: Readonly<Record<string, string>>): Buffer => {
   return Buffer.from(xml, 'utf8');
 };
 
-const textsOf = (xml: Buffer): readonly string[] => arranged(noteOf(xml), false).texts.map(({ text }) => text);
+const textsOf = (xml: Buffer): readonly string[] => layoutOf(noteOf(xml), false).texts.map(({ text }) => text);
 
 const customer = (name: string): readonly string[] =>
   textsOf(alteredXml('production', ['Maria da Silva Exemplo', name]));
 
-/** Far more than any of these takes, and far less than what they took while their time grew with the square of the size. */
+/** Far above the time of any of these, and far below the time of an algorithm that is quadratic in the size. */
 const SOON = { timeout: 60_000 };
 
 const CODES = ['nNFSe', 'ambGer', 'tpAmb', 'cStat', 'tpEmit', 'serie', 'nDPS', 'opSimpNac', 'tribISSQN', 'CST', 'UF'];
@@ -34,7 +34,7 @@ describe('the note of another issuer', () => {
     ['words', 'desconhecido '.repeat(40)],
     ['one word', 'W'.repeat(400)],
   ])('stays inside the page with codes that are %s', (_name, code) => {
-    const { texts } = arranged(noteOf(withTexts(Object.fromEntries(CODES.map((name) => [name, code])))), false);
+    const { texts } = layoutOf(noteOf(withTexts(Object.fromEntries(CODES.map((name) => [name, code])))), false);
     const outside = texts.filter(
       ({ left, text, style }) => left + centimetres(widthOf(text, style)) > CONTENT.right + 0.01,
     );
@@ -129,7 +129,7 @@ describe('what is no note', () => {
   });
 });
 
-/** One byte more in a text, and it is no document that is read (`XML_BOUNDS`). */
+/** With one more byte in a text, the document exceeds `XML_BOUNDS` and is not read. */
 describeWith('poppler', 'a note with the longest text that is read', () => {
   const SIZE = XML_BOUNDS.text;
   it.each([
@@ -139,6 +139,6 @@ describeWith('poppler', 'a note with the longest text that is read', () => {
     ['accents alone', { xDescServ: `a${'\u0301\u0323'.repeat(SIZE / 4 - 1)}` }],
     ['an amount of digits', { vServ: '9'.repeat(SIZE) }],
   ] satisfies [string, Record<string, string>][])('of %s is one page, soon', SOON, async (_name, texts) => {
-    expect(infoOf(await drawDanfse(noteOf(withTexts(texts)), marks()), 'Pages')).toBe('1');
+    expect(infoOf(await renderDanfse(noteOf(withTexts(texts)), marks()), 'Pages')).toBe('1');
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import jsqr from 'jsqr';
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
-import { drawDanfse } from '../../../src/adapters/pdf/draw.js';
+import { renderDanfse } from '../../../src/adapters/pdf/danfse.js';
 import { describeWith, itWith } from '../../support/needs.js';
 import { type Case, otherCases, sampleCases } from './support/cases.js';
 import { fullXml } from './support/full-note.js';
@@ -53,7 +53,7 @@ const qrOf = (pdf: Buffer) => {
 describeWith('poppler', 'the QR code of the page', () => {
   const readsBack = async (each: Case): Promise<void> => {
     const note = noteOf(each.xml());
-    expect(qrOf(await drawDanfse(note, each.marks))?.data).toBe(
+    expect(qrOf(await renderDanfse(note, each.marks))?.data).toBe(
       `https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=${note.accessKey}`,
     );
   };
@@ -61,7 +61,7 @@ describeWith('poppler', 'the QR code of the page', () => {
   for (const each of otherCases) it(`is read back from the image: ${each.name}`, () => readsBack(each));
 
   it('is 15.2 mm wide or more and begins at 17.48 and 1.67 cm', async () => {
-    const location = qrOf(await drawDanfse(noteOf(noteXml('production')), marks()))?.location;
+    const location = qrOf(await renderDanfse(noteOf(noteXml('production')), marks()))?.location;
     const left = CORNER.left + toCm(location?.topLeftCorner.x ?? 0);
     const top = CORNER.top + toCm(location?.topLeftCorner.y ?? 0);
     const right = CORNER.left + toCm(location?.topRightCorner.x ?? 0);
@@ -76,7 +76,7 @@ describeWith('poppler', 'the QR code of the page', () => {
 
 describeWith('poppler', 'the colours of the page', () => {
   const has = async (given: Case, [red, green, blue]: readonly [number, number, number]): Promise<boolean> => {
-    const { data } = imageOf(await drawDanfse(noteOf(given.xml()), given.marks), DPI);
+    const { data } = imageOf(await renderDanfse(noteOf(given.xml()), given.marks), DPI);
     let found = 0;
     for (let at = 0; at < data.length; at += 4) {
       if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) found += 1;
@@ -106,7 +106,7 @@ describe('the text of the page', () => {
   for (const each of sampleCases) {
     itWith(['poppler', 'samples'], `holds access key, number and amount: ${each.name}`, async () => {
       const note = noteOf(each.xml());
-      const text = textOf(await drawDanfse(note, each.marks));
+      const text = textOf(await renderDanfse(note, each.marks));
       expect(text).toContain(note.accessKey);
       expect(text).toMatch(new RegExp(`NÚMERO DA NFS-E.*\\n\\s*${note.nNFSe}\\s`));
       const cents = note.totals.vLiq?.replace(/\D/g, '');

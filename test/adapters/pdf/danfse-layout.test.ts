@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { drawDanfse } from '../../../src/adapters/pdf/draw.js';
+import { renderDanfse } from '../../../src/adapters/pdf/danfse.js';
 import { describeWith } from '../../support/needs.js';
 import { type FieldRow, fieldTable } from './support/field-table.js';
 import { fullXml } from './support/full-note.js';
@@ -9,9 +9,9 @@ import { type Word, wordsOf } from './support/poppler.js';
 
 /** Every block is there in full, and no text needs more room than the table gives it. */
 const words = async (): Promise<readonly Word[]> =>
-  wordsOf(await drawDanfse(noteOf(fullXml({ described: 100, added: 100 })), marks()));
+  wordsOf(await renderDanfse(noteOf(fullXml({ described: 100, added: 100 })), marks()));
 
-/** Where a text stands in its box: the logo and the QR code's caption have this inset in the table. */
+/** Inset of a text in its box, in centimetres, as the table gives it for the logo and the QR code's caption. */
 const INSET = 0.19;
 const TOLERANCE = 0.05;
 
@@ -27,7 +27,7 @@ const SPELLING: Readonly<Record<string, string>> = {
 
 /**
  * The table suggests places (2.4.5), Anexo I binds (2.2.4). These three would lie on a block's title or leave column 2
- * empty; Anexo I has them in these columns. The access key's text stands in the lower part of its higher box.
+ * empty; Anexo I has them in these columns. The access key's text is in the lower part of its higher box.
  */
 const PLACES_OF_ANEXO_I: Readonly<Record<string, Partial<FieldRow>>> = {
   'REGIME DE APURAÇÃO TRIBUTÁRIA PELO SN': { esquerda: 5.41 },
@@ -36,7 +36,7 @@ const PLACES_OF_ANEXO_I: Readonly<Record<string, Partial<FieldRow>>> = {
   'CHAVE DE ACESSO DA NFS-E': { superior: 1.56 },
 };
 
-/** Printed without a label of their own, or in the header: the other tests look at them. */
+/** Fields without a label, or in the header; other tests check these. */
 const WITHOUT_LABEL = [
   'MUNICÍPIO',
   'AMBIENTE GERADOR',
@@ -104,7 +104,7 @@ describeWith(['poppler', 'samples'], 'the places of NT 008, 2.4.5', () => {
 
   it('hold when blocks are left out, since the description takes their room', async () => {
     const whole = await words();
-    const reduced = wordsOf(await drawDanfse(noteOf(withoutOthers()), marks()));
+    const reduced = wordsOf(await renderDanfse(noteOf(withoutOthers()), marks()));
     for (const text of ['TRIBUTAÇÃO MUNICIPAL (ISSQN)', 'VALOR TOTAL DA NFS-E', 'INFORMAÇÕES COMPLEMENTARES']) {
       expect(placesOf(reduced, text)).toEqual(placesOf(whole, text));
     }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arranged } from '../../../src/adapters/pdf/arrange.js';
-import { drawDanfse } from '../../../src/adapters/pdf/draw.js';
-import { CONTENT, LOWEST } from '../../../src/adapters/pdf/page.js';
+import { renderDanfse } from '../../../src/adapters/pdf/danfse.js';
+import { layoutOf } from '../../../src/adapters/pdf/layout.js';
+import { CONTENT, LOWEST_TEXT } from '../../../src/adapters/pdf/page.js';
 import { describeWith } from '../../support/needs.js';
 import { marks, noteOf } from './support/notes.js';
 import { infoOf, lettersOf, wordsOf } from './support/poppler.js';
@@ -29,7 +29,7 @@ const lineBox = ({ x1, y1, x2, y2 }: { x1: number; y1: number; x2: number; y2: n
 const QR: Box = { left: 17.48, top: 1.67, right: 19.07, bottom: 3.26 };
 
 const isOutside = ({ left, top, right, bottom }: Box): boolean =>
-  left < CONTENT.left || right > CONTENT.right || top < 0.29 || bottom > LOWEST + 0.05;
+  left < CONTENT.left || right > CONTENT.right || top < 0.29 || bottom > LOWEST_TEXT + 0.05;
 
 describeWith('poppler', 'a page with whatever texts a note may hold', () => {
   it('is one page, on which no text touches another, a line, the code or the border', {
@@ -38,10 +38,10 @@ describeWith('poppler', 'a page with whatever texts a note may hold', () => {
     await fc.assert(
       fc.asyncProperty(anyNoteXml, async (xml) => {
         const note = noteOf(Buffer.from(xml, 'utf8'));
-        const pdf = await drawDanfse(note, marks());
+        const pdf = await renderDanfse(note, marks());
         expect(infoOf(pdf, 'Pages')).toBe('1');
         const words = wordsOf(pdf).filter(({ text }) => text !== '');
-        const lines = arranged(note, false).rules.map(lineBox);
+        const lines = layoutOf(note, false).rules.map(lineBox);
         const clashes = words.flatMap((word, index) => [
           ...words
             .slice(index + 1)
@@ -62,9 +62,9 @@ describe('the arrangement of whatever texts a note may hold', () => {
   it('ends above the border, with the totals of taxes and some of each long text', () => {
     fc.assert(
       fc.property(anyNoteXml, (xml) => {
-        const { texts, fills } = arranged(noteOf(Buffer.from(xml, 'utf8')), false);
-        expect(Math.max(...texts.map(({ top }) => top))).toBeLessThan(LOWEST - 0.2);
-        expect(Math.max(...fills.map(({ top, height }) => top + height))).toBeLessThan(LOWEST);
+        const { texts, fills } = layoutOf(noteOf(Buffer.from(xml, 'utf8')), false);
+        expect(Math.max(...texts.map(({ top }) => top))).toBeLessThan(LOWEST_TEXT - 0.2);
+        expect(Math.max(...fills.map(({ top, height }) => top + height))).toBeLessThan(LOWEST_TEXT);
         expect(texts.filter(({ text }) => text.startsWith('Totais Aproximados dos Tributos'))).toHaveLength(1);
         const described = texts.find(({ text }) => text === 'Descrição do Serviço');
         expect(texts.some(({ top, left }) => left === described?.left && top > described.top + 0.2)).toBe(true);

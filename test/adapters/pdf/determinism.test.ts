@@ -8,7 +8,7 @@ import { customerNames, marks, noteOfCustomer, noteXml } from './support/notes.j
 
 const script = fileURLToPath(new URL('./support/print-digests.ts', import.meta.url));
 
-/** SHA-256 of each document, by name, as a process of its own draws them in this order. */
+/** SHA-256 of each document, by name, rendered by a separate process in this order. */
 const digestsOf = async (names: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> => {
   const given = { env: { ...process.env, ...env } };
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script, ...names], given);

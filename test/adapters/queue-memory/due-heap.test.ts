@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createDueHeap } from '../../../src/adapters/queue-memory/due-heap.js';
+import { createDueHeap } from '../../../src/adapters/queue-memory/memory-queue.js';
 
 type Item = { dueMs: number; id: number };
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { namesFor } from '../../../src/adapters/queue-nats/names.js';
 import { createNatsQueue } from '../../../src/adapters/queue-nats/nats-queue.js';
 import { workQueueContract } from '../../contracts/work-queue.js';
+import { removeStreams } from '../../support/harness/nats-queue.js';
 import { anyNats, freshPrefix } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
-import { removeStreams } from './kit.js';
 
 const clock = { now: () => '2026-11-21T12:00:00.000Z' };
 

@@ -1,19 +1,19 @@
 import { connect, type JetStreamManager, type NatsConnection } from 'nats';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { clearCrashLeftovers } from '../../../src/adapters/queue-nats/crash-leftovers.js';
+import { clearCrashLeftovers } from '../../../src/adapters/queue-nats/nats-queue.js';
+import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
 import { type NatsServer, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
-import { bound, openStage, type Stage, tapOf } from './kit.js';
 
 describeWith('natsServer', 'what a crashed NATS server left behind', () => {
   let server: NatsServer;
-  let stage: Stage;
+  let stage: QueueHarness;
   let connection: NatsConnection;
   let manager: JetStreamManager;
   beforeEach(async () => {
     server = await startNats();
     await server.start();
-    stage = openStage(server.url);
+    stage = openQueueHarness(server.url);
     connection = await connect({ servers: server.url });
     manager = await connection.jetstreamManager();
   });
@@ -23,7 +23,7 @@ describeWith('natsServer', 'what a crashed NATS server left behind', () => {
     await server.close();
   });
 
-  /** The server's word on every consumer but one, of which it says that it has answered up to there. */
+  /** The server's answer about each consumer, except one, which is reported as acknowledged up to this sequence. */
   const afterCrash = (consumer: string, answeredUpTo: number): JetStreamManager => ({
     ...{ getAccountInfo: manager.getAccountInfo, advisories: manager.advisories, jetstream: manager.jetstream },
     ...{ getOptions: manager.getOptions, streams: manager.streams },
@@ -38,8 +38,8 @@ describeWith('natsServer', 'what a crashed NATS server left behind', () => {
   it('is removed where a consumer had answered it, and everything else is delivered', async () => {
     const queue = await stage.open();
     for (const stream of ['a', 'b', 'c', 'd']) {
-      await queue.put(tapOf(stream));
-      await queue.put(tapOf(stream, `cancel ${stream}`, 'cancel'));
+      await queue.put(itemOf(stream));
+      await queue.put(itemOf(stream, `cancel ${stream}`, 'cancel'));
     }
     expect(await clearCrashLeftovers(afterCrash('issue-live', 5), stage.names)).toBe(false);
     const seen: string[] = [];

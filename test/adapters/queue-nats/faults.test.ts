@@ -1,19 +1,26 @@
 import { connect, type NatsConnection } from 'nats';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
+import {
+  bound,
+  gate,
+  itemOf,
+  openQueueHarness,
+  putUntilTaken,
+  type QueueHarness,
+} from '../../support/harness/nats-queue.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
-import { bound, gate, openStage, putUntilTaken, type Stage, tapOf } from './kit.js';
 
 const ack = { kind: 'ack' } as const;
 
 describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   let server: NatsServer;
-  let stage: Stage;
+  let stage: QueueHarness;
 
   const begin = async (options: NatsServerOptions = {}): Promise<void> => {
     server = await startNats(options);
-    stage = openStage(server.url);
+    stage = openQueueHarness(server.url);
   };
   beforeEach(() => begin());
   afterEach(async () => {
@@ -46,15 +53,15 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
         return ack;
       },
     });
-    for (let index = 0; index < 100; index += 1) await queue.put(tapOf(`s${index}`));
+    for (let index = 0; index < 100; index += 1) await queue.put(itemOf(`s${index}`));
     await half.opened;
     await server.kill();
     await vi.waitFor(() => expect(queue.status()).toEqual({ ok: false, reason: 'not connected' }), bound);
-    await expect(queue.put(tapOf('s100'))).rejects.toThrow(WorkQueueUnavailable);
+    await expect(queue.put(itemOf('s100'))).rejects.toThrow(WorkQueueUnavailable);
     await expect(queue.depth()).rejects.toThrow(WorkQueueUnavailable);
     goOn.open();
     await server.start();
-    for (let index = 100; index < 200; index += 1) await putUntilTaken(queue, tapOf(`s${index}`));
+    for (let index = 100; index < 200; index += 1) await putUntilTaken(queue, itemOf(`s${index}`));
     await vi.waitFor(() => expect(handled.size).toBe(200), bound);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     expect(queue.status()).toEqual({ ok: true });
@@ -79,12 +86,12 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
         return ack;
       },
     });
-    await queue.put(tapOf('before'));
+    await queue.put(itemOf('before'));
     await vi.waitFor(() => expect(streams).toEqual(['before']), bound);
     await server.kill();
     await server.wipe();
     await server.start();
-    await putUntilTaken(queue, tapOf('after'));
+    await putUntilTaken(queue, itemOf('after'));
     await vi.waitFor(() => expect(streams).toEqual(['before', 'after']), bound);
   });
 
@@ -100,7 +107,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     const { streams: all } = await manager();
     await all.delete(stage.names.workStream);
     await all.delete(stage.names.parkedStream);
-    await queue.put(tapOf('after'));
+    await queue.put(itemOf('after'));
     await vi.waitFor(() => expect(streams).toEqual(['after']), bound);
   });
 
@@ -115,9 +122,9 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
         return ack;
       },
     });
-    await queue.put(tapOf('first'));
+    await queue.put(itemOf('first'));
     await vi.waitFor(() => expect(streams).toEqual(['first']), bound);
-    await queue.put(tapOf('second'));
+    await queue.put(itemOf('second'));
     const { consumers } = await manager();
     for (const { name } of stage.names.consumers) await consumers.delete(stage.names.workStream, name);
     hold.open();
@@ -131,11 +138,11 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     const queue = await stage.open();
     let taken = 0;
     const fill = async (): Promise<void> => {
-      for (; taken < 1_000; taken += 1) await queue.put(tapOf(`s${taken}`));
+      for (; taken < 1_000; taken += 1) await queue.put(itemOf(`s${taken}`));
     };
     await expect(fill()).rejects.toThrow(WorkQueueUnavailable);
     expect(taken).toBeGreaterThan(10);
-    await expect(queue.put(tapOf('s1', 's1/sweep'))).resolves.toBeUndefined();
+    await expect(queue.put(itemOf('s1', 's1/sweep'))).resolves.toBeUndefined();
     const handled = new Set<string>();
     stage.work(queue, {
       concurrency: 8,
@@ -145,7 +152,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
       },
     });
     await vi.waitFor(() => expect(handled.size).toBe(taken), bound);
-    await putUntilTaken(queue, tapOf('late'));
+    await putUntilTaken(queue, itemOf('late'));
     await vi.waitFor(() => expect(handled).toContain('late'), bound);
   });
 
@@ -158,15 +165,15 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
         return ack;
       },
     });
-    await queue.put(tapOf('before'));
+    await queue.put(itemOf('before'));
     await vi.waitFor(() => expect(streams).toEqual(['before']), bound);
     server.freeze();
     // The server may answer once more before the stop reaches it.
-    await vi.waitFor(() => expect(queue.put(tapOf('during'))).rejects.toThrow(WorkQueueUnavailable), bound);
+    await vi.waitFor(() => expect(queue.put(itemOf('during'))).rejects.toThrow(WorkQueueUnavailable), bound);
     const silent = expect.objectContaining({ kind: 'consumer_rebuilt', why: 'silent' });
     await vi.waitFor(() => expect(stage.notices).toContainEqual(silent), bound);
     server.thaw();
-    await putUntilTaken(queue, tapOf('after'));
+    await putUntilTaken(queue, itemOf('after'));
     await vi.waitFor(() => expect(streams).toContain('after'), bound);
   });
 
@@ -187,7 +194,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
       },
     });
     await connections[0]?.close();
-    await putUntilTaken(queue, tapOf('after'));
+    await putUntilTaken(queue, itemOf('after'));
     await vi.waitFor(() => expect(streams).toEqual(['after']), bound);
     expect(connections).toHaveLength(2);
   });
@@ -196,11 +203,11 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     const queue = await stage.open();
     let parking = true;
     stage.work(queue, { handle: async () => (parking ? { kind: 'park', reason: 'poison' } : ack) });
-    await queue.put(tapOf('a'));
+    await queue.put(itemOf('a'));
     await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
     await restart();
     const parked = await vi.waitFor(() => queue.parked(), bound);
-    expect(parked).toEqual([{ ...tapOf('a'), reason: 'poison', parkedAt: '2026-11-21T12:00:00.000Z' }]);
+    expect(parked).toEqual([{ ...itemOf('a'), reason: 'poison', parkedAt: '2026-11-21T12:00:00.000Z' }]);
     parking = false;
     expect(await queue.retryParked('a')).toBe(true);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createIntake } from '../../../src/adapters/queue-nats/intake.js';
 import type { WorkMessage } from '../../../src/adapters/queue-nats/message.js';
-import { tapOf } from './kit.js';
+import { itemOf } from '../../support/harness/nats-queue.js';
 
 const nothing = (): void => {};
 const message = (sequence: number, deliveries = 1): WorkMessage => ({
@@ -13,26 +13,26 @@ describe('what a process holds of the queue', () => {
   it('gives every fourth place to test work, and the others to live work', () => {
     const intake = createIntake(1);
     for (let index = 0; index < 12; index += 1) {
-      intake.add({ tap: tapOf(`nfseTest-${index}`), message: message(100 + index) });
-      intake.add({ tap: tapOf(`nfseLive-${index}`), message: message(index) });
+      intake.add({ item: itemOf(`nfseTest-${index}`), message: message(100 + index) });
+      intake.add({ item: itemOf(`nfseLive-${index}`), message: message(index) });
     }
     const lanes = Array.from({ length: 8 }, () => {
       const held = intake.take();
       if (held === undefined) throw new Error('nothing to take');
-      intake.finish(held.tap, 'keep');
-      return held.tap.stream.slice(4, 8);
+      intake.finish(held.item, 'keep');
+      return held.item.stream.slice(4, 8);
     });
     expect(lanes).toEqual(['Live', 'Live', 'Live', 'Test', 'Live', 'Live', 'Live', 'Test']);
   });
 
   it('answers through the newest delivery of what it handles, and handles that no second time', () => {
     const intake = createIntake(2);
-    const tap = tapOf('a');
-    intake.add({ tap, message: message(1) });
+    const item = itemOf('a');
+    intake.add({ item, message: message(1) });
     intake.take();
-    intake.add({ tap, message: message(1, 2) });
-    expect(intake.messageOf(tap)?.deliveries).toBe(2);
-    intake.finish(tap, 'keep');
+    intake.add({ item, message: message(1, 2) });
+    expect(intake.messageOf(item)?.deliveries).toBe(2);
+    intake.finish(item, 'keep');
     expect(intake.take()).toBeUndefined();
   });
 });

@@ -2,18 +2,18 @@ import { nanos, RetentionPolicy, StorageType } from 'nats';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { laneOf, subjectToken } from '../../../src/adapters/queue-nats/names.js';
 import { NatsServersInvalid, readServers } from '../../../src/adapters/queue-nats/servers.js';
-import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology-mismatch.js';
+import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology.js';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
+import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
-import { bound, openStage, type Stage, tapOf } from './kit.js';
 
 describeWith('natsServer', 'the NATS queue at its start', () => {
   let server: NatsServer;
-  let stage: Stage;
+  let stage: QueueHarness;
   const begin = async (options: NatsServerOptions = {}): Promise<void> => {
     server = await startNats(options);
-    stage = openStage(server.url);
+    stage = openQueueHarness(server.url);
   };
   beforeEach(() => begin());
   afterEach(async () => {
@@ -69,7 +69,7 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
   it('logs in with what its address says, and never shows it', async () => {
     await beginAnew({ identity: { user: 'nfse', password: 'open%sesame' } });
     const queue = await stage.open();
-    await queue.put(tapOf('a'));
+    await queue.put(itemOf('a'));
     expect(await queue.depth()).toBe(1);
     const refused = await stage
       .open({ servers: server.url.replace('nfse:', 'other:') })
@@ -95,7 +95,7 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     await vi.waitFor(() => expect(queue.status()).toEqual({ ok: true }), bound);
     await queue.close();
     expect(queue.status()).toEqual({ ok: false, reason: 'closed' });
-    await expect(queue.put(tapOf('a'))).rejects.toThrow(WorkQueueUnavailable);
+    await expect(queue.put(itemOf('a'))).rejects.toThrow(WorkQueueUnavailable);
   });
 });
 

@@ -1,8 +1,15 @@
 import { connect, type NatsConnection } from 'nats';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  bound,
+  gate,
+  itemOf,
+  openQueueHarness,
+  type QueueHarness,
+  removeStreams,
+} from '../../support/harness/nats-queue.js';
 import { anyNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
-import { bound, gate, openStage, removeStreams, type Stage, tapOf } from './kit.js';
 
 const ack = { kind: 'ack' } as const;
 const live = (index: number | string): string => `nfseLive-12345678000195_${index}`;
@@ -10,13 +17,13 @@ const test = (index: number | string): string => `nfseTest-12345678000195_${inde
 
 describeWith('nats', 'the NATS queue at work', () => {
   let server: Awaited<ReturnType<typeof anyNats>>;
-  let stage: Stage;
+  let stage: QueueHarness;
   beforeAll(async () => {
     server = await anyNats();
   });
   afterAll(() => server.close());
   beforeEach(() => {
-    stage = openStage(server.url);
+    stage = openQueueHarness(server.url);
   });
   afterEach(async () => {
     await stage.close();
@@ -42,9 +49,9 @@ describeWith('nats', 'the NATS queue at work', () => {
         return ack;
       },
     });
-    await queue.put(tapOf('slow'));
+    await queue.put(itemOf('slow'));
     await vi.waitFor(() => expect(looks).toBe(1), bound);
-    await queue.put(tapOf('timer'));
+    await queue.put(itemOf('timer'));
     await vi.waitFor(async () => expect(await queue.depth()).toBe(2), bound);
     stage.work(other, {
       kinds: ['issue'],
@@ -78,7 +85,7 @@ describeWith('nats', 'the NATS queue at work', () => {
         return ack;
       },
     });
-    await dying.put(tapOf('a'));
+    await dying.put(itemOf('a'));
     await vi.waitFor(() => expect(taken).toBe(1), bound);
     await connections[0]?.close();
     const heir = await stage.open();
@@ -110,7 +117,7 @@ describeWith('nats', 'the NATS queue at work', () => {
         },
       });
     }
-    for (let index = 0; index < 60; index += 1) await queues[0]?.put(tapOf(`s${index}`));
+    for (let index = 0; index < 60; index += 1) await queues[0]?.put(itemOf(`s${index}`));
     await vi.waitFor(() => expect(both.size).toBe(2), bound);
     hold.open();
     await vi.waitFor(async () => expect(await queues[0]?.depth()).toBe(0), bound);
@@ -129,7 +136,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     });
     const put = async (...ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
-        await queue.put(tapOf('a', id));
+        await queue.put(itemOf('a', id));
         await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
       }
     };
@@ -149,9 +156,9 @@ describeWith('nats', 'the NATS queue at work', () => {
         return ack;
       },
     });
-    await leaving.put(tapOf('a', 'first'));
+    await leaving.put(itemOf('a', 'first'));
     await vi.waitFor(() => expect(begun).toBe(1), bound);
-    for (const kind of ['cancel', 'issue'] as const) await leaving.put(tapOf('b', `second ${kind}`, kind));
+    for (const kind of ['cancel', 'issue'] as const) await leaving.put(itemOf('b', `second ${kind}`, kind));
     const others: string[] = [];
     worker.abort();
     stage.work(staying, {
@@ -172,7 +179,7 @@ describeWith('nats', 'the NATS queue at work', () => {
       const queue = await stage.open();
       const hold = gate();
       const begun: string[] = [];
-      for (let index = 0; index < 20; index += 1) await queue.put(tapOf(test(index)));
+      for (let index = 0; index < 20; index += 1) await queue.put(itemOf(test(index)));
       stage.work(queue, {
         concurrency: 4,
         handle: async ({ stream }) => {
@@ -182,7 +189,7 @@ describeWith('nats', 'the NATS queue at work', () => {
         },
       });
       await vi.waitFor(() => expect(begun).toHaveLength(3), bound);
-      await queue.put(tapOf(live(1)));
+      await queue.put(itemOf(live(1)));
       await vi.waitFor(() => expect(begun).toContain(live(1)), bound);
       expect(begun).toHaveLength(4);
       hold.open();
@@ -199,7 +206,7 @@ describeWith('nats', 'the NATS queue at work', () => {
         return { kind: 'retry', afterMs: 1 };
       },
     });
-    await queue.put(tapOf('a'));
+    await queue.put(itemOf('a'));
     await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
     expect((await queue.parked())[0]?.reason).toBe('delivered 3 times without an end');
     expect(looks).toBe(2);
@@ -208,7 +215,7 @@ describeWith('nats', 'the NATS queue at work', () => {
   it('takes out what is no tap, and goes on', async () => {
     const queue = await stage.open();
     const stranger = await connect({ servers: new URL(server.url).host });
-    await stranger.jetstream().publish(stage.names.work(tapOf('x')), 'no tap');
+    await stranger.jetstream().publish(stage.names.work(itemOf('x')), 'no tap');
     await stranger.close();
     const streams: string[] = [];
     stage.work(queue, {
@@ -217,18 +224,18 @@ describeWith('nats', 'the NATS queue at work', () => {
         return ack;
       },
     });
-    await queue.put(tapOf('a'));
+    await queue.put(itemOf('a'));
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     expect(streams).toEqual(['a']);
     expect(stage.notices).toContainEqual({ kind: 'unreadable', consumer: 'issue-live' });
   });
 
   it('does not count pauses against a limit: 1,500 of them do not stop new work', async () => {
-    // So many puts at once may keep the last of them waiting for seconds.
+    // With this many parallel puts the last one may wait for seconds.
     const queue = await stage.open({ answerMs: 30_000 });
     let looks = 0;
     const streams = Array.from({ length: 1_500 }, (_, index) => live(index));
-    await Promise.all(streams.map((stream) => queue.put(tapOf(stream))));
+    await Promise.all(streams.map((stream) => queue.put(itemOf(stream))));
     stage.work(queue, {
       concurrency: 32,
       handle: async ({ stream }) => {
@@ -237,7 +244,7 @@ describeWith('nats', 'the NATS queue at work', () => {
       },
     });
     await vi.waitFor(() => expect(looks).toBe(1_500), bound);
-    await queue.put(tapOf(live('new')));
+    await queue.put(itemOf(live('new')));
     await vi.waitFor(() => expect(looks).toBe(1_501), bound);
   });
 });

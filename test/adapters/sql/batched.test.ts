@@ -3,7 +3,7 @@ import { batched } from '../../../src/adapters/sql/batched.js';
 
 const fault = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** A server that answers when it is told to. */
+/** A server that answers when the test says so. */
 const held = () => {
   const batches: { items: readonly number[]; answer(): void; fail(error: Error): void }[] = [];
   const ask = batched<number, string>(

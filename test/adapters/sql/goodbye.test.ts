@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { runProgram } from '../../support/crash-processes.js';
+import { runProgram } from '../../support/harness/processes.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 
 /** As long as a busy machine may take to answer a goodbye. */

@@ -2,7 +2,7 @@ import { migrate } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 
-/** One of several processes that start at once on DATABASE_URL: says which migrations it was that ran here. */
+/** One of several processes that start at the same time on DATABASE_URL; prints the migrations that this process ran. */
 const { DATABASE_URL = '' } = process.env;
 const pool = openPool({
   connectionString: DATABASE_URL,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Migration, MigrationError, migrate, pendingMigrations } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
-import { startProgram } from '../../support/crash-processes.js';
+import { startProgram } from '../../support/harness/processes.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 const one: Migration = { id: 1, name: 'one', sql: 'create table one (n integer)' };

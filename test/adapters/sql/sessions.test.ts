@@ -5,10 +5,10 @@ import { openDatabase } from '../../../src/adapters/sql/database.js';
 import { sqlFault } from '../../../src/adapters/sql/errors.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { type DatabaseLine, openDatabaseLine } from '../../support/database-line.js';
+import { eventually } from '../../support/harness/running-service.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
-import { eventually } from '../../support/running-service.js';
 
-/** Long enough for every answer that does come. */
+/** Milliseconds within which every answer arrives that arrives at all. */
 const ANSWER_MS = 3_000;
 
 describeWithPostgres('connections of a pool', () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createExportSigner } from '../../../src/adapters/vault/export-signer.js';
 import type { Keyring } from '../../../src/adapters/vault/keyring.js';
 import { rotateMasterKey } from '../../../src/adapters/vault/rotation.js';
-import { isSignedBy } from '../../../src/app/audit/public-key.js';
+import { isSignedBy } from '../../../src/app/audit/manifest.js';
+import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
-import { keyringOf } from './support.js';
 
 const m1 = { generation: 'm1', key: Buffer.alloc(32, 7) };
 const m2 = { generation: 'm2', key: Buffer.alloc(32, 9) };

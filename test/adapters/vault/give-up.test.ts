@@ -6,8 +6,8 @@ import type { MasterKey } from '../../../src/adapters/vault/master-key.js';
 import { masterKeyStatus, rotateMasterKey } from '../../../src/adapters/vault/rotation.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
-import { keyringOf } from './support.js';
 
 const key = (generation: string, fill: number): MasterKey => ({ generation, key: Buffer.alloc(32, fill) });
 const [m1, m2, m3] = [key('m1', 7), key('m2', 9), key('m3', 11)];

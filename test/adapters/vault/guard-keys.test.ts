@@ -4,11 +4,11 @@ import type { Keyring } from '../../../src/adapters/vault/keyring.js';
 import type { MasterKey } from '../../../src/adapters/vault/master-key.js';
 import { rotateMasterKey } from '../../../src/adapters/vault/rotation.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
-import { guardHashes } from '../../../src/app/issue/guard-hashes.js';
+import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
 import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
-import type { KeyOwner } from '../../../src/ports/guards.js';
+import type { KeyOwner } from '../../../src/ports/idempotency-keys.js';
+import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
-import { keyringOf } from './support.js';
 
 const m1 = { generation: 'm1', key: Buffer.alloc(32, 7) };
 const m2 = { generation: 'm2', key: Buffer.alloc(32, 9) };
@@ -30,7 +30,7 @@ describeWithPostgres('the keys of the guards', () => {
   });
   afterAll(() => database.close());
 
-  /** One process, with a clock and a keyring of its own. */
+  /** One process, with its own clock and keyring. */
   const start = async (at: Instant, keys: readonly MasterKey[] = file) => {
     const clock = { at, now: () => clock.at };
     const keyring = await keyringOf(keys, { db: database.pool, clock });
@@ -45,7 +45,7 @@ describeWithPostgres('the keys of the guards', () => {
   type Process = Awaited<ReturnType<typeof start>>;
   const rotate = (keyring: Keyring, clock: Process['clock']) =>
     rotateMasterKey({ db: database.pool, keyring, clock }, 'support:ana', () => undefined);
-  /** What the later one refuses the earlier one's twin by. */
+  /** True when both processes place a mark under a common key, so that each refuses a duplicate of the other's request. */
   const meet = async (mode: 'live' | 'test', one: Process, other: Process): Promise<boolean> => {
     const [first, second] = [await one.known(mode), await other.known(mode)];
     return first.placed.some((fingerprint) => second.placed.includes(fingerprint));
@@ -71,7 +71,7 @@ describeWithPostgres('the keys of the guards', () => {
     await database.admin.query('truncate vault_day_keys, vault_certificates, vault_master_keys');
     const over = await start(addSeconds(NOON, 30));
     expect((await over.known('live')).placed).toEqual((await before.known('live')).placed);
-    // The day has another key under its name: nobody can say that it is of this body, and it stays refused.
+    // The day has another key under its name, so the bodies cannot be compared, and the request stays refused.
     await over.body('test');
     expect(await over.compare(test, 'test')).toBe('unknown');
   });

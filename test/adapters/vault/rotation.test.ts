@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createCertificateVault } from '../../../src/adapters/vault/certificate-vault.js';
+import { checkVault, createCertificateVault } from '../../../src/adapters/vault/certificate-vault.js';
 import type { Keyring } from '../../../src/adapters/vault/keyring.js';
 import { type MasterKey, masterKeyId } from '../../../src/adapters/vault/master-key.js';
 import { masterKeyStatus, rotateMasterKey } from '../../../src/adapters/vault/rotation.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
-import { checkVault } from '../../../src/adapters/vault/vault-check.js';
 import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
-import { keyringOf } from './support.js';
 
 const m1 = { generation: 'm1', key: Buffer.alloc(32, 7) };
 const m2 = { generation: 'm2', key: Buffer.alloc(32, 9) };
@@ -110,7 +109,7 @@ describeWithPostgres('rotation of the master key', () => {
     await fill();
     file.push(m2);
     const both = await Promise.all([rotate(), rotate()]);
-    // The one that comes late may find nothing left to do, and says so.
+    // The later rotation may find nothing left to do, and reports that.
     expect(both).toContainEqual({ done: expect.objectContaining({ generation: 'm2' }) });
     expect(await keyIds()).toEqual(Array(4).fill(masterKeyId(m2.key)));
     expect(await vaultOf(keyring).open(company, 'c3')).toEqual(certificate('c3'));

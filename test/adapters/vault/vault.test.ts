@@ -6,8 +6,8 @@ import { masterKeyId } from '../../../src/adapters/vault/master-key.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import type { Instant } from '../../../src/domain/shared/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
-import { keyringOf } from './support.js';
 
 const master = { generation: 'm1', key: Buffer.alloc(32, 7) };
 const stranger = { generation: 'm1', key: Buffer.alloc(32, 8) };

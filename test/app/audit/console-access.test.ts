@@ -1,20 +1,21 @@
 import { expect, it } from 'vitest';
-import { createEndedSessions, recordConsoleAccess } from '../../../src/app/audit/console-access.js';
+import { appendConsoleAccess } from '../../../src/app/audit/audit-trail.js';
+import { createEndedSessions } from '../../../src/app/audit/console-sessions.js';
 import type { EventStore } from '../../../src/app/event-store/event-store.js';
-import { T0 } from '../../domain/invoice/fixtures.js';
-import { movableClock } from '../support.js';
-import { emptyWorld } from './world.js';
+import { T0 } from '../../support/fixture/invoice.js';
+import { emptyAuditHarness } from '../../support/harness/audit.js';
+import { movableClock } from '../../support/harness/event-store.js';
 
 const LIFE_SECONDS = 43_200;
 const at = { session: 'ended', peer: '10.0.0.1' };
 
 it('finds a session that was ended far back in the record, reads on from there, and keeps what it knows without the log', async () => {
-  const { store } = emptyWorld();
+  const { store } = emptyAuditHarness();
   const clock = movableClock(T0);
   const deps = { store, clock, actor: 'support:maria' } as const;
-  await recordConsoleAccess({ signedOut: at }, deps);
+  await appendConsoleAccess({ signedOut: at }, deps);
   for (let n = 0; n < 1_001; n += 1)
-    await recordConsoleAccess({ refused: { operator: 'eve', peer: '10.0.0.2' } }, deps);
+    await appendConsoleAccess({ refused: { operator: 'eve', peer: '10.0.0.2' } }, deps);
   let loads = 0;
   let isDown = false;
   const counting: EventStore = {
@@ -26,15 +27,15 @@ it('finds a session that was ended far back in the record, reads on from there, 
   };
   const ended = createEndedSessions({ store: counting, clock }, LIFE_SECONDS);
   expect([await ended.isEnded('ended'), await ended.isEnded('other')]).toEqual([true, false]);
-  // Where the record ends, three pages back, and one look at what is new.
+  // Three pages back to the end of the record, and one read of what is new.
   expect(loads).toBe(5);
-  await recordConsoleAccess({ signedOut: { ...at, session: 'other' } }, deps);
+  await appendConsoleAccess({ signedOut: { ...at, session: 'other' } }, deps);
   expect(await ended.isEnded('other')).toBe(true);
   isDown = true;
   expect(await ended.isEnded('other')).toBe(true);
   expect(await ended.isEnded('third')).toBe(false);
   isDown = false;
   clock.pass(LIFE_SECONDS + 1);
-  // Over by its time, and so remembered no longer.
+  // Expired, and so no longer kept in memory.
   expect(await ended.isEnded('ended')).toBe(false);
 });

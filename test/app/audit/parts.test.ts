@@ -3,13 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkShape } from '../../../src/app/audit/event-schema.js';
+import { isSignedBy, readPublicKey } from '../../../src/app/audit/manifest.js';
 import { byStream, merkleRoot, type StreamHead } from '../../../src/app/audit/merkle.js';
-import { createNameTable } from '../../../src/app/audit/name-table.js';
-import { isSignedBy, readPublicKey } from '../../../src/app/audit/public-key.js';
-import { createStreamTable, inOrder } from '../../../src/app/audit/stream-table.js';
-import { createUniqueKeys } from '../../../src/app/audit/unique-keys.js';
 import type { LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
-import { testSigner } from './world.js';
+import { testSigner } from '../../support/harness/audit.js';
 
 const sha256 = (...parts: readonly (Buffer | string)[]): Buffer => {
   const hash = createHash('sha256');
@@ -37,65 +34,6 @@ describe('the Merkle root', () => {
         expect(merkleRoot(heads)).toBe(byTheBook(leaves).toString('hex'));
       }),
     );
-  });
-});
-
-describe('the tables of a walk', () => {
-  const COUNT = 10_000;
-
-  it('keep every key and its holder while they grow', () => {
-    const keys = createUniqueKeys();
-    for (let n = 0; n < COUNT; n += 1) expect(keys.take(`key ${n}`, n)).toBeUndefined();
-    expect(keys.size).toBe(COUNT);
-    for (let n = 0; n < COUNT; n += 1) expect(keys.take(`key ${n}`, COUNT + n)).toBe(n);
-    expect([keys.holderOf('key 7'), keys.holderOf('another'), keys.size]).toEqual([7, undefined, COUNT]);
-  });
-
-  it('keep every head and its numbers while they grow, and know the order of names', () => {
-    const table = createStreamTable(2);
-    const hashOf = (n: number): string => sha256(`event ${n}`).toString('hex');
-    for (let n = 0; n < COUNT; n += 1) {
-      const index = table.add(`stream-${n}`);
-      table.setHead(index, n, hashOf(n));
-      table.numbersOf(index)[1] = n / 2;
-    }
-    for (const n of [0, 1, 1_023, 1_024, 5_555, COUNT - 1]) {
-      const index = table.find(`stream-${n}`) ?? -1;
-      expect(table.headOf(index)).toEqual({ stream: `stream-${n}`, revision: n, hash: hashOf(n) });
-      expect([...table.numbersOf(index)]).toEqual([0, n / 2]);
-    }
-    const names = inOrder(table, [2, 10, 1]).map((index) => table.nameOf(index));
-    expect(names).toEqual(['stream-1', 'stream-10', 'stream-2']);
-  });
-});
-
-describe('the names of a walk', () => {
-  it('are each one of their own and come back as they were, whatever they are made of', () => {
-    const name = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom('', '"', '"a"', 'a', '\ud800', '\udc00', '\ufffd'),
-    );
-    fc.assert(
-      fc.property(fc.uniqueArray(name, { maxLength: 50 }), (names) => {
-        const table = createNameTable();
-        for (const [index, one] of names.entries()) {
-          expect(table.find(one)).toBeUndefined();
-          expect(table.add(one)).toBe(index);
-        }
-        expect(names.map(table.find)).toEqual(names.map((_, index) => index));
-        expect(names.map((_, index) => table.nameOf(index))).toEqual(names);
-        expect(table.size).toBe(names.length);
-      }),
-    );
-  });
-
-  it('may be longer than what is made room for at once', () => {
-    const table = createNameTable();
-    const names = ['a', 'b'.repeat(3_000_000), 'c', 'b'.repeat(3_000_001), 'd'];
-    for (const name of names) table.add(name);
-    expect(names.map(table.find)).toEqual([0, 1, 2, 3, 4]);
-    expect(table.nameOf(3)).toBe(names[3]);
-    expect(table.nameOf(5)).toBe('');
   });
 });
 

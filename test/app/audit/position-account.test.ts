@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPositionAccount } from '../../../src/app/audit/position-account.js';
+import { createPositionAccount } from '../../../src/app/audit/verify-log.js';
 import type { InspectedEvent, LogPosition } from '../../../src/ports/event-log.js';
 
 const TEST = 'nfseTest-12345678000195_11111111-1111-4111-8111-111111111111';
@@ -13,8 +13,8 @@ const end = (position: number, revision: number): InspectedEvent => at(position,
 /** Each event with the last revision of its stream that the walk met before it. */
 const detailOf = (walk: readonly (readonly [InspectedEvent, number])[]): string | undefined => {
   const account = createPositionAccount();
-  for (const [event, before] of walk) account.take(event, before);
-  return account.end()[0]?.detail;
+  for (const [event, before] of walk) account.add(event, before);
+  return account.finish()[0]?.detail;
 };
 
 it('the ends of test invoices account for the places that were cut before them, wherever those lay', () => {
@@ -43,7 +43,7 @@ it('any other empty place is told, and so is an end that says more than is empty
       [at(2), -1],
       [at(5), 0],
     ]),
-  ).toBe('empty places of the log: 3 (1, 3 to 4); the ends of test invoices account for 0');
+  ).toBe('empty positions of the log: 3 (1, 3 to 4); the ends of test invoices account for 0');
   expect(
     detailOf([
       [at(1), -1],
@@ -51,7 +51,7 @@ it('any other empty place is told, and so is an end that says more than is empty
     ]),
   ).toContain('account for 0');
   expect(detailOf([[end(3, 4), -1]])).toBe(
-    'empty places of the log: 2 (1 to 2); the ends of test invoices account for 4',
+    'empty positions of the log: 2 (1 to 2); the ends of test invoices account for 4',
   );
 });
 

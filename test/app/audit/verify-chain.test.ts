@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
-import { verifyChain } from '../../../src/app/audit/verify-chain.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
-import { accepted, T0 } from '../../domain/invoice/fixtures.js';
-import { appendTo, fixedKeys } from '../support.js';
+import { accepted, T0 } from '../../support/fixture/invoice.js';
+import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
+import { verifyChain } from '../../support/verify-chain.js';
 
 /** An accepted invoice that was ended and cut; `lastHash` defaults to the true one. */
 const ended = async (mode: Mode, lastHash?: string) => {

@@ -7,19 +7,26 @@ import { issueCertificate } from '../../../src/certificates/issue-certificate.js
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
 import { embeddedDigest } from '../../../src/xml/received.js';
-import { secondOpinion } from '../../../src/xml/second-opinion.js';
 import { signDocument } from '../../../src/xml/sign.js';
-import * as life from '../../domain/invoice/fixtures.js';
-import { accessKey, dpsId, eventAround, noteAround, signedDocuments, unsignedDps } from '../../xml/documents.js';
-import { appendTo, fixedKeys, generationOf } from '../support.js';
-import { type AuditWorld, emptyWorld } from './world.js';
+import { verifyIndependently } from '../../../src/xml/verify-independently.js';
+import * as life from '../../support/fixture/invoice.js';
+import {
+  accessKey,
+  dpsId,
+  eventAround,
+  noteAround,
+  signedDocuments,
+  unsignedDps,
+} from '../../support/fixture/xml-documents.js';
+import { type AuditHarness, emptyAuditHarness } from '../../support/harness/audit.js';
+import { appendTo, fixedKeys, generationOf } from '../../support/harness/event-store.js';
 
 const identity = issueCertificate({ subjectName: 'EMPRESA', validDays: 1, now: life.T0 });
 const documents = signedDocuments(identity);
 const packed = (xml: Buffer): string => gzipSync(xml).toString('base64');
 const sha256 = (xml: Buffer): string => createHash('sha256').update(xml).digest('hex');
 const digestOf = (xml: Buffer, signedElement: string): string => {
-  const opinion = secondOpinion(xml, signedElement);
+  const opinion = verifyIndependently(xml, signedElement);
   return opinion.holds ? opinion.digest : '';
 };
 
@@ -72,7 +79,7 @@ const unsignedNote = Buffer.from(
 const wellSigned = (unsigned: string, signedElementName: string, id: string): Buffer =>
   signDocument(unsigned, { ...identity, signedElementName, id, algorithm: 'exc-c14n-with-comments' }).bytes;
 
-/** What the authorizer signs around a document that says something else than ours, by an algorithm that nobody knows. */
+/** A document signed by the authorizer around a document that is not ours, whose signature has an unknown algorithm. */
 const noteOfAnother = wellSigned(
   noteAround(documents.DPS.toString('utf8').replace('>1500.00<', '>0.01<').replace('xmlenc#sha256', 'xmlenc#mine')),
   'infNFSe',
@@ -84,9 +91,9 @@ const eventOfAnother = wellSigned(
   `EVT${accessKey}101101001`,
 );
 
-let world: AuditWorld;
+let world: AuditHarness;
 beforeEach(() => {
-  world = emptyWorld();
+  world = emptyAuditHarness();
 });
 
 const record = (events: readonly InvoiceEvent[], mode: 'live' | 'test' = 'live') =>
@@ -94,7 +101,7 @@ const record = (events: readonly InvoiceEvent[], mode: 'live' | 'test' = 'live')
 
 const verified = async (log: EventLog = world.log, keys = fixedKeys()) => {
   const findings = createFindings();
-  const count = await verifyDocuments({ log, keys, oracle: secondOpinion, embeddedDigest }, findings);
+  const count = await verifyDocuments({ log, keys, oracle: verifyIndependently, embeddedDigest }, findings);
   return { ...count, findings: findings.kept };
 };
 

@@ -2,19 +2,19 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_FINDINGS } from '../../../src/app/audit/finding.js';
 import type { Manifest } from '../../../src/app/audit/manifest.js';
 import { merkleRoot } from '../../../src/app/audit/merkle.js';
-import { COMPANY } from '../../projections/histories.js';
-import { dice, type ExportTexts, edits, exportOf, verified } from './edits.js';
-import { type AuditWorld, auditWorld, testSigner } from './world.js';
+import { COMPANY } from '../../support/fixture/histories.js';
+import { dice, type ExportTexts, edits, exportOf, verified } from '../../support/fixture/log-edits.js';
+import { type AuditHarness, auditHarness, testSigner } from '../../support/harness/audit.js';
 
 const TRIES = 25;
 
 describe('verifying an export', () => {
   const signer = testSigner();
-  let world: AuditWorld;
+  let world: AuditHarness;
   let texts: ExportTexts;
   let key: string;
   beforeAll(async () => {
-    world = await auditWorld();
+    world = await auditHarness();
     texts = await exportOf(world.log, signer);
     key = await signer.publicKey();
   });
@@ -86,7 +86,7 @@ describe('verifying an export', () => {
         tried += 1;
         const found = await kinds(changed);
         expect([name, seed, found.length > 0]).toEqual([name, seed, true]);
-        // A bit of a position or of white space changes no event: then the hash of the file is all that tells.
+        // A changed bit in a position or in white space changes no event; only the hash of the file shows it.
         const isNamed = found.some((kind) => kind !== 'file_changed');
         if (!name.includes('bit')) expect([name, seed, isNamed]).toEqual([name, seed, true]);
       }

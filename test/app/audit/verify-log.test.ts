@@ -1,13 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { anchorFileText } from '../../../src/app/anchors/anchor-file.js';
-import { findAnchor } from '../../../src/app/anchors/anchor-log.js';
-import { compareAnchors } from '../../../src/app/anchors/compare-anchors.js';
+import { findAnchor } from '../../../src/app/audit/anchor-log.js';
+import { anchorFileText, compareAnchors } from '../../../src/app/audit/published-anchors.js';
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
 import { eventIdOf } from '../../../src/app/event-store/codec.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { JsonObject, LogPosition, RecordedEvent } from '../../../src/ports/event-log.js';
-import * as life from '../../domain/invoice/fixtures.js';
-import { type AuditWorld, auditWorld, emptyWorld, logOf, rehashed, relinked } from './world.js';
+import * as life from '../../support/fixture/invoice.js';
+import {
+  type AuditHarness,
+  auditHarness,
+  emptyAuditHarness,
+  logOf,
+  rehashed,
+  relinked,
+} from '../../support/harness/audit.js';
 
 const kindsIn = async (events: readonly RecordedEvent[]): Promise<readonly string[]> =>
   (await verifyLog(logOf(events))).findings.kept.map(({ kind, stream, revision }) => `${kind} ${stream}@${revision}`);
@@ -20,10 +26,10 @@ const settled = (seconds: number) =>
 const ended = { type: 'TestInvoiceDeleted', data: { lastHash: 'a'.repeat(64), deletedAt: life.at(9) } } as const;
 
 describe('verifying a log', () => {
-  let world: AuditWorld;
+  let world: AuditHarness;
   let all: readonly RecordedEvent[];
   beforeAll(async () => {
-    world = await auditWorld();
+    world = await auditHarness();
     all = await world.all();
   });
 
@@ -113,7 +119,7 @@ describe('verifying a log', () => {
       }),
     );
     expect(await compareAnchors(published, (day) => findAnchor(day, world.store))).toEqual([]);
-    const forged = emptyWorld();
+    const forged = emptyAuditHarness();
     await forged.issue(1);
     await forged.anchor();
     expect((await verifyLog(forged.log)).findings.kept).toEqual([]);
@@ -168,7 +174,7 @@ const ofAnotherDps = (event: InvoiceEvent): InvoiceEvent =>
 
 describe('the invariants that a log can show', () => {
   const absent = (attempt: number, seconds: number) => life.provenAbsent(attempt, seconds);
-  const lives: readonly (readonly [string, Parameters<AuditWorld['record']>[1], string])[] = [
+  const lives: readonly (readonly [string, Parameters<AuditHarness['record']>[1], string])[] = [
     ['a second outcome', [life.attempted(1, 1), life.authorized(1, 2), life.interrupted], 'a second outcome'],
     [
       'an issued invoice called failed',
@@ -187,6 +193,7 @@ describe('the invariants that a log can show', () => {
       'another DPS',
     ],
     ['a skipped attempt', [life.attempted(2, 1)], 'attempt 2 follows attempt 0'],
+    ['an indeterminate invoice that was never attempted', [life.interrupted], 'no attempt was made'],
     ['a note without an attempt', [life.authorized(1, 2)], 'never made'],
     ['not processed after an attempt', [life.attempted(1, 1), notProcessed], 'an attempt was made'],
     [
@@ -220,7 +227,7 @@ describe('the invariants that a log can show', () => {
   ];
 
   it.each(lives)('have no place for %s', async (_what, events, detail) => {
-    const world = emptyWorld();
+    const world = emptyAuditHarness();
     await world.accept(1);
     await world.record(1, events);
     const found = (await verifyLog(world.log)).findings.kept;
@@ -229,6 +236,10 @@ describe('the invariants that a log can show', () => {
   });
 
   it.each([
+    [
+      'an indeterminate invoice whose attempts were not sent, because a look-up has shown a document',
+      [life.attempted(1, 1), life.notSent(1, 2), life.interrupted],
+    ],
     [
       'an indeterminate invoice that support settles a day later',
       [life.attempted(1, 1), life.unknown(1, 2), life.interrupted, settled(90_002)],
@@ -254,14 +265,14 @@ describe('the invariants that a log can show', () => {
       ],
     ],
   ])('have a place for %s', async (_what, events) => {
-    const world = emptyWorld();
+    const world = emptyAuditHarness();
     await world.accept(1);
     await world.record(1, events);
     expect((await verifyLog(world.log)).findings.kept).toEqual([]);
   });
 
   it('find a DPS number, a DPS id or an access key that two invoices have', async () => {
-    const world = emptyWorld();
+    const world = emptyAuditHarness();
     await world.issue(1);
     await world.accept(2);
     const [, attempt, note] = (await world.log.read(world.streamOf(1))).map(({ data }) => data);

@@ -1,15 +1,15 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { completingNotes } from '../../../src/app/download/complete-notes.js';
+import { storeWithFetchedNotes } from '../../../src/app/download/complete-notes.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
-import { sha256Hex } from '../../../src/app/hashes.js';
+import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
 import type { AuthorizedNote, LookupResult } from '../../../src/ports/authorizer.js';
-import * as life from '../../domain/invoice/fixtures.js';
-import { COMPANY } from '../../projections/histories.js';
-import { emptyWorld } from '../audit/world.js';
-import { appendTo, fixedKeys, generationOf } from '../support.js';
+import { COMPANY } from '../../support/fixture/histories.js';
+import * as life from '../../support/fixture/invoice.js';
+import { emptyAuditHarness } from '../../support/harness/audit.js';
+import { appendTo, fixedKeys, generationOf } from '../../support/harness/event-store.js';
 
 const ID = '11111111-1111-4111-8111-111111111111';
 const KEY = `330455722${COMPANY}${'0'.repeat(26)}1`;
@@ -31,7 +31,7 @@ type Case = { mode?: Mode; accessKey?: string; answer?: LookupResult<AuthorizedN
 
 /** What downloads read of an issued invoice, and what the authorizer was asked for it. */
 const seen = async ({ mode = 'live', accessKey = KEY, answer = found(XML), lost = true }: Case) => {
-  const { log, store } = emptyWorld();
+  const { log, store } = emptyAuditHarness();
   const stream = invoiceStream(mode, COMPANY, ID);
   const accepted = life.accepted({ mode, companyId: COMPANY, invoiceId: ID });
   await appendTo(store, stream, [accepted, life.attempted(1, 1), noted(accessKey, XML)], life.T0);
@@ -42,7 +42,7 @@ const seen = async ({ mode = 'live', accessKey = KEY, answer = found(XML), lost 
     asked.push(key);
     return answer;
   };
-  const completing = completingNotes(createEventStore(log, keys), { findByAccessKey });
+  const completing = storeWithFetchedNotes(createEventStore(log, keys), { findByAccessKey });
   const gzips: (string | undefined)[] = [];
   for (const _time of [1, 2]) {
     const { events } = await completing.load<InvoiceEvent>(stream);
@@ -75,9 +75,9 @@ describe('the note of an issued invoice whose key was lost', () => {
 });
 
 describe('the questions for notes that the log lacks', () => {
-  /** An authorizer that answers when it is told to. */
+  /** An authorizer that answers when the test says so. */
   const stage = async () => {
-    const { log, store } = emptyWorld();
+    const { log, store } = emptyAuditHarness();
     const keys = fixedKeys();
     const asked: string[] = [];
     const waiting: (() => void)[] = [];
@@ -86,7 +86,7 @@ describe('the questions for notes that the log lacks', () => {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return { kind: 'absent' as const };
     };
-    const completing = completingNotes(createEventStore(log, keys), { findByAccessKey });
+    const completing = storeWithFetchedNotes(createEventStore(log, keys), { findByAccessKey });
     const noteOf = async (companyId: string, index: number) => {
       const invoiceId = `${String(index).padStart(8, '0')}-1111-4111-8111-111111111111`;
       const stream = invoiceStream('live', companyId, invoiceId);

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type DownloadDeps, downloadPdf } from '../../../src/app/download/download.js';
-import { fairReads } from '../../../src/app/download/fair-reads.js';
+import { type DownloadDeps, downloadPdf, fairStore } from '../../../src/app/download/download.js';
 import type { EventStore } from '../../../src/app/event-store/event-store.js';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
-import { TooMuchWaits } from '../../../src/waiting/fair-gate.js';
+import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
 
 const ID = '11111111-1111-4111-8111-111111111111';
 const address = { mode: 'live', companyId: '12345678000195', invoiceId: ID } as const;
@@ -24,11 +23,11 @@ describe('the PDF of an invoice', () => {
   it('is refused before anything is read, when too many of the company wait', async () => {
     const { loaded, deps } = depsWith({
       enter: () => {
-        throw new TooMuchWaits('documents to be drawn');
+        throw new TooManyWaiting('documents to be drawn');
       },
       close: async () => {},
     });
-    await expect(downloadPdf(address, deps)).rejects.toBeInstanceOf(TooMuchWaits);
+    await expect(downloadPdf(address, deps)).rejects.toBeInstanceOf(TooManyWaiting);
     expect(loaded).toEqual([]);
   });
 
@@ -57,7 +56,7 @@ describe('what downloads read from the log', () => {
       await new Promise<void>((resolve) => running.push(resolve));
       return { events: [], version: { kind: 'none' } };
     };
-    const store = fairReads({ load } as unknown as EventStore);
+    const store = fairStore({ load } as unknown as EventStore);
     const flood = Array.from({ length: 100 }, () => store.load(invoiceStream('live', '12345678000195', ID)));
     const other = store.load(invoiceStream('live', '98765432000198', ID));
     expect(begun.filter((owner) => owner === 'flooding').length).toBeLessThanOrEqual(2);

@@ -12,7 +12,7 @@ const key = Buffer.alloc(32, 7);
 const iv = Buffer.alloc(12, 1);
 
 it.each([4, 8, 12, 15])('a sealed field whose tag has %i bytes is refused for that, whatever the tag is', (bytes) => {
-  // Right as far as it goes: a shorter tag is one that can be guessed.
+  // A correct beginning of the tag must not be enough: a short tag can be guessed.
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(
     Buffer.from(JSON.stringify([place.stream, place.eventId, place.field])),
   );

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore, NO_STREAM, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { AppendOutcomeUnknown, type EventLog, EventLogUnavailable } from '../../../src/ports/event-log.js';
-import { accepted, T0 } from '../../domain/invoice/fixtures.js';
-import { contextAt, fixedKeys } from '../support.js';
+import { accepted, T0 } from '../../support/fixture/invoice.js';
+import { contextAt, fixedKeys } from '../../support/harness/event-store.js';
 
 const stream = 'nfseLive-12345678000195_11111111-1111-4111-8111-111111111111';
 
-/** A log whose connection is lost during the append; `meanwhile` is what happened on the other side. */
+/** A log whose connection is lost during the append; `meanwhile` is what the server did. */
 const losing = (
   log: EventLog,
   meanwhile: (store: () => ReturnType<EventLog['append']>) => Promise<unknown>,

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { nextQuestion, type Wanted } from '../../../src/app/municipal-parameters/next-question.js';
-import { refreshOne } from '../../../src/app/municipal-parameters/refresh.js';
-import { wantedOf } from '../../../src/app/municipal-parameters/wanted.js';
-import { REFRESH_SECONDS, type ToldParameters } from '../../../src/domain/municipality/parameters.js';
+import { nextQuestion, refreshOne, type Wanted, wantedOf } from '../../../src/app/municipal-parameters/refresh.js';
+import { type KnownParameters, REFRESH_SECONDS } from '../../../src/domain/municipality/parameters.js';
 import type { Mode } from '../../../src/domain/shared/ids.js';
 import type { ParametersAnswer, ParametersCache, ParametersEntry } from '../../../src/ports/municipal-parameters.js';
-import { at, T0 } from '../../domain/invoice/fixtures.js';
-import { catalogue, DEMO_CNPJ, demoCompany } from '../../http/demo.js';
-import { movableClock } from '../support.js';
+import { catalogue, DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
+import { at, T0 } from '../../support/fixture/invoice.js';
+import { movableClock } from '../../support/harness/event-store.js';
 
 const RIO = '3304557';
 const CURITIBA = '4106902';
@@ -23,9 +21,9 @@ const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
   const cache = {
     entries: [] as ParametersEntry[],
     of: async (mode: Mode, ibge: string) =>
-      cache.entries.flatMap(({ told, toldAt, place, ...entry }) =>
-        entry.mode === mode && entry.ibge === ibge && told !== undefined && toldAt !== undefined
-          ? [{ place, told, toldAt }]
+      cache.entries.flatMap(({ known, knownAt, place, ...entry }) =>
+        entry.mode === mode && entry.ibge === ibge && known !== undefined && knownAt !== undefined
+          ? [{ place, known, knownAt }]
           : [],
       ),
     entriesOf: async (ibge: string) => cache.entries.filter((entry) => entry.ibge === ibge),
@@ -33,8 +31,8 @@ const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
     keep: async (
       mode: Mode,
       ibge: string,
-      { place, told, toldAt }: { place: string; told: ToldParameters; toldAt: string },
-    ) => put({ mode, ibge, place, told, toldAt, askedAt: toldAt, failures: 0 }),
+      { place, known, knownAt }: { place: string; known: KnownParameters; knownAt: string },
+    ) => put({ mode, ibge, place, known, knownAt, askedAt: knownAt, failures: 0 }),
     noteFailure: async (mode: Mode, ibge: string, place: string, reason: string, askedAt: string) => {
       const before = cache.entries.find((entry) => isAt(entry, mode, ibge, place));
       put({ ...before, mode, ibge, place, askedAt, reason, failures: (before?.failures ?? 0) + 1 });
@@ -52,14 +50,14 @@ const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
 const isAt = (entry: ParametersEntry, mode: Mode, ibge: string, place: string): boolean =>
   entry.mode === mode && entry.ibge === ibge && entry.place === place;
 
-const ACTIVE: ToldParameters = { kind: 'convenio', isActive: true, nationalEmitter: true };
+const ACTIVE: KnownParameters = { kind: 'convenio', isActive: true, nationalEmitter: true };
 
 const world = (companies: readonly Wanted[]) => {
   const clock = movableClock(T0);
   const cache = memoryCache();
   const asked: string[] = [];
   const seen: string[] = [];
-  const state = { companies, answer: { kind: 'told', told: ACTIVE } as ParametersAnswer };
+  const state = { companies, answer: { kind: 'known', known: ACTIVE } as ParametersAnswer };
   const refresh = () =>
     refreshOne({
       ...{ cache, clock, modes: ['test', 'live'] },
@@ -115,8 +113,8 @@ describe('refreshing the municipal parameters', () => {
     state.answer = { kind: 'no_proof', reason: 'http_429' };
     await refreshAll();
     expect(await cache.of('test', RIO)).toEqual([
-      { place: 'convenio', told: ACTIVE, toldAt: T0 },
-      { place: 'retencoes', told: ACTIVE, toldAt: T0 },
+      { place: 'convenio', known: ACTIVE, knownAt: T0 },
+      { place: 'retencoes', known: ACTIVE, knownAt: T0 },
     ]);
     expect(seen.at(-1)).toBe('test no_proof http_429');
     const pauses: number[] = [];
@@ -139,9 +137,9 @@ describe('refreshing the municipal parameters', () => {
   });
 
   it('asks first what was never answered, then what is oldest', () => {
-    const entry = (ibge: string, toldAt: string | undefined): ParametersEntry => ({
+    const entry = (ibge: string, knownAt: string | undefined): ParametersEntry => ({
       ...{ mode: 'test', ibge, place: 'convenio', askedAt: T0, failures: 0 },
-      ...(toldAt === undefined ? {} : { told: ACTIVE, toldAt }),
+      ...(knownAt === undefined ? {} : { known: ACTIVE, knownAt }),
     });
     const now = at(3 * REFRESH_SECONDS);
     const both = [wanted(RIO), wanted(CURITIBA)];

@@ -5,11 +5,11 @@ import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { initialInvoice } from '../../../src/domain/invoice/state.js';
-import { invoiceStatus } from '../../../src/domain/invoice/view.js';
+import { invoiceStatus } from '../../../src/domain/invoice/status.js';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import type { ReadModel } from '../../../src/ports/read-model.js';
-import { accepted, attempted, authorized, limits, T0 } from '../../domain/invoice/fixtures.js';
-import { appendTo, fixedKeys, movableClock } from '../support.js';
+import { accepted, attempted, authorized, limits, T0 } from '../../support/fixture/invoice.js';
+import { appendTo, fixedKeys, movableClock } from '../../support/harness/event-store.js';
 
 const address = {
   mode: 'live',

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { authorizedData } from '../../domain/invoice/fixtures.js';
-import { type LedgerRig, openLedgerRig } from './rig.js';
+import { authorizedData } from '../../support/fixture/invoice.js';
+import { openReconciliationHarness, type ReconciliationHarness } from '../../support/harness/reconciliation.js';
 
 const HOUR = 3_600;
 
 describe('a walk over an invoice with more than one difference', () => {
-  let rig: LedgerRig;
+  let rig: ReconciliationHarness;
   beforeEach(async () => {
-    rig = await openLedgerRig();
+    rig = await openReconciliationHarness();
   });
   afterEach(() => rig.close());
 
@@ -48,7 +48,7 @@ describe('a walk over an invoice with more than one difference', () => {
     const findByDps: typeof authorizer.findByDps = async (caller, dpsId) => {
       const answer = await authorizer.findByDps(caller, dpsId);
       if (answer.kind !== 'found') return answer;
-      const doubt = { dpsDigest: '', contradiction: { claimed: '', computed: 'x' }, signatureFault: 'missing' };
+      const doubt = { digest: '', contradiction: { claimed: '', computed: 'x' }, signatureFault: 'missing' };
       return { kind: 'found', found: { ...answer.found, ...doubt } };
     };
     await rig.walkToTheEnd('live', { ...rig.deps, authorizer: { ...authorizer, findByDps } });

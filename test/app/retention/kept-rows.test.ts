@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { invoices } from '../../../projections/invoices/index.js';
+import { invoices } from '../../../projections/invoices.js';
 import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
-import { createKeptRows } from '../../../src/adapters/read-model-postgres/kept-rows.js';
-import { deleteTestInvoice } from '../../../src/app/retention/delete-test-invoice.js';
+import { createPreviousGeneration } from '../../../src/adapters/read-model-postgres/kept-rows.js';
+import { deleteTestInvoice } from '../../../src/app/retention/test-retention.js';
 import { auditCommands } from '../../../src/cli/commands/audit.js';
 import { projectionCommands } from '../../../src/cli/commands/projections.js';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import { addSeconds } from '../../../src/domain/shared/time.js';
-import { type Operator, openOperator } from '../../cli/operator.js';
-import { accepted, attempted, limits } from '../../domain/invoice/fixtures.js';
+import { accepted, attempted, limits } from '../../support/fixture/invoice.js';
+import { appendTo } from '../../support/harness/event-store.js';
+import { type Operator, openOperator } from '../../support/harness/operator.js';
 import { describeWithPostgres } from '../../support/postgres.js';
-import { appendTo } from '../support.js';
 
 const CNPJ = '12345678000195';
 const ID = '11111111-1111-4111-8111-111111111111';
@@ -43,7 +43,7 @@ describeWithPostgres('the rows that are kept for a rollback', () => {
     await deleteTestInvoice(test, {
       ...{ store, log, clock, limits, actor: 'timer:sweeper' as const },
       ...createMemoryGuards(),
-      keptRows: createKeptRows(operator.database.pool),
+      previousGeneration: createPreviousGeneration(operator.database.pool),
     });
     const empty = { access_key: null, dps_id: null, reference: null, created_at: null, state: '{"kind":"deleted"}' };
     expect(await kept(test)).toMatchObject({ revision: 0, ...empty });

@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { handlers as deadlines } from '../../../projections/deadlines/apply.js';
+import { handlers as deadlines } from '../../../projections/deadlines.js';
 import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { sealedWith } from '../../../src/app/event-store/sealing.js';
 import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
-import { deleteTestInvoice } from '../../../src/app/retention/delete-test-invoice.js';
-import { keyGoneAt, oldestKeptDay, sealingDayOf } from '../../../src/app/retention/test-keys.js';
+import {
+  deleteTestInvoice,
+  keyGoneAt,
+  oldestKeptDay,
+  sealingDayOf,
+} from '../../../src/app/retention/test-retention.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
 import { addSeconds } from '../../../src/domain/shared/time.js';
-import { accepted, at, attempted, limits, T0 } from '../../domain/invoice/fixtures.js';
-import { DEMO_CNPJ } from '../../http/demo.js';
-import { scriptedReadModel } from '../../workers/support.js';
-import { appendTo, fixedKeys, movableClock } from '../support.js';
+import { DEMO_CNPJ } from '../../support/fixture/demo.js';
+import { accepted, at, attempted, limits, T0 } from '../../support/fixture/invoice.js';
+import { appendTo, fixedKeys, movableClock } from '../../support/harness/event-store.js';
+import { scriptedReadModel } from '../../support/harness/workers.js';
 
 const WEEK = 604_800;
 const ID = '11111111-1111-4111-8111-111111111111';
@@ -35,7 +39,7 @@ const world = async (event: InvoiceEvent, mode: Mode) => {
       deleteTestInvoice(stream, {
         ...{ store, log, clock, limits, actor: 'timer:sweeper' },
         ...createMemoryGuards(),
-        keptRows: { end: async () => undefined },
+        previousGeneration: { end: async () => undefined },
       }),
   };
 };
@@ -53,16 +57,16 @@ describe('what a process has in memory', () => {
     const { reader, read, clock } = await world(accepted({ mode: 'test' }), 'test');
     expect(await read()).toBeDefined();
     clock.moveTo(at(WEEK - 1));
-    expect(reader.forgetOver()).toBe(0);
+    expect(reader.evictExpired()).toBe(0);
     clock.moveTo(at(WEEK));
-    expect([reader.forgetOver(), reader.forgetOver()]).toEqual([1, 0]);
+    expect([reader.evictExpired(), reader.evictExpired()]).toEqual([1, 0]);
   });
 
   it('is a live invoice as long as there is room', async () => {
     const { reader, read, clock } = await world(accepted(), 'live');
     expect(await read()).toBeDefined();
     clock.moveTo(at(WEEK * 100));
-    expect(reader.forgetOver()).toBe(0);
+    expect(reader.evictExpired()).toBe(0);
   });
 });
 

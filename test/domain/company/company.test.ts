@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCompanyFile } from '../../../src/app/company/company-file.js';
+import { parseCompanyFile } from '../../../src/app/operator/company/company-file.js';
 import {
   type CompanyState,
   createApiKey,

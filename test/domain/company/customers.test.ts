@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { customerOf } from '../../../src/domain/company/customer-rules.js';
-import type { IssueRequest } from '../../../src/domain/company/eligibility.js';
-import { address, facts, foreign, request } from './fixtures.js';
+import { customerOf, type IssueRequest } from '../../../src/domain/company/eligibility.js';
+import { address, facts, foreign, request } from '../../support/fixture/company.js';
 
 const customerFor = (sent: Partial<IssueRequest>, requiresCustomer = false) =>
   customerOf({ ...request, ...sent }, facts, requiresCustomer);

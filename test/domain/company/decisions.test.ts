@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { apiKeyText, modeOfApiKey } from '../../../src/domain/company/api-key.js';
 import {
+  apiKeyText,
   type CompanyState,
   createApiKey,
   evolveCompany,
   initialCompany,
+  modeOfApiKey,
   putCompany,
   revokeApiKey,
   storeCertificate,
   switchCompany,
 } from '../../../src/domain/company/company.js';
 import type { CompanyEvent } from '../../../src/domain/company/events.js';
-import { registration } from './fixtures.js';
+import { registration } from '../../support/fixture/company.js';
 
 const AT = '2026-11-21T12:00:00.000Z';
 const LATER = '2026-11-22T12:00:00.000Z';

@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { issuableActivities } from '../../../src/domain/company/activities.js';
 import { checkEligibility, type EligibilityFacts, type IssueRequest } from '../../../src/domain/company/eligibility.js';
 import type { Registration } from '../../../src/domain/company/events.js';
-import { address, catalogue, company, facts, foreign, lines, registration, request } from './fixtures.js';
+import {
+  address,
+  catalogue,
+  company,
+  facts,
+  foreign,
+  lines,
+  registration,
+  request,
+} from '../../support/fixture/company.js';
 
 const codeOf = (sent: Partial<IssueRequest>, changed: Partial<EligibilityFacts> = {}): string => {
   const result = checkEligibility({ ...request, ...sent }, { ...facts, ...changed });

@@ -3,7 +3,7 @@ import { issuableActivities } from '../../../src/domain/company/activities.js';
 import { checkEligibility } from '../../../src/domain/company/eligibility.js';
 import type { Registration } from '../../../src/domain/company/events.js';
 import { selectLine } from '../../../src/domain/company/line-selection.js';
-import { catalogue, company, facts, line, registration, request } from './fixtures.js';
+import { catalogue, company, facts, line, registration, request } from '../../support/fixture/company.js';
 
 /** The certificate of the fixture is good in all of 2026. */
 const at = (now: string) => checkEligibility(request, { ...facts, now });

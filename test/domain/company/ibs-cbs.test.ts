@@ -4,14 +4,13 @@ import {
   type AnnexVIII,
   type IbsCbsOptions,
   needsCustomerAddress,
-  settledIbsCbs,
-} from '../../../src/domain/company/ibs-cbs.js';
-import { domesticAddress } from '../../../src/domain/company/registry-address.js';
-import type { IssuerFacts, ServiceLine } from '../../../src/domain/invoice/facts.js';
-import { annexVIII } from '../../../src/tables/annex-viii.js';
-import { shippedCatalogue } from '../../../src/tables/catalogue.js';
+  onlyIbsCbsOption,
+} from '../../../src/domain/company/service-rules.js';
+import type { IssuerFacts, ServiceLine } from '../../../src/domain/invoice/events.js';
+import { domesticAddress } from '../../../src/domain/registry/entry.js';
+import { annexVIII, shippedCatalogue } from '../../../src/tables/catalogue.js';
+import { officialAnnexVIIIFile } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
-import { officialAnnexVIIIFile } from '../../support/samples.js';
 
 const line: ServiceLine = { cnae: '6201501', serviceCode: '010101', nbs: '115022000' };
 const normal: IssuerFacts = {
@@ -27,7 +26,7 @@ describe('operation and classification for IBS and CBS', () => {
     '%s is settled when it stands alone',
     (cIndOp) => {
       const settled = { cIndOp, cClassTrib: '000001' };
-      expect(settledIbsCbs(line, normal, annex(cIndOp))).toEqual(settled);
+      expect(onlyIbsCbsOption(line, normal, annex(cIndOp))).toEqual(settled);
       expect(needsCustomerAddress({ ...line, ibsCbs: settled })).toBe(cIndOp.startsWith('10'));
     },
   );
@@ -50,14 +49,14 @@ describe('operation and classification for IBS and CBS', () => {
     ['of freight, whose place nobody tells', annex('070101')],
     ['of a service that demands tpOper (E0903)', annex('100301'), { serviceCode: '171201' }],
   ])('are left open %s', (_case, table, changes = {}, issuer = {}) => {
-    expect(settledIbsCbs({ ...line, ...changes }, { ...normal, ...issuer }, table)).toBeUndefined();
+    expect(onlyIbsCbsOption({ ...line, ...changes }, { ...normal, ...issuer }, table)).toBeUndefined();
   });
 
   it('are left open for a line without an NBS, which the annex is never asked about', () => {
     const asked = () => {
       throw new Error('asked');
     };
-    expect(settledIbsCbs({ cnae: '6201501', serviceCode: '010101' }, normal, asked)).toBeUndefined();
+    expect(onlyIbsCbsOption({ cnae: '6201501', serviceCode: '010101' }, normal, asked)).toBeUndefined();
   });
 
   it('come from the shipped annex, with a choice where it has one', () => {

@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { overlaidCatalogue } from '../../../src/domain/catalog/catalog.js';
 import { issuableActivities } from '../../../src/domain/company/activities.js';
 import { checkEligibility } from '../../../src/domain/company/eligibility.js';
-import { isDueWherePerformed } from '../../../src/domain/company/issqn-due.js';
-import { unmetDemandOf } from '../../../src/domain/company/unsupported-services.js';
+import { isDueWherePerformed, unmetDemandOf } from '../../../src/domain/company/service-rules.js';
 import { shippedCatalogue } from '../../../src/tables/catalogue.js';
 import { readTable } from '../../../src/tables/tsv.js';
+import { company, facts, line, registration, request } from '../../support/fixture/company.js';
+import { officialIncidenceFile } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
-import { officialIncidenceFile } from '../../support/samples.js';
-import { company, facts, line, registration, request } from './fixtures.js';
 
 const shippedLines = readTable('catalogue.tsv', ['cnae', 'service_code']);
 

@@ -39,15 +39,14 @@ describe('the last event alone tells where a series stands', () => {
 describe('a number', () => {
   it('is the next one, and goes to its invoice', () => {
     expect(allocateNumber(free, 'b', AT)).toEqual({
-      number: 7,
-      event: { type: 'DpsNumberAllocated', data: { number: 7, nextNumber: 8, invoiceId: 'b', at: AT } },
+      events: [{ type: 'DpsNumberAllocated', data: { number: 7, nextNumber: 8, invoiceId: 'b', at: AT } }],
     });
   });
 
   it('has at most 15 digits', () => {
     expect(MAX_DPS_NUMBER).toBe(999_999_999_999_999);
     expect(allocateNumber({ nextNumber: MAX_DPS_NUMBER, blocked: false }, 'b', AT)).toMatchObject({
-      number: MAX_DPS_NUMBER,
+      events: [{ data: { number: MAX_DPS_NUMBER } }],
     });
     expect(allocateNumber({ nextNumber: MAX_DPS_NUMBER + 1, blocked: false }, 'b', AT)).toEqual({
       refused: 'series_exhausted',
@@ -61,11 +60,11 @@ describe('a number', () => {
 
 describe('a foreign note under one of our ids', () => {
   it('blocks the series where it stands', () => {
-    expect(blockSeries(free, 5, 'a', AT)).toEqual([stopped]);
+    expect(blockSeries(free, 5, 'a', AT)).toEqual({ events: [stopped] });
   });
 
   it('blocks it once', () => {
-    expect(blockSeries(blocked, 6, 'b', AT)).toEqual([]);
+    expect(blockSeries(blocked, 6, 'b', AT)).toEqual({ events: [] });
   });
 });
 
@@ -107,10 +106,12 @@ describe('whatever is asked of a series', () => {
             const allocation = allocateNumber(numbers, 'i', AT);
             expect('refused' in allocation).toBe(numbers.blocked);
             if ('refused' in allocation) continue;
-            given.push(allocation.number);
-            last = allocation.event;
+            for (const event of allocation.events) {
+              if (event.type === 'DpsNumberAllocated') given.push(event.data.number);
+              last = event;
+            }
           } else if (asked === 'block') {
-            last = blockSeries(numbers, given.at(-1) ?? 1, 'i', AT)[0] ?? last;
+            last = blockSeries(numbers, given.at(-1) ?? 1, 'i', AT).events[0] ?? last;
           } else {
             const move = moveNumber(numbers, asked.move, AT);
             if ('events' in move) last = move.events[0] ?? last;

@@ -25,7 +25,7 @@ describe('dpsId', () => {
 });
 
 describe('access key', () => {
-  // The two worked examples of domain.md section 4; the second has remainder 1.
+  // The two examples of docs/national-system.md#check-digit; the second has remainder 1.
   const key = '21113002200574753000100000000000146726037032711025';
 
   it('has the check digit of the worked example', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { buildCancellation } from '../../../src/domain/ped-reg-evento/build-cancellation.js';
 import { accessKeyCheckDigit, isAccessKey } from '../../../src/domain/shared/access-key.js';
-import { CUSTOMER_DOCUMENT } from '../../../src/domain/shared/federal-document.js';
 import { dpsStream, invoiceStream, parseInvoiceStream } from '../../../src/domain/shared/ids.js';
-import { newAccessKey } from '../../../src/simulator/note/access-key.js';
+import { CUSTOMER_DOCUMENT } from '../../../src/http/body/issue-schema.js';
+import { newAccessKey } from '../../../src/simulator/note/authorize.js';
 import { openSchemas } from '../../../src/xml/schema.js';
-import { brokenCodes } from './broken-codes.js';
-import { type Accepted, acceptedFacts } from './facts.js';
+import { brokenCodes } from '../../support/fixture/broken-codes.js';
+import { type Accepted, acceptedFacts } from '../../support/fixture/dps-facts.js';
 
 /** The Receita's own example of a CNPJ with letters. */
 const COMPANY = '12ABC34501DE35';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { buildCancellation } from '../../../src/domain/ped-reg-evento/build-cancellation.js';
-import { acceptedFacts } from './facts.js';
+import { acceptedFacts } from '../../support/fixture/dps-facts.js';
 
 const currencyCode = (iso: string): string | undefined => ({ USD: '220' })[iso];
 

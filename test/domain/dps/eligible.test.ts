@@ -2,24 +2,29 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
+import type { AcceptDeps } from '../../../src/app/accept/accept-deps.js';
+import { acceptInvoice } from '../../../src/app/accept/accept-invoice.js';
+import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
-import type { AcceptDeps } from '../../../src/app/issue/accept-deps.js';
-import { acceptInvoice } from '../../../src/app/issue/accept-invoice.js';
-import { guardHashes } from '../../../src/app/issue/guard-hashes.js';
 import { overlaidCatalogue } from '../../../src/domain/catalog/catalog.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { issueRequestOf } from '../../../src/http/body/issue-request.js';
-import { annexVIII } from '../../../src/tables/annex-viii.js';
-import { shippedCatalogue } from '../../../src/tables/catalogue.js';
-import { centralBankCode, currencyCodes, isCurrency, isCustomerCountry } from '../../../src/tables/foreign-trade.js';
+import {
+  annexVIII,
+  centralBankCode,
+  currencyCodes,
+  isCurrency,
+  isCustomerCountry,
+  shippedCatalogue,
+} from '../../../src/tables/catalogue.js';
 import { municipalityByName } from '../../../src/tables/municipalities.js';
 import { openSchemas } from '../../../src/xml/schema.js';
-import { requester } from '../../app/issue/world.js';
-import { fixedGuardKeys, fixedKeys, movableClock } from '../../app/support.js';
-import { brokenCodes } from './broken-codes.js';
-import { type Attempt, attempts } from './eligible-requests.js';
-import type { Accepted } from './facts.js';
+import { brokenCodes } from '../../support/fixture/broken-codes.js';
+import type { Accepted } from '../../support/fixture/dps-facts.js';
+import { type Attempt, attempts } from '../../support/fixture/eligible-requests.js';
+import { requester } from '../../support/harness/accept.js';
+import { fixedGuardKeys, fixedKeys, movableClock } from '../../support/harness/event-store.js';
 
 const RIO = '3304557';
 const { validate } = openSchemas();

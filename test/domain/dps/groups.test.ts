@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { comExt } from '../../../src/domain/dps/comExt.js';
-import { latinField } from '../../../src/domain/dps/latin-field.js';
-import { prest } from '../../../src/domain/dps/prest.js';
-import { serv } from '../../../src/domain/dps/serv.js';
-import { CustomerNameMissing, isCustomerNameMissing, toma } from '../../../src/domain/dps/toma.js';
-import type { Taxation } from '../../../src/domain/dps/tribMun.js';
-import { valores } from '../../../src/domain/dps/valores.js';
-import type { Customer, IssuerFacts } from '../../../src/domain/invoice/facts.js';
+import { CustomerNameMissing, isCustomerNameMissing, toma } from '../../../src/domain/dps/customer.js';
+import { prest } from '../../../src/domain/dps/provider.js';
+import { comExt, serv } from '../../../src/domain/dps/service.js';
+import { latinField } from '../../../src/domain/dps/transliterate.js';
+import { type Taxation, valores } from '../../../src/domain/dps/values.js';
+import type { Customer, IssuerFacts } from '../../../src/domain/invoice/events.js';
 
 const issuer: IssuerFacts = {
   ...{ municipality: '2111300', taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 6 },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { brokenCodes } from './broken-codes.js';
-import { acceptedFacts } from './facts.js';
+import { brokenCodes } from '../../support/fixture/broken-codes.js';
+import { acceptedFacts } from '../../support/fixture/dps-facts.js';
 
 const RATE_CODES = ['E0600', 'E0602', 'E0604', 'E0617', 'E0619', 'E0625', 'E0631', 'E0635', 'E0640'];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { brokenCodes } from './broken-codes.js';
-import { type Accepted, acceptedFacts } from './facts.js';
+import { brokenCodes } from '../../support/fixture/broken-codes.js';
+import { type Accepted, acceptedFacts } from '../../support/fixture/dps-facts.js';
 
 const abroad: Partial<Accepted> = {
   issuer: { ...acceptedFacts().issuer, taxRegime: 'normal', specialRegime: 6 },

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import {
+  decideAbsence,
+  decideAttempt,
+  decideAuthorized,
+  decideNotSent,
+  decideNumberConflict,
+  decideRejection,
+  decideUnknown,
+  decideUnsendable,
+} from '../../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../../src/domain/invoice/decision.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import {
-  recordAbsence,
-  recordAttempt,
-  recordAuthorized,
-  recordConflict,
-  recordNotSent,
-  recordRejection,
-  recordUnfit,
-  recordUnknown,
-} from '../../../src/domain/invoice/record-issuance.js';
 import type { InvoiceState } from '../../../src/domain/invoice/state.js';
-import * as event from './fixtures.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { at, given } = event;
 
@@ -33,17 +33,17 @@ const histories: Record<string, readonly InvoiceEvent[]> = {
 type Command = (state: InvoiceState) => Decision;
 
 const commands: Record<string, Command> = {
-  'send attempt 1': (state) => recordAttempt(state, event.dataOf(event.attempted(1, 200), 'IssuanceAttempted')),
-  'send attempt 2': (state) => recordAttempt(state, event.dataOf(event.attempted(2, 200), 'IssuanceAttempted')),
-  'send attempt 3': (state) => recordAttempt(state, event.dataOf(event.attempted(3, 200), 'IssuanceAttempted')),
-  'not sent': (state) => recordNotSent(state, event.dataOf(event.notSent(1, 200), 'IssuanceNotSent')),
-  unknown: (state) => recordUnknown(state, event.dataOf(event.unknown(1, 200), 'IssuanceOutcomeUnknown')),
-  reject: (state) => recordRejection(state, 1, { codes: ['E0188'] }, at(200)),
-  authorize: (state) => recordAuthorized(state, event.authorizedData(1, 200)),
-  'prove absent': (state) => recordAbsence(state, { attempt: 1, firstAbsentAt: at(100), now: at(200) }, event.limits),
+  'send attempt 1': (state) => decideAttempt(state, event.dataOf(event.attempted(1, 200), 'IssuanceAttempted')),
+  'send attempt 2': (state) => decideAttempt(state, event.dataOf(event.attempted(2, 200), 'IssuanceAttempted')),
+  'send attempt 3': (state) => decideAttempt(state, event.dataOf(event.attempted(3, 200), 'IssuanceAttempted')),
+  'not sent': (state) => decideNotSent(state, event.dataOf(event.notSent(1, 200), 'IssuanceNotSent')),
+  unknown: (state) => decideUnknown(state, event.dataOf(event.unknown(1, 200), 'IssuanceOutcomeUnknown')),
+  reject: (state) => decideRejection(state, { attempt: 1 }, { codes: ['E0188'] }, at(200)),
+  authorize: (state) => decideAuthorized(state, event.authorizedData(1, 200)),
+  'prove absent': (state) => decideAbsence(state, { attempt: 1, firstAbsentAt: at(100), now: at(200) }, event.limits),
   'find a foreign note': (state) =>
-    recordConflict(state, event.dataOf(event.conflictFound(1, 200), 'NumberConflictFound')),
-  'give up as unfit': (state) => recordUnfit(state, 'customer_name_missing', at(200)),
+    decideNumberConflict(state, event.dataOf(event.conflictFound(1, 200), 'NumberConflictFound')),
+  'give up as unfit': (state) => decideUnsendable(state, 'customer_name_missing', at(200)),
 };
 
 const OUTCOME = 'an outcome stands';
@@ -100,7 +100,7 @@ describe('given what is known of an attempt', () => {
     '"%s" of an attempt that is not the last changes nothing',
     (column) => {
       const later = given(event.accepted(), event.attempted(1, 1), event.notSent(1, 2), event.attempted(2, 5));
-      expect(event.told(commands[column]?.(later) ?? { stale: 'no command' })).toBe(
+      expect(event.told(commands[column]?.(later) ?? { refused: 'no command' })).toBe(
         ['not sent', 'unknown', 'reject'].includes(column) ? SO : NOT_LAST,
       );
     },

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { completesAbsence } from '../../../src/domain/invoice/next-issue-step.js';
 import {
-  recordAbsence,
-  recordAttempt,
-  recordAuthorized,
-  recordConflict,
-  recordNotSent,
-  recordRejection,
-  recordUnfit,
-  recordUnknown,
-  saidToExist,
-} from '../../../src/domain/invoice/record-issuance.js';
-import * as event from './fixtures.js';
+  decideAbsence,
+  decideAttempt,
+  decideAuthorized,
+  decideNotSent,
+  decideNumberConflict,
+  decideRejection,
+  decideUnknown,
+  decideUnsendable,
+  isKnownToExist,
+} from '../../../src/domain/invoice/decide-issuance.js';
+import { provesAbsence } from '../../../src/domain/invoice/send-steps.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { accepted, at, attempted, conflictFound, dataOf, given, limits, notSent, provenAbsent, unknown } = event;
 
@@ -21,15 +21,15 @@ describe('what is recorded', () => {
   it.each([
     [
       'of a send',
-      () => recordAttempt(given(accepted()), dataOf(attempted(1, 1), 'IssuanceAttempted')),
+      () => decideAttempt(given(accepted()), dataOf(attempted(1, 1), 'IssuanceAttempted')),
       attempted(1, 1),
     ],
-    ['of bytes that never left', () => recordNotSent(open, dataOf(notSent(1, 2), 'IssuanceNotSent')), notSent(1, 2)],
-    ['of no clear answer', () => recordUnknown(open, dataOf(unknown(1, 2), 'IssuanceOutcomeUnknown')), unknown(1, 2)],
-    ['of a note in hand', () => recordAuthorized(open, event.authorizedData(1, 2)), event.authorized(1, 2)],
+    ['of bytes that never left', () => decideNotSent(open, dataOf(notSent(1, 2), 'IssuanceNotSent')), notSent(1, 2)],
+    ['of no clear answer', () => decideUnknown(open, dataOf(unknown(1, 2), 'IssuanceOutcomeUnknown')), unknown(1, 2)],
+    ['of a note in hand', () => decideAuthorized(open, event.authorizedData(1, 2)), event.authorized(1, 2)],
     [
       'of a foreign note',
-      () => recordConflict(open, dataOf(conflictFound(1, 40), 'NumberConflictFound')),
+      () => decideNumberConflict(open, dataOf(conflictFound(1, 40), 'NumberConflictFound')),
       conflictFound(1, 40),
     ],
   ])('%s is all that the sender knows', (_what, decide, recorded) => {
@@ -38,14 +38,14 @@ describe('what is recorded', () => {
 
   it('of a refusal are its codes, its status and the authorizer’s words', () => {
     const answer = { codes: ['E0188'], httpStatus: 400, texts: ['CNPJ inválido'] };
-    expect(recordRejection(open, 1, answer, at(6))).toEqual({
+    expect(decideRejection(open, { attempt: 1 }, answer, at(6))).toEqual({
       events: [{ type: 'IssuanceRejected', data: { attempt: 1, ...answer, at: at(6) } }],
     });
   });
 
   it('of a refusal after a send that may have arrived is evidence, and says why', () => {
     const resent = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131));
-    expect(recordRejection(resent, 2, { codes: ['E0188'] }, at(132))).toEqual({
+    expect(decideRejection(resent, { attempt: 2 }, { codes: ['E0188'] }, at(132))).toEqual({
       events: [
         {
           type: 'IssuanceOutcomeUnknown',
@@ -56,7 +56,7 @@ describe('what is recorded', () => {
   });
 
   it('of a proven absence are the DPS and both times of asking', () => {
-    expect(recordAbsence(open, { attempt: 1, firstAbsentAt: at(36), now: at(96) }, limits)).toEqual({
+    expect(decideAbsence(open, { attempt: 1, firstAbsentAt: at(36), now: at(96) }, limits)).toEqual({
       events: [
         {
           type: 'IssuanceProvenAbsent',
@@ -67,7 +67,7 @@ describe('what is recorded', () => {
   });
 
   it('of a document that cannot be written is a safe failure with its reason, dated now', () => {
-    expect(recordUnfit(given(accepted()), 'customer_name_missing', at(3))).toEqual({
+    expect(decideUnsendable(given(accepted()), 'customer_name_missing', at(3))).toEqual({
       events: [{ type: 'IssuanceFailed', data: { failedAt: at(3), reason: 'customer_name_missing', at: at(3) } }],
     });
   });
@@ -76,38 +76,40 @@ describe('what is recorded', () => {
 describe('an answer belongs to its attempt', () => {
   it('and is taken for the second attempt when the first never left', () => {
     const second = given(accepted(), attempted(1, 1), notSent(1, 2), attempted(2, 5));
-    expect(recordUnknown(second, dataOf(unknown(2, 6), 'IssuanceOutcomeUnknown'))).toEqual({
+    expect(decideUnknown(second, dataOf(unknown(2, 6), 'IssuanceOutcomeUnknown'))).toEqual({
       events: [unknown(2, 6)],
     });
   });
 
   it('and changes nothing for an attempt that was never made', () => {
-    expect(recordNotSent(open, dataOf(notSent(2, 6), 'IssuanceNotSent'))).toEqual({ stale: 'an outcome stands' });
+    expect(decideNotSent(open, dataOf(notSent(2, 6), 'IssuanceNotSent'))).toEqual({ refused: 'an outcome stands' });
   });
 });
 
 describe('a refusal', () => {
   it('ends the invoice when every earlier attempt never left', () => {
     const second = given(accepted(), attempted(1, 1), notSent(1, 2), attempted(2, 5));
-    expect(recordRejection(second, 2, { codes: ['E0188'] }, at(6))).toEqual({ events: [event.rejected(2, 6)] });
+    expect(decideRejection(second, { attempt: 2 }, { codes: ['E0188'] }, at(6))).toEqual({
+      events: [event.rejected(2, 6)],
+    });
   });
 });
 
 describe('a note in hand', () => {
   it('is recorded whatever became of its attempt, as long as no outcome stands', () => {
     const resent = given(accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131));
-    expect(recordAuthorized(resent, event.authorizedData(1, 140))).toEqual({ events: [event.authorized(1, 140)] });
+    expect(decideAuthorized(resent, event.authorizedData(1, 140))).toEqual({ events: [event.authorized(1, 140)] });
   });
 
   const issued = given(accepted(), attempted(1, 1), event.authorized(1, 2));
 
   it('that stands already is no second event', () => {
-    expect(recordAuthorized(issued, event.authorizedData(1, 50))).toEqual({ events: [] });
+    expect(decideAuthorized(issued, event.authorizedData(1, 50))).toEqual({ events: [] });
   });
 
   it('with another access key never replaces the one that stands', () => {
-    expect(recordAuthorized(issued, { ...event.authorizedData(1, 50), accessKey: '6'.repeat(50) })).toEqual({
-      stale: 'an outcome stands',
+    expect(decideAuthorized(issued, { ...event.authorizedData(1, 50), accessKey: '6'.repeat(50) })).toEqual({
+      refused: 'an outcome stands',
     });
   });
 });
@@ -116,17 +118,17 @@ describe('"this DPS exists" (E0014)', () => {
   const told = [accepted(), attempted(1, 1), unknown(1, 2, ['E0500', 'E0014'])] as const;
 
   it('said of a DPS id forbids the proof of its absence for ever', () => {
-    expect(saidToExist(event.givenInvoice(...told), event.DPS_ID)).toBe(true);
-    expect(recordAbsence(given(...told), { attempt: 1, firstAbsentAt: at(36), now: at(3000) }, limits)).toEqual({
-      stale: 'the authorizer said that this DPS exists',
+    expect(isKnownToExist(event.givenInvoice(...told), event.DPS_ID)).toBe(true);
+    expect(decideAbsence(given(...told), { attempt: 1, firstAbsentAt: at(36), now: at(3000) }, limits)).toEqual({
+      refused: 'the authorizer said that this DPS exists',
     });
   });
 
   it('said of the second send forbids it as well', () => {
     const resent = [accepted(), attempted(1, 1), unknown(1, 2), provenAbsent(1, 130), attempted(2, 131)];
     const state = given(...resent, unknown(2, 132, ['E0014']));
-    expect(recordAbsence(state, { attempt: 2, firstAbsentAt: at(200), now: at(400) }, limits)).toEqual({
-      stale: 'the authorizer said that this DPS exists',
+    expect(decideAbsence(state, { attempt: 2, firstAbsentAt: at(200), now: at(400) }, limits)).toEqual({
+      refused: 'the authorizer said that this DPS exists',
     });
   });
 
@@ -135,16 +137,16 @@ describe('"this DPS exists" (E0014)', () => {
     const renumbered = attempted(2, 50);
     const next = { ...renumbered, data: { ...dataOf(renumbered, 'IssuanceAttempted'), number: 8, dpsId: other } };
     const history = [...told, conflictFound(1, 40), next as typeof renumbered] as const;
-    expect(saidToExist(event.givenInvoice(...history), other)).toBe(false);
-    expect(recordAbsence(given(...history), { attempt: 2, firstAbsentAt: at(90), now: at(150) }, limits)).toMatchObject(
+    expect(isKnownToExist(event.givenInvoice(...history), other)).toBe(false);
+    expect(decideAbsence(given(...history), { attempt: 2, firstAbsentAt: at(90), now: at(150) }, limits)).toMatchObject(
       { events: [{ type: 'IssuanceProvenAbsent', data: { dpsId: other } }] },
     );
   });
 
   it('is not what other codes say', () => {
-    expect(saidToExist(event.givenInvoice(accepted(), attempted(1, 1), unknown(1, 2, ['E0500'])), event.DPS_ID)).toBe(
-      false,
-    );
+    expect(
+      isKnownToExist(event.givenInvoice(accepted(), attempted(1, 1), unknown(1, 2, ['E0500'])), event.DPS_ID),
+    ).toBe(false);
   });
 });
 
@@ -159,9 +161,9 @@ describe('the proof of absence', () => {
     ['both later', 100, 400, true],
   ])('with %s', (_what, first, second, complete) => {
     const firstAbsentAt = first === undefined ? undefined : at(first);
-    expect(completesAbsence(send, firstAbsentAt, at(second), limits)).toBe(complete);
+    expect(provesAbsence(send, firstAbsentAt, at(second), limits)).toBe(complete);
     if (firstAbsentAt === undefined) return;
-    expect(event.told(recordAbsence(open, { attempt: 1, firstAbsentAt, now: at(second) }, limits))).toBe(
+    expect(event.told(decideAbsence(open, { attempt: 1, firstAbsentAt, now: at(second) }, limits))).toBe(
       complete ? 'IssuanceProvenAbsent' : 'the proof is not complete',
     );
   });

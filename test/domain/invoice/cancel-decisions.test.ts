@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import {
+  decideCancelAbsence,
+  decideCancelAttempt,
+  decideCancelNotSent,
+  decideCancelRejection,
+  decideCancelUnknown,
+  decideConfirmed,
+  decideTimeout,
+} from '../../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../../src/domain/invoice/decision.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import {
-  concludeCancellation,
-  recordCancelAbsence,
-  recordCancelAttempt,
-  recordCancelNotSent,
-  recordCancelRefusal,
-  recordCancelUnknown,
-  recordConfirmation,
-} from '../../../src/domain/invoice/record-cancellation.js';
 import type { InvoiceState } from '../../../src/domain/invoice/state.js';
-import * as event from './fixtures.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, dataOf, given, limits } = event;
 
@@ -34,15 +34,15 @@ const histories: Record<string, readonly InvoiceEvent[]> = {
 };
 
 const commands: Record<string, (state: InvoiceState) => Decision> = {
-  'send attempt 1': (state) => recordCancelAttempt(state, dataOf(cancelAttempted(1, 300), 'CancellationAttempted')),
-  'send attempt 2': (state) => recordCancelAttempt(state, dataOf(cancelAttempted(2, 300), 'CancellationAttempted')),
-  'not sent': (state) => recordCancelNotSent(state, dataOf(cancelNotSent(1, 300), 'CancellationNotSent')),
-  unknown: (state) => recordCancelUnknown(state, dataOf(cancelUnknown(1, 300), 'CancellationOutcomeUnknown')),
-  refuse: (state) => recordCancelRefusal(state, { request: 1, attempt: 1 }, { codes: ['E0822'] }, at(300)),
-  confirm: (state) => recordConfirmation(state, event.confirmationData(300)),
+  'send attempt 1': (state) => decideCancelAttempt(state, dataOf(cancelAttempted(1, 300), 'CancellationAttempted')),
+  'send attempt 2': (state) => decideCancelAttempt(state, dataOf(cancelAttempted(2, 300), 'CancellationAttempted')),
+  'not sent': (state) => decideCancelNotSent(state, dataOf(cancelNotSent(1, 300), 'CancellationNotSent')),
+  unknown: (state) => decideCancelUnknown(state, dataOf(cancelUnknown(1, 300), 'CancellationOutcomeUnknown')),
+  refuse: (state) => decideCancelRejection(state, { request: 1, attempt: 1 }, { codes: ['E0822'] }, at(300)),
+  confirm: (state) => decideConfirmed(state, event.confirmationData(300)),
   'prove absent': (state) =>
-    recordCancelAbsence(state, { request: 1, attempt: 1, firstAbsentAt: at(150), now: at(300) }, limits),
-  conclude: (state) => concludeCancellation(state, at(90_000), limits),
+    decideCancelAbsence(state, { request: 1, attempt: 1, firstAbsentAt: at(150), now: at(300) }, limits),
+  conclude: (state) => decideTimeout(state, at(90_000), limits),
 };
 
 const NONE = 'no such pending cancellation';
@@ -106,7 +106,26 @@ describe('a word on another request', () => {
 
   it('while its own words count', () => {
     const own = { ...dataOf(cancelUnknown(1, 102), 'CancellationOutcomeUnknown'), request: 2 };
-    expect(recordCancelUnknown(second, own)).toEqual({ events: [{ type: 'CancellationOutcomeUnknown', data: own }] });
+    expect(decideCancelUnknown(second, own)).toEqual({ events: [{ type: 'CancellationOutcomeUnknown', data: own }] });
+  });
+});
+
+describe('a time-out whose last look-up found the event', () => {
+  const due = 61 + 3600;
+
+  it('waits while the recording may be retried, and no longer', () => {
+    const waits = { refused: 'its confirmation is still to be recorded' };
+    const state = given(...sent);
+    expect(decideTimeout(state, at(due - 1), limits, true)).toEqual({ refused: 'not due' });
+    expect(decideTimeout(state, at(due), limits, true)).toEqual(waits);
+    expect(decideTimeout(state, at(due + 599), limits, true)).toEqual(waits);
+    expect(event.told(decideTimeout(state, at(due + 600), limits, true))).toBe(OVER);
+  });
+
+  it('waits for less in a rehearsal with short windows', () => {
+    const short = { ...limits, cancellationSeconds: 8 };
+    expect(decideTimeout(given(...sent), at(61 + 9), short, true)).toHaveProperty('refused');
+    expect(event.told(decideTimeout(given(...sent), at(61 + 10), short, true))).toBe(OVER);
   });
 });
 
@@ -114,13 +133,13 @@ describe('an answer belongs to its send', () => {
   const second = given(...sent, cancelNotSent(1, 62), cancelAttempted(2, 64));
 
   it('and is taken for the second when the first never left', () => {
-    expect(recordCancelUnknown(second, dataOf(cancelUnknown(2, 65), 'CancellationOutcomeUnknown'))).toEqual({
+    expect(decideCancelUnknown(second, dataOf(cancelUnknown(2, 65), 'CancellationOutcomeUnknown'))).toEqual({
       events: [cancelUnknown(2, 65)],
     });
   });
 
   it('and proves nothing of the second when it speaks of the first', () => {
     const first = { request: 1, attempt: 1, firstAbsentAt: at(200), now: at(400) };
-    expect(recordCancelAbsence(second, first, limits)).toEqual({ stale: 'not the last attempt' });
+    expect(decideCancelAbsence(second, first, limits)).toEqual({ refused: 'not the last attempt' });
   });
 });

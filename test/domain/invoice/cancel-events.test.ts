@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import {
-  concludeCancellation,
-  recordCancelAbsence,
-  recordCancelAttempt,
-  recordCancelNotSent,
-  recordCancelRefusal,
-  recordConfirmation,
-} from '../../../src/domain/invoice/record-cancellation.js';
-import * as event from './fixtures.js';
+  decideCancelAbsence,
+  decideCancelAttempt,
+  decideCancelNotSent,
+  decideCancelRejection,
+  decideConfirmed,
+  decideTimeout,
+} from '../../../src/domain/invoice/decide-cancellation.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, dataOf, given, limits } = event;
 
@@ -23,27 +23,27 @@ const blocked = (seconds: number) => notConfirmed({ reason: 'refused', codes: ['
 
 describe('what is recorded of a cancellation', () => {
   it.each([
-    ['send', () => recordCancelAttempt(pending(), dataOf(sent, 'CancellationAttempted')), sent],
+    ['send', () => decideCancelAttempt(pending(), dataOf(sent, 'CancellationAttempted')), sent],
     [
       'failure to send',
-      () => recordCancelNotSent(pending(sent), dataOf(cancelNotSent(1, 62), 'CancellationNotSent')),
+      () => decideCancelNotSent(pending(sent), dataOf(cancelNotSent(1, 62), 'CancellationNotSent')),
       cancelNotSent(1, 62),
     ],
-    ['confirmation', () => recordConfirmation(pending(sent), event.confirmationData(63)), event.cancelConfirmed(63)],
+    ['confirmation', () => decideConfirmed(pending(sent), event.confirmationData(63)), event.cancelConfirmed(63)],
   ])('%s is all that the sender knows', (_what, decide, recorded) => {
     expect(decide()).toEqual({ events: [recorded] });
   });
 
   it('refusal are the authorizer’s codes and words', () => {
     const answer = { codes: ['E0822'], httpStatus: 400, texts: ['prazo'] };
-    expect(recordCancelRefusal(pending(sent), { request: 1, attempt: 1 }, answer, at(62))).toEqual(
+    expect(decideCancelRejection(pending(sent), { request: 1, attempt: 1 }, answer, at(62))).toEqual(
       notConfirmed({ reason: 'refused', ...answer, at: at(62) }),
     );
   });
 
   it('time-out is no code and the instant of the sweep', () => {
-    expect(concludeCancellation(pending(), at(3659), limits)).toEqual({ stale: 'not due' });
-    expect(concludeCancellation(pending(), at(3660), limits)).toEqual(
+    expect(decideTimeout(pending(), at(3659), limits)).toEqual({ refused: 'not due' });
+    expect(decideTimeout(pending(), at(3660), limits)).toEqual(
       notConfirmed({ reason: 'timeout', codes: [], at: at(3660) }),
     );
   });
@@ -52,7 +52,7 @@ describe('what is recorded of a cancellation', () => {
 describe('a refusal after a send that may have arrived', () => {
   it('is evidence only, and look-ups go on until the time-out', () => {
     const resent = pending(sent, cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 201));
-    expect(recordCancelRefusal(resent, { request: 1, attempt: 2 }, { codes: ['E0822'] }, at(202))).toEqual({
+    expect(decideCancelRejection(resent, { request: 1, attempt: 2 }, { codes: ['E0822'] }, at(202))).toEqual({
       events: [
         {
           type: 'CancellationOutcomeUnknown',
@@ -66,7 +66,7 @@ describe('a refusal after a send that may have arrived', () => {
 
   it('but not after one that never left', () => {
     const resent = pending(sent, cancelNotSent(1, 62), cancelAttempted(2, 64));
-    expect(recordCancelRefusal(resent, { request: 1, attempt: 2 }, { codes: ['E0822'] }, at(65))).toEqual(
+    expect(decideCancelRejection(resent, { request: 1, attempt: 2 }, { codes: ['E0822'] }, at(65))).toEqual(
       notConfirmed({ reason: 'refused', codes: ['E0822'], at: at(65) }),
     );
   });
@@ -74,12 +74,12 @@ describe('a refusal after a send that may have arrived', () => {
 
 describe('the event is not there', () => {
   const absence = (events: InvoiceEvent[], attempt: number, first: number, now: number) =>
-    recordCancelAbsence(pending(...events), { request: 1, attempt, firstAbsentAt: at(first), now: at(now) }, limits);
+    decideCancelAbsence(pending(...events), { request: 1, attempt, firstAbsentAt: at(first), now: at(now) }, limits);
 
   it('proven by two look-ups after the deadline, far enough apart', () => {
     const unclear = [sent, cancelUnknown(1, 62)];
-    expect(absence(unclear, 1, 95, 400)).toEqual({ stale: 'the proof is not complete' });
-    expect(absence(unclear, 1, 96, 155)).toEqual({ stale: 'the proof is not complete' });
+    expect(absence(unclear, 1, 95, 400)).toEqual({ refused: 'the proof is not complete' });
+    expect(absence(unclear, 1, 96, 155)).toEqual({ refused: 'the proof is not complete' });
     expect(absence(unclear, 1, 96, 156)).toEqual({
       events: [
         {
@@ -104,13 +104,15 @@ describe('the event is not there', () => {
       ...[sent, cancelUnknown(1, 62), cancelAbsent(1, 200)],
       ...[cancelAttempted(2, 201), cancelUnknown(2, 202, ['E0840'])],
     ];
-    expect(absence(events, 2, 232, 232)).toEqual({ stale: 'the proof is not complete' });
-    expect(absence(events, 2, 240, 299)).toEqual({ stale: 'the proof is not complete' });
+    expect(absence(events, 2, 232, 232)).toEqual({ refused: 'the proof is not complete' });
+    expect(absence(events, 2, 240, 299)).toEqual({ refused: 'the proof is not complete' });
     expect(absence(events, 2, 240, 300)).toEqual(blocked(300));
   });
 
   it('after another code than E0840: no refusal, however often', () => {
-    expect(absence([sent, cancelUnknown(1, 62, ['E0500'])], 1, 96, 96)).toEqual({ stale: 'the proof is not complete' });
-    expect(absence([sent], 1, 96, 96)).toEqual({ stale: 'the proof is not complete' });
+    expect(absence([sent, cancelUnknown(1, 62, ['E0500'])], 1, 96, 96)).toEqual({
+      refused: 'the proof is not complete',
+    });
+    expect(absence([sent], 1, 96, 96)).toEqual({ refused: 'the proof is not complete' });
   });
 });

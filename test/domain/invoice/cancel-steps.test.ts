@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { nextCancelStep } from '../../../src/domain/invoice/next-cancel-step.js';
-import type { LookupProgress } from '../../../src/domain/invoice/next-issue-step.js';
-import * as event from './fixtures.js';
+import type { LookupProgress } from '../../../src/domain/invoice/send-steps.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelRequested, cancelUnknown, given, limits } = event;
 
@@ -59,6 +59,15 @@ describe('a pending cancellation', () => {
     expect(step(slow, 71)).toMatchObject({ do: 'resend', attempt: 2 });
   });
 
+  it('whose bytes never left waits by the sends not sent in a row, whatever was sent before', () => {
+    const events = [
+      ...[cancelAttempted(1, 61), cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 200)],
+      ...[cancelUnknown(2, 201), cancelAbsent(2, 400), cancelAttempted(3, 400), cancelNotSent(3, 400)],
+    ];
+    expect(step(events, 400)).toEqual({ do: 'wait', until: at(401) });
+    expect(step(events, 401)).toMatchObject({ do: 'resend', attempt: 4 });
+  });
+
   it('whose event is proven absent goes again at once, the same bytes', () => {
     expect(step([cancelAttempted(1, 61), cancelUnknown(1, 62), cancelAbsent(1, 200)], 200)).toMatchObject({
       do: 'resend',
@@ -99,7 +108,7 @@ describe('a pending cancellation always ends', () => {
   });
 
   it('after one last look-up, if anything was sent', () => {
-    expect(step([], 3660)).toStrictEqual({ do: 'conclude' });
+    expect(step([], 3660)).toStrictEqual({ do: 'conclude', verdict: 'timeout' });
     expect(step([cancelAttempted(1, 70)], 3670)).toMatchObject({ do: 'conclude', lookUpFirst: { attempt: 1 } });
   });
 });

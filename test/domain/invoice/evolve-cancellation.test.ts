@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { Cancellation } from '../../../src/domain/invoice/state.js';
-import { invoiceStatus } from '../../../src/domain/invoice/view.js';
-import * as event from './fixtures.js';
+import { invoiceStatus } from '../../../src/domain/invoice/status.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, givenInvoice } = event;
 

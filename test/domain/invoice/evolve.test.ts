@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { IssueAttempt } from '../../../src/domain/invoice/state.js';
-import * as event from './fixtures.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { accepted, at, attempted, given, givenInvoice, notSent, provenAbsent, unknown } = event;
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cancelableUntil, cancelRefusal } from '../../../src/domain/invoice/request-cancellation.js';
-import { invoiceView, isDownloadable } from '../../../src/domain/invoice/view.js';
-import { ACCESS_KEY, at, dataOf, givenInvoice, imported, T0 } from './fixtures.js';
+import { isDownloadable } from '../../../src/domain/invoice/status.js';
+import { invoiceView } from '../../../src/http/invoice-body.js';
+import { ACCESS_KEY, at, dataOf, givenInvoice, imported, T0 } from '../../support/fixture/invoice.js';
 
 const importedData = dataOf(imported(), 'InvoiceImported');
 

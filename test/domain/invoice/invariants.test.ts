@@ -1,14 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import * as cancellation from '../../../src/domain/invoice/decide-cancellation.js';
+import * as issuance from '../../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../../src/domain/invoice/decision.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
-import { dueVerdict } from '../../../src/domain/invoice/next-issue-step.js';
-import * as cancellation from '../../../src/domain/invoice/record-cancellation.js';
-import * as issuance from '../../../src/domain/invoice/record-issuance.js';
+import { verdictByTime } from '../../../src/domain/invoice/next-issue-step.js';
 import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
 import { type Invoice, type InvoiceState, lastOf } from '../../../src/domain/invoice/state.js';
-import { invoiceStatus } from '../../../src/domain/invoice/view.js';
-import { accepted, at, attempted, authorizedData, cancelAttempted, dataOf, given, limits } from './fixtures.js';
+import { invoiceStatus } from '../../../src/domain/invoice/status.js';
+import {
+  accepted,
+  at,
+  attempted,
+  authorizedData,
+  cancelAttempted,
+  dataOf,
+  given,
+  limits,
+} from '../../support/fixture/invoice.js';
 
 type Command = (invoice: Invoice, seconds: number) => Decision;
 
@@ -19,27 +28,25 @@ const sendOf = (invoice: Invoice): number => lastOf(invoice.cancellation?.sends 
 /** Everything that workers, sweepers and clients may ask for, in any order and at any time. */
 const commands: Record<string, Command> = {
   attempt: (invoice, s) =>
-    issuance.recordAttempt(invoice, dataOf(attempted(attemptOf(invoice) + 1, s), 'IssuanceAttempted')),
+    issuance.decideAttempt(invoice, dataOf(attempted(attemptOf(invoice) + 1, s), 'IssuanceAttempted')),
   notSent: (invoice, s) =>
-    issuance.recordNotSent(invoice, { attempt: attemptOf(invoice), reason: 'refused', codes: [], at: at(s) }),
+    issuance.decideNotSent(invoice, { attempt: attemptOf(invoice), reason: 'refused', codes: [], at: at(s) }),
   unknown: (invoice, s) =>
-    issuance.recordUnknown(invoice, { attempt: attemptOf(invoice), reason: 'timeout', codes: [], at: at(s) }),
-  reject: (invoice, s) => issuance.recordRejection(invoice, attemptOf(invoice), { codes: ['E0188'] }, at(s)),
-  authorize: (invoice, s) => issuance.recordAuthorized(invoice, authorizedData(attemptOf(invoice), s)),
+    issuance.decideUnknown(invoice, { attempt: attemptOf(invoice), reason: 'timeout', codes: [], at: at(s) }),
+  reject: (invoice, s) =>
+    issuance.decideRejection(invoice, { attempt: attemptOf(invoice) }, { codes: ['E0188'] }, at(s)),
+  authorize: (invoice, s) => issuance.decideAuthorized(invoice, authorizedData(attemptOf(invoice), s)),
   absent: (invoice, s) =>
-    issuance.recordAbsence(invoice, { attempt: attemptOf(invoice), firstAbsentAt: at(s - 61), now: at(s) }, limits),
-  conclude: (invoice, s) => issuance.conclude(invoice, dueVerdict(invoice, limits), at(s), limits),
-  requestCancel: (invoice, s) => {
-    const decision = requestCancellation(invoice, { now: at(s) });
-    return 'events' in decision ? decision : { stale: decision.refused };
-  },
+    issuance.decideAbsence(invoice, { attempt: attemptOf(invoice), firstAbsentAt: at(s - 61), now: at(s) }, limits),
+  conclude: (invoice, s) => issuance.decideVerdict(invoice, verdictByTime(invoice, limits), at(s), limits),
+  requestCancel: (invoice, s) => requestCancellation(invoice, { now: at(s) }),
   cancelAttempt: (invoice, s) =>
-    cancellation.recordCancelAttempt(
+    cancellation.decideCancelAttempt(
       invoice,
       dataOf(cancelAttempted(sendOf(invoice) + 1, s, requestOf(invoice)), 'CancellationAttempted'),
     ),
   cancelUnknown: (invoice, s) =>
-    cancellation.recordCancelUnknown(invoice, {
+    cancellation.decideCancelUnknown(invoice, {
       request: requestOf(invoice),
       attempt: sendOf(invoice),
       reason: 'x',
@@ -47,11 +54,11 @@ const commands: Record<string, Command> = {
       at: at(s),
     }),
   cancelConfirm: (invoice, s) =>
-    cancellation.recordConfirmation(invoice, {
+    cancellation.decideConfirmed(invoice, {
       ...{ request: requestOf(invoice), eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
       ...{ canceledAt: at(s), evidence: 'lookup' as const, at: at(s) },
     }),
-  cancelConclude: (invoice, s) => cancellation.concludeCancellation(invoice, at(s), limits),
+  cancelConclude: (invoice, s) => cancellation.decideTimeout(invoice, at(s), limits),
 };
 
 const history = fc.record({
@@ -98,16 +105,16 @@ describe('whatever is asked, in any order', () => {
     fc.assert(
       fc.property(history, (played) => {
         play(played, (_before, decision, after, again) => {
-          if ('stale' in decision || decision.events.length === 0) return;
+          if ('refused' in decision || decision.events.length === 0) return;
           if (
             decision.events[0]?.type === 'IssuanceAttempted' ||
             decision.events[0]?.type === 'CancellationAttempted'
           ) {
             const repeated =
               decision.events[0].type === 'IssuanceAttempted'
-                ? issuance.recordAttempt(after, decision.events[0].data)
+                ? issuance.decideAttempt(after, decision.events[0].data)
                 : undefined;
-            if (repeated !== undefined) expect('stale' in repeated).toBe(true);
+            if (repeated !== undefined) expect('refused' in repeated).toBe(true);
             return;
           }
           expect('events' in again ? again.events : []).toEqual([]);

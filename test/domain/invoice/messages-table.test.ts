@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { areas } from '../../../src/domain/invoice/messages/areas.js';
 import { ownReasons, reasonOf } from '../../../src/domain/invoice/messages/reasons.js';
+import { officialCodesFile } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
-import { officialCodesFile } from '../../support/samples.js';
 
 type OfficialCode = { code: string; message: string; condition: string; field: string };
 
@@ -20,13 +20,13 @@ const officialCodes = (): readonly OfficialCode[] =>
 const areaCodes = Object.values(areas).flatMap(({ codes }) => codes.trim().split(/\s+/));
 const reasons = [...new Set([...ownReasons.values(), ...Object.values(areas).map(({ reason }) => reason)])];
 
-/** Every run of so many words in a row. */
+/** Every sequence of `words` consecutive words. */
 const runsOf = (text: string, words: number): readonly string[] => {
   const all = text.toLowerCase().match(/[\p{L}\d]+/gu) ?? [];
   return all.flatMap((_word, at) => (at + words <= all.length ? [all.slice(at, at + words).join(' ')] : []));
 };
 
-/** domain.md section 17, its ranges written out. */
+/** The codes of docs/national-system.md#codes-met-most, with the ranges written out. */
 const MET_MOST =
   'E0004 E0006 E0008 E0010 E0014 E0015 E0016 E0037 E0038 E0039 E0041 E0084 E0116 E0119 E0120 E0121 E0124 E0128 E0160 ' +
   'E0162 E0166 E0174 E0175 E0188 E0190 E0202 E0206 E0207 E0234 E0237 E0240 E0310 E0312 E0314 E0315 E0316 E0318 E0322 ' +

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { cancellationError, invoiceError } from '../../../src/domain/invoice/issue-messages.js';
 import { areaReasons } from '../../../src/domain/invoice/messages/areas.js';
 import { cancellationReasonOf, reasonOf } from '../../../src/domain/invoice/messages/reasons.js';
-import { accepted, at, attempted, authorized, givenInvoice, interrupted, rejected } from './fixtures.js';
+import { cancellationError, invoiceError } from '../../../src/http/invoice-error.js';
+import {
+  accepted,
+  at,
+  attempted,
+  authorized,
+  givenInvoice,
+  interrupted,
+  rejected,
+} from '../../support/fixture/invoice.js';
 
-/** The reasons that a shop owner can act on, word for word (domain.md section 17). */
+/** The reasons that a shop owner can act on, word for word (docs/national-system.md#codes-met-most). */
 const reasons: readonly [string, string][] = [
   ['E0008', 'A data de emissão ficou adiante do relógio do sistema nacional. Emita de novo em alguns minutos.'],
   ['E0037', 'O município do prestador não está no cadastro do convênio nacional. Fale com o suporte.'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cancelableUntil, requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
 import type { Invoice } from '../../../src/domain/invoice/state.js';
 import { addSeconds, instant, lastSecondOfBrasiliaMonth } from '../../../src/domain/shared/time.js';
-import { accepted, attempted, authorizedData, givenInvoice } from './fixtures.js';
+import { accepted, attempted, authorizedData, givenInvoice } from '../../support/fixture/invoice.js';
 
 const issuedAt = (authorizedAt: string): Invoice =>
   givenInvoice(accepted(), attempted(1, 1), { type: 'Authorized', data: { ...authorizedData(1, 2), authorizedAt } });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type LookupProgress, nextIssueStep } from '../../../src/domain/invoice/next-issue-step.js';
+import { nextIssueStep } from '../../../src/domain/invoice/next-issue-step.js';
+import type { LookupProgress } from '../../../src/domain/invoice/send-steps.js';
 import type { InvoiceState } from '../../../src/domain/invoice/state.js';
 import {
   accepted,
@@ -14,7 +15,7 @@ import {
   provenAbsent,
   rejected,
   unknown,
-} from './fixtures.js';
+} from '../../support/fixture/invoice.js';
 
 const step = (state: InvoiceState, seconds: number, progress: LookupProgress = { asked: 0 }) =>
   nextIssueStep(state, at(seconds), limits, progress);
@@ -53,7 +54,7 @@ describe('an attempt without an answer', () => {
   it('is left alone until its deadline, then looked up', () => {
     const state = given(accepted(), attempted(1, 1));
     expect(step(state, 10)).toEqual({ do: 'wait', until: at(36) });
-    expect(step(state, 36)).toMatchObject({ do: 'look_up', attempt: { attempt: 1 } });
+    expect(step(state, 36)).toMatchObject({ do: 'look_up', send: { attempt: 1 } });
   });
 
   it('is left alone until then also when an earlier attempt was looked up', () => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import {
   differenceOf,
-  type Held,
   isInSample,
   isReconcilable,
-  reconciliationQuestions,
+  type LookupFinding,
+  reconciliationLookups,
 } from '../../../src/domain/invoice/reconciliation.js';
 import type { FoundDocument } from '../../../src/domain/invoice/sent-document.js';
 import {
@@ -27,7 +27,7 @@ import {
   notSent,
   rejected,
   unknown,
-} from './fixtures.js';
+} from '../../support/fixture/invoice.js';
 
 const OTHER_KEY = '4'.repeat(50);
 const SECOND_ID = 'DPS330455721234567800019500001000000000000008';
@@ -44,7 +44,7 @@ const neverLeft: InvoiceEvent[] = [
 const nobodyKnows = [accepted(), attempted(1, 1), unknown(1, 2), interrupted];
 const canceled = [...issued, cancelRequested(3), cancelAttempted(1, 4), cancelConfirmed(5)];
 const cancelFailed = [...issued, cancelRequested(3), cancelAttempted(1, 4), cancelNotConfirmed(3700)];
-/** The first number was somebody else's; the note came under the second. */
+/** The first number was used by another party; the note came under the second number. */
 const renumbered: InvoiceEvent[] = [
   accepted(),
   attempted(1, 1),
@@ -53,12 +53,12 @@ const renumbered: InvoiceEvent[] = [
   authorized(2, 42),
 ];
 
-const note = (held: ({ accessKey: string } & FoundDocument) | 'absent', dpsId = DPS_ID): Held => ({
+const note = (held: ({ accessKey: string } & FoundDocument) | 'absent', dpsId = DPS_ID): LookupFinding => ({
   about: 'note',
   dpsId,
   held,
 });
-const event = (held: 'absent' | 'event'): Held => ({ about: 'cancellation', accessKey: ACCESS_KEY, held });
+const event = (held: 'absent' | 'event'): LookupFinding => ({ about: 'cancellation', accessKey: ACCESS_KEY, held });
 const ours = note({ accessKey: ACCESS_KEY, digest: 'digest' });
 const foreign = note({ accessKey: OTHER_KEY, digest: 'foreign' });
 const contradictory = { accessKey: OTHER_KEY, digest: '', contradiction: { claimed: '', computed: 'x' } };
@@ -149,16 +149,16 @@ describe('what the authorizer holds, beside an outcome of ours', () => {
 
 describe('what is asked of an invoice', () => {
   it('is each DPS id once, sent or not, and for an issued one its cancellation', () => {
-    expect(reconciliationQuestions(givenInvoice(...neverLeft))).toEqual([{ about: 'note', dpsId: DPS_ID }]);
+    expect(reconciliationLookups(givenInvoice(...neverLeft))).toEqual([{ about: 'note', dpsId: DPS_ID }]);
     const resent = [accepted(), attempted(1, 1), notSent(1, 2), attempted(2, 3), authorized(2, 4)];
-    expect(reconciliationQuestions(givenInvoice(...resent))).toEqual([
+    expect(reconciliationLookups(givenInvoice(...resent))).toEqual([
       { about: 'note', dpsId: DPS_ID },
       { about: 'cancellation', accessKey: ACCESS_KEY },
     ]);
   });
 
   it('is nothing about an id that is known to be somebody else’s', () => {
-    expect(reconciliationQuestions(givenInvoice(...renumbered))).toEqual([
+    expect(reconciliationLookups(givenInvoice(...renumbered))).toEqual([
       { about: 'note', dpsId: SECOND_ID },
       { about: 'cancellation', accessKey: ACCESS_KEY },
     ]);
@@ -166,7 +166,7 @@ describe('what is asked of an invoice', () => {
 
   it('is nothing where nothing was ever signed', () => {
     const state = givenInvoice(accepted(), { type: 'NotProcessed', data: { failedAt: at(900), at: at(900) } });
-    expect(reconciliationQuestions(state)).toEqual([]);
+    expect(reconciliationLookups(state)).toEqual([]);
   });
 });
 

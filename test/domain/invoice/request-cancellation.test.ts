@@ -6,7 +6,7 @@ import {
   cancelableUntil,
   requestCancellation,
 } from '../../../src/domain/invoice/request-cancellation.js';
-import * as event from './fixtures.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { accepted, at, attempted, authorized, givenInvoice } = event;
 
@@ -35,7 +35,7 @@ describe('a request to cancel', () => {
   });
 });
 
-/** Canceled, in progress, not cancelable, window closed: the first that holds answers (reading 29). */
+/** The refusals in their order: canceled, in progress, not cancelable, window closed. The first that applies is answered (CANCEL-3). */
 const refusals: readonly [string, readonly InvoiceEvent[], string, CancelRefusal | undefined][] = [
   ['issued, in its month', issued, at(60), undefined],
   ['issued, in an earlier month', issued, AFTER_THE_MONTH, 'nfse.cancel_window_closed'],

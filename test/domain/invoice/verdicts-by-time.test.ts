@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decideVerdict } from '../../../src/domain/invoice/decide-issuance.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { dueVerdict, type IssueVerdict, nextIssueStep } from '../../../src/domain/invoice/next-issue-step.js';
-import { conclude } from '../../../src/domain/invoice/record-issuance.js';
-import * as event from './fixtures.js';
+import { type IssueVerdict, nextIssueStep, verdictByTime } from '../../../src/domain/invoice/next-issue-step.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { accepted, at, attempted, conflictFound, given, givenInvoice, limits, notSent, provenAbsent, unknown } = event;
 
-/** Acceptance at 12:00:00. Each verdict, and the instant from which it may be recorded (design section 6, 6). */
+/** Acceptance at 12:00:00. Each verdict, and the instant from which it may be recorded (docs/architecture.md#never-twice, point 8). */
 const verdicts: readonly [string, readonly InvoiceEvent[], IssueVerdict['event'], string][] = [
   ['queued', [accepted()], 'NotProcessed', '2026-11-21T12:15:00.000Z'],
   [
@@ -53,25 +53,25 @@ const kinds = ['NotProcessed', 'IssuanceFailed', 'IssuanceInterrupted'] as const
 describe('the verdict of time', () => {
   it.each(verdicts)('on an invoice %s', (_what, history, type, failedAt) => {
     const verdict = { event: type, failedAt };
-    expect(dueVerdict(givenInvoice(...history), limits)).toEqual(verdict);
+    expect(verdictByTime(givenInvoice(...history), limits)).toEqual(verdict);
     const before = new Date(Date.parse(failedAt) - 1).toISOString();
-    expect(conclude(given(...history), verdict, before, limits)).toEqual({ stale: 'not due' });
-    expect(conclude(given(...history), verdict, failedAt, limits)).toEqual({
+    expect(decideVerdict(given(...history), verdict, before, limits)).toEqual({ refused: 'not due' });
+    expect(decideVerdict(given(...history), verdict, failedAt, limits)).toEqual({
       events: [{ type, data: { failedAt, at: failedAt } }],
     });
   });
 
   it.each(verdicts)('dates the end by its due instant and not by the sweep: %s', (_what, history, type, failedAt) => {
     const late = '2026-11-22T12:00:00.000Z';
-    expect(conclude(given(...history), { event: type, failedAt }, late, limits)).toEqual({
+    expect(decideVerdict(given(...history), { event: type, failedAt }, late, limits)).toEqual({
       events: [{ type, data: { failedAt, at: late } }],
     });
   });
 
   it.each(verdicts)('is the state’s own, whatever the sweep believed: %s', (_what, history, type) => {
     for (const other of kinds.filter((kind) => kind !== type)) {
-      const decision = conclude(given(...history), { event: other, failedAt: at(0) }, at(90_000), limits);
-      expect(decision).toEqual({ stale: 'not due' });
+      const decision = decideVerdict(given(...history), { event: other, failedAt: at(0) }, at(90_000), limits);
+      expect(decision).toEqual({ refused: 'not due' });
     }
   });
 
@@ -82,7 +82,7 @@ describe('the verdict of time', () => {
         const now = new Date(Date.parse(failedAt) + offsetMs).toISOString();
         const step = nextIssueStep(given(...history), now, limits, { asked: 0 });
         expect(step.do === 'conclude').toBe(offsetMs >= 0);
-        const decision = conclude(given(...history), { event: type, failedAt }, now, limits);
+        const decision = decideVerdict(given(...history), { event: type, failedAt }, now, limits);
         expect('events' in decision).toBe(offsetMs >= 0);
       }),
     );
@@ -91,9 +91,11 @@ describe('the verdict of time', () => {
   it('leaves an outcome alone', () => {
     const issued = given(accepted(), attempted(1, 1), event.authorized(1, 2));
     for (const kind of kinds) {
-      expect(conclude(issued, { event: kind, failedAt: at(0) }, at(90_000), limits)).toEqual({ events: [] });
+      expect(decideVerdict(issued, { event: kind, failedAt: at(0) }, at(90_000), limits)).toEqual({ events: [] });
     }
-    expect(conclude(given(), { event: 'NotProcessed', failedAt: at(0) }, at(90_000), limits)).toEqual({ events: [] });
+    expect(decideVerdict(given(), { event: 'NotProcessed', failedAt: at(0) }, at(90_000), limits)).toEqual({
+      events: [],
+    });
   });
 });
 
@@ -103,19 +105,29 @@ describe('a foreign note that may be our own', () => {
 
   it('ends the invoice at once, dated by the discovery', () => {
     expect(nextIssueStep(given(...history), at(701), limits, { asked: 0 })).toEqual({ do: 'conclude', verdict });
-    expect(conclude(given(...history), verdict, at(701), limits)).toEqual({
+    expect(decideVerdict(given(...history), verdict, at(701), limits)).toEqual({
       events: [{ type: 'IssuanceInterrupted', data: { failedAt: at(700), at: at(701) } }],
     });
   });
 
   it('never as failed or not processed', () => {
     for (const kind of ['IssuanceFailed', 'NotProcessed'] as const) {
-      expect(conclude(given(...history), { ...verdict, event: kind }, at(701), limits)).toEqual({ stale: 'not due' });
+      expect(decideVerdict(given(...history), { ...verdict, event: kind }, at(701), limits)).toEqual({
+        refused: 'not due',
+      });
     }
   });
 
   it('with other content gives time to a new number', () => {
     const other = given(accepted(), attempted(1, 600), unknown(1, 630), conflictFound(1, 700, false));
-    expect(conclude(other, verdict, at(701), limits)).toEqual({ stale: 'not due' });
+    expect(decideVerdict(other, verdict, at(701), limits)).toEqual({ refused: 'not due' });
+  });
+});
+
+it('a document that the last look-up has shown turns "not sent" into "nobody knows"', () => {
+  const state = given(accepted(), attempted(1, 0), notSent(1, 1));
+  const verdict = { event: 'IssuanceFailed', failedAt: at(3600) } as const;
+  expect(decideVerdict(state, verdict, at(3600), limits, true)).toEqual({
+    events: [{ type: 'IssuanceInterrupted', data: { failedAt: at(3600), at: at(3600) } }],
   });
 });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import type { Customer } from '../../../src/domain/invoice/facts.js';
+import type { Customer, InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
-import { failedAttempts, invoiceStatus, invoiceView, isDownloadable } from '../../../src/domain/invoice/view.js';
-import * as event from './fixtures.js';
+import { failedAttempts, invoiceStatus, isDownloadable } from '../../../src/domain/invoice/status.js';
+import { invoiceView } from '../../../src/http/invoice-body.js';
+import * as event from '../../support/fixture/invoice.js';
 
 const { accepted, ACCESS_KEY, at, attempted, authorized, givenInvoice, notSent, provenAbsent, unknown } = event;
 
 const NOW = at(4000);
 
-/** What every body of the fixture's invoice shows, whatever became of it. */
+/** The members of every body of the fixture's invoice, in each state. */
 const facts = {
   ...{ object: 'nfse', id: 'nfse_11111111-1111-4111-8111-111111111111', livemode: true, amount_in_cents: 150_000 },
   ...{ description: 'Desenvolvimento de sistema', competence: '2026-11-21', reference: 'pedido-1' },

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { visible } from '../../../src/domain/invoice/view.js';
-import { accepted, at, given, imported } from './fixtures.js';
+import { visible } from '../../../src/domain/invoice/status.js';
+import { accepted, at, given, imported } from '../../support/fixture/invoice.js';
 
 describe('what a reader may see', () => {
   const WEEK = 604_800;

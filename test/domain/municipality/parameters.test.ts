@@ -2,23 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { demandsNow } from '../../../src/domain/municipality/demands.js';
 import {
   ageSeconds,
+  type CachedParameters,
+  cacheKeyOf,
   dottedService,
-  type KeptParameters,
-  placeOfQuestion,
   USED_SECONDS,
   usableConvenio,
 } from '../../../src/domain/municipality/parameters.js';
-import { at, T0 } from '../invoice/fixtures.js';
+import { at, T0 } from '../../support/fixture/invoice.js';
 
-const convenio = (changes: object, toldAt = T0): KeptParameters => ({
+const convenio = (changes: object, knownAt = T0): CachedParameters => ({
   place: 'convenio',
-  told: { kind: 'convenio', isActive: true, nationalEmitter: true, ...changes },
-  toldAt,
+  known: { kind: 'convenio', isActive: true, nationalEmitter: true, ...changes },
+  knownAt,
 });
 
 const onlyRegistered = convenio({ rfbContributors: false });
 const anyone = convenio({ rfbContributors: true });
-const inactive: KeptParameters = { place: 'convenio', told: { kind: 'convenio', isActive: false }, toldAt: T0 };
+const inactive: CachedParameters = { place: 'convenio', known: { kind: 'convenio', isActive: false }, knownAt: T0 };
 
 describe('what a municipality demands', () => {
   it.each([
@@ -55,8 +55,8 @@ describe('a question to the parameters API', () => {
   });
 
   it('has one place, whatever day it is asked for', () => {
-    expect(placeOfQuestion({ kind: 'convenio' })).toBe('convenio');
-    expect(placeOfQuestion({ kind: 'aliquota', service: '01.07.01.000' })).toBe('aliquota/01.07.01.000');
+    expect(cacheKeyOf({ kind: 'convenio' })).toBe('convenio');
+    expect(cacheKeyOf({ kind: 'aliquota', service: '01.07.01.000' })).toBe('aliquota/01.07.01.000');
   });
 
   it('has an answer whose age is never negative', () => {

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { evolveCatalog, overlaidCatalogue, replaceLines } from '../../../src/domain/catalog/catalog.js';
-import { catalogStream, type OperatorLine } from '../../../src/domain/catalog/events.js';
+import {
+  catalogStream,
+  evolveCatalog,
+  type OperatorLine,
+  overlaidCatalogue,
+  replaceLines,
+} from '../../../src/domain/catalog/catalog.js';
 import type { Catalogue } from '../../../src/domain/company/line-selection.js';
 import {
   evolveMunicipality,

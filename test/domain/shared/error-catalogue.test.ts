@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
+import { specificationFile } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
-import { specificationFile } from '../../support/samples.js';
 
 const entries = Object.entries(errorCatalogue);
 
 describe('the error catalogue', () => {
-  itWith('specification', 'has exactly the codes and statuses of the specification', () => {
+  itWith('specification', 'has exactly the codes and statuses of the interface specification', () => {
     const table = [...readFileSync(specificationFile, 'utf8').matchAll(/^\| ([a-z_.]+) \| (\d{3}) \|/gm)];
     const specified = Object.fromEntries(table.map(([, code, status]) => [code, Number(status)]));
     expect(Object.keys(specified).length).toBeGreaterThan(40);
     expect(Object.fromEntries(entries.map(([code, { status }]) => [code, status]))).toEqual(specified);
   });
 
-  it('names as repeatable only what the specification names', () => {
+  it('names as repeatable only what the contract names (ERR-retryable-set)', () => {
     const retryable = entries.filter(([, entry]) => entry.retryable).map(([code]) => code);
     expect(retryable.sort()).toEqual([
       'idempotency_key_in_use',

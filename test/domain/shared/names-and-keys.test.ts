@@ -57,7 +57,7 @@ describe('check digits of access keys', () => {
     [zeros, '0'],
     // Weight 2 times 5 is 10, remainder 10, digit 1.
     [`${zeros.slice(1)}5`, '1'],
-    // Weight 2 times 1: remainder 2, the first that gives a digit of its own.
+    // Weight 2 times 1: remainder 2, the smallest that does not give the digit 0.
     [`${zeros.slice(1)}1`, '9'],
     // 3 times 4 is 12: remainder 1, digit 0 by rule.
     [`${zeros.slice(2)}40`, '0'],

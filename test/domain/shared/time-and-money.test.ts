@@ -10,7 +10,7 @@ import {
   instantOfStamp,
   isBefore,
   lastSecondOfBrasiliaMonth,
-  latest,
+  laterOf,
   nextBrasiliaMonth,
 } from '../../../src/domain/shared/time.js';
 
@@ -18,7 +18,7 @@ describe('instants', () => {
   it('are compared and moved in milliseconds', () => {
     const [early, late] = ['2026-11-21T12:00:00.000Z', '2026-11-21T12:00:00.001Z'];
     expect([isBefore(early, late), isBefore(late, early), isBefore(early, early)]).toEqual([true, false, false]);
-    expect([latest(early, late), latest(late, early)]).toEqual([late, late]);
+    expect([laterOf(early, late), laterOf(late, early)]).toEqual([late, late]);
     expect(addSeconds(early, -0.5)).toBe('2026-11-21T11:59:59.500Z');
   });
 
@@ -51,7 +51,7 @@ describe('stamps', () => {
   });
 });
 
-/** Literal instants, written by hand from the calendar (readings 3 and 48). */
+/** Literal instants, written by hand from the calendar (INV-cancelable_until, CANCEL-1). */
 describe('ends of months in Brasília', () => {
   it.each([
     ['2026-11-21T12:00:00.000Z', '2026-12-01T03:00:00.000Z', '2026-12-01T02:59:59.000Z'],

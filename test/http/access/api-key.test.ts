@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apiKeyText, modeOfApiKey } from '../../../src/domain/company/api-key.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { apiKeyText, modeOfApiKey } from '../../../src/domain/company/company.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 describe('the form of a key', () => {
   it.each(['live', 'test'] as const)('names its mode: %s', (mode) => {

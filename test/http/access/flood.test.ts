@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { shortCache } from '../../../src/app/short-cache.js';
-import { createKeyGate, READ, WRITE } from '../../../src/http/access/gate.js';
+import { createAuthentication, READ, WRITE } from '../../../src/http/access/authentication.js';
 import { createRateLimiter } from '../../../src/http/access/rate-limiter.js';
 import type { Authenticated } from '../../../src/http/deps.js';
-import { DEMO_CNPJ } from '../demo.js';
-import { createHarness, START } from '../harness.js';
+import { shortCache } from '../../../src/lib/short-cache.js';
+import { DEMO_CNPJ } from '../../support/fixture/demo.js';
+import { createHarness, START } from '../../support/harness/http.js';
 
 const FLOOD = 100_000;
 const clock = { now: () => START };
 
-/** Sound by its form, unknown to everybody. */
+/** A well-formed key that does not exist. */
 const badKey = (n: number): string => `svc_sk_test_${String(n).padStart(43, '0')}`;
 
 const known: Authenticated = {
@@ -25,11 +25,11 @@ const known: Authenticated = {
 describe('a flood of requests that no key stands behind', () => {
   it('leaves nothing in the rate limiter: a log begins with a key that is known', async () => {
     const limiter = createRateLimiter({ write: 60, read: 300 });
-    const gate = createKeyGate({ clock, authenticate: async () => undefined }, limiter);
+    const gate = createAuthentication({ clock, authenticate: async () => undefined }, limiter);
     for (let n = 0; n < FLOOD; n += 1)
-      expect(await gate.admit(`Bearer ${badKey(n)}`, n % 2 === 0 ? READ : WRITE, { requestId: 'r' })).toHaveProperty(
-        'refused',
-      );
+      expect(
+        await gate.authenticate(`Bearer ${badKey(n)}`, n % 2 === 0 ? READ : WRITE, { requestId: 'r' }),
+      ).toHaveProperty('refused');
     expect(limiter.kept()).toBe(0);
   });
 
@@ -37,8 +37,8 @@ describe('a flood of requests that no key stands behind', () => {
     const limiter = createRateLimiter({ write: 60, read: 300 });
     const refusals: readonly Partial<Authenticated>[] = [{ revoked: true }, { companyEnabled: false }, { scopes: [] }];
     for (const changes of refusals) {
-      const gate = createKeyGate({ clock, authenticate: async () => ({ ...known, ...changes }) }, limiter);
-      expect(await gate.admit(`Bearer ${badKey(0)}`, READ, { requestId: 'r' })).toHaveProperty('refused');
+      const gate = createAuthentication({ clock, authenticate: async () => ({ ...known, ...changes }) }, limiter);
+      expect(await gate.authenticate(`Bearer ${badKey(0)}`, READ, { requestId: 'r' })).toHaveProperty('refused');
     }
     expect(limiter.kept()).toBe(0);
   });
@@ -55,7 +55,7 @@ describe('a flood of requests that no key stands behind', () => {
     asked.length = 0;
     for (const key of knownKeys) await cached(key);
     expect(asked).toEqual([]);
-    // What is kept is answered without a question. From the newest on, as each question takes an old one's place.
+    // Keys in the cache are answered without a question. The newest come first, because each question replaces an old entry.
     for (let n = FLOOD - 1; n >= FLOOD - 5_000; n -= 1) await cached(badKey(n));
     expect(5_000 - asked.length).toBe(1_000);
   });

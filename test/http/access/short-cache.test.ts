@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { shortCache } from '../../../src/app/short-cache.js';
 import type { Instant } from '../../../src/domain/shared/time.js';
+import { shortCache } from '../../../src/lib/short-cache.js';
 
 /** A store of keys that counts its questions; `unknown...` has no answer, `failing...` fails. */
 const keyStore = () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectRefusal } from '../expect.js';
-import { createHarness, type Harness } from '../harness.js';
-import { requestOf, routes } from '../routes.js';
+import { requestOf, routes } from '../../support/fixture/routes.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 /** Content-Type is there of course; nothing else of the common headers is. */
 const expectBare = (response: Response): void => {

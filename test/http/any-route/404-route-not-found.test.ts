@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commonHeadersOf, expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
-import { routes } from '../routes.js';
+import { routes } from '../../support/fixture/routes.js';
+import { createHarness } from '../../support/harness/http.js';
+import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
 
 const unknown = [
   '/v1',

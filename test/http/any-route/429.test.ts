@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { commonHeadersOf, expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
-import { requestOf, routes } from '../routes.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { requestOf, routes } from '../../support/fixture/routes.js';
+import { createHarness } from '../../support/harness/http.js';
+import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
 
 const rate = (remaining: number, reset: number, extra = {}): object => ({
   'ratelimit-limit': '3',

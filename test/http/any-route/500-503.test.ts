@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commonHeadersOf, expectRefusal } from '../expect.js';
-import { createHarness, EngineDown } from '../harness.js';
-import { requestOf, routes } from '../routes.js';
+import { requestOf, routes } from '../../support/fixture/routes.js';
+import { createHarness, EngineDown } from '../../support/harness/http.js';
+import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
 
 const SECRET = 'connect ECONNREFUSED 10.0.0.1 password=hunter2';
 

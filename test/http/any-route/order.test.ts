@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Authenticated } from '../../../src/http/deps.js';
-import { DEMO_CNPJ, issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { type CallOptions, createHarness } from '../harness.js';
+import { DEMO_CNPJ, issueBodyOf } from '../../support/fixture/demo.js';
+import { type CallOptions, createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const MAX = 10_485_760;
 
-/** A service whose one key is what the test says, with one write in 60 seconds. */
+/** A service with one key, whose properties the test sets, and a limit of one write in 60 seconds. */
 const oneKey = (who: Partial<Authenticated>) => {
   const world = { who: who as Partial<Authenticated> | undefined };
   const known: Authenticated = {
@@ -22,11 +22,11 @@ const oneKey = (who: Partial<Authenticated>) => {
   return Object.assign(createHarness({ authenticate, rateLimits: { write: 1, read: 1 } }), { auth: world });
 };
 
-describe('of several faults the first in this order is answered (reading 18)', () => {
+describe('of several faults the first in this order is answered (HTTP-ORDER)', () => {
   it('switch, route, credential, feature, scope, rate, headers, media type, size, JSON, shape, rule', async () => {
     const harness = oneKey({ companyEnabled: false, scopes: [], revoked: true });
     const { world, auth, pass } = harness;
-    /** Everything is wrong with it that may still be. */
+    /** A request with all faults that the steps below have not removed yet. */
     let path = '/v1/nope';
     let options: CallOptions = {
       method: 'POST',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { commonHeadersOf } from '../expect.js';
-import { type CallOptions, createHarness } from '../harness.js';
-import { requestOf, routes } from '../routes.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { requestOf, routes } from '../../support/fixture/routes.js';
+import { type CallOptions, createHarness } from '../../support/harness/http.js';
+import { commonHeadersOf } from '../../support/harness/http-answers.js';
 
 const rate = (limit: number, remaining: number, reset = 60): Record<string, string> => ({
   'ratelimit-limit': String(limit),

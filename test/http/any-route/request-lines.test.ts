@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { requestFields } from '../../../src/runtime/logger.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness, issuedInvoice, requestInit } from '../harness.js';
-import { requestOf, routes } from '../routes.js';
+import { requestFields } from '../../../src/runtime/config/logger.js';
+import { requestOf, routes } from '../../support/fixture/routes.js';
+import { createHarness, issuedInvoice, requestInit } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { start } from '../server/connection.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

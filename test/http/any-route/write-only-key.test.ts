@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { authorized, attempted, createHarness, type Harness, type KeyName } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { attempted, authorized, createHarness, type Harness, type KeyName } from '../../support/harness/http.js';
 
 /** Issues with this key under an Idempotency-Key, then asks again once the invoice is issued, then cancels it. */
 const bodiesOf = async (harness: Harness, key: KeyName): Promise<Record<string, unknown>[]> => {

@@ -1,12 +1,11 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBodyBudget, FREE_BYTES } from '../../../src/http/body/body-budget.js';
-import { readJsonObject } from '../../../src/http/body/read-json-object.js';
+import { createBodyBudget, FREE_BYTES, readJsonObject } from '../../../src/http/body/read-json-object.js';
 import { listen } from '../../../src/http/server.js';
-import { issueBodyOf } from '../demo.js';
-import { commonHeadersOf, expectRefusal } from '../expect.js';
-import { createHarness, type Harness, requestInit } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, type Harness, requestInit } from '../../support/harness/http.js';
+import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
 
 const MIB = 1024 * 1024;
 
@@ -45,7 +44,7 @@ describe('the budget of bodies', () => {
   });
 });
 
-/** A body of 10 MiB that stops before its end until it is let go. */
+/** A body of 10 MiB that pauses before its end until the test releases it. */
 const heldBody = () => {
   const bytes = new TextEncoder().encode(JSON.stringify(issueBodyOf()).padEnd(10 * MIB, ' '));
   let letGo = (): void => {};

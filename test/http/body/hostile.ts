@@ -12,7 +12,7 @@ const UNKNOWN_KEYS = (): string => {
   return `${body}}`;
 };
 
-/** Bodies of 10 MiB that cost a parser, a validator or a decoder as much as they can, and what each is refused with. */
+/** Bodies of 10 MiB that cost a parser, a validator or a decoder as much as possible, and the refusal of each. */
 export const hostileBodies: Readonly<
   Record<string, { make(): string | Uint8Array; code: 'invalid_request' | 'malformed_json' }>
 > = {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bodyHashOf } from '../../../src/app/hashes.js';
-import { MAX_TEXT_BYTES } from '../../../src/http/body/json-bounds.js';
+import { bodyHashOf } from '../../../src/app/event-store/hashes.js';
 import { createJsonScanner, type Scanned } from '../../../src/http/body/json-scanner.js';
+import { MAX_TEXT_BYTES } from '../../../src/http/body/json-string-scan.js';
 import { codePoints } from '../../../src/http/body/text.js';
 import { hostileBodies } from './hostile.js';
 
 type Read = { value: unknown } | { refused: Exclude<Scanned['kind'], 'text'> };
 
-/** What the whole text means: the whole is decoded, its nesting is counted, then it is parsed. */
+/** The reference result: decodes the whole text, counts its nesting, then parses it. */
 const readWhole = (bytes: Uint8Array): Read => {
   let text: string;
   try {
@@ -52,7 +52,7 @@ const readInParts = (bytes: Uint8Array, cuts: readonly number[]): Read => {
 
 const BOUNDS: readonly string[] = ['too_much_structure', 'too_many_digits', 'too_long'];
 
-/** The same, but for a bound that refuses more, and for strings that are too long for every field either way. */
+/** The results are equal, except where a bound refuses more, and for strings that are too long for every field in both. */
 const expectAgreement = (bytes: Uint8Array, cuts: readonly number[]): void => {
   const whole = readWhole(bytes);
   const inParts = readInParts(bytes, cuts);
@@ -76,7 +76,7 @@ const isCutOf = (read: unknown, sent: unknown): boolean => {
   );
 };
 
-/** Of a pair that was whole. */
+/** One half of a surrogate pair that was complete. */
 const endsInHalf = (read: string, sent: string): boolean =>
   /[\ud800-\udbff]$/.test(read) && /^[\udc00-\udfff]/.test(sent.slice(read.length));
 

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness, queuedInvoice } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, queuedInvoice } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { exchange, expectEnvelope, headOf, openConnection, start } from '../server/connection.js';
 
 const withType = (type: string, raw: string | Uint8Array = JSON.stringify(issueBodyOf())): Promise<Response> =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const OUTSIDE = /(?:src|href|url)\s*[=:(]\s*["']?(?:https?:)?\/\//i;
 
@@ -54,6 +54,15 @@ describe('GET /docs', () => {
 });
 
 describe('GET /docs/errors/<code>', () => {
+  it.each([
+    ['nfse.cnae_not_allowed', '<code>cnae</code>'],
+    ['nfse.customer_type_conflict', 'varia ou nenhum'],
+  ])('%s names the field that the API sends: %s', async (code, field) => {
+    const html = await (await createHarness().call(`/docs/errors/${code}`, { key: 'none' })).text();
+    expect(html).toContain(`<tr><th>Campo</th><td>${field}</td></tr>`);
+    expect(html.includes('&quot;param&quot;')).toBe(field.startsWith('<code>'));
+  });
+
   it('lists every code', async () => {
     const html = await (await createHarness().call('/docs/errors', { key: 'none' })).text();
     for (const code of Object.keys(errorCatalogue)) expect(html).toContain(`href="/docs/errors/${code}"`);

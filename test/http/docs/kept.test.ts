@@ -4,12 +4,12 @@ import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { HttpDeps } from '../../../src/http/deps.js';
 import { addDocs } from '../../../src/http/docs/routes.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const PATHS = ['/docs', '/docs/errors', '/docs/errors/not_found', '/docs/assets/swagger-ui-bundle.js', '/openapi.json'];
 
-/** The docs alone, with every reading and every compression counted; `fails` makes the next reading fail. */
+/** The routes of the documentation, with a count of reads and compressions; `fails` makes the next read fail. */
 const counted = () => {
   const work = { reads: 0, compressions: 0, fails: false };
   const app = new Hono();

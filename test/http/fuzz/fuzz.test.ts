@@ -2,14 +2,14 @@ import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { invoicePrefix, parseInvoiceStream, publicInvoiceId } from '../../../src/domain/shared/ids.js';
-import { attempted, authorized, createHarness, type Harness, type KeyName } from '../harness.js';
+import { attempted, authorized, createHarness, type Harness, type KeyName } from '../../support/harness/http.js';
 import { type FuzzStep, fuzzStep, pathOf } from './requests.js';
 
 /** Sequences of requests per seed; each sequence meets a fresh service. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 60);
 const LONGEST = 30;
 
-/** Stands in the title, so that a failing run can be had again: `FUZZ_SEED=<seed>`. */
+/** The seed is part of the title, so that a failing run can be repeated: `FUZZ_SEED=<seed>`. */
 const FRESH_SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
 
 const NO_LIMITS = { rateLimits: { write: 1_000_000, read: 1_000_000 } };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { exportBodyOf, issueBodyOf } from '../demo.js';
-import type { CallOptions, KeyName } from '../harness.js';
+import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
+import type { CallOptions, KeyName } from '../../support/harness/http.js';
 
 /** Plain data, so that a counterexample can be read. */
 export type FuzzStep = {
@@ -52,7 +52,7 @@ const good = fc.constantFrom<object>(
   { reason: 'other', description: 'Cliente desistiu do serviço' },
 );
 
-/** Well-formed, and against one rule of the 422. */
+/** Well-formed bodies that each break one rule of the 422. */
 const refusable = fc.constantFrom<object>(
   issueBodyOf({ cnae: '6202300' }),
   issueBodyOf({ cnae: '9999999' }),
@@ -110,7 +110,7 @@ const key = fc.oneof(
   },
 );
 
-/** What a header may carry at all; anything else never leaves a client. */
+/** The characters that a header may contain; HTTP clients refuse to send others. */
 const visible = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) });
 
 const strangeHeaders = fc.record(

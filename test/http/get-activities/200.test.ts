@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commonHeadersOf } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { createHarness } from '../../support/harness/http.js';
+import { commonHeadersOf } from '../../support/harness/http-answers.js';
 
 describe('GET /v1/activities 200', () => {
   it('lists the issuable lines, main activity first', async () => {

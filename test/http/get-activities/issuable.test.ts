@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalogue, CatalogueLine } from '../../../src/domain/company/line-selection.js';
 import type { Mode } from '../../../src/domain/shared/ids.js';
-import { issueBodyOf, catalogue as tables } from '../demo.js';
-import { createHarness, type Harness } from '../harness.js';
+import { issueBodyOf, catalogue as tables } from '../../support/fixture/demo.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
 
 type Activity = { cnae: string; service_code: string; description: string; is_main: boolean; is_default: boolean };
 

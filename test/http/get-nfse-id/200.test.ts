@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { commonHeadersOf } from '../expect.js';
 import {
   ACCESS_KEY,
   attempted,
@@ -9,7 +8,8 @@ import {
   queuedInvoice,
   rejected,
   START,
-} from '../harness.js';
+} from '../../support/harness/http.js';
+import { commonHeadersOf } from '../../support/harness/http-answers.js';
 
 const bodyOf = async (response: Response): Promise<Record<string, unknown>> => {
   expect(response.status).toBe(200);

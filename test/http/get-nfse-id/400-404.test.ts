@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { expectRefusal } from '../expect.js';
-import { createHarness, queuedInvoice } from '../harness.js';
+import { createHarness, queuedInvoice } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const UUID = '0190a1b2-0000-7000-8000-000000000000';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Mode } from '../../../src/domain/shared/ids.js';
-import { exportBodyOf, issueBodyOf } from '../demo.js';
-import { createHarness, type Harness } from '../harness.js';
-import { invoiceIn, type StateName, stateNames } from '../invoice-states.js';
+import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
+import { invoiceIn, type StateName, stateNames } from '../../support/fixture/invoice-states.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
 
 type Body = Record<string, unknown>;
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { createHarness, type Harness, issuedInvoice, queuedInvoice } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, type Harness, issuedInvoice, queuedInvoice } from '../../support/harness/http.js';
 
-/** All that a client can tell answers apart by: the bytes but for the request id, and the names of the headers. */
+/** Everything in which a client can see a difference: the bytes without the request id, and the names of the headers. */
 const tracesOf = async ({ call }: Harness, path: string, json?: object): Promise<object> => {
   const response = await call(path, json === undefined ? {} : { json });
   const requestId = response.headers.get('request-id') ?? '';
@@ -18,7 +18,7 @@ const tracesOf = async ({ call }: Harness, path: string, json?: object): Promise
   };
 };
 
-/** A minute later, lest it be taken for a duplicate. */
+/** A minute later, so that the request is not refused as a duplicate. */
 const laterIssued = async (harness: Harness): Promise<string> => {
   harness.pass(60);
   return await issuedInvoice(harness, 'live');

@@ -9,7 +9,7 @@ import {
   type Harness,
   issuedInvoice,
   queuedInvoice,
-} from '../harness.js';
+} from '../../support/harness/http.js';
 
 type Body = Record<string, unknown>;
 

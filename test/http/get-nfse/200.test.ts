@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { commonHeadersOf } from '../expect.js';
-import { createHarness, queuedInvoice } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, queuedInvoice } from '../../support/harness/http.js';
+import { commonHeadersOf } from '../../support/harness/http-answers.js';
 
 const empty = { object: 'list', livemode: false, has_more: false, data: [] };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 describe('GET /v1/nfse 400 invalid_request', () => {
   it.each(['', '?reference', '?reference=', '?Reference=x', `?reference=${'x'.repeat(65)}`])('%s', async (query) => {

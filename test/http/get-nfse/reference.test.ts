@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness, type Harness, issuedInvoice, queuedInvoice } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, type Harness, issuedInvoice, queuedInvoice } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const foundBy = async ({ call }: Harness, query: string): Promise<readonly string[]> => {
   const response = await call(`/v1/nfse?${query}`);

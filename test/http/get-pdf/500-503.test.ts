@@ -1,15 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
-import { PdfFailed } from '../../../src/adapters/pdf/errors.js';
-import { isUnavailable } from '../../../src/runtime/unavailable.js';
-import { TooMuchWaits } from '../../../src/waiting/fair-gate.js';
+import { PdfFailed } from '../../../src/adapters/pdf/renderer.js';
+import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
+import { isUnavailable } from '../../../src/runtime/roles/api-faults.js';
 import { openRenderer } from '../../adapters/pdf/support/drawing.js';
 import { marks, noteXml } from '../../adapters/pdf/support/notes.js';
-import { commonHeadersOf, expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { createHarness } from '../../support/harness/http.js';
+import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
 
 const path = '/v1/nfse/nfse_0191c3f0-0000-7000-8000-000000000001/pdf';
 
-/** As the runtime wires it, with a document that ends so. */
+/** The download as the runtime wires it, with a rendering that ends in this way. */
 const harnessWith = (render: () => Promise<Buffer>) =>
   createHarness({ downloadPdf: async () => ({ bytes: await render() }), isUnavailable });
 
@@ -17,7 +17,7 @@ const refusing = (error: Error) => harnessWith(() => Promise.reject(error));
 
 describe('GET /v1/nfse/{id}/pdf 503', () => {
   it.each([
-    ['too many wait', new TooMuchWaits('documents to be drawn')],
+    ['too many wait', new TooManyWaiting('documents to be drawn')],
     ['drawing takes too long', new PdfFailed('timeout')],
     ['two threads died of it', new PdfFailed('worker_lost')],
     ['the process stops', new PdfFailed('closed')],
@@ -31,9 +31,9 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     const held: unknown[] = [];
     let release = (): void => {};
     const harness = createHarness({
-      downloadPdf: () => Promise.reject(new TooMuchWaits('documents to be drawn')),
+      downloadPdf: () => Promise.reject(new TooManyWaiting('documents to be drawn')),
       isUnavailable,
-      holdBack: (error) => {
+      delayFault: (error) => {
         held.push(error);
         return new Promise((resolve) => {
           release = resolve;
@@ -45,15 +45,15 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
       isAnswered = true;
       return response;
     });
-    await vi.waitFor(() => expect(held).toEqual([expect.any(TooMuchWaits)]));
+    await vi.waitFor(() => expect(held).toEqual([expect.any(TooManyWaiting)]));
     expect(isAnswered).toBe(false);
     release();
     expect((await answer).status).toBe(503);
   });
 
   it('for the call that finds no place in the queue, while the others get their document', async () => {
-    const renderer = openRenderer({ workers: 1, places: { ofOne: 2, inAll: 2 }, waitMs: 240_000, timeoutMs: 240_000 });
-    // Another document for each call: the same one would be drawn once for all of them.
+    const renderer = openRenderer({ workers: 1, permits: { ofOne: 2, inAll: 2 }, waitMs: 240_000, timeoutMs: 240_000 });
+    // Each call asks for another document, because calls for the same document share one rendering.
     const marked = [marks(), marks({ canceled: true }), marks({ replaced: true })];
     const harness = harnessWith(() => renderer.render(noteXml('production'), marked.pop() ?? marks()));
     const statuses = (await Promise.all([1, 2, 3].map(() => harness.call(path)))).map(({ status }) => status);
@@ -63,7 +63,7 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
 });
 
 describe('GET /v1/nfse/{id}/pdf 500', () => {
-  it.each(['not_a_note', 'drawing'] as const)('when coming back would not help: %s', async (reason) => {
+  it.each(['not_a_note', 'layout'] as const)('when coming back would not help: %s', async (reason) => {
     await expectRefusal(await refusing(new PdfFailed(reason)).call(path), 500, 'internal_error');
   });
 });

@@ -1,6 +1,6 @@
-import { downloadStateTests } from '../download-states.js';
-import { downloadTests, type Format } from '../download-tests.js';
-import { PDF } from '../harness.js';
+import { downloadTests, type Format } from '../../contracts/download.js';
+import { downloadStateTests } from '../../contracts/download-states.js';
+import { PDF } from '../../support/harness/http.js';
 
 const pdf: Format = { extension: 'pdf', contentType: 'application/pdf', bytes: PDF };
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { expectRefusal } from '../expect.js';
-import { attempted, authorized, createHarness, queuedInvoice } from '../harness.js';
+import { attempted, authorized, createHarness, queuedInvoice } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 it('GET /v1/nfse/{id}/xml 500: a document that would unpack to more than 2 MiB is not unpacked', async () => {
   const harness = createHarness();

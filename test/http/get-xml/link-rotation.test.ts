@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BASE_URL, createHarness, issuedInvoice } from '../harness.js';
+import { BASE_URL, createHarness, issuedInvoice } from '../../support/harness/http.js';
 
 describe('GET /v1/nfse/{id}/xml by links of two generations', () => {
   it('serves a link made before midnight UTC and one made after, each for its whole 15 minutes', async () => {

@@ -1,6 +1,6 @@
-import { downloadStateTests } from '../download-states.js';
-import { downloadTests, type Format } from '../download-tests.js';
-import { XML } from '../harness.js';
+import { downloadTests, type Format } from '../../contracts/download.js';
+import { downloadStateTests } from '../../contracts/download-states.js';
+import { XML } from '../../support/harness/http.js';
 
 const xml: Format = { extension: 'xml', contentType: 'application/xml', bytes: XML };
 

@@ -20,7 +20,7 @@ const templates = Object.keys(document.paths).map((path) => ({
   pattern: new RegExp(`^${path.replace('{id}', '[^/]+')}$`),
 }));
 
-/** What may only be there when the document says so. */
+/** Headers that only appear where the document has them. */
 const DECLARED_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after', 'location'];
 
 /** Throws when an answer is not one that the OpenAPI document gives for this route and status. */
@@ -41,7 +41,7 @@ export const checkAnswer = async (target: string, method: string, response: Resp
   if (faults.length > 0) throw new Error(`${at} is not as documented:\n${faults.join('\n')}`);
 };
 
-/** Under the kill switch, and while it cannot be read, a path that is no route answers as every route does. */
+/** Under the kill switch, and while its state cannot be read, an unknown path answers like every route. */
 const unmatched = (status: number): [string, ResponseObject | undefined] =>
   status === 404
     ? [pointerOf('components', 'responses', 'RouteNotFound'), document.components.responses.RouteNotFound]
@@ -96,9 +96,9 @@ const validatorOf = (pointer: string): ValidateFunction => {
   return validate;
 };
 
-type ErrorBody = { error: { type: string; code: string; retryable: boolean; request_id: string } };
+type ErrorBody = { error: { type: string; code: string; param?: string; retryable: boolean; request_id: string } };
 
-/** What the catalogue fixes per code; `nfse.not_issued` alone varies in `retryable` (spec "Errors"). */
+/** The members of an error that differ from the catalogue's entry of its code. Only `nfse.not_issued` may vary in `retryable` (ERR-retryable). */
 const errorFaults = (value: unknown, response: Response): readonly string[] => {
   if (response.status < 400) return [];
   const { error } = value as ErrorBody;
@@ -107,6 +107,7 @@ const errorFaults = (value: unknown, response: Response): readonly string[] => {
   return [
     ...(error.request_id === response.headers.get('request-id') ? [] : ['another request_id']),
     ...(entry?.type === error.type && entry.status === response.status ? [] : ['another type than the catalogue']),
+    ...(entry?.param === undefined || entry.param === error.param ? [] : ['another param than the catalogue']),
     ...(varies || entry?.retryable === error.retryable ? [] : ['another retryable than the catalogue']),
   ];
 };

@@ -1,10 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { accessKeyCheckDigit, isAccessKey } from '../../../src/domain/shared/access-key.js';
 import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
-import { BASE_URL, createHarness } from '../harness.js';
-import { routes } from '../routes.js';
+import { routes } from '../../support/fixture/routes.js';
+import { BASE_URL, createHarness } from '../../support/harness/http.js';
 import { checkAnswer } from './check-answer.js';
 
 type Media = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
@@ -12,6 +13,7 @@ type Operation = {
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, { content: Record<string, Media> }>;
 };
+type InvoiceSchema = { properties: Record<string, object> };
 type Document = { openapi: string; info: { version: string }; paths: Record<string, Record<string, Operation>> };
 
 const document = openApiDocument(BASE_URL) as Document;
@@ -61,6 +63,17 @@ describe('GET /openapi.json', () => {
   ])('%s answers %s', (name, statuses) => {
     const found = operations.find((operation) => operation.name === name);
     expect(Object.keys(found?.operation.responses ?? {}).join(' ')).toBe(statuses);
+  });
+
+  it('accepts every access key that an invoice can have, also of a CNPJ with letters', () => {
+    const { schemas } = (document as unknown as { components: { schemas: Record<string, InvoiceSchema> } }).components;
+    const matches = new Ajv2020().compile(schemas.Invoice?.properties.access_key ?? false);
+    for (const cnpj of ['12345678000195', '12ABC34501DE35']) {
+      const first49 = `330455722${cnpj}000000000001626111234567890`.slice(0, 49);
+      const key = `${first49}${accessKeyCheckDigit(first49)}`;
+      expect([isAccessKey(key), matches(key)]).toEqual([true, true]);
+    }
+    expect(matches(`${'A'.repeat(9)}${'1'.repeat(41)}`)).toBe(false);
   });
 
   it('has examples that keep its own schemas', () => {

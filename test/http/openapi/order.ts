@@ -6,7 +6,7 @@ export type Schema = {
   items?: Schema;
 };
 
-/** One line for each object whose fields are not in the order of its schema, which is the order of the spec's tables. */
+/** One line for each object whose fields are not in the order of its schema, which is the order of the tables in docs/contract.md. */
 export const orderFaults = (
   value: unknown,
   schema: Schema | undefined,

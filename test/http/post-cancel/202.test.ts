@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commonHeadersOf } from '../expect.js';
-import { createHarness, issuedInvoice } from '../harness.js';
+import { createHarness, issuedInvoice } from '../../support/harness/http.js';
+import { commonHeadersOf } from '../../support/harness/http-answers.js';
 
 describe('POST /v1/nfse/{id}/cancel 202', () => {
   it('answers with the issued invoice and its pending request', async () => {

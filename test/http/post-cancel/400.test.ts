@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expectCauses, expectRefusal } from '../expect.js';
-import { createHarness, issuedInvoice } from '../harness.js';
+import { createHarness, issuedInvoice } from '../../support/harness/http.js';
+import { expectCauses, expectRefusal } from '../../support/harness/http-answers.js';
 
 const UUID = '0190a1b2-0000-7000-8000-000000000000';
 

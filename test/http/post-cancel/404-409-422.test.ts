@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { expectRefusal } from '../expect.js';
 import {
   attempted,
   canceled,
@@ -9,7 +8,8 @@ import {
   issuedInvoice,
   queuedInvoice,
   rejected,
-} from '../harness.js';
+} from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const cancel = async (harness: Harness, id: string, key: 'test' | 'live' = 'test'): Promise<Response> =>
   await harness.call(`/v1/nfse/${id}/cancel`, { key, json: {} });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
-import { DEMO_CNPJ } from '../demo.js';
-import { type ErrorBody, expectCauses, expectRefusal } from '../expect.js';
-import { createHarness, type Harness, issuedInvoice } from '../harness.js';
+import { DEMO_CNPJ } from '../../support/fixture/demo.js';
+import { createHarness, type Harness, issuedInvoice } from '../../support/harness/http.js';
+import { type ErrorBody, expectCauses, expectRefusal } from '../../support/harness/http-answers.js';
 
 type Sent = { json?: unknown; raw?: string | Uint8Array };
 
@@ -19,7 +19,8 @@ const recorded = async (json: object): Promise<{ reason: string; description: st
   const { events } = await harness.store.load(invoiceStream('test', DEMO_CNPJ, id.replace('nfse_', '')));
   const request = events.find(({ type }) => type === 'CancellationRequested');
   if (request?.type !== 'CancellationRequested') throw new Error('the request was not recorded');
-  return request.data;
+  const { reason, description = 'the key of the description is gone' } = request.data;
+  return { reason, description };
 };
 
 const refused = async (sent: Sent, fields: readonly string[]): Promise<ErrorBody> => {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { Mode } from '../../../src/domain/shared/ids.js';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { ACCESS_KEY, createHarness, type Harness } from '../harness.js';
-import { invoiceIn, type StateName } from '../invoice-states.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { invoiceIn, type StateName } from '../../support/fixture/invoice-states.js';
+import { ACCESS_KEY, createHarness, type Harness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const DAY = '2026-11-30T15:00:00.000Z';
 const NEXT_MONTH = '2026-12-01T15:00:00.000Z';
@@ -19,7 +19,7 @@ const stood = async (state: StateName, mode: Mode): Promise<{ harness: Harness; 
   return { harness, id: await invoiceIn(harness, state, mode) };
 };
 
-/** What a cancel of this state answers, in its month and after it: the window is looked at last. */
+/** The answer to a cancel in this state, in the month of issue and after it: the window is checked last (CANCEL-3). */
 const answers: readonly [StateName, Mode, string, string][] = (['test', 'live'] as const).flatMap((mode) => [
   ['canceled', mode, 'nfse.already_canceled', 'nfse.already_canceled'],
   ['pending cancellation', mode, 'nfse.cancel_in_progress', 'nfse.cancel_in_progress'],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { expectRefusal } from '../expect.js';
-import { createHarness, type Harness } from '../harness.js';
-import { invoiceIn } from '../invoice-states.js';
+import { invoiceIn } from '../../support/fixture/invoice-states.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
-/** An invoice authorized at this instant, whatever the year: the certificate of its company is valid for ever. */
+/** An invoice authorized at this instant, in any year: the certificate of its company does not expire. */
 const issuedAt = async (at: string, mode: 'test' | 'live'): Promise<{ harness: Harness; id: string }> => {
   const harness = createHarness();
   const { certificate } = harness.company;

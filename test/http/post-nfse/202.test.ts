@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { exportBodyOf, issueBodyOf, OTHER_CNPJ } from '../demo.js';
-import { commonHeadersOf } from '../expect.js';
-import { attempted, authorized, createHarness, issuedInvoice, START } from '../harness.js';
+import { exportBodyOf, issueBodyOf, OTHER_CNPJ } from '../../support/fixture/demo.js';
+import { attempted, authorized, createHarness, issuedInvoice, START } from '../../support/harness/http.js';
+import { commonHeadersOf } from '../../support/harness/http-answers.js';
 
 describe('POST /v1/nfse 202', () => {
-  it('answers with the queued invoice, in the order of the spec', async () => {
+  it('answers with the queued invoice, its fields in the order of the contract', async () => {
     const { call } = createHarness();
     const response = await call('/v1/nfse', { json: issueBodyOf({ reference: 'pedido-1' }) });
     expect(response.status).toBe(202);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exportBodyOf, issueBodyOf } from '../demo.js';
-import { expectCauses, expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectCauses, expectRefusal } from '../../support/harness/http-answers.js';
 
 const post = async (raw: string | Uint8Array, headers: Record<string, string> = {}): Promise<Response> =>
   await createHarness().call('/v1/nfse', { raw, headers });

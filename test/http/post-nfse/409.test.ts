@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { bodyHashOf, sha256Hex } from '../../../src/app/hashes.js';
+import { bodyHashOf, sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { DEMO_CNPJ, issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, queuedInvoice } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { CROWD, type Crowded, parallelPosts } from '../../support/parallel-posts.js';
-import { DEMO_CNPJ, issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness, queuedInvoice } from '../harness.js';
 
 const headers = { 'idempotency-key': 'k-1' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const MAX = 10_485_760;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { exportBodyOf, issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness, type Harness } from '../harness.js';
+import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 type Row = [code: string, body: object, param: string | undefined, bend?: (harness: Harness) => void];
 

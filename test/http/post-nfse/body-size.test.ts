@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const MAX = 10_485_760;
 const CHUNK = 65_536;
 
 type Sent = { response: Response; pulled: number };
 
-/** Sends a body of `length` bytes without declaring its length: JSON, then blanks. Counts what the service asked for. */
+/** Sends a body of `length` bytes without declaring the length: JSON, then blanks. Counts the bytes that the service read. */
 const stream = async (length: number, json = JSON.stringify(issueBodyOf())): Promise<Sent> => {
   const { app, keys } = createHarness();
   const start = Buffer.from(json);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { catalogue, issueBodyOf, MAIN_CNAE } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness, type Harness } from '../harness.js';
+import { catalogue, issueBodyOf, MAIN_CNAE } from '../../support/fixture/demo.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { acceptedBody } from './post.js';
 
 /** A company of these activities, the first one its main. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf, OTHER_CNPJ } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { issueBodyOf, OTHER_CNPJ } from '../../support/fixture/demo.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { acceptedBody, expectInvalid, post } from './post.js';
 
 const CPF = '12345678909';

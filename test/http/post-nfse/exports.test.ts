@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exportBodyOf, issueBodyOf, OTHER_CNPJ } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { exportBodyOf, issueBodyOf, OTHER_CNPJ } from '../../support/fixture/demo.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { acceptedBody, expectInvalid, post } from './post.js';
 
 type Export = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { acceptedBody, expectInvalid, post, postRaw } from './post.js';
 
 /** A good body but for these bytes inside its description. */

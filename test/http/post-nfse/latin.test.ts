@@ -4,8 +4,8 @@ import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { InvoiceEventData } from '../../../src/domain/invoice/events.js';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import { openSchemas } from '../../../src/xml/schema.js';
-import { DEMO_CNPJ, exportBodyOf } from '../demo.js';
-import { createHarness, type Harness } from '../harness.js';
+import { DEMO_CNPJ, exportBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
 import { expectInvalid, post } from './post.js';
 
 type Foreign = { customer: { address: Record<string, string> } };

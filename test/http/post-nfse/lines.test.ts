@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exportBodyOf, issueBodyOf, MAIN_CNAE } from '../demo.js';
-import { createHarness } from '../harness.js';
+import { exportBodyOf, issueBodyOf, MAIN_CNAE } from '../../support/fixture/demo.js';
+import { createHarness } from '../../support/harness/http.js';
 
 const accepted = async (json: object): Promise<Record<string, unknown>> => {
   const response = await createHarness().call('/v1/nfse', { json });

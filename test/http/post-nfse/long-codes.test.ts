@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 it.each([1_001, 40_000])('a code of %i characters is too long, also where the reader cuts it', async (length) => {
   const code = '1'.repeat(length);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../demo.js';
-import { createHarness } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness } from '../../support/harness/http.js';
 import { acceptedBody, expectInvalid } from './post.js';
 
 const ALL = '{{data}} {{mes}} {{mes_extenso}} {{mes_anterior}} {{mes_anterior_extenso}} {{ano}}';
 
-/** The answer to this description at this instant, from a company whose certificate is valid for ever. */
+/** The answer to this description at this instant, from a company whose certificate does not expire. */
 const postAt = async (now: string, description: string): Promise<Response> => {
   const { call, company, world } = createHarness();
   if (company.certificate === undefined) throw new Error('the demo company has a certificate');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exportBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
+import { exportBodyOf } from '../../support/fixture/demo.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { acceptedBody, expectInvalid, postRaw } from './post.js';
 
 const bodyWith = (number: string): string => `{"amount_in_cents":${number},"description":"x"}`;

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../src/domain/shared/error-catalogue.js';
-import { exportBodyOf, issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness, type Harness } from '../harness.js';
+import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, type Harness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 type Draft = Record<string, unknown> & { customer?: Record<string, unknown> };
 
 /**
- * One thing that makes a good request a 422. `kind`: it can only befall a request with such a customer. `slot`: the value
- * of this field is the fault, so that no other fault of the field can stand beside it.
+ * One fault that makes a good request a 422. `kind`: the fault needs a request with such a customer. `slot`: the fault is the value of this
+ * field, so it excludes other faults of the field.
  */
 type Fault = {
   code: ErrorCode;
@@ -38,7 +38,7 @@ const within = (parent: 'address' | 'foreign_amount', changes: object) => (_harn
   if (owner !== undefined) owner[parent] = { ...(owner[parent] as object), ...changes };
 };
 
-/** The 422 of reading 49, in its order. */
+/** The 422 of `POST /v1/nfse`, in the order in which they are answered (POST-responses). */
 const faults: readonly Fault[] = [
   { code: 'company.issuer_not_enabled', spoil: registration({ automaticIssuance: false }) },
   { code: 'company.issuer_not_configured', spoil: registration({ issuerConfigured: false }) },
@@ -97,7 +97,7 @@ const postWith = async (chosen: readonly Fault[], key: 'test' | 'live' = 'test')
   const harness = createHarness();
   const abroad = chosen.some(({ kind }) => kind === 'foreign');
   const draft = (abroad ? exportBodyOf() : issueBodyOf({ customer: { name: 'Ana' } })) as Draft;
-  // A municipality that is not covered comes last: it demands nothing any more.
+  // A municipality that is not covered comes last, because such a municipality has no demands.
   for (const { spoil } of [...chosen].reverse()) spoil(harness, draft);
   return await harness.call('/v1/nfse', { key, json: draft });
 };
@@ -109,7 +109,7 @@ const canCoexist = (chosen: readonly Fault[]): boolean => {
   return new Set(kinds).size < 2 && new Set(slots).size === slots.length;
 };
 
-/** Each fault with the next ones that can stand beside it: of customers of either kind. */
+/** Each fault with the later faults that can occur together with it, for both kinds of customers. */
 const neighbours = faults.flatMap((earlier, index) => {
   const beside = faults.slice(index + 1).filter((later) => canCoexist([earlier, later]));
   const next = (['br', 'foreign'] as const).flatMap((of) => beside.find(({ kind }) => (kind ?? of) === of) ?? []);

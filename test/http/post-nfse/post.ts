@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { type ErrorBody, expectCauses, expectRefusal } from '../expect.js';
-import { createHarness } from '../harness.js';
+import { createHarness } from '../../support/harness/http.js';
+import { type ErrorBody, expectCauses, expectRefusal } from '../../support/harness/http-answers.js';
 
 type Body = Record<string, unknown>;
 
-/** Posts the exact text or bytes to a service of its own, where nothing was issued before. */
+/** Posts the exact text or bytes to a new service without invoices. */
 export const postRaw = async (raw: string | Uint8Array): Promise<Response> =>
   await createHarness().call('/v1/nfse', { raw });
 
@@ -17,7 +17,7 @@ export const acceptedBody = async (response: Response): Promise<Body> => {
   return body;
 };
 
-/** `invalid_request` with exactly these causes: the first one stands in `message` and `param`. */
+/** Expects `invalid_request` with exactly these causes; `message` and `param` show the first one. */
 export const expectInvalid = async (response: Response, fields: readonly string[]): Promise<ErrorBody> => {
   const error = await expectRefusal(response, 400, 'invalid_request');
   expectCauses(error, fields);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { exportBodyOf } from '../demo.js';
+import { exportBodyOf } from '../../support/fixture/demo.js';
 import { expectInvalid, post, postRaw } from './post.js';
 
 const LEVELS = ['', 'customer.', 'customer.address.', 'foreign_amount.'];
 
-/** Own keys alone are known: none of these may be found on the prototype of an object. */
+/** Unknown members. Some are names on the prototype of an object, which must not count as known. */
 const UNKNOWN = ['toString', '__proto__', 'constructor', 'hasOwnProperty', 'valueOf', 'amount', 'Description', ' type'];
 
 /** A good export with one more key at each of its four levels, its value given as JSON text. */

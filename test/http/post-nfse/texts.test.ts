@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exportBodyOf, issueBodyOf } from '../demo.js';
+import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
 import { acceptedBody, expectInvalid, post } from './post.js';
 
 type Field = {

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect } from 'vitest';
 import { listen, type RunningServer, type ServerLimits } from '../../../src/http/server.js';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import type { Harness } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import type { Harness } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 
 const open: RunningServer[] = [];
 const sockets: Socket[] = [];
@@ -74,7 +74,7 @@ const answersIn = (bytes: string, heads: readonly number[]): Response[] => {
   }
 };
 
-/** Sends these bytes on a connection of their own and gives the first answer. */
+/** Sends these bytes on a new connection and returns the first answer. */
 export const exchange = async (server: RunningServer, bytes: string | Uint8Array): Promise<Response> => {
   const connection = openConnection(server);
   connection.socket.write(bytes);
@@ -99,7 +99,7 @@ export const issueBytes = (
   return headOf(harness, 'POST /v1/nfse', `${framing}${headers}`) + body;
 };
 
-/** The envelope, with nothing of the inside of the process in it. */
+/** Checks the error envelope, and that it shows no internals of the process. */
 export const expectEnvelope = async (response: Response, status: number, code: string): Promise<void> => {
   const error = await expectRefusal(response, status, code);
   expect(JSON.stringify(error)).not.toMatch(/\bat \S+ \(|node:|HPE_|\.[jt]s\b|Error:/);

@@ -1,11 +1,11 @@
 import { Agent, get, Server } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { createHarness, type Harness, requestInit } from '../harness.js';
+import { createHarness, type Harness, requestInit } from '../../support/harness/http.js';
 import { headOf, openConnection, start } from './connection.js';
 
 const READ = 'GET /v1/activities';
 
-/** The activities are answered when the test says so; `asked` counts who waits for them. */
+/** The route of activities answers when the test says so; `asked` counts the waiting requests. */
 const heldHarness = (): { harness: Harness; asked(): number; release(): void } => {
   const waiting: (() => void)[] = [];
   let count = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_HEADERS } from '../../../src/http/bare-refusal.js';
-import { createHarness } from '../harness.js';
+import { MAX_HEADERS } from '../../../src/http/raw-answer.js';
+import { createHarness } from '../../support/harness/http.js';
 import { exchange, expectEnvelope, headOf, issueBytes, openConnection, start } from './connection.js';
 
 const GET = 'GET /v1/activities';

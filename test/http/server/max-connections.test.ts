@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { listen } from '../../../src/http/server.js';
-import { createHarness } from '../harness.js';
+import { createHarness } from '../../support/harness/http.js';
 import { headOf, openConnection } from './connection.js';
 
 it('one connection more than the limit is turned away and told of; the others are served', async () => {

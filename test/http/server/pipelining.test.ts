@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHarness, EngineDown, type Harness, issuedInvoice, PDF } from '../harness.js';
+import { createHarness, EngineDown, type Harness, issuedInvoice, PDF } from '../../support/harness/http.js';
 import { expectEnvelope, headOf, issueBytes, openConnection, start } from './connection.js';
 
 const GET = 'GET /v1/activities';
@@ -88,7 +88,7 @@ describe('what is no HTTP after a good request', () => {
     const { harness, isReached, release } = held();
     const connection = openConnection(await start(harness));
     connection.socket.write(headOf(harness, GET) + bytesOf(harness));
-    // They come in one packet, so that what is wrong with the second is known by then.
+    // Both requests are in one packet, so that the fault of the second is known when the first is answered.
     await isReached(1);
     release();
     const [good, bad] = await connection.answers(2);

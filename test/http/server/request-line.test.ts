@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHarness } from '../harness.js';
+import { createHarness } from '../../support/harness/http.js';
 import { exchange, expectEnvelope, headOf, openConnection, start } from './connection.js';
 
 describe('404 route_not_found for a method that no route has', () => {

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../../src/http/server.js';
-import { issueBodyOf } from '../demo.js';
-import { expectRefusal } from '../expect.js';
-import { createHarness, type Harness, issuedInvoice, PDF, requestInit } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, type Harness, issuedInvoice, PDF, requestInit } from '../../support/harness/http.js';
+import { expectRefusal } from '../../support/harness/http-answers.js';
 import { exchange, expectEnvelope, headOf, issueBytes, start } from './connection.js';
 
 const FRAMED = 'Content-Type: application/json\r\nContent-Length: ';

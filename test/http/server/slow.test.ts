@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { invoicePrefix } from '../../../src/domain/shared/ids.js';
 import type { ServerLimits } from '../../../src/http/server.js';
-import { issueBodyOf } from '../demo.js';
-import { createHarness, type Harness, requestInit } from '../harness.js';
+import { issueBodyOf } from '../../support/fixture/demo.js';
+import { createHarness, type Harness, requestInit } from '../../support/harness/http.js';
 import { type Connection, expectEnvelope, headOf, issueBytes, openConnection, start } from './connection.js';
 
 const MIB = 1024 * 1024;

@@ -1,10 +1,12 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
-import { MAX_WAITING } from '../../../src/http/bare-refusal.js';
-import { createHarness } from '../harness.js';
+import { MAX_WAITING } from '../../../src/http/raw-answer.js';
+import { createHarness } from '../../support/harness/http.js';
 import { expectEnvelope, headOf, openConnection, start } from './connection.js';
 
 const GET = 'GET /v1/activities';
+const REQUEST_MADE = 'http.server.request.start';
 
 it('a connection that asks for more than it waits for is answered so far, refused and closed', async () => {
   let asked = 0;
@@ -92,4 +94,26 @@ it('runs none of the requests that wait when their connection is gone', async ()
   next.socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n');
   await expect.poll(() => next.received()).toContain('200 OK');
   expect(asked).toBe(2);
+});
+
+it('Node makes no request of those in a packet that are refused', async () => {
+  let made = 0;
+  const count = (): void => {
+    made += 1;
+  };
+  subscribe(REQUEST_MADE, count);
+  try {
+    const harness = createHarness({ rateLimits: { write: 60, read: 10_000 } });
+    const connection = openConnection(await start(harness));
+    connection.socket.write(headOf(harness, GET).repeat(2_000));
+    await expectEnvelope(
+      (await connection.answers(MAX_WAITING + 1)).at(-1) ?? Response.error(),
+      400,
+      'invalid_request',
+    );
+    await expect.poll(connection.isClosed).toBe(true);
+    expect(made).toBe(MAX_WAITING);
+  } finally {
+    unsubscribe(REQUEST_MADE, count);
+  }
 });

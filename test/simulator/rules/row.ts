@@ -1,5 +1,5 @@
 import { brasiliaStamp, type Instant } from '../../../src/domain/shared/time.js';
-import { newAccessKey } from '../../../src/simulator/note/access-key.js';
+import { newAccessKey } from '../../../src/simulator/note/authorize.js';
 import { readDps } from '../../../src/simulator/rules/dps.js';
 import { brokenRules } from '../../../src/simulator/rules/engine.js';
 import { placeOfIncidence } from '../../../src/simulator/rules/incidence.js';
@@ -8,9 +8,19 @@ import type { Note } from '../../../src/simulator/state/ledger.js';
 import type { Company, Municipality, Person } from '../../../src/simulator/state/registry.js';
 import { parseXml } from '../../../src/xml/parse.js';
 import { openSchemas } from '../../../src/xml/schema.js';
-import { COMPANY, CUSTOMER, type DpsChanges, dpsXml, MEI, MONEY_TOT_TRIB, NORMAL, RIO, SIMPLES } from '../support.js';
+import {
+  COMPANY,
+  CUSTOMER,
+  type DpsChanges,
+  dpsXml,
+  MEI,
+  MONEY_TOT_TRIB,
+  NORMAL,
+  RIO,
+  SIMPLES,
+} from '../../support/harness/simulator.js';
 
-/** What the control port told, and what the ledger holds. */
+/** The entries that the control port made, and the notes in the ledger. */
 export type Told = {
   municipalities?: Record<string, Municipality>;
   companies?: Record<string, Company>;
@@ -35,7 +45,7 @@ export const special: DpsChanges = { regTrib: NORMAL.replace('>0<', '>6<'), totT
 /** A ME/EPP whose ISSQN is outside the Simples. */
 export const outside: DpsChanges = { regTrib: SIMPLES.replace('<regApTribSN>1', '<regApTribSN>2') };
 
-/** Contents of tribMun: `between` stands before tpRetISSQN, `pAliq` after it. */
+/** Contents of tribMun: `between` comes before tpRetISSQN, `pAliq` after it. */
 export const tribMun = (taxation: string, retention = '1', { between = '', pAliq = '' } = {}): string =>
   `<tribISSQN>${taxation}</tribISSQN>${between}<tpRetISSQN>${retention}</tpRetISSQN>` +
   (pAliq === '' ? '' : `<pAliq>${pAliq}</pAliq>`);

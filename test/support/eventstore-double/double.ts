@@ -36,13 +36,13 @@ export type EventStoreDouble = {
   port: number;
   log: DoubleLog;
   faults: Faults;
-  /** Every connection ends, and nobody listens. */
+  /** Ends every connection and stops listening. */
   stop(): void;
   /** At the same port, with the same events. */
   start(): Promise<void>;
   /** How often a gossip was asked for. */
   gossipReads(): number;
-  /** That nobody has ended yet. */
+  /** Number of open subscriptions. */
   openSubscriptions(): number;
   close(): Promise<void>;
 };
@@ -53,7 +53,7 @@ export type DoubleOptions = {
   tls?: { certificate: Buffer; key: Buffer };
   /** The log of another double: both are nodes of one cluster. */
   log?: DoubleLog;
-  /** Ports of the nodes that gossip tells, the leader first; default this one alone. */
+  /** Ports of the nodes in the gossip, the leader first; default: this node only. */
   cluster?: () => readonly number[];
 };
 
@@ -122,7 +122,7 @@ const streamHandlers = (log: DoubleLog, faults: Faults): UntypedServiceImplement
 type Call = { metadata: { get(key: string): readonly unknown[] }; emit(event: 'error', error: Error): unknown };
 type Handler = (call: Call, reply?: (error: Error) => void) => void;
 
-/** A user that the server does not know is turned away before anything is looked at. */
+/** An unknown user is refused before any other check. */
 const guarded = (
   handlers: UntypedServiceImplementation,
   users: DoubleOptions['users'],

@@ -4,12 +4,12 @@ import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 export type Fault =
   /** The request is taken and forgotten. */
   | { kind: 'silent' }
-  /** Of an append: it is stored, and nobody is told. */
+  /** Of an append: it is stored, but not answered. */
   | { kind: 'silent_after_storing' }
   | { kind: 'slow'; ms: number }
-  /** Of a subscription: it stands, and so often, so far apart, only says how far the server has looked. */
+  /** Of a subscription: it delivers no event, and reports the searched position so many times, with this pause. */
   | { kind: 'searching'; checkpoints: number; everyMs: number }
-  /** Of an append: called a conflict, whatever stands there. */
+  /** Of an append: answered as a conflict, for any content of the stream. */
   | { kind: 'conflict'; current: bigint }
   | { kind: 'refuse'; error: ServiceError }
   /** Of a read: the connection of the call ends after so many events. */
@@ -19,7 +19,7 @@ export type Faults = {
   appends?: Fault | undefined;
   reads?: Fault | undefined;
   subscriptions?: Fault | undefined;
-  /** Subscriptions stand and bring nothing that is new. */
+  /** Subscriptions stay open and deliver no new events. */
   muted?: boolean;
   /** Live messages that may wait for their taker; the server's own number unless a test changes it. */
   liveBuffer?: number;
@@ -27,7 +27,7 @@ export type Faults = {
   dropEvery?: number;
   /** Reads of the whole log since `dropEvery` was set. */
   wholeLogReads?: number;
-  /** Told by the double: that nobody has ended yet. */
+  /** Set by the double: number of open subscriptions. */
   openSubscriptions?: number;
   /** Called when a subscription has sent what there was and begins to go live; `drop`: its buffer is full. */
   onGoingLive?: (() => 'drop' | undefined) | undefined;

@@ -1,12 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A line to a server, double or real, that a test can cut or hold. */
+/** A proxy in front of a server, double or real, that a test can cut or hold. */
 export type Line = {
   /** Of the server, through the line. */
   url: string;
   /** Ends every connection; new ones get through. */
   cut(): void;
-  /** Nothing gets through in either direction, as with a stopped server; what was sent waits. */
+  /** Nothing passes in either direction, as with a stopped server; sent bytes wait. */
   hold(): void;
   /** Requests arrive and answers wait. */
   holdAnswers(): void;

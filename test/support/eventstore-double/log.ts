@@ -1,4 +1,4 @@
-/** What the double keeps, and by what rules. Each rule is listed in docs/development.md with where it is known from. */
+/** The double's log and its rules. docs/development.md lists each rule with its source. */
 export type StoredEvent = {
   stream: string;
   revision: bigint;

@@ -23,7 +23,7 @@ export const subscribe = (call: ReadCall, options: ReadReq.Options, log: DoubleL
   }
   const fits = matcherOf(options);
   const interval = windowOf(options);
-  // The first event at or behind the place counts as the one that was handled, even if that one has been scavenged.
+  // The first event at or after the position counts as the handled one, even if the handled event has been scavenged.
   const handled = typeof place === 'bigint' ? log.all().find(({ position }) => position >= place)?.position : undefined;
   let considered = 0;
   const messagesOf = (event: StoredEvent): readonly ReadResp[] => {

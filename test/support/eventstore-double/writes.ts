@@ -15,7 +15,7 @@ import { proposedEvent, streamIdentifier, streamNameOf } from './messages.js';
 
 const { AppendResp, BatchAppendResp } = streams;
 
-/** The server's default; a setting of its own there. */
+/** The server's default; a setting of the server changes it. */
 const MAX_APPEND_BYTES = 1024 * 1024;
 
 /** One append per call: what the client does when it is given credentials. */

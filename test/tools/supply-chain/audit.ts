@@ -1,4 +1,4 @@
-/** An advisory that is known and does not concern the service, until somebody has to look again. */
+/** A known advisory that does not concern the service, accepted until a date of review. */
 export type Accepted = { advisory: string; package: string; reason: string; date: string; until: string };
 
 /** The report of `npm audit --json`, as far as it is read. A vulnerability that comes by another package names that one. */
@@ -56,7 +56,7 @@ const reportIn = (printed: string): Report | string => {
   }
 };
 
-/** The list as it stands in its file. Throws when an entry leaves a field out or has no date. */
+/** Reads the list from its file. Throws when an entry lacks a field or has no date. */
 export const readAccepted = (text: string): readonly Accepted[] => {
   const list: unknown = JSON.parse(text);
   if (!Array.isArray(list)) throw new Error('the list of accepted advisories is no list');

@@ -1,4 +1,4 @@
-/** The licences that may stand in the product, each with the reason. Any other one fails the check. */
+/** The licences that the product may contain, each with the reason. Any other licence fails the check. */
 export const ALLOWED: Readonly<Record<string, string>> = {
   MIT: 'keep the notice',
   'Apache-2.0': 'keep licence and NOTICE; grants patents',

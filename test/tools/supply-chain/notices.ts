@@ -12,7 +12,7 @@ work of others that they or this repository carry. The whole text of a package's
 Made by "npm run sbom".
 `;
 
-/** The text of THIRD-PARTY-NOTICES. Throws when it cannot be told who holds the rights in a package. */
+/** The text of THIRD-PARTY-NOTICES. Throws when the holder of the rights in a package is not known. */
 export const thirdPartyNotices = (lock: Lock): string => {
   const packages = productionPackages(lock);
   const parts = new Set([...packages.map((found) => noticeOf(found, packages)), ...SHIPPED.map(noticeOfShipped)]);

@@ -26,7 +26,7 @@ type Bom = {
   dependencies: readonly { ref: string; dependsOn: readonly string[] }[];
 };
 
-/** The CycloneDX document of a production install on any platform: the same text for the same lock file, whoever makes it. */
+/** The CycloneDX document of a production install on any platform. The same lock file gives the same text everywhere. */
 export const billOfMaterials = (lock: Lock, manifest: Manifest): string => {
   const bom = askNpm(lock, manifest);
   const packages = new Map(productionPackages(lock).map((found) => [`${found.name}@${found.version}`, found]));
@@ -94,7 +94,7 @@ const askNpm = (lock: Lock, manifest: Manifest): Bom => {
       'package-lock.json': { ...lock, packages: Object.fromEntries(packages) as unknown },
     };
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), JSON.stringify(content));
-    // Named one by one: an environment for production, or somebody's npmrc, would leave some out.
+    // Each kind is named, because a production environment or a user's npmrc would leave some out.
     const include = ['prod', 'dev', 'optional', 'peer'].map((kind) => `--include=${kind}`);
     const said = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', ...include], {
       cwd: folder,

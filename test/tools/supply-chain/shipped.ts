@@ -1,4 +1,4 @@
-/** Work of others that comes without being a package of its own: files of this repository, or what a package carries. */
+/** Third-party work that is no separate package: files of this repository, or files inside a package. */
 export type Shipped = {
   name: string;
   version?: string;

@@ -1,41 +1,43 @@
 import { unreachable } from '../../../domain/shared/unreachable.js';
 import { ABSENT, money, percent, shortened } from '../format.js';
-import type { ApproximateTaxes, Complement } from '../note.js';
+import type { ApproximateTaxes, Complement, Note } from '../note.js';
+import { CONTENT, centimetres, INSET, type Layout, type Rule, type TextLine } from '../page.js';
+import { cutToLines, lineHeight, wrapped } from '../text-width.js';
+import { LABEL_GAP, oneParagraph, paragraph, roomIn, TEXT, TITLE } from './grid.js';
 
 /**
- * Everything else that was written on the note, in the order of NT 008, 2.4.5, in `size` characters at most; empty when
- * nothing was. The free text comes first and is the first to be cut, so that it cannot push away what must be there
- * (notes 7 to 9: the note that this one substitutes, building, property, event).
+ * The complementary information in the order of NT 008, 2.4.5, at most `size` characters; empty when the note has none. The free text comes first
+ * and is cut first, so that it cannot displace the required parts (notes 7 to 9: substituted note, building, property, event).
  */
-export const writtenOn = (written: Complement, size: number): string => {
-  const required = joined(
-    named('NFS-e Subst.', written.chSubstda),
-    named('Doc. Ref.', written.docRef),
-    named('Cod. Obra', written.cObra),
-    named('Insc. Imob.', written.inscImobFisc),
-    named('Cod. Evt.', written.idAtvEvt),
+export const complementText = (written: Complement, size: number): string => {
+  const required = joinParts(
+    labelled('NFS-e Subst.', written.chSubstda),
+    labelled('Doc. Ref.', written.docRef),
+    labelled('Cod. Obra', written.cObra),
+    labelled('Insc. Imob.', written.inscImobFisc),
+    labelled('Cod. Evt.', written.idAtvEvt),
   );
-  const rest = joined(
-    named('Doc. Tec.', written.idDocTec),
-    named('Núm. Ped.', written.xPed),
-    named('Item Ped.', written.xItemPed.join(', ') || undefined),
-    named('Inf. A. T. Mun.', written.xOutInf),
+  const rest = joinParts(
+    labelled('Doc. Tec.', written.idDocTec),
+    labelled('Núm. Ped.', written.xPed),
+    labelled('Item Ped.', written.xItemPed.join(', ') || undefined),
+    labelled('Inf. A. T. Mun.', written.xOutInf),
   );
-  // Where the rest is cut too, it leaves a separator and an ellipsis.
+  // A rest that is cut still needs room for a separator and an ellipsis.
   const after = [required, rest && '...']
     .filter((part) => part !== '')
     .map((part) => SEPARATOR + part)
     .join('');
-  const free = joined(named('Inf. Cont.', written.xInfComp));
-  return shortened(joined(shortened(free, Math.max(LEAST_FREE, size - after.length)), required, rest), size);
+  const free = joinParts(labelled('Inf. Cont.', written.xInfComp));
+  return shortened(joinParts(shortened(free, Math.max(LEAST_FREE, size - after.length)), required, rest), size);
 };
 
 const SEPARATOR = ' | ';
 
-/** What of the free text is shown at least. */
+/** Characters of the free text that are always shown. */
 const LEAST_FREE = 40;
 
-/** The line of Lei 12.741/2012, which is there on every note (NT 008, 2.4.5, note 10). */
+/** The line of Lei 12.741/2012, which every note has (NT 008, 2.4.5, note 10). */
 export const approximateTaxes = (taxes: ApproximateTaxes): string => {
   switch (taxes.kind) {
     case 'amounts':
@@ -51,11 +53,69 @@ export const approximateTaxes = (taxes: ApproximateTaxes): string => {
   }
 };
 
-const joined = (...parts: readonly (string | undefined)[]): string =>
+const joinParts = (...parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined && part !== '').join(SEPARATOR);
 
-const named = (name: string, value: string | undefined): string | undefined =>
+const labelled = (name: string, value: string | undefined): string | undefined =>
   value === undefined ? undefined : `${name}: ${value}`;
 
 const taxLine = (federal: string, state: string, municipal: string): string =>
   `Totais Aproximados dos Tributos cfe. Lei nº 12.741/2012: Federais: ${federal}; Estaduais: ${state}; Municipais: ${municipal}`;
+
+/** Where the canhoto begins, in centimetres (NT 008, 2.4.5). */
+export const RECEIPT_TOP = 28.1;
+
+/** The canhoto, which the recipient of the service signs (NT 008, 2.1.13; optional by note 11). */
+export const receipt = (note: Note): Layout => ({
+  fills: [],
+  rules: [
+    ...ROWS.map((y): Rule => ({ x1: CONTENT.left, y1: y, x2: CONTENT.right, y2: y })),
+    ...COLUMNS.map((x): Rule => ({ x1: x, y1: RECEIPT_TOP, x2: x, y2: BOTTOM })),
+  ],
+  texts: [
+    label('DATA CIENTIFICAÇÃO:', CONTENT.left),
+    label('IDENTIFICAÇÃO E ASSINATURA', 5.41),
+    label('Nº NFS-e / CHAVE NFS-e', 10.51),
+    ...paragraph([`${shownNumber(note)} / ${note.accessKey}`], { left: 10.51 + INSET, top: RECEIPT_TOP + 0.31 }, TEXT),
+  ],
+});
+
+/** 13 characters: the field has 66 for number, separator and access key. */
+const shownNumber = ({ nNFSe }: Note): string => shortened(oneParagraph(nNFSe), 13);
+
+const BOTTOM = RECEIPT_TOP + 0.67;
+const ROWS = [RECEIPT_TOP, BOTTOM];
+const COLUMNS = [CONTENT.left, 5.41, 10.51, CONTENT.right];
+
+const label = (text: string, left: number): TextLine => ({
+  left: left + INSET,
+  top: RECEIPT_TOP + LABEL_GAP,
+  text,
+  style: TITLE,
+});
+
+/** Centimetres from one line of a text to the next. */
+export const LINE = centimetres(lineHeight(TEXT));
+
+/**
+ * The lines of a text at the page's width, cut to `size` characters. Its line breaks are kept up to `MAX_BROKEN_LINES` lines; beyond that they
+ * become spaces, because they would displace the rest of the page.
+ */
+export const linesOf = (text: string, size: number): readonly string[] => {
+  const paragraphs = text.split(/\r?\n|\r/).map(oneParagraph);
+  const shown = shortened(paragraphs.filter((each) => each !== '').join('\n'), size);
+  const lines = wrapped(shown, WIDTH, TEXT);
+  return lines.length <= MAX_BROKEN_LINES ? lines : wrapped(shown.replaceAll('\n', ' '), WIDTH, TEXT);
+};
+
+/** At most `count` of the lines; the last one ends in `...` when lines were left out. */
+export const cutLongText = (lines: readonly string[], count: number): readonly string[] =>
+  cutToLines(lines, count, WIDTH, TEXT);
+
+/** The lines below each other, from `top` on. */
+export const layOutLines = (lines: readonly string[], top: number): readonly TextLine[] =>
+  paragraph(lines, { left: CONTENT.left + INSET, top }, TEXT);
+
+const WIDTH = roomIn(CONTENT.width);
+
+const MAX_BROKEN_LINES = 12;

@@ -1,30 +1,40 @@
-import { lineHeight, type TextStyle } from '../fonts.js';
 import { money, shortened } from '../format.js';
-import { type Box, CONTENT, centimetres, INSET, points, RIGHT_INSET } from '../page.js';
-import { centered, joined, type PlacedText, type Sheet, sheetOf } from '../sheet.js';
-import { cutToLines, wrapped } from '../wrapping.js';
+import {
+  type Box,
+  CONTENT,
+  centered,
+  centimetres,
+  INSET,
+  joinLayouts,
+  type Layout,
+  layoutWith,
+  points,
+  RIGHT_INSET,
+  type TextLine,
+} from '../page.js';
+import { cutToLines, lineHeight, type TextStyle, wrapped } from '../text-width.js';
 
 /** Sizes of NT 008, 2.4: titles of blocks, labels of fields, contents. */
 export const TITLE: TextStyle = { size: 7, bold: true };
 export const LABEL: TextStyle = { size: 6, bold: true };
 export const TEXT: TextStyle = { size: 7 };
 
-export type Column = 1 | 2 | 3 | 4;
+type Column = 1 | 2 | 3 | 4;
 
 /** Part of a row: a label with its value below, or a title alone. */
 export type Cell = { column: Column; span: Column; label?: string; style: TextStyle; value?: string; shaded: boolean };
 
-/** `top` and `height` in centimetres as in the table of NT 008, 2.4.5, where every block is there in full. */
+/** `top` and `height` in centimetres, as the table of NT 008, 2.4.5, has them for a note with every block in full. */
 export type Row = { top: number; height: number; cells: readonly Cell[] };
 
 /**
- * Reaches down to `end`, where the table has the next block; `instead` replaces all rows by one line (2.3.1, 2.3.2);
- * `missing` is the height of rows that the table has and this note has not.
+ * `end` is the top of the next block in the table. `instead` replaces all rows by one line (NT 008, 2.3.1, 2.3.2). `missing` is the height of the
+ * table's rows that this note lacks, in centimetres.
  */
 export type Block = { top: number; end: number; rows: readonly Row[]; instead?: string; missing?: number };
 
-/** What was placed, and how far below the table's place (above, if negative) the next block begins. */
-export type Placed = { sheet: Sheet; shift: number };
+/** A laidOut part of the page; the next block begins `shift` centimetres below its place in the table, above it if negative. */
+export type LaidOut = { layout: Layout; shift: number };
 
 /** A label with its value below in one paragraph, cut to `size` characters (column "Tam. do Campo" of NT 008). */
 export const field = (column: Column, label: string, value: string, size: number, span: Column = 1): Cell => ({
@@ -36,14 +46,14 @@ export const field = (column: Column, label: string, value: string, size: number
   shaded: false,
 });
 
-/** A field that holds an amount of the XML, or a sum of some. */
+/** A field for an amount of the XML or a sum of amounts. */
 export const amount = (column: Column, label: string, decimal: string | undefined): Cell =>
   field(column, label, money(decimal), AMOUNT_SIZE);
 
 /** Characters of the largest sum of amounts of the schema (15 digits before the comma): an amount is never cut. */
 export const AMOUNT_SIZE = 27;
 
-/** As `field`, with the larger label of the identification and of the totals; `shaded` as NT 008, 2.2.3. */
+/** As `field`, with the larger label of the identification and of the totals; `shaded` puts it on grey (NT 008, 2.2.3). */
 export const strongField = (
   column: Column,
   label: string,
@@ -56,7 +66,7 @@ export const strongField = (
 export const titleCell = (label: string): Cell => ({ column: 1, span: 1, label, style: TITLE, shaded: true });
 
 /** A value without a label. */
-export const bareCell = (value: string, size: number): Cell => ({
+export const valueCell = (value: string, size: number): Cell => ({
   column: 1,
   span: 4,
   style: LABEL,
@@ -64,27 +74,24 @@ export const bareCell = (value: string, size: number): Cell => ({
   shaded: false,
 });
 
-/**
- * Places blocks one below another; a row grows by the lines that its longest value takes beyond the first. No value
- * takes more than `most`.
- */
-export const placeBlocks = (blocks: readonly Block[], shift: number, most: number): Placed => {
-  const sheets: Sheet[] = [];
+/** Places blocks below each other. A row grows by the lines that its longest value takes beyond the first; a value takes at most `most` lines. */
+export const layOutBlocks = (blocks: readonly Block[], shift: number, most: number): LaidOut => {
+  const layouts: Layout[] = [];
   let moved = shift;
   for (const block of blocks) {
-    const placed = placeBlock(block, moved, most);
-    sheets.push(placed.sheet);
-    moved = placed.shift;
+    const laidOut = layOutBlock(block, moved, most);
+    layouts.push(laidOut.layout);
+    moved = laidOut.shift;
   }
-  return { sheet: joined(sheets), shift: moved };
+  return { layout: joinLayouts(layouts), shift: moved };
 };
 
 /** The line above a block. */
-export const ruleAbove = (y: number): Sheet =>
-  sheetOf({ rules: [{ x1: CONTENT.left, y1: y, x2: CONTENT.right, y2: y }] });
+export const ruleAbove = (y: number): Layout =>
+  layoutWith({ rules: [{ x1: CONTENT.left, y1: y, x2: CONTENT.right, y2: y }] });
 
-/** Lines of text one below another, the first line box at `box.top`. */
-export const paragraph = (lines: readonly string[], box: Pick<Box, 'left' | 'top'>, style: TextStyle): PlacedText[] =>
+/** Lines of text below each other, the first line box at `box.top`. */
+export const paragraph = (lines: readonly string[], box: Pick<Box, 'left' | 'top'>, style: TextStyle): TextLine[] =>
   lines.map((text, index) => ({
     left: box.left,
     top: box.top + index * centimetres(lineHeight(style)),
@@ -92,33 +99,33 @@ export const paragraph = (lines: readonly string[], box: Pick<Box, 'left' | 'top
     style,
   }));
 
-/** Points that a text has inside a box of `width` centimetres. */
+/** Points that a line of text may take in a box of `width` centimetres. */
 export const roomIn = (width: number): number => points(width - INSET - RIGHT_INSET);
 
-/** Line breaks and other white space as one space; control characters would show as boxes. */
+/** The text with every run of white space and control characters as one space; control characters would show as boxes. */
 export const oneParagraph = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 
 /** Centimetres from the top of a box to its label, and to the value below a label of either size. */
 export const LABEL_GAP = 0.02;
 const VALUE_GAP = { label: 0.275, title: 0.3 };
 
-const placeBlock = (block: Block, shift: number, most: number): Placed => {
+const layOutBlock = (block: Block, shift: number, most: number): LaidOut => {
   const top = block.top + shift;
   if (block.instead !== undefined) {
     const text = centered(block.instead, { ...CONTENT, top: top + REPLACEMENT.gap }, TEXT);
-    const sheet = joined([ruleAbove(top), sheetOf({ texts: [text] })]);
-    return { sheet, shift: shift + REPLACEMENT.height - (block.end - block.top) };
+    const layout = joinLayouts([ruleAbove(top), layoutWith({ texts: [text] })]);
+    return { layout, shift: shift + REPLACEMENT.height - (block.end - block.top) };
   }
-  const sheets = [ruleAbove(top)];
+  const layouts = [ruleAbove(top)];
   let moved = shift;
   for (const row of block.rows) {
     const grown = growth(row, most);
-    sheets.push(
-      ...row.cells.map((cell) => placeCell(cell, { top: row.top + moved, height: row.height + grown }, most)),
+    layouts.push(
+      ...row.cells.map((cell) => layOutCell(cell, { top: row.top + moved, height: row.height + grown }, most)),
     );
     moved += grown;
   }
-  return { sheet: joined(sheets), shift: moved - (block.missing ?? 0) };
+  return { layout: joinLayouts(layouts), shift: moved - (block.missing ?? 0) };
 };
 
 /** 0.32 cm is the least that NT 008 allows (2.4.5, notes 2 to 4). */
@@ -132,7 +139,7 @@ const linesOf = ({ value, span }: Cell, most: number): readonly string[] => {
   return value === undefined ? [] : cutToLines(wrapped(value, room, TEXT), most, room, TEXT);
 };
 
-const placeCell = (cell: Cell, { top, height }: Pick<Box, 'top' | 'height'>, most: number): Sheet => {
+const layOutCell = (cell: Cell, { top, height }: Pick<Box, 'top' | 'height'>, most: number): Layout => {
   const box = { left: LEFTS[cell.column], top, width: WIDTHS[cell.span], height };
   const left = box.left + INSET;
   const valueGap = cell.label === undefined ? LABEL_GAP : VALUE_GAP[cell.style === TITLE ? 'title' : 'label'];

@@ -1,16 +1,16 @@
 import { unreachable } from '../../../domain/shared/unreachable.js';
+import { municipalityByCode } from '../../../tables/municipalities.js';
 import { ABSENT, phone, postalCode, slashed, taxId } from '../format.js';
 import { labelOf, opSimpNac, regApTribSN } from '../labels.js';
 import type { Address, Note, Party } from '../note.js';
-import { placeOf } from '../places.js';
 import { type Block, type Cell, field, type Row, titleCell } from './grid.js';
 
 /** Provider, customer, recipient and intermediary, each with its fields or its replacement line (NT 008, 2.3). */
 export const parties = (note: Note): readonly Block[] => [
   provider(note),
-  party('TOMADOR / ADQUIRENTE', 'TOMADOR/ADQUIRENTE', note.customer, CUSTOMER),
+  partyBlock('TOMADOR / ADQUIRENTE', 'TOMADOR/ADQUIRENTE', note.customer, CUSTOMER),
   recipient(note),
-  party('INTERMEDIÁRIO DA OPERAÇÃO', 'INTERMEDIÁRIO', note.intermediary, INTERMEDIARY),
+  partyBlock('INTERMEDIÁRIO DA OPERAÇÃO', 'INTERMEDIÁRIO', note.intermediary, INTERMEDIARY),
 ];
 
 /** Tops of a block's rows and of the block below it. */
@@ -22,27 +22,27 @@ const RECIPIENT: Tops = { rows: [8.86, 9.5, 10.16], end: 10.8 };
 const INTERMEDIARY: Tops = { rows: [10.8, 11.44, 12.09], end: 12.74 };
 const HEIGHT = 0.63;
 
-// NT 008 has the assessment's place both in column 3 (2.4.5, suggested) and in column 2 (Anexo I, mandatory by 2.2.4).
-const provider = ({ provider: who }: Note): Block => ({
+// NT 008 has the assessment regime in column 3 (2.4.5, suggested) and in column 2 (Anexo I, mandatory by 2.2.4).
+const provider = ({ provider: party }: Note): Block => ({
   top: PROVIDER.rows[0],
   end: PROVIDER.end,
   rows: [
-    ...partyRows('PRESTADOR / FORNECEDOR', who, PROVIDER, [registration(who)]),
+    ...partyRows('PRESTADOR / FORNECEDOR', party, PROVIDER, [registration(party)]),
     {
       top: 6.28,
       height: HEIGHT,
       cells: [
-        field(1, 'Simples Nacional na Data de Competência', labelOf(opSimpNac, who.opSimpNac), 40),
-        field(2, 'Regime de Apuração Tributária pelo SN', labelOf(regApTribSN, who.regApTribSN), 80, 2),
+        field(1, 'Simples Nacional na Data de Competência', labelOf(opSimpNac, party.opSimpNac), 40),
+        field(2, 'Regime de Apuração Tributária pelo SN', labelOf(regApTribSN, party.regApTribSN), 80, 2),
       ],
     },
   ],
 });
 
-const party = (title: string, role: string, who: Party | undefined, tops: Tops): Block =>
-  who === undefined
+const partyBlock = (title: string, role: string, party: Party | undefined, tops: Tops): Block =>
+  party === undefined
     ? instead(`${role} DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e`, tops)
-    : { top: tops.rows[0], end: tops.end, rows: partyRows(title, who, tops, [registration(who)]) };
+    : { top: tops.rows[0], end: tops.end, rows: partyRows(title, party, tops, [registration(party)]) };
 
 const recipient = (note: Note): Block => {
   switch (note.recipient.kind) {
@@ -64,40 +64,40 @@ const recipient = (note: Note): Block => {
 
 const instead = (text: string, { rows: [top], end }: Tops): Block => ({ top, end, rows: [], instead: text });
 
-const registration = (who: Party): Cell => field(3, 'Indicador Municipal (Inscrição)', who.IM ?? ABSENT, 15);
+const registration = (party: Party): Cell => field(3, 'Indicador Municipal (Inscrição)', party.IM ?? ABSENT, 15);
 
-const partyRows = (title: string, who: Party, { rows }: Tops, second: readonly Cell[]): readonly Row[] => [
+const partyRows = (title: string, party: Party, { rows }: Tops, extraCells: readonly Cell[]): readonly Row[] => [
   {
     top: rows[0],
     height: HEIGHT,
     cells: [
       titleCell(title),
-      field(2, 'CNPJ / CPF / NIF', who.taxId === undefined ? (who.NIF ?? ABSENT) : taxId(who.taxId), 40),
-      ...second,
-      field(4, 'Telefone', phone(who.fone), 20),
+      field(2, 'CNPJ / CPF / NIF', party.taxId === undefined ? (party.NIF ?? ABSENT) : taxId(party.taxId), 40),
+      ...extraCells,
+      field(4, 'Telefone', phone(party.fone), 20),
     ],
   },
   {
     top: rows[1],
     height: HEIGHT,
     cells: [
-      field(1, 'Nome / Nome Empresarial', who.xNome ?? ABSENT, 80, 2),
-      field(3, 'Município / Sigla UF', municipality(who.address), 37),
-      field(4, 'Código IBGE / CEP', codes(who.address), 21),
+      field(1, 'Nome / Nome Empresarial', party.xNome ?? ABSENT, 80, 2),
+      field(3, 'Município / Sigla UF', municipality(party.address), 37),
+      field(4, 'Código IBGE / CEP', codes(party.address), 21),
     ],
   },
   {
     top: rows[2],
     height: HEIGHT,
-    cells: [field(1, 'Endereço', street(who.address), 80, 2), field(3, 'E-mail', who.email ?? ABSENT, 80, 2)],
+    cells: [field(1, 'Endereço', street(party.address), 80, 2), field(3, 'E-mail', party.email ?? ABSENT, 80, 2)],
   },
 ];
 
 const municipality = (address: Address | undefined): string => {
   const { abroad } = address ?? {};
   if (abroad !== undefined) return slashed(abroad.xCidade, abroad.xEstProvReg, abroad.cPais);
-  const place = placeOf(address?.cMun);
-  return slashed(place?.name, place?.uf);
+  const found = address?.cMun === undefined ? undefined : municipalityByCode(address.cMun);
+  return slashed(found?.name, found?.uf);
 };
 
 const codes = (address: Address | undefined): string =>

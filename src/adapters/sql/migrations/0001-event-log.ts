@@ -1,8 +1,8 @@
 import type { Migration } from '../migrate.js';
 
 /**
- * The event log (design section 3). `record` is the exact hash text; the other columns repeat what is asked for.
- * The head row is lock and counter in one: it stays locked until the commit, so positions become visible in order.
+ * The event log (docs/architecture.md#streams-and-events). `record` is the exact text that was hashed; the other columns repeat what queries need.
+ * The head row is lock and counter in one. It stays locked until the commit, so positions become visible in order.
  */
 export const eventLogMigration: Migration = {
   id: 1,

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.js';
 
-/** Time-boxed promises (design section 5): every instant is ISO UTC text that the caller named, never the server's clock. */
+/** Guards and records of look-ups (docs/architecture.md#uniqueness). Every instant is ISO UTC text from the caller, never the server's clock. */
 export const guardsMigration: Migration = {
   id: 10,
   name: 'guards',

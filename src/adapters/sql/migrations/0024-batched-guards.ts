@@ -1,8 +1,8 @@
 import type { Migration } from '../migrate.js';
 
 /**
- * The guards' decisions of 0010, several in one statement, each row with its own instants. Rows are taken in one order
- * by everybody, so that statements that meet wait for each other and never in a circle.
+ * The decisions about the guards of 0010, several in one statement, each row with its own instants. Every statement takes rows in the same order,
+ * so that statements wait for each other but never in a circle.
  */
 export const batchedGuardsMigration: Migration = {
   id: 24,

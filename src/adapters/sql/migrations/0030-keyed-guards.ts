@@ -1,8 +1,8 @@
 import type { Migration } from '../migrate.js';
 
 /**
- * The decisions of 0024 for hashes under a key (ADR 32). A key's row may be held under a hash that the caller knows to be of
- * the same body. A mark stands under each key that may be in use, and marks of before, under the plain hash, refuse too.
+ * The decisions of 0024 for hashes under a key (ADR 32). A claim also matches a body hash that the caller knows to be of the same body. A mark is
+ * stored under each key that may be in use; older marks under the plain hash refuse too.
  */
 export const keyedGuardsMigration: Migration = {
   id: 30,

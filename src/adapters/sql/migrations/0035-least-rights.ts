@@ -1,9 +1,8 @@
 import type { Migration } from '../migrate.js';
 
 /**
- * What a service may do to the log it does through functions of the tables' owner, so that it needs no right to change or remove
- * a row (ADR 33). Each names the schemas that it looks into, and the temporary one last: a caller cannot put a table of its own
- * before the owner's.
+ * The service changes the log through functions of the tables' owner, so that it needs no right to change or remove a row (ADR 33). Each function
+ * names the schemas that it searches, the temporary one last: a caller cannot put a table before the owner's.
  */
 export const leastRightsMigration: Migration = {
   id: 35,

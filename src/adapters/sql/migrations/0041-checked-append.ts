@@ -1,8 +1,8 @@
 import type { Migration } from '../migrate.js';
 
 /**
- * `event_log_append` of step 1, which now refuses what no append of the product is: it runs with the owner's rights, so a caller
- * must not choose places in the log (ADR 33). The checks stand before the lock. 1 MiB is four times what the port lets an event have.
+ * `event_log_append` of migration 1, which now refuses arguments that no append of the product has. It runs with the owner's rights, so a caller
+ * must not choose positions in the log (ADR 33). The checks run before the lock is taken. 1 MiB is four times what the port allows an event.
  */
 export const checkedAppendMigration: Migration = {
   id: 41,

@@ -1,7 +1,6 @@
 /**
- * What the national system's codes are about, for those that have no reason of their own: all 514 of the official annexes and of
- * answers seen on the wire. Where a code stands in two groups of the annexes, the first one counts,
- * and a reason of its own fits both.
+ * Subjects of the national system's codes, each with a text for the codes that have no individual one. They cover all 514 codes of the
+ * official annexes and of answers seen in use. A code that the annexes put into two groups is in the first; its individual text fits both.
  */
 export const areas = {
   emission: {
@@ -166,7 +165,7 @@ export const areas = {
 
 type Area = { reason: string; codes: string };
 
-/** Of every code that one of the areas names, its area's reason. */
+/** The text of each code in these areas. */
 export const reasonsOf = (some: readonly Area[]): ReadonlyMap<string, string> =>
   new Map(
     some.flatMap(({ reason, codes }) =>
@@ -177,5 +176,5 @@ export const reasonsOf = (some: readonly Area[]): ReadonlyMap<string, string> =>
     ),
   );
 
-/** Of every code. */
+/** The text of each code in any area. */
 export const areaReasons: ReadonlyMap<string, string> = reasonsOf(Object.values(areas));

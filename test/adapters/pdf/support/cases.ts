@@ -1,10 +1,10 @@
 import type { PdfMarks } from '../../../../src/ports/pdf.js';
-import { sample } from '../../../support/samples.js';
+import { sample } from '../../../support/fixture/samples.js';
 import { fullXml } from './full-note.js';
 import { issuedXml } from './issued.js';
 import { alteredXml, marks, noteXml } from './notes.js';
 
-/** A page that somebody has looked at; its image is `reference/<name>.png`. */
+/** A page whose image a person has checked: `reference/<name>.png`. */
 export type Case = { name: string; xml(): Buffer; marks: PdfMarks };
 
 /** The official samples: NFS-e as they are, DPS as the simulator authorizes them. For tests under `itWith('samples')`. */
@@ -25,7 +25,7 @@ export const sampleCases: readonly Case[] = [
   ].map((name): Case => ({ name, xml: () => sample(`${name}.xml`), marks: marks() })),
 ];
 
-/** What no sample shows. */
+/** Cases that no sample covers. */
 export const otherCases: readonly Case[] = [
   { name: 'every-group', xml: () => fullXml(), marks: marks() },
   { name: 'longest-texts', xml: () => fullXml({ described: 2000, added: 2000 }), marks: marks() },

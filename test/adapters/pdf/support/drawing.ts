@@ -3,7 +3,7 @@ import type { PdfMarks } from '../../../../src/ports/pdf.js';
 
 const COMPANY = '12345678000195';
 
-/** The renderer as one caller after another uses it, each with a place of its own. */
+/** The renderer for sequential callers, each with a reserved place in the queue. */
 export const openRenderer = (options?: PdfRendererOptions) => {
   const renderer = createPdfRenderer(options);
   return {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { danfseFieldsFile } from '../../../support/fixture/samples.js';
 
-/** One row of the table of NT 008, 2.4.5; lengths in centimetres. Undefined where the file has none. */
+/** One row of the table of NT 008, 2.4.5; lengths in centimetres. Undefined where the row has no length. */
 export type FieldRow = {
   bloco: string;
   campo: string;
@@ -12,7 +13,7 @@ export type FieldRow = {
 
 /** The fields and blocks of NT 008, 2.4.5, for tests under `itWith('samples', ...)`. */
 export const fieldTable = (): readonly FieldRow[] =>
-  readFileSync(new URL('../../../../../shared/nfse/danfse/campos-nt008.tsv', import.meta.url), 'utf8')
+  readFileSync(danfseFieldsFile, 'utf8')
     .split('\n')
     .slice(1)
     .filter((line) => line !== '')

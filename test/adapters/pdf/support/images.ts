@@ -1,6 +1,6 @@
 import pixelmatch from 'pixelmatch';
 import { PNG } from 'pngjs';
-import { drawDanfse } from '../../../../src/adapters/pdf/draw.js';
+import { renderDanfse } from '../../../../src/adapters/pdf/danfse.js';
 import type { Case } from './cases.js';
 import { noteOf } from './notes.js';
 import { imageOf } from './poppler.js';
@@ -11,7 +11,7 @@ const DPI = 75;
 export const referenceFile = (name: string): URL => new URL(`../reference/${name}.png`, import.meta.url);
 
 export const pageOf = async ({ xml, marks }: Case): Promise<PNG> =>
-  imageOf(await drawDanfse(noteOf(xml()), marks), DPI);
+  imageOf(await renderDanfse(noteOf(xml()), marks), DPI);
 
 /** The image in eight greys, which makes a third of the file. */
 export const packed = (image: PNG): Buffer => PNG.sync.write(coarse(image, 255 / 7), { ...SMALL, colorType: 0 });

@@ -4,7 +4,7 @@ import type { PdfMarks } from '../../../../src/ports/pdf.js';
 
 const NAMESPACE = 'xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01"';
 
-/** Groups of an `infNFSe` in the order of the layout; `processed` is what stands before `emit`. */
+/** Groups of an `infNFSe` in the order of the layout; `processed` are the elements before `emit`. */
 type Parts = { key: string; processed: string; place: string; amounts: string; dps: string };
 
 /** Unsigned: the renderer does not look at signatures. */

@@ -10,7 +10,7 @@ export const objectsOf = (pdf: Buffer): readonly PdfObject[] => {
   let read = 0;
   for (const begin of text.matchAll(/^(\d+) 0 obj\n/gm)) {
     const start = begin.index + begin[0].length;
-    // What looks like an object inside a stream is none.
+    // Bytes of a stream may look like an object.
     if (begin.index < read) continue;
     const end = text.indexOf('\nendobj\n', start);
     const body = text.slice(start, end);

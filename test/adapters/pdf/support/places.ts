@@ -15,7 +15,7 @@ export const placesOf = (words: readonly Word[], text: string): readonly Place[]
     .map(({ left, top }) => ({ left, top }));
 };
 
-/** What stands on the line at `place`, up to the first gap that is wider than a space. */
+/** The text of the line at `place`, up to the first gap that is wider than a space. */
 export const textAt = (words: readonly Word[], place: Place): string | undefined => {
   const first = words.find(({ left, top }) => Math.abs(left - place.left) < 0.05 && Math.abs(top - place.top) < 0.05);
   if (first === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { PNG } from 'pngjs';
 
-// Poppler reads the PDF as anybody else would.
+// Poppler is independent of the renderer.
 
 /** The text of the PDF, layout kept. */
 export const textOf = (pdf: Buffer): string => poppler('pdftotext', ['-layout', '-', '-'], pdf);

@@ -9,7 +9,7 @@ const text = (longest: number): fc.Arbitrary<string> =>
         minLength: 1,
         maxLength: 12,
       }),
-      // A text is as likely to be as long as it may be as to be short.
+      // Half of the texts have the greatest length.
       size: fc.oneof(fc.constant(longest), fc.integer({ min: 1, max: longest })),
     })
     .map(({ pieces, size }) => {
@@ -50,7 +50,7 @@ const amount = fc
   .bigInt({ min: 0n, max: 99_999_999_999_999_999n })
   .map((cents) => `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`);
 
-/** Longest text of each element by the schema; every element of these names gets a text of its own. */
+/** Longest text of each element by the schema; every element with one of these names gets a different text. */
 const LONGEST: Readonly<Record<string, number>> = {
   xNome: 300,
   xLgr: 255,

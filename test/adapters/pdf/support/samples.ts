@@ -1,4 +1,4 @@
-import { sample } from '../../../support/samples.js';
+import { sample } from '../../../support/fixture/samples.js';
 
 const samples = {
   production: 'nfse-07-producao-me-epp-cpf.xml',

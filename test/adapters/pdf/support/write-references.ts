@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { otherCases, sampleCases } from './cases.js';
 import { packed, packedInColour, pageOf, referenceFile } from './images.js';
 
-// Run after a wanted change of the page, and look at every image before it is kept:
+// Run this after an intended change of the page, and check every image before you commit it:
 // node --import tsx test/adapters/pdf/support/write-references.ts
 
 const documentation = new URL('../../../../docs/danfse/', import.meta.url);

@@ -1,4 +1,4 @@
-import { address, CUSTOMER, party, RIO } from '../../support.js';
+import { address, CUSTOMER, party, RIO } from '../../../support/harness/simulator.js';
 import { accessKey, CPF, comExt, NITEROI, normal, type Row, tribMun } from '../row.js';
 
 type Parts = {

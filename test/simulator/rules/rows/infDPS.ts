@@ -1,4 +1,4 @@
-import { COMPANY, CUSTOMER, party, RIO } from '../../support.js';
+import { COMPANY, CUSTOMER, party, RIO } from '../../../support/harness/simulator.js';
 import { accessKey, CPF, mei, NITEROI, NOW, normal, note, type Row, rio } from '../row.js';
 
 const cnc = { municipalRegistration: '123' };

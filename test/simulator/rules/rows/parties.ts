@@ -1,4 +1,4 @@
-import { address, addressAbroad, COMPANY, CUSTOMER, party, RIO } from '../../support.js';
+import { address, addressAbroad, COMPANY, CUSTOMER, party, RIO } from '../../../support/harness/simulator.js';
 import { CPF, comExt, type Row, rio, tribMun } from '../row.js';
 
 type Party = 'toma' | 'interm';

@@ -1,4 +1,4 @@
-import { addressAbroad, party } from '../../support.js';
+import { addressAbroad, party } from '../../../support/harness/simulator.js';
 import { comExt, type Row, rio, tribMun } from '../row.js';
 
 const ABROAD = '<cPaisPrestacao>US</cPaisPrestacao>';

@@ -1,4 +1,4 @@
-import { address, CUSTOMER, party } from '../../support.js';
+import { address, CUSTOMER, party } from '../../../support/harness/simulator.js';
 import {
   CPF,
   comExt,

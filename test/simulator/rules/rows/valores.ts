@@ -1,5 +1,5 @@
 import { accessKeyCheckDigit } from '../../../../src/domain/shared/access-key.js';
-import { address, addressAbroad, CUSTOMER, party, RIO } from '../../support.js';
+import { address, addressAbroad, CUSTOMER, party, RIO } from '../../../support/harness/simulator.js';
 import {
   accessKey,
   CPF,

@@ -1,0 +1,54 @@
+import { type CompanyState, evolveCompany, initialCompany } from '../src/domain/company/company.js';
+import { type CompanyEvent, companyEventTypes } from '../src/domain/company/events.js';
+import { type CompanyId, companyPrefix } from '../src/domain/shared/ids.js';
+import type { Revision } from '../src/ports/event-log.js';
+import { boolean, defineProjection, type Handlers, integer, type Recorded, type RowOf, text } from './types.js';
+
+const columns = {
+  company_id: text<CompanyId>(),
+  revision: integer<Revision>(),
+  enabled: boolean(),
+  /** JSON of the domain's folded state. */
+  state: text(),
+};
+
+/** One company. */
+export type CompanyRow = RowOf<typeof columns>;
+
+const fold = (row: CompanyRow | undefined, event: Recorded<CompanyEvent>): CompanyRow => {
+  const before = row === undefined ? initialCompany : (JSON.parse(row.state) as CompanyState);
+  const state = evolveCompany(before, event);
+  return {
+    company_id: companyIdOf(event),
+    revision: event.revision,
+    enabled: state.kind === 'company' && state.enabled,
+    state: JSON.stringify(state),
+  };
+};
+
+/** The CNPJ: the stream's name is `company-<CNPJ>`. */
+const companyIdOf = ({ stream }: Recorded<CompanyEvent>): string => stream.slice(companyPrefix.length);
+
+const handlers = {
+  CompanyRegistered: fold,
+  CompanyChanged: fold,
+  CompanyEnabled: fold,
+  CompanyDisabled: fold,
+  ApiKeyCreated: fold,
+  ApiKeyRevoked: fold,
+  CertificateStored: fold,
+  CertificateOpened: fold,
+} satisfies Handlers<CompanyRow, CompanyEvent>;
+
+/** Company facts for eligibility and for the operator's lists. */
+export const companies = defineProjection<CompanyRow, CompanyEvent>({
+  name: 'companies',
+  version: 1,
+  prefixes: [companyPrefix],
+  eventTypes: companyEventTypes,
+  keyColumn: 'company_id',
+  columns,
+  indexes: [],
+  keyOf: companyIdOf,
+  handlers,
+});

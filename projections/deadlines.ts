@@ -1,0 +1,116 @@
+import { type InvoiceEvent, invoiceEventTypes } from '../src/domain/invoice/events.js';
+import {
+  type CompanyId,
+  invoicePrefix,
+  type Mode,
+  parseInvoiceStream,
+  type StreamName,
+} from '../src/domain/shared/ids.js';
+import type { Instant } from '../src/domain/shared/time.js';
+import type { Revision } from '../src/ports/event-log.js';
+import { boolean, defineProjection, type Handlers, integer, type Recorded, type RowOf, text } from './types.js';
+
+const columns = {
+  stream: text<StreamName>(),
+  revision: integer<Revision>(),
+  mode: text<Mode>(),
+  company_id: text<CompanyId>(),
+  work: text<'issue' | 'cancel' | null>(),
+  /** Instant of the last event of this work. */
+  work_since: text<Instant | null>(),
+  /** An attempt exists. */
+  started: boolean(),
+  /** Issuing: the acceptance until the first attempt, then that attempt. Cancelling: the request. */
+  began_at: text<Instant | null>(),
+  /** `created_at` of a test invoice. */
+  retention_since: text<Instant | null>(),
+};
+
+/** What a stream waits for: an outcome, the outcome of a cancellation, or the end of a test invoice. A stream without any has no row. */
+export type DeadlineRow = RowOf<typeof columns>;
+
+type Event = Recorded<InvoiceEvent>;
+type Work = NonNullable<DeadlineRow['work']>;
+
+/** A row without open work. */
+const blank = ({ stream, revision }: Event): DeadlineRow => {
+  const address = parseInvoiceStream(stream);
+  if (address === undefined) throw new Error('the stream of an invoice event is not named as one');
+  const { mode, companyId: company_id } = address;
+  return { stream, revision, mode, company_id, ...NO_WORK, retention_since: null };
+};
+
+const NO_WORK = { work: null, work_since: null, started: false, began_at: null } as const;
+
+/** A test invoice ends when its retention is over. Live invoices are kept permanently. */
+const born = (event: Event, createdAt: Instant | undefined): DeadlineRow => {
+  const row = blank(event);
+  return { ...row, retention_since: row.mode === 'test' ? (createdAt ?? null) : null };
+};
+
+const begun = (row: DeadlineRow, event: Event, work: Work, at: Instant): DeadlineRow => ({
+  ...row,
+  revision: event.revision,
+  work,
+  work_since: at,
+  started: false,
+  began_at: at,
+});
+
+/** An event of work that is no longer open changes nothing but the revision. */
+const attempted = (row: DeadlineRow | undefined, event: Event, work: Work, at: Instant): DeadlineRow | 'delete' => {
+  if (row?.work !== work) return untouched(row, event);
+  const firstIssueAttempt = work === 'issue' && !row.started;
+  const began_at = firstIssueAttempt ? at : row.began_at;
+  return { ...row, revision: event.revision, work_since: at, started: true, began_at };
+};
+
+const answered = (row: DeadlineRow | undefined, event: Event, work: Work, at: Instant): DeadlineRow | 'delete' =>
+  row?.work === work ? { ...row, revision: event.revision, work_since: at } : untouched(row, event);
+
+const settled = (row: DeadlineRow | undefined, event: Event): DeadlineRow | 'delete' =>
+  untouched(row === undefined ? undefined : { ...row, ...NO_WORK }, event);
+
+const untouched = (row: DeadlineRow | undefined, { revision }: Event): DeadlineRow | 'delete' =>
+  row === undefined || (row.work === null && row.retention_since === null) ? 'delete' : { ...row, revision };
+
+export const handlers = {
+  InvoiceAccepted: (_row, event) => begun(born(event, event.data.acceptedAt), event, 'issue', event.data.acceptedAt),
+  InvoiceImported: (_row, event) => untouched(born(event, event.data.createdAt ?? event.data.importedAt), event),
+  ReferenceTaken: 'ignored',
+  IssuanceAttempted: (row, event) => attempted(row, event, 'issue', event.data.attemptedAt),
+  IssuanceNotSent: (row, event) => answered(row, event, 'issue', event.data.at),
+  IssuanceOutcomeUnknown: (row, event) => answered(row, event, 'issue', event.data.at),
+  IssuanceProvenAbsent: (row, event) => answered(row, event, 'issue', event.data.at),
+  NumberConflictFound: (row, event) => answered(row, event, 'issue', event.data.at),
+  Authorized: settled,
+  IssuanceRejected: settled,
+  IssuanceFailed: settled,
+  NotProcessed: settled,
+  IssuanceInterrupted: settled,
+  IndeterminateResolved: settled,
+  CancellationRequested: (row, event) => begun(row ?? blank(event), event, 'cancel', event.data.requestedAt),
+  CancellationAttempted: (row, event) => attempted(row, event, 'cancel', event.data.attemptedAt),
+  CancellationNotSent: (row, event) => answered(row, event, 'cancel', event.data.at),
+  CancellationOutcomeUnknown: (row, event) => answered(row, event, 'cancel', event.data.at),
+  CancellationProvenAbsent: (row, event) => answered(row, event, 'cancel', event.data.at),
+  CancellationConfirmed: settled,
+  CancellationNotConfirmed: settled,
+  CancellationSettledBySupport: settled,
+  ReconciliationDifferenceFound: 'ignored',
+  TestInvoiceDeleted: () => 'delete',
+} satisfies Handlers<DeadlineRow, InvoiceEvent>;
+
+/** Timers for the sweeper. A row exists while the stream has open work or a retention that ends. */
+export const deadlines = defineProjection<DeadlineRow, InvoiceEvent>({
+  name: 'deadlines',
+  version: 2,
+  compatibleFrom: 1,
+  prefixes: [invoicePrefix.live, invoicePrefix.test],
+  eventTypes: invoiceEventTypes,
+  keyColumn: 'stream',
+  columns,
+  indexes: [{ columns: ['work_since', 'stream'] }, { columns: ['retention_since'] }],
+  keyOf: ({ stream }) => stream,
+  handlers,
+});

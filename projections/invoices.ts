@@ -1,0 +1,175 @@
+import { type InvoiceEvent, invoiceEventTypes } from '../src/domain/invoice/events.js';
+import { evolve } from '../src/domain/invoice/evolve.js';
+import {
+  type Cancellation,
+  type ImportedFrom,
+  type Invoice,
+  type InvoiceState,
+  initialInvoice,
+  lastOf,
+  type Outcome,
+} from '../src/domain/invoice/state.js';
+import { type InvoiceStatus, invoiceStatus } from '../src/domain/invoice/status.js';
+import type { AccessKey, DpsId } from '../src/domain/shared/access-key.js';
+import {
+  type CompanyId,
+  type InvoiceId,
+  invoicePrefix,
+  type Mode,
+  parseInvoiceStream,
+  type StreamName,
+} from '../src/domain/shared/ids.js';
+import type { Cents } from '../src/domain/shared/money.js';
+import type { FiscalDate, Instant } from '../src/domain/shared/time.js';
+import { unreachable } from '../src/domain/shared/unreachable.js';
+import type { Revision } from '../src/ports/event-log.js';
+import { bigint, defineProjection, type Handlers, integer, type Recorded, type RowOf, text } from './types.js';
+
+const columns = {
+  stream: text<StreamName>(),
+  revision: integer<Revision>(),
+  mode: text<Mode>(),
+  company_id: text<CompanyId>(),
+  invoice_id: text<InvoiceId>(),
+  /** As the API shows it. All columns from here on are null in a row whose stream holds no invoice: deleted, or a taken reference. */
+  status: text<InvoiceStatus | null>(),
+  amount_in_cents: bigint<Cents | null>(),
+  competence: text<FiscalDate | null>(),
+  service_code: text<string | null>(),
+  reference: text<string | null>(),
+  /** Where the invoice was made; `api` unless it was imported. */
+  origin: text<'api' | ImportedFrom | null>(),
+  created_at: text<Instant | null>(),
+  /** `issued_at` or `failed_at`; null while the invoice is open. */
+  outcome_at: text<Instant | null>(),
+  access_key: text<AccessKey | null>(),
+  /** DPS id of the last attempt. */
+  dps_id: text<DpsId | null>(),
+  cancellation_status: text<Cancellation['status'] | null>(),
+  canceled_at: text<Instant | null>(),
+  /** JSON of the domain's folded state, personal fields sealed as in the log. */
+  state: text(),
+};
+
+/** One invoice stream. */
+export type InvoiceRow = RowOf<typeof columns>;
+
+/**
+ * The domain's own fold. A deleted test invoice keeps an empty row, equal to the row that a rebuild makes from the stream's last
+ * event. A late event then meets the state `deleted` and changes nothing.
+ */
+const fold = (row: InvoiceRow | undefined, event: Recorded<InvoiceEvent>): InvoiceRow => {
+  const before = row === undefined ? initialInvoice : (JSON.parse(row.state) as InvoiceState);
+  return rowOf(evolve(before, event), event);
+};
+
+const rowOf = (state: InvoiceState, { stream, revision }: Recorded<InvoiceEvent>): InvoiceRow => {
+  const address = parseInvoiceStream(stream);
+  if (address === undefined) throw new Error('the stream of an invoice event is not named as one');
+  return {
+    stream,
+    revision,
+    mode: address.mode,
+    company_id: address.companyId,
+    invoice_id: address.invoiceId,
+    ...(state.kind === 'invoice' ? shown(state) : NOTHING),
+    state: JSON.stringify(state),
+  };
+};
+
+type Shown = Omit<InvoiceRow, 'stream' | 'revision' | 'mode' | 'company_id' | 'invoice_id' | 'state'>;
+
+const shown = (invoice: Invoice): Shown => {
+  const { facts, origin, outcome, cancellation, attempts } = invoice;
+  return {
+    status: invoiceStatus(invoice),
+    amount_in_cents: facts.amountInCents,
+    competence: facts.competence ?? null,
+    service_code: facts.serviceCode ?? null,
+    reference: facts.reference ?? null,
+    origin: origin.kind === 'imported' ? origin.from : origin.kind,
+    created_at: facts.createdAt ?? null,
+    outcome_at: outcomeAt(outcome) ?? null,
+    access_key: outcome.status === 'issued' ? (outcome.accessKey ?? null) : null,
+    dps_id: lastOf(attempts)?.dpsId ?? null,
+    cancellation_status: cancellation?.status ?? null,
+    canceled_at: cancellation?.canceledAt ?? null,
+  };
+};
+
+const outcomeAt = (outcome: Outcome): Instant | undefined => {
+  switch (outcome.status) {
+    case 'open':
+      return undefined;
+    case 'issued':
+      return outcome.issuedAt;
+    case 'failed':
+    case 'indeterminate':
+      return outcome.failedAt;
+    default:
+      return unreachable(outcome);
+  }
+};
+
+const NOTHING: Shown = {
+  status: null,
+  amount_in_cents: null,
+  competence: null,
+  service_code: null,
+  reference: null,
+  origin: null,
+  created_at: null,
+  outcome_at: null,
+  access_key: null,
+  dps_id: null,
+  cancellation_status: null,
+  canceled_at: null,
+};
+
+const handlers = {
+  InvoiceAccepted: fold,
+  InvoiceImported: fold,
+  ReferenceTaken: fold,
+  IssuanceAttempted: fold,
+  IssuanceNotSent: fold,
+  IssuanceOutcomeUnknown: fold,
+  IssuanceProvenAbsent: fold,
+  NumberConflictFound: fold,
+  Authorized: fold,
+  IssuanceRejected: fold,
+  IssuanceFailed: fold,
+  NotProcessed: fold,
+  IssuanceInterrupted: fold,
+  IndeterminateResolved: fold,
+  CancellationRequested: fold,
+  CancellationAttempted: fold,
+  CancellationNotSent: fold,
+  CancellationOutcomeUnknown: fold,
+  CancellationProvenAbsent: fold,
+  CancellationConfirmed: fold,
+  CancellationNotConfirmed: fold,
+  CancellationSettledBySupport: fold,
+  // The event changes no field, but readers compare the row's revision with the stream's.
+  ReconciliationDifferenceFound: fold,
+  TestInvoiceDeleted: fold,
+} satisfies Handlers<InvoiceRow, InvoiceEvent>;
+
+/** The rows that `GET /v1/nfse/{id}` answers from, and what operators search by. */
+export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
+  name: 'invoices',
+  version: 3,
+  compatibleFrom: 1,
+  prefixes: [invoicePrefix.live, invoicePrefix.test],
+  eventTypes: invoiceEventTypes,
+  keyColumn: 'stream',
+  columns,
+  indexes: [
+    { columns: ['access_key'] },
+    { columns: ['dps_id'] },
+    { columns: ['status', 'created_at'] },
+    { columns: ['company_id', 'created_at'] },
+    { columns: ['created_at'] },
+  ],
+  keyOf: ({ stream }) => stream,
+  handlers,
+});

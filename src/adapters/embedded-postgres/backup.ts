@@ -1,0 +1,275 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { chmod, copyFile, mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type pg from 'pg';
+import { type Migration, migrate } from '../sql/migrate.js';
+
+/** Thrown when a backup cannot be made or restored; the message says what to do. */
+export class BackupRefused extends Error {
+  override readonly name = 'BackupRefused';
+}
+
+/** One table: a gzip file with one row of JSON per line, in the order of the table's key. */
+type BackupTable = { name: string; file: string; rows: number; sha256: string };
+
+/** Written last, so that a folder without a manifest is not a backup. */
+export type BackupManifest = {
+  format: 1;
+  madeAt: string;
+  /** The migrations that the database had; a restore applies the same ones before it loads rows. */
+  schema: readonly { id: number; name: string; checksum: string }[];
+  /** `elsewhere`: the log is in another engine and not in this backup. */
+  log: { kind: 'database'; identity: string; head: string } | { kind: 'elsewhere' };
+  tables: readonly BackupTable[];
+  masterKey: 'included' | 'absent';
+};
+
+const MANIFEST_FILE = 'manifest.json';
+export const MASTER_KEY_COPY = 'master.key';
+
+/** Reads the manifest. Throws `BackupRefused` for a folder without a complete backup of a format that this version reads. */
+export const readManifest = async (folder: string): Promise<BackupManifest> => {
+  const text = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch(() => undefined);
+  if (text === undefined) throw new BackupRefused(`${folder} holds no finished backup: it has no ${MANIFEST_FILE}`);
+  const manifest = parse(text);
+  if (manifest?.format !== 1 || !Array.isArray(manifest.tables) || !Array.isArray(manifest.schema))
+    throw new BackupRefused(`${MANIFEST_FILE} in ${folder} is not one that this version reads`);
+  return manifest as BackupManifest;
+};
+
+const parse = (text: string): Partial<BackupManifest> | undefined => {
+  try {
+    return JSON.parse(text) as Partial<BackupManifest>;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Throws `BackupRefused` that names every file that is missing or differs from what was written. */
+export const checkFiles = async (folder: string, { tables }: BackupManifest): Promise<void> => {
+  const wrong: string[] = [];
+  for (const { file, sha256 } of tables) {
+    if ((await sha256OfFile(join(folder, file)).catch(() => '')) !== sha256) wrong.push(file);
+  }
+  if (wrong.length > 0) throw new BackupRefused(`not as they were backed up, or missing: ${wrong.join(', ')}`);
+};
+
+const sha256OfFile = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+};
+
+type BackupOptions = {
+  folder: string;
+  db: pg.Pool;
+  madeAt: string;
+  /** Whether the event log is a table of this database. */
+  logIsHere: boolean;
+  /** Copied beside the data only when it is named: a person who has both can read everything. */
+  masterKeyFile?: string;
+  onProgress(table: string, rows: number): void;
+};
+
+/** Not copied: tables that the projector and the relay derive from the log, tables about this database alone, and the manifest's `schema`. */
+const DERIVED = ['checkpoints', 'relay_checkpoint', 'guards_position', 'log_set_back', 'schema_migrations'];
+
+/** Day keys are destroyed to erase test data everywhere; a copy that is kept for longer would undo the erasure (ADR 25). */
+const NEVER_COPIED = ['vault_day_keys'];
+
+const ROWS_AT_ONCE = 1_000;
+
+/**
+ * Writes a consistent copy while the service runs: every table as of one moment, in one read-only transaction. Sealed fields and certificates stay
+ * sealed. Throws `BackupRefused` when the folder is not empty. The manifest comes last, so that an interrupted copy is not a backup.
+ */
+export const writeBackup = async (options: BackupOptions): Promise<BackupManifest> => {
+  const { folder, db, madeAt, logIsHere, masterKeyFile, onProgress } = options;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0) throw new BackupRefused(`${folder} is not empty: name a new folder`);
+  const client = await db.connect();
+  try {
+    await client.query('begin transaction isolation level repeatable read read only');
+    await client.query('set local statement_timeout = 0');
+    const tables: BackupTable[] = [];
+    for (const name of await tableNames(client)) {
+      const table = await writeTable(client, name, folder);
+      tables.push(table);
+      onProgress(name, table.rows);
+    }
+    const manifest: BackupManifest = {
+      format: 1,
+      madeAt,
+      schema: await schemaOf(client),
+      log: await logOf(client, logIsHere),
+      tables,
+      masterKey: masterKeyFile === undefined ? 'absent' : 'included',
+    };
+    await client.query('commit');
+    if (masterKeyFile !== undefined) await copySecret(masterKeyFile, join(folder, MASTER_KEY_COPY));
+    await writeManifest(folder, manifest);
+    return manifest;
+  } finally {
+    // Closing the connection also ends a transaction that is still open.
+    client.release(true);
+  }
+};
+
+const tableNames = async (client: pg.PoolClient): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = current_schema() and tablename <> all ($1) order by 1`,
+    [[...DERIVED, ...NEVER_COPIED]],
+  );
+  return rows.map(({ name }) => name);
+};
+
+const writeTable = async (client: pg.PoolClient, name: string, folder: string): Promise<BackupTable> => {
+  const file = `${name}.ndjson.gz`;
+  const path = join(folder, file);
+  let rows = 0;
+  const lines = async function* (): AsyncGenerator<string> {
+    for await (const page of pagesOf(client, name)) {
+      rows += page.length;
+      yield `${page.join('\n')}\n`;
+    }
+  };
+  await pipeline(Readable.from(lines()), createGzip(), createWriteStream(path, { mode: 0o600, flush: true }));
+  return { name, file, rows, sha256: await sha256OfFile(path) };
+};
+
+/** Pages of rows in the order of the key, so that the same rows give the same file. */
+const pagesOf = async function* (client: pg.PoolClient, name: string): AsyncGenerator<readonly string[]> {
+  const table = `"${name.replaceAll('"', '""')}"`;
+  const { rows: key } = await client.query<{ column: string }>(
+    `select quote_ident(a.attname) as column from pg_index i, unnest(i.indkey) with ordinality k (attnum, place)
+     join pg_attribute a on a.attnum = k.attnum where i.indrelid = $1::regclass and a.attrelid = i.indrelid and i.indisprimary
+     order by k.place`,
+    [table],
+  );
+  const order = key.length === 0 ? '' : ` order by ${key.map(({ column }) => column).join(', ')}`;
+  await client.query(`declare backup no scroll cursor for select row_to_json(t)::text as line from ${table} t${order}`);
+  for (;;) {
+    const { rows } = await client.query<{ line: string }>(`fetch ${ROWS_AT_ONCE} from backup`);
+    if (rows.length === 0) break;
+    yield rows.map(({ line }) => line);
+  }
+  await client.query('close backup');
+};
+
+const schemaOf = async (client: pg.PoolClient): Promise<BackupManifest['schema']> =>
+  (
+    await client.query<{ id: number; name: string; checksum: string }>(
+      'select id, name, checksum from schema_migrations order by id',
+    )
+  ).rows;
+
+const logOf = async (client: pg.PoolClient, isHere: boolean): Promise<BackupManifest['log']> => {
+  if (!isHere) return { kind: 'elsewhere' };
+  const { rows } = await client.query<{ identity: string; head: string }>(
+    'select identity::text, position::text as head from event_log_head',
+  );
+  return { kind: 'database', identity: rows[0]?.identity ?? '', head: rows[0]?.head ?? '0' };
+};
+
+const copySecret = async (from: string, to: string): Promise<void> => {
+  await copyFile(from, to);
+  await chmod(to, 0o600);
+};
+
+const writeManifest = async (folder: string, manifest: BackupManifest): Promise<void> => {
+  const draft = join(folder, `${MANIFEST_FILE}.draft`);
+  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
+  await rename(draft, join(folder, MANIFEST_FILE));
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
+};
+
+const ROWS_PER_INSERT = 500;
+const TEXT_AT_ONCE = 8 * 1024 * 1024;
+
+/**
+ * Loads a backup, whose files were checked before, into an empty database: the migrations that the backup was made with, its rows in one transaction,
+ * then later migrations. Throws `BackupRefused` for a backup of a newer version; errors of PostgreSQL pass through.
+ */
+export const loadBackup = async (
+  folder: string,
+  manifest: BackupManifest,
+  { db, migrations }: { db: pg.Pool; migrations: readonly Migration[] },
+  onProgress: (table: string, rows: number) => void,
+): Promise<void> => {
+  const last = manifest.schema.at(-1)?.id ?? 0;
+  const known = new Set(migrations.map(({ id }) => id));
+  const newer = manifest.schema.find(({ id }) => !known.has(id));
+  if (newer !== undefined)
+    throw new BackupRefused(
+      `the backup has step ${newer.id}-${newer.name} of the schema: use the version that made it`,
+    );
+  await migrate(
+    db,
+    migrations.filter(({ id }) => id <= last),
+  );
+  await checkSteps(db, manifest);
+  const client = await db.connect();
+  try {
+    await client.query('begin');
+    await client.query('set local statement_timeout = 0');
+    for (const table of manifest.tables) {
+      await loadTable(client, table, folder);
+      onProgress(table.name, table.rows);
+    }
+    await client.query('commit');
+  } finally {
+    client.release(true);
+  }
+  await migrate(db, migrations);
+};
+
+/** The migrations must have the same text as when the backup was made, so that its rows fit. */
+const checkSteps = async (db: pg.Pool, { schema }: BackupManifest): Promise<void> => {
+  const { rows } = await db.query<{ id: number; checksum: string }>('select id, checksum from schema_migrations');
+  const made = new Map(rows.map(({ id, checksum }) => [id, checksum]));
+  const other = schema.find(({ id, checksum }) => made.get(id) !== checksum);
+  if (other !== undefined)
+    throw new BackupRefused(
+      `step ${other.id}-${other.name} of the schema is not the one that the backup was made with`,
+    );
+};
+
+const loadTable = async (client: pg.PoolClient, table: BackupTable, folder: string): Promise<void> => {
+  const name = `"${table.name.replaceAll('"', '""')}"`;
+  // Removes rows that a migration inserted, because the backup holds them too.
+  await client.query(`delete from ${name}`);
+  let loaded = 0;
+  let page: string[] = [];
+  let size = 0;
+  const save = async (): Promise<void> => {
+    const insert = `insert into ${name} select * from json_populate_recordset(null::${name}, $1::json)`;
+    loaded += (await client.query(insert, [`[${page.join(',')}]`])).rowCount ?? 0;
+    page = [];
+    size = 0;
+  };
+  for await (const line of linesOf(join(folder, table.file))) {
+    page.push(line);
+    size += line.length;
+    if (page.length === ROWS_PER_INSERT || size > TEXT_AT_ONCE) await save();
+  }
+  if (page.length > 0) await save();
+  if (loaded !== table.rows) throw new BackupRefused(`${table.file} holds ${loaded} rows in place of ${table.rows}`);
+};
+
+/** Splits at line feeds only: a row may contain other characters that end lines elsewhere. */
+const linesOf = async function* (path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let rest = '';
+  for await (const chunk of createReadStream(path).pipe(createGunzip())) {
+    const lines = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
+};

@@ -1,0 +1,163 @@
+import { BACKWARDS, END, type ReadAllOptions, type RecordedEvent as ServerEvent, START } from '@eventstore/db-client';
+import { EventLogUnavailable, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
+import { callOptions } from './client.js';
+import { fromServerEvent, positionOf, toServerPosition } from './events.js';
+import { isLost } from './faults.js';
+import { eventsOf, follow, laterOf } from './following.js';
+import { identityStream } from './identity.js';
+import { answered, type Reader } from './read.js';
+
+/** The events found behind a position. The log was looked at up to `cursor`, which may not be the position of one of our events. */
+export type Stretch = { events: readonly RecordedEvent[]; cursor: LogPosition | null; atEnd: boolean };
+
+type Wanted = { prefixes: readonly string[]; after: LogPosition | null; limit: number };
+
+/** Events of a page, ours or not. */
+const PAGE = { smallest: 64, largest: 500 };
+
+/** When fewer than one in this many events of a page is ours, the server searches for the next. */
+const SCARCE = 8;
+
+/**
+ * The next `limit` events behind a position, fewer at the end of the log or on abort. Reads pages, which the server holds back for a slow reader;
+ * where our events are scarce, a subscription lets the server search. When the subscription is lost, pages continue behind the last event that came.
+ * Throws `EventLogUnavailable`.
+ */
+export const readAfter = async (reader: Reader, wanted: Wanted, signal: AbortSignal): Promise<Stretch> => {
+  const { prefixes, limit } = wanted;
+  const events: RecordedEvent[] = [];
+  let cursor = wanted.after;
+  let smallest = PAGE.smallest;
+  while (events.length < limit && !signal.aborted) {
+    const left = limit - events.length;
+    const page = await readPage(reader, { prefixes, after: cursor, limit: left }, smallest);
+    events.push(...page.events);
+    cursor = page.cursor;
+    if (page.atEnd) return { events, cursor, atEnd: true };
+    if (!page.isScarce || events.length >= limit) continue;
+    const found = await search(reader, { prefixes, after: cursor, limit: limit - events.length }, signal);
+    events.push(...found.events);
+    cursor = found.cursor;
+    if (found.atEnd) return { events, cursor, atEnd: true };
+    smallest = PAGE.largest;
+  }
+  return { events, cursor, atEnd: false };
+};
+
+const readPage = async (
+  reader: Reader,
+  { prefixes, after, limit }: Wanted,
+  smallest: number,
+): Promise<Stretch & { isScarce: boolean }> => {
+  const fromPosition = after === null ? START : toServerPosition(after);
+  // One more, because a page includes the event at the position itself unless it was scavenged.
+  const maxCount = Math.min(PAGE.largest, Math.max(smallest, limit)) + 1;
+  const options: ReadAllOptions = { ...callOptions(reader), fromPosition, maxCount };
+  const page = await answered(reader, () => reader.client.readAll(options), isLost);
+  const behind = page.filter(({ event }) => event !== undefined && (after === null || positionOf(event) > after));
+  const ours = eventsOf(behind, prefixes);
+  const events = ours.slice(0, limit);
+  if (events.length < ours.length) {
+    return { events, cursor: events.at(-1)?.position ?? after, atEnd: false, isScarce: false };
+  }
+  const last = behind.at(-1)?.event;
+  const cursor = last === undefined ? after : positionOf(last);
+  return { events, cursor, atEnd: page.length < maxCount, isScarce: ours.length * SCARCE < behind.length };
+};
+
+/** Searches until there are enough events, the log ends or the subscription is lost; only the end of the log sets `atEnd`. */
+const search = async (reader: Reader, { prefixes, after, limit }: Wanted, signal: AbortSignal): Promise<Stretch> => {
+  const { inbox, missedFirst, serverCursor } = await follow(reader, prefixes, after);
+  const events = [...eventsOf(missedFirst, prefixes)];
+  const reached = (): LogPosition | null =>
+    events.length >= limit
+      ? (events[limit - 1]?.position ?? after)
+      : laterOf(events.at(-1)?.position ?? after, serverCursor());
+  try {
+    while (events.length < limit) {
+      const taken = inbox.take(limit - events.length);
+      events.push(...eventsOf(taken, prefixes));
+      if (taken.length > 0) continue;
+      if (inbox.isCaughtUp()) return { events, cursor: reached(), atEnd: true };
+      if (signal.aborted || inbox.isFull()) break;
+      const before = performance.now();
+      const looked = serverCursor();
+      await inbox.wait(reader.timeoutMs, signal);
+      // While the server looks through many events without a match, it only reports its position.
+      if (performance.now() - before >= reader.timeoutMs && serverCursor() === looked) {
+        throw new EventLogUnavailable('the event log did not answer a read in time');
+      }
+    }
+  } catch (error) {
+    if (!isLost(error)) throw error;
+  } finally {
+    inbox.close();
+  }
+  return { events: events.slice(0, limit), cursor: reached(), atEnd: false };
+};
+
+/** Returns the position of the last event that is not the server's own. */
+type HeadFinder = () => Promise<LogPosition | null>;
+
+const FIRST_PAGE = 8;
+const LARGEST_PAGE = 4_096;
+
+/**
+ * Reads backwards, only what is new since the previous call. Any number of the server's own events (statistics, metadata, scavenges) may follow ours.
+ */
+export const createHeadFinder = (reader: Reader): HeadFinder => {
+  let known: { head: LogPosition | null; newest: LogPosition } | undefined;
+  return async () => {
+    const before = known;
+    let newest: LogPosition | undefined;
+    let from: LogPosition | undefined;
+    for (let size = FIRST_PAGE; ; size = Math.min(size * 8, LARGEST_PAGE)) {
+      const page = await readBackwards(reader, from, size);
+      const first = page[0];
+      if (newest === undefined && first !== undefined) newest = positionOf(first);
+      const seen = newest !== undefined && before?.newest !== undefined && newest >= before.newest ? before : undefined;
+      const found = page.find((event) => isOurs(event) || (seen !== undefined && positionOf(event) <= seen.newest));
+      const last = page[page.length - 1];
+      if (found === undefined && last !== undefined && page.length === size) {
+        from = positionOf(last);
+        continue;
+      }
+      const head = found === undefined ? null : isOurs(found) ? positionOf(found) : (seen?.head ?? null);
+      if (newest !== undefined) known = { head, newest };
+      return head;
+    }
+  };
+};
+
+/** Reads backwards until `limit` events are found; returns them in order of the log. */
+export const readLastEvents = async (
+  reader: Reader,
+  prefixes: readonly string[],
+  limit: number,
+): Promise<readonly RecordedEvent[]> => {
+  const found: RecordedEvent[] = [];
+  let from: LogPosition | undefined;
+  while (found.length < limit) {
+    const page = await readBackwards(reader, from, LARGEST_PAGE);
+    const ours = page.filter((event) => isOurs(event) && prefixes.some((prefix) => event.streamId.startsWith(prefix)));
+    found.push(...ours.slice(0, limit - found.length).map(fromServerEvent));
+    const last = page[page.length - 1];
+    if (last === undefined || page.length < LARGEST_PAGE) break;
+    from = positionOf(last);
+  }
+  return found.reverse();
+};
+
+const isOurs = ({ streamId }: Pick<ServerEvent, 'streamId'>): boolean =>
+  !streamId.startsWith('$') && streamId !== identityStream;
+
+const readBackwards = async (
+  reader: Reader,
+  from: LogPosition | undefined,
+  maxCount: number,
+): Promise<readonly ServerEvent[]> => {
+  const fromPosition = from === undefined ? END : toServerPosition(from);
+  const options = { ...callOptions(reader), direction: BACKWARDS, fromPosition, maxCount } as const;
+  const found = await answered(reader, () => reader.client.readAll(options), isLost);
+  return found.flatMap(({ event }) => (event === undefined ? [] : [event]));
+};

@@ -1,0 +1,131 @@
+import {
+  approximateTaxes,
+  complementText,
+  cutLongText,
+  LINE,
+  layOutLines,
+  linesOf,
+  RECEIPT_TOP,
+  receipt,
+} from './blocks/complement.js';
+import { LABEL, LABEL_GAP, type LaidOut, layOutBlocks, ruleAbove, TITLE } from './blocks/grid.js';
+import { header, identification, qrCaption } from './blocks/header.js';
+import { parties } from './blocks/parties.js';
+import { federal, ibsCbs, issqn, service, totals } from './blocks/service-and-taxes.js';
+import { ABSENT } from './format.js';
+import type { Note } from './note.js';
+import { CONTENT, INSET, joinLayouts, type Layout, LOWEST_TEXT, layoutWith } from './page.js';
+
+/**
+ * The layout of a note on one page. The description takes the room that blocks without content leave, so that the taxes keep their place in the
+ * table of NT 008; a longer description moves them down (NT 008, 2.3.1). The receipt (`canhoto`) is left out before the two long texts are cut.
+ * Other values are cut to one line only when they would leave these texts next to no room.
+ */
+export const layoutOf = (note: Note, simulated: boolean): Layout => {
+  const texts = longTexts(note);
+  const wide = blocksOf(note, Number.POSITIVE_INFINITY);
+  const least = texts.taxes.length + Math.min(texts.added.length, 4);
+  const blocks = roomOf(wide.below(1), LOWEST_TEXT) >= least ? wide : blocksOf(note, 1);
+
+  const { described, added, taxes } = texts;
+  const roomy = blocks.below(described.length);
+  const wanted = added.length + taxes.length;
+  const withReceipt = wanted <= roomOf(roomy, RECEIPT_TOP);
+  const excess = Math.max(0, wanted - roomOf(roomy, LOWEST_TEXT));
+  const kept = described.length - cutOfDescription(described.length, added.length, excess);
+  const lower = blocks.below(kept);
+  const complement = [...fitting(note.complement, added, roomOf(lower, LOWEST_TEXT) - taxes.length), ...taxes];
+
+  return joinLayouts([
+    header(note, simulated),
+    layoutWith({ texts: qrCaption() }),
+    blocks.upper.layout,
+    descriptionOf(cutLongText(described, kept), blocks.upper.shift),
+    lower.layout,
+    complementOf(complement, lower.shift),
+    ...(withReceipt ? [receipt(note)] : []),
+  ]);
+};
+
+/** The lines of description, complement and approximate taxes. The line of the taxes is never cut (NT 008, 2.4.5). */
+const longTexts = (note: Note) => {
+  return {
+    described: linesOf(note.service.xDescServ ?? ABSENT, 1300),
+    added: complementLines(note.complement, COMPLEMENT.size),
+    taxes: linesOf(approximateTaxes(note.complement.approximateTaxes), 300),
+  };
+};
+
+const complementLines = (written: Note['complement'], size: number): readonly string[] => {
+  const text = complementText(written, size);
+  return text === '' ? [] : linesOf(text, size);
+};
+
+/** The lines of the complement. Where they exceed the room, the text is shortened by 5 % at a time, down to `LEAST_SIZE` characters. */
+const fitting = (written: Note['complement'], lines: readonly string[], room: number): readonly string[] => {
+  let shown = lines;
+  for (let size = COMPLEMENT.size; shown.length > room && size > LEAST_SIZE; size = Math.floor(size * 0.95)) {
+    shown = complementLines(written, size);
+  }
+  return cutLongText(shown, room);
+};
+
+/** Characters. A complement that still exceeds the room is cut at its end, whatever part that is. */
+const LEAST_SIZE = 100;
+
+/** The blocks above the description, and those below a description of `lines` lines; no value takes more than `most` lines. */
+const blocksOf = (note: Note, most: number): { upper: LaidOut; below(lines: number): LaidOut } => {
+  const upper = layOutBlocks([identification(note), ...parties(note), service(note)], 0, most);
+  return { upper, below: (lines) => layOutBlocks(lowerBlocks(note), shiftBelow(upper.shift, lines), most) };
+};
+
+const lowerBlocks = (note: Note) => [issqn(note), federal(note), ibsCbs(note), totals(note)];
+
+/** Tops in the table of NT 008, in centimetres; `size` in characters. */
+const DESCRIPTION = { top: 13.79, height: 0.64 };
+const ISSQN_TOP = 14.43;
+const COMPLEMENT = { top: 22.27, titleHeight: 0.39, text: 22.7, size: 2000 };
+
+/** From a label of 6 points to the text below it. */
+const TEXT_GAP = 0.275;
+
+/** Centimetres by which the description moves the blocks below it down; never negative. */
+const shiftBelow = (shift: number, lines: number): number => {
+  const top = DESCRIPTION.top + shift;
+  const bottom = top + Math.max(DESCRIPTION.height, TEXT_GAP + lines * LINE + 0.05);
+  return Math.max(0, bottom - ISSQN_TOP);
+};
+
+/** Lines between the top of the complement and `bottom`; negative when the complement would begin below `bottom`. */
+const roomOf = ({ shift }: LaidOut, bottom: number): number => Math.floor((bottom - COMPLEMENT.text - shift) / LINE);
+
+/** Lines to cut from the description when both texts exceed the room by `excess` lines. Each text keeps half of the room, or all that it needs. */
+const cutOfDescription = (description: number, complement: number, excess: number): number => {
+  const total = description + complement - excess;
+  return Math.max(0, description - Math.max(total - complement, Math.ceil(total / 2), 1));
+};
+
+const descriptionOf = (lines: readonly string[], shift: number): Layout => {
+  const top = DESCRIPTION.top + shift;
+  return layoutWith({
+    texts: [
+      { left: CONTENT.left + INSET, top: top + LABEL_GAP, text: 'Descrição do Serviço', style: LABEL },
+      ...layOutLines(lines, top + TEXT_GAP),
+    ],
+  });
+};
+
+const complementOf = (lines: readonly string[], shift: number): Layout => {
+  const top = COMPLEMENT.top + shift;
+  return joinLayouts([
+    ruleAbove(top),
+    {
+      fills: [{ ...CONTENT, top, height: COMPLEMENT.titleHeight }],
+      rules: [],
+      texts: [
+        { left: CONTENT.left + INSET, top: top + LABEL_GAP, text: 'INFORMAÇÕES COMPLEMENTARES', style: TITLE },
+        ...layOutLines(lines, COMPLEMENT.text + shift),
+      ],
+    },
+  ]);
+};

@@ -1,0 +1,294 @@
+import { buffer } from 'node:stream/consumers';
+import { inflateSync } from 'node:zlib';
+import { zlibSync } from 'fflate';
+import { LRUCache } from 'lru-cache';
+import type { TDocumentDefinitions } from 'pdfmake/interfaces.js';
+import {
+  type EmbeddedFont,
+  type EmbeddedFontClass,
+  LayoutBuilder,
+  type PageItem,
+  type ParsedFont,
+  PdfDocument,
+  type PdfReference,
+  Renderer,
+  type Run,
+  type StructureContent,
+  SvgMeasure,
+} from './pdfmake-parts.js';
+import { FONT_FAMILY, FONT_FILES } from './text-width.js';
+
+/** One page of pdfmake content, set in `FONT_FAMILY`, with the metadata of the file. */
+export type Page = Pick<TDocumentDefinitions, 'content' | 'background' | 'styles' | 'defaultStyle'> & {
+  pageSize: { width: number; height: number };
+  /** Left, top, right, bottom. */
+  pageMargins: readonly [number, number, number, number];
+  /** `creationDate` comes from the note, never from the clock. */
+  info: { title: string; subject: string; creationDate: Date };
+};
+
+/** Images of the content by name, as data URLs; `alt` is the text that a screen reader reads instead. */
+type Images = { images: Readonly<Record<string, string>>; alt: string };
+
+/**
+ * Renders a page as tagged PDF/A-2b in Portuguese; undefined when it needs more than one page. This does what pdfmake's `createPdf` does, but with
+ * fonts that stay parsed. The same page gives the same bytes on every machine and at any time.
+ */
+export const renderOnePage = async (page: Page, pictures: Images): Promise<Buffer | undefined> => {
+  const families = { [FONT_FAMILY]: FONT_FILES };
+  const document = new PdfDocument(families, pictures.images, {}, {}, options(page), null, isFont);
+  compressStreams(document);
+  openFonts(document);
+  const { pageSize, content, styles = {}, background } = page;
+  const [left, top, right, bottom] = page.pageMargins;
+  const builder = new LayoutBuilder(
+    { ...pageSize, orientation: 'portrait' },
+    { left, top, right, bottom },
+    new SvgMeasure(),
+  );
+  const [only, ...others] = builder.layoutDocument(
+    content,
+    document,
+    styles,
+    { font: FONT_FAMILY, ...page.defaultStyle },
+    background,
+  );
+  if (only === undefined || others.length > 0) return undefined;
+  only.items = joinRectangles(only.items);
+  const renderer = new Renderer(document);
+  const tags = tagging(renderer, document, pictures.alt);
+  renderer.renderPages([only]);
+  tags.finish();
+  document.end();
+  return await buffer(document);
+};
+
+const options = ({ pageSize, info }: Page): object => ({
+  size: [pageSize.width, pageSize.height],
+  pdfVersion: '1.7',
+  subset: 'PDF/A-2b',
+  tagged: true,
+  displayTitle: true,
+  lang: 'pt-BR',
+  compress: false,
+  fontLayoutCache: false,
+  autoFirstPage: false,
+  font: null,
+  info: {
+    Producer: 'pdfmake',
+    Creator: 'pdfmake',
+    Title: inXml(info.title),
+    Subject: inXml(info.subject),
+    CreationDate: info.creationDate,
+  },
+});
+
+/** pdfkit writes the title into XML without escaping, and part of the title comes from a note. */
+const inXml = (text: string): string => text.replace(/[<>&\p{Cc}]/gu, ' ');
+
+// The text of a note must never make pdfmake read a file, so only the two fonts may be opened.
+const isFont = (path: string): boolean => path === FONT_FILES.normal || path === FONT_FILES.bold;
+
+/** Gives a document both fonts, already parsed. The PDF embeds only the fonts and glyphs that it uses. */
+const openFonts = (document: PdfDocument): void => {
+  for (const font of fonts) {
+    const embedded = new Embedded(document, font.parsed, font.id);
+    embedded.layoutRun = font.run;
+    document._fontFamilies[font.path] = embedded;
+  }
+};
+
+type SharedFont = { path: string; id: string; parsed: ParsedFont; run: EmbeddedFont['layoutRun'] };
+
+const sharedFont = (path: string, id: string): SharedFont => {
+  const { parsed, shape } = parse(path);
+  // A glyph keeps the code point that it was first made for, and text copied from the PDF has that code point. Making all glyphs here, in the
+  // font's order, keeps the PDF independent of the notes that this thread rendered before.
+  for (const codePoint of parsed.characterSet) parsed.glyphForCodePoint(codePoint);
+  const known = new LRUCache<string, Run>({ max: WORDS_KEPT });
+  const run = (text: string, features?: object): Run => {
+    const key = features === undefined || features === null ? text : `${JSON.stringify(features)}|${text}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const { glyphs, positions, advanceWidth } = shape(withGlyphs(text, parsed), features);
+    const shaped = { glyphs, positions, advanceWidth };
+    known.set(key, shaped);
+    return shaped;
+  };
+  return { path, id, parsed, run };
+};
+
+/** A limit, because names and descriptions do not repeat as labels and common words do. */
+const WORDS_KEPT = 4_096;
+
+/**
+ * Replaces characters that the font lacks: white space by a space, invisible characters by nothing, all others by an empty box. PDF/A-2 forbids the
+ * glyph `.notdef`.
+ */
+const withGlyphs = (text: string, font: ParsedFont): string =>
+  Array.from(text, (character) => {
+    if (font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)) return character;
+    if (/\s/.test(character)) return ' ';
+    return /\p{Default_Ignorable_Code_Point}|\p{Cc}/u.test(character) ? '' : EMPTY_BOX;
+  }).join('');
+
+const EMPTY_BOX = '□';
+
+/** pdfkit opens a font only inside a document and does not export the class of an embedded font. */
+const parse = (path: string): { parsed: ParsedFont; shape: EmbeddedFont['layoutRun'] } => {
+  const first = emptyDocument().font(path)._font;
+  return { parsed: first.font, shape: (text, features) => first.layoutRun(text, features) };
+};
+
+const emptyDocument = (): PdfDocument =>
+  new PdfDocument({}, {}, {}, {}, { font: null, autoFirstPage: false, fontLayoutCache: false }, null, () => false);
+
+const fonts: readonly SharedFont[] = [sharedFont(FONT_FILES.normal, 'F1'), sharedFont(FONT_FILES.bold, 'F2')];
+
+const Embedded = emptyDocument().font(FONT_FILES.normal)._font.constructor as EmbeddedFontClass;
+
+/**
+ * The same items, with neighbouring filled rectangles of one colour joined into one shape. A QR code has some thousand rectangles; drawn one by one
+ * they would take half of the time and leave hairlines between the modules.
+ */
+const joinRectangles = (items: readonly PageItem[]): readonly PageItem[] => {
+  const shapes: PageItem[] = [];
+  let run: Rectangle[] = [];
+  const endRun = () => {
+    const [first] = run;
+    if (first !== undefined) {
+      shapes.push({ type: 'vector', item: { type: 'path', d: run.map(pathOf).join(''), color: first.color } });
+    }
+    run = [];
+  };
+  for (const item of items) {
+    const next = filledRectangle(item);
+    const last = run.at(-1);
+    if (next === undefined || last?.color !== next.color) endRun();
+    if (next === undefined) shapes.push(item);
+    else if (run.length > 0 && last !== undefined && isRightOf(next, last)) last.w += next.w;
+    else run.push(next);
+  }
+  endRun();
+  return shapes;
+};
+
+type Rectangle = { x: number; y: number; w: number; h: number; color: string };
+
+const isRightOf = (next: Rectangle, last: Rectangle): boolean =>
+  next.y === last.y && next.h === last.h && next.x === last.x + last.w;
+
+const pathOf = ({ x, y, w, h }: Rectangle): string => `M${x},${y}h${w}v${h}h-${w}z`;
+
+const filledRectangle = ({ type, item }: PageItem): Rectangle | undefined => {
+  if (type !== 'vector') return undefined;
+  const shape = item as Readonly<Record<string, unknown>>;
+  const { x, y, w, h, color } = shape;
+  if (shape.type !== 'rect' || DECORATIONS.some((name) => shape[name] !== undefined)) return undefined;
+  if (typeof x !== 'number' || typeof y !== 'number' || typeof w !== 'number' || typeof h !== 'number')
+    return undefined;
+  return typeof color === 'string' ? { x, y, w, h, color } : undefined;
+};
+
+const DECORATIONS = ['r', 'lineColor', 'linearGradient', 'fillOpacity', 'strokeOpacity', 'dash'];
+
+/**
+ * Compresses all streams that the document writes from now on with fflate. The output of zlib depends on its version and on the processor, that of
+ * fflate on the input alone. Metadata stays plain, so that every program finds it. The document itself must be created with `compress: false`.
+ */
+const compressStreams = (document: PdfDocument): void => {
+  const plainRef = document.ref.bind(document);
+  document.ref = (data) => {
+    const reference = plainRef(data);
+    const finalize = reference.finalize.bind(reference);
+    reference.finalize = () => {
+      compress(reference);
+      finalize();
+    };
+    return reference;
+  };
+};
+
+const compress = (reference: PdfReference): void => {
+  if (reference.buffer.length === 0 || reference.data.Type === 'Metadata') return;
+  const given = Buffer.concat(reference.buffer);
+  reference.buffer = [reference.data.Filter === undefined ? deflate(given) : recompressed(given)];
+  reference.data.Filter = 'FlateDecode';
+};
+
+const deflate = (plain: Uint8Array): Buffer => Buffer.from(zlibSync(plain));
+
+/** Images arrive compressed by zlib and are the same in every document, so the result is kept. */
+const recompressed = (given: Buffer): Buffer => {
+  const found = images.find((image) => image.given.equals(given));
+  if (found !== undefined) return found.compressed;
+  const compressed = deflate(inflateSync(given));
+  if (images.length < IMAGES_KEPT) images.push({ given, compressed });
+  return compressed;
+};
+
+const IMAGES_KEPT = 8;
+
+const images: { given: Buffer; compressed: Buffer }[] = [];
+
+/**
+ * Makes the renderer write a tagged PDF for screen readers: each paragraph an element `P` in the order of the content, each image a `Figure` with
+ * the text `alt`, every line, box and QR code an artifact. `finish` closes the structure and must be called after the last item.
+ */
+const tagging = (renderer: Renderer, document: PdfDocument, alt: string): { finish(): void } => {
+  const root = document.struct('Document', { lang: 'pt-BR' });
+  document.addStructure(root);
+  let paragraph: StructureContent[] = [];
+  let artifact = false;
+
+  const endArtifact = () => {
+    if (artifact) document.endMarkedContent();
+    artifact = false;
+  };
+  const endParagraph = () => {
+    if (paragraph.length > 0) root.add(document.struct('P', {}, paragraph));
+    paragraph = [];
+  };
+  const marked = (tag: string, write: () => void): StructureContent => {
+    endArtifact();
+    const content = document.markStructureContent(tag);
+    write();
+    document.endMarkedContent();
+    return content;
+  };
+  const inArtifact = (write: () => void) => {
+    if (!artifact) document.markContent('Artifact', { type: 'Layout' });
+    artifact = true;
+    write();
+  };
+
+  const { renderLine, renderImage, renderVector, renderSVG } = bound(renderer);
+  renderer.renderLine = (line, x, y) => {
+    paragraph.push(marked('P', () => renderLine(line, x, y)));
+    if (line.lastLineInParagraph !== false) endParagraph();
+  };
+  renderer.renderImage = (image) => {
+    endParagraph();
+    root.add(document.struct('Figure', { alt }, [marked('Figure', () => renderImage(image))]));
+  };
+  renderer.renderVector = (vector) => inArtifact(() => renderVector(vector));
+  renderer.renderSVG = (svg) => {
+    if (!svg.svg.includes('<text')) return inArtifact(() => renderSVG(svg));
+    endParagraph();
+    root.add(document.struct('P', {}, [marked('P', () => renderSVG(svg))]));
+  };
+  return {
+    finish: () => {
+      endArtifact();
+      endParagraph();
+      root.end();
+    },
+  };
+};
+
+const bound = (renderer: Renderer) => ({
+  renderLine: renderer.renderLine.bind(renderer),
+  renderImage: renderer.renderImage.bind(renderer),
+  renderVector: renderer.renderVector.bind(renderer),
+  renderSVG: renderer.renderSVG.bind(renderer),
+});

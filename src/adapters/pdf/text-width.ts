@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { create, type Glyph } from 'fontkit';
+
+/** Width of a character in thousandths of the size of the font, by code point. */
+type WidthOf = (codePoint: number) => number;
+
+/** The advance widths of a font. A character that the font lacks has the width of the empty box. Throws for a collection of fonts. */
+const widthsOf = (path: string): WidthOf => {
+  const font = create(readFileSync(path));
+  if ('fonts' in font) throw new Error('the file holds several fonts');
+  const thousandths = (glyph: Glyph): number => (glyph.advanceWidth * 1000) / font.unitsPerEm;
+  const widths = new Map(
+    font.characterSet.map((codePoint) => [codePoint, thousandths(font.glyphForCodePoint(codePoint))]),
+  );
+  const unknown = thousandths(font.getGlyph(0));
+  return (codePoint) => widths.get(codePoint) ?? unknown;
+};
+
+const fontFile = (weight: string): string =>
+  fileURLToPath(new URL(`./fonts/LiberationSans-${weight}.ttf`, import.meta.url));
+
+/** Liberation Sans (OFL-1.1) has the widths of Arial and replaces both font families of NT 008, 2.2.1. */
+export const FONT_FAMILY = 'LiberationSans';
+
+export const FONT_FILES: { readonly normal: string; readonly bold: string } = {
+  normal: fontFile('Regular'),
+  bold: fontFile('Bold'),
+};
+
+/** `size` in points; default: black and of normal weight. */
+export type TextStyle = { size: number; bold?: boolean; color?: string };
+
+/** Width of a text on one line in points, without kerning. */
+export const widthOf = (text: string, { size, bold }: TextStyle): number => {
+  const width = bold === true ? widths.bold : widths.normal;
+  let thousandths = 0;
+  for (const character of text) thousandths += width(character.codePointAt(0) ?? 0);
+  return (thousandths * size) / 1000;
+};
+
+/** Height of a line in points: ascent and descent of the font, without a gap. */
+export const lineHeight = ({ size }: TextStyle): number => (size * (1854 + 434)) / 2048;
+
+const widths: { readonly normal: WidthOf; readonly bold: WidthOf } = {
+  normal: widthsOf(FONT_FILES.normal),
+  bold: widthsOf(FONT_FILES.bold),
+};
+
+/**
+ * The lines into which a text breaks, none wider than `width` points: at spaces, inside a word only where the word alone
+ * is wider. Line breaks of the text are kept. An empty text is one empty line.
+ */
+export const wrapped = (text: string, width: number, style: TextStyle): readonly string[] =>
+  text.split('\n').flatMap((paragraph) => wrappedParagraph(paragraph, width, style));
+
+/** The same lines, at most `count`; when some are left out, the last one shown ends in `...`. */
+export const cutToLines = (
+  lines: readonly string[],
+  count: number,
+  width: number,
+  style: TextStyle,
+): readonly string[] => {
+  if (lines.length <= count) return lines;
+  const kept = lines.slice(0, Math.max(0, count));
+  const last = kept.pop();
+  return last === undefined ? kept : [...kept, ellipsed(last, width, style)];
+};
+
+const ellipsed = (line: string, width: number, style: TextStyle): string => {
+  const characters = Array.from(line.trimEnd());
+  while (characters.length > 0 && widthOf(`${characters.join('')}...`, style) > width) characters.pop();
+  return `${characters.join('').trimEnd()}...`;
+};
+
+const wrappedParagraph = (paragraph: string, width: number, style: TextStyle): readonly string[] => {
+  const lines: string[] = [];
+  const space = widthOf(' ', style);
+  let line = '';
+  let taken = 0;
+  for (const word of paragraph.split(' ')) {
+    const needed = widthOf(word, style);
+    if (line !== '' && taken + space + needed <= width) {
+      line += ` ${word}`;
+      taken += space + needed;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    const pieces = needed <= width ? [word] : pieced(word, width, style);
+    lines.push(...pieces.slice(0, -1));
+    line = pieces.at(-1) ?? '';
+    taken = widthOf(line, style);
+  }
+  return [...lines, line];
+};
+
+/** Keeps the three dots of an ellipsis together. */
+const CHARACTER_OR_ELLIPSIS = /\.{3}$|./gsu;
+
+const pieced = (word: string, width: number, style: TextStyle): readonly string[] => {
+  const pieces: string[] = [];
+  let piece = '';
+  let taken = 0;
+  for (const character of word.match(CHARACTER_OR_ELLIPSIS) ?? []) {
+    const needed = widthOf(character, style);
+    if (piece !== '' && taken + needed > width) {
+      pieces.push(piece);
+      piece = '';
+      taken = 0;
+    }
+    piece += character;
+    taken += needed;
+  }
+  return [...pieces, piece];
+};

@@ -1,0 +1,56 @@
+import type pg from 'pg';
+import type { StreamName } from '../../domain/shared/ids.js';
+import type { ParkedWork } from '../../ports/work-queue.js';
+
+/** The parked work items of the in-process queue, for the operator's commands (migration 22). */
+export type ParkedItems = {
+  list(): Promise<readonly ParkedWork[]>;
+  /** Replaces the rows by those of the queue, and keeps each retry that an operator asked for. */
+  replace(items: readonly ParkedWork[]): Promise<void>;
+  /** False when nothing of this stream is parked. */
+  askRetry(stream: StreamName): Promise<boolean>;
+  retriesAsked(): Promise<readonly StreamName[]>;
+};
+
+type Row = { stream: string; kind: ParkedWork['kind']; message_id: string; reason: string; parked_at: string };
+
+export const createParkedItems = (db: pg.Pool): ParkedItems => ({
+  list: async () => {
+    const { rows } = await db.query<Row>(
+      'select stream, kind, message_id, reason, parked_at from parked_taps order by parked_at, stream',
+    );
+    return rows.map(({ stream, kind, message_id: messageId, reason, parked_at: parkedAt }) => ({
+      stream,
+      kind,
+      messageId,
+      reason,
+      parkedAt,
+    }));
+  },
+  replace: async (items) => {
+    await db.query(REPLACE, [
+      items.map(({ stream }) => stream),
+      items.map(({ kind }) => kind),
+      items.map(({ messageId }) => messageId),
+      items.map(({ reason }) => reason),
+      items.map(({ parkedAt }) => parkedAt),
+    ]);
+  },
+  askRetry: async (stream) =>
+    ((await db.query('update parked_taps set retry_asked = true where stream = $1', [stream])).rowCount ?? 0) > 0,
+  retriesAsked: async () =>
+    (await db.query<{ stream: string }>('select distinct stream from parked_taps where retry_asked')).rows.map(
+      ({ stream }) => stream,
+    ),
+});
+
+/** A row whose `parked_at` changed was retried and parked again, which ends the request for a retry. */
+const REPLACE = `with parked as (
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+      p (stream, kind, message_id, reason, parked_at)
+  ), gone as (
+    delete from parked_taps t where not exists (select from parked p where p.stream = t.stream and p.kind = t.kind)
+  )
+  insert into parked_taps as t (stream, kind, message_id, reason, parked_at) select * from parked
+  on conflict (stream, kind) do update set message_id = excluded.message_id, reason = excluded.reason,
+    parked_at = excluded.parked_at, retry_asked = t.retry_asked and t.parked_at = excluded.parked_at`;

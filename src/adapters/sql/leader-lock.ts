@@ -1,0 +1,159 @@
+import type pg from 'pg';
+
+/** To lead by session locks with a lease. The lead only saves work; the compare-and-set of the checkpoint makes writing correct. */
+export type LeaderSession = {
+  /** Returns a signal that aborts when the lead is lost; undefined while another process leads. Throws when the database is unreachable. */
+  tryLead(name: string, stopping?: AbortSignal): Promise<AbortSignal | undefined>;
+  resign(name: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Answer = { leads?: boolean; transaction_read_only?: string };
+
+type Session = {
+  /** Returns the first row. Any error ends the session. */
+  query(text: string, values?: readonly string[]): Promise<Answer | undefined>;
+  lost: AbortController;
+  lose(): void;
+};
+
+/**
+ * The server ends a leader's session after this many milliseconds of silence. Without a lease, a frozen or disconnected process would keep its locks
+ * until TCP gives up, which may take hours.
+ */
+const LEASE_MS = 15_000;
+/**
+ * A renewal that takes longer than the time between two renewals counts as failed: a holder that cannot renew gives up its lead before the lease
+ * ends.
+ */
+const RENEWALS_PER_LEASE = 3;
+
+/**
+ * One dedicated connection for all locks of this process, opened when first needed and again after a loss. `leaseMs` is in milliseconds; a lock
+ * that must outlast a pause of its holder has no lease.
+ */
+export const leaderSession = (db: pg.Pool, leaseMs: number | 'none' = LEASE_MS): LeaderSession => {
+  let session: Promise<Session> | undefined;
+  const answerMs = leaseMs === 'none' ? undefined : Math.floor(leaseMs / RENEWALS_PER_LEASE);
+
+  let turn: Promise<unknown> = Promise.resolve();
+  /** One statement at a time: renewals and the loops of all projections share the connection. */
+  const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
+    const asked = turn.then(ask);
+    turn = asked.catch(() => undefined);
+    return asked;
+  };
+
+  const open = async (): Promise<Session> => {
+    const client = await db.connect();
+    const lost = new AbortController();
+    const lose = (): void => {
+      if (lost.signal.aborted) return;
+      lost.abort();
+      session = undefined;
+      client.release(true);
+    };
+    client.on('error', lose);
+    client.once('end', lose);
+    lost.signal.addEventListener('abort', () => client.off('end', lose), { once: true });
+    const query: Session['query'] = async (text, values = []) => {
+      // The client's types lack `query_timeout` of a single query.
+      const statement = { text, values: [...values], query_timeout: answerMs } as pg.QueryConfig;
+      try {
+        return (await client.query<Answer>(answerMs === undefined ? { text, values: [...values] } : statement)).rows[0];
+      } catch (error) {
+        lose();
+        throw error;
+      }
+    };
+    const opened = { query, lost, lose };
+    if (leaseMs !== 'none') await keepLease(opened, leaseMs, inTurn);
+    return opened;
+  };
+
+  const current = (): Promise<Session> => {
+    if (session === undefined) {
+      const opening = open();
+      session = opening;
+      opening.catch(() => {
+        if (session === opening) session = undefined;
+      });
+    }
+    return session;
+  };
+
+  return {
+    tryLead: (name, stopping) =>
+      inTurn(async () => {
+        // Callers that queued while the server was unreachable would each wait for it again.
+        if (stopping?.aborted) return undefined;
+        const { query, lost } = await current();
+        const answer = await query('select pg_try_advisory_lock(hashtextextended($1, 0)) as leads', [name]);
+        return answer?.leads === true ? lost.signal : undefined;
+      }),
+    resign: (name) =>
+      inTurn(async () => {
+        const open = await session?.catch(() => undefined);
+        // A lost session holds no lock.
+        if (open === undefined || open.lost.signal.aborted) return;
+        await open.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
+      }),
+    close: async () => {
+      const open = await session?.catch(() => undefined);
+      session = undefined;
+      if (open === undefined || open.lost.signal.aborted) return;
+      // The session's locks are released with its connection.
+      open.lose();
+    },
+  };
+};
+
+/**
+ * Runs `work` once as the leader, then resigns. The signal of the work aborts when the lead is lost or `stopping` aborts. Undefined while another
+ * process leads; throws as the work does, or when the database is unreachable.
+ */
+export const asLeader = async <T>(
+  session: LeaderSession,
+  name: string,
+  work: (leading: AbortSignal) => Promise<T>,
+  stopping?: AbortSignal,
+): Promise<T | undefined> => {
+  const lost = await session.tryLead(name, stopping);
+  if (lost === undefined) return undefined;
+  try {
+    return await work(stopping === undefined ? lost : AbortSignal.any([stopping, lost]));
+  } finally {
+    // Closing alone frees the lock only a moment later, and another try in between would find it held. A process that stops does not wait for this.
+    if (!lost.aborted && stopping?.aborted !== true) await session.resign(name).catch(() => undefined);
+  }
+};
+
+/** Returns a function that takes the lead once and keeps it until the session is lost. It returns undefined while another process leads. */
+export const lastingLead = (session: LeaderSession, name: string, signal: AbortSignal) => {
+  let leading: AbortSignal | undefined;
+  return async (): Promise<AbortSignal | undefined> => {
+    if (leading === undefined || leading.aborted) leading = await session.tryLead(name, signal);
+    return leading;
+  };
+};
+
+/** The server measures the silence itself, so clocks of two machines are never compared. */
+const keepLease = async (
+  { query, lost, lose }: Session,
+  leaseMs: number,
+  inTurn: <T>(ask: () => Promise<T>) => Promise<T>,
+): Promise<void> => {
+  /** A server that has become read-only was replaced: its locks do not tell who leads on the new primary. */
+  const stay = async (): Promise<void> => {
+    if (lost.signal.aborted) return;
+    const answer = await query('show transaction_read_only');
+    if (answer?.transaction_read_only === 'on') lose();
+  };
+  await query(`set idle_session_timeout = ${leaseMs}`);
+  const renewals = setInterval(
+    () => void inTurn(stay).catch(() => undefined),
+    Math.floor(leaseMs / RENEWALS_PER_LEASE),
+  );
+  renewals.unref();
+  lost.signal.addEventListener('abort', () => clearInterval(renewals), { once: true });
+};

@@ -1,0 +1,56 @@
+import { type ClientRequest, get as getOverHttp, type IncomingMessage } from 'node:http';
+import { get as getOverHttps } from 'node:https';
+import * as v from 'valibot';
+import type { RegistryEntry } from '../../ports/tax-registry.js';
+
+/** An answer has about a hundred bytes; a registry that returns everything about a company has a few thousand. */
+export const MAX_REGISTRY_BYTES = 64 * 1024;
+
+const answer = v.object({ legal_name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300)) });
+
+/**
+ * `GET {url}/{cnpj}`. A POST waits for the answer, so the whole exchange, name service included, ends after `timeoutMs`. No redirect, no encoding,
+ * at most `MAX_REGISTRY_BYTES`. Returns undefined for anything but a name; never rejects.
+ */
+export const findRegistryEntry = async (
+  url: string,
+  cnpj: string,
+  timeoutMs: number,
+): Promise<RegistryEntry | undefined> => {
+  try {
+    const body = await fetched(new URL(`${url}/${cnpj}`), AbortSignal.timeout(timeoutMs));
+    const parsed = v.safeParse(answer, body === undefined ? undefined : JSON.parse(body));
+    return parsed.success ? { cnpj, legalName: parsed.output.legal_name } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The text of a 2xx answer; other answers are not read and give undefined. */
+const fetched = (url: URL, signal: AbortSignal): Promise<string | undefined> =>
+  new Promise((resolve, reject) => {
+    const headers = { accept: 'application/json', 'accept-encoding': 'identity' };
+    const get = url.protocol === 'https:' ? getOverHttps : getOverHttp;
+    const outgoing: ClientRequest = get(url, { headers, signal }, (incoming) => {
+      read(incoming).then((body) => {
+        // Stops an answer that was not read to its end.
+        if (body === undefined) outgoing.destroy();
+        resolve(body);
+      }, reject);
+    });
+    outgoing.on('error', reject);
+  });
+
+const read = async (incoming: IncomingMessage): Promise<string | undefined> => {
+  const { statusCode = 0, headers } = incoming;
+  const isPlain = (headers['content-encoding'] ?? 'identity').trim().toLowerCase() === 'identity';
+  if (statusCode < 200 || statusCode > 299 || !isPlain) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_REGISTRY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+};

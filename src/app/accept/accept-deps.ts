@@ -1,0 +1,30 @@
+import type { Company } from '../../domain/company/company.js';
+import type { EligibilityFacts, IssueRequest } from '../../domain/company/eligibility.js';
+import type { Invoice } from '../../domain/invoice/state.js';
+import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import type { CompanyId, Mode } from '../../domain/shared/ids.js';
+import type { Clock } from '../../ports/clock.js';
+import type { DuplicateWindow } from '../../ports/duplicate-window.js';
+import type { IdempotencyKeys } from '../../ports/idempotency-keys.js';
+import type { EventStore } from '../event-store/event-store.js';
+import type { FactSources } from './accepted-facts.js';
+import type { GuardHashes } from './guard-hashes.js';
+
+/** `plainBodyHash`: SHA-256 of the body. It is compared and hashed under a key, and never stored. */
+export type RequestKey = { keyHash: string; plainBodyHash: string };
+
+export type IssueCommand = { request: IssueRequest; idempotency?: RequestKey };
+
+export type AcceptResult = { accepted: Invoice } | { refused: Refusal };
+
+export type AcceptDeps = FactSources & {
+  store: EventStore;
+  idempotency: IdempotencyKeys;
+  duplicates: DuplicateWindow;
+  hashes: GuardHashes;
+  clock: Clock;
+  company(companyId: CompanyId): Promise<Company | undefined>;
+  /** Tables of the eligibility rules, and the municipality as the environment of the mode knows it. */
+  eligibilityFacts(company: Company, mode: Mode): Promise<Omit<EligibilityFacts, 'mode' | 'now' | 'company'>>;
+  windows: { idempotencySeconds: number; duplicateSeconds: number };
+};

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { checkEligibility, type Eligible, type IssueRequest } from '../../domain/company/eligibility.js';
+import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
+import { type InvoiceId, invoiceStream } from '../../domain/shared/ids.js';
+import { expandMarkers } from '../../domain/shared/markers.js';
+import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
+import type { DuplicateMark, Fingerprints } from '../../ports/duplicate-window.js';
+import { EventLogUnavailable } from '../../ports/event-log.js';
+import type { Claim, ClaimResult, KeyOwner } from '../../ports/idempotency-keys.js';
+import type { Requester } from '../event-store/command-context.js';
+import { fingerprintOf } from '../event-store/hashes.js';
+import { loadInvoice } from '../read/read-invoice.js';
+import type { AcceptDeps, AcceptResult, IssueCommand, RequestKey } from './accept-deps.js';
+import { withRecordedFacts } from './accepted-facts.js';
+import { bodyNotComparable, type Candidate, findOwnInvoice, reserveAndAppend } from './reserve.js';
+
+/**
+ * `POST /v1/nfse` after its schema. The idempotency key comes first, so that a replay never becomes a 422 because a certificate has expired
+ * since. The 422 rules follow, then one conditional append, which is the acceptance (docs/architecture.md#uniqueness). Throws when something
+ * could not be recorded (503).
+ */
+export const acceptInvoice = async (
+  command: IssueCommand,
+  requester: Requester,
+  deps: AcceptDeps,
+): Promise<AcceptResult> => {
+  const now = deps.clock.now();
+  const fresh: Claim = { leaseToken: randomUUID(), commandId: randomUUID(), acceptedAt: now };
+  const { idempotency } = command;
+  if (idempotency === undefined) return await checkAndReserve(command, requester, fresh, deps);
+
+  const { mode, companyId } = requester;
+  const owner = { mode, companyId, keyHash: idempotency.keyHash };
+  const claimed = await claimKey(owner, idempotency, fresh, now, deps);
+  if (claimed.kind !== 'claimed') return await answerKnownKey(claimed, requester, deps);
+  const { claim } = claimed;
+  const resumed = claim.commandId !== fresh.commandId;
+  const left = resumed
+    ? await findOwnInvoice(command.request.reference, requester, idempotency, claim, deps)
+    : undefined;
+  const release = () => deps.idempotency.release(owner, claim.leaseToken);
+  const result =
+    left === undefined
+      ? await checkAndReserve(command, requester, claim, deps).catch(releaseIfNotStored(release, resumed))
+      : { accepted: left };
+  if ('refused' in result) {
+    await release();
+    return result;
+  }
+  const { invoiceId } = result.accepted.facts;
+  await Promise.all([
+    deps.idempotency.markDone(owner, claim.leaseToken, invoiceId),
+    leaveMark(command, requester, { stream: invoiceStream(mode, companyId, invoiceId), at: claim.acceptedAt }, deps),
+  ]);
+  return result;
+};
+
+/**
+ * An idempotency key that is held under another body hash may be held by the same body: another secret hashed it, before midnight, a rotation or
+ * an upgrade. That is rare, so the usual claim takes one query.
+ */
+const claimKey = async (
+  owner: KeyOwner,
+  { plainBodyHash }: RequestKey,
+  fresh: Claim,
+  now: Instant,
+  { idempotency, hashes }: AcceptDeps,
+): Promise<ClaimResult | NotComparable> => {
+  const bodyHash = await hashes.bodyHash(owner, plainBodyHash, now);
+  const claimed = await idempotency.claim(owner, bodyHash, fresh, now);
+  if (claimed.kind !== 'reuse') return claimed;
+  const verdict = await hashes.compareBody(claimed.bodyHash, owner, plainBodyHash);
+  if (verdict === 'same') return await idempotency.claim(owner, bodyHash, fresh, now, claimed.bodyHash);
+  return verdict === 'other' ? claimed : { ...claimed, kind: 'not_comparable' };
+};
+
+/** The idempotency key is in use, and the secret that hashed its body is gone. */
+type NotComparable = { kind: 'not_comparable'; invoiceId?: InvoiceId };
+
+/**
+ * An append that certainly stored nothing frees the key. After any other error the key stays leased, and the retry continues with the same
+ * command. A retry that took over a lease never frees the key, because the earlier request may still append under it.
+ */
+const releaseIfNotStored =
+  (release: () => Promise<void>, resumed: boolean) =>
+  async (error: unknown): Promise<never> => {
+    if (error instanceof EventLogUnavailable && !resumed) await release().catch(() => undefined);
+    throw error;
+  };
+
+/** A keyed request is never refused by the duplicate window, but it counts in the window once it is accepted (docs/contract.md IDEM-5). */
+const leaveMark = async (
+  { request }: IssueCommand,
+  { mode, companyId }: Requester,
+  mark: DuplicateMark,
+  deps: AcceptDeps,
+): Promise<void> => {
+  const fingerprints = await fingerprintsOf(request, { mode, companyId }, mark.at, deps);
+  await deps.duplicates.place(fingerprints, mark, null);
+};
+
+const fingerprintsOf = (
+  { amountInCents, description }: IssueRequest,
+  { mode, companyId }: Pick<Requester, 'mode' | 'companyId'>,
+  at: Instant,
+  { hashes, windows }: AcceptDeps,
+): Promise<Fingerprints> =>
+  hashes.fingerprints(mode, fingerprintOf(mode, companyId, amountInCents, description), at, windows.duplicateSeconds);
+
+const checkAndReserve = async (
+  command: IssueCommand,
+  requester: Requester,
+  claim: Claim,
+  deps: AcceptDeps,
+): Promise<AcceptResult> => {
+  const company = await deps.company(requester.companyId);
+  if (company === undefined) return { refused: { code: 'company.issuer_not_configured' } };
+  const facts = {
+    ...(await deps.eligibilityFacts(company, requester.mode)),
+    mode: requester.mode,
+    now: deps.clock.now(),
+    company,
+  };
+  const checked = checkEligibility(command.request, facts);
+  if ('refused' in checked) return checked;
+  const eligible = await withRecordedFacts(checked.eligible, deps);
+  const candidate = await candidateOf(command, eligible, requester, claim, deps);
+  return await reserveAndAppend(candidate, requester, command.idempotency, deps);
+};
+
+const answerKnownKey = async (
+  known: Exclude<ClaimResult, { kind: 'claimed' }> | NotComparable,
+  requester: Requester,
+  deps: AcceptDeps,
+): Promise<AcceptResult> => {
+  switch (known.kind) {
+    case 'reuse':
+      return { refused: { code: 'idempotency_key_reuse' } };
+    case 'not_comparable':
+      return { refused: bodyNotComparable(known.invoiceId) };
+    case 'in_use':
+      return { refused: { code: 'idempotency_key_in_use', retryAfterSeconds: 1 } };
+    case 'done':
+      return await replay(known.invoiceId, requester, deps);
+  }
+};
+
+/** The first answer again, with the invoice as it is now (docs/contract.md IDEM-1). */
+const replay = async (invoiceId: string, { mode, companyId }: Requester, deps: AcceptDeps): Promise<AcceptResult> => {
+  const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
+  if (state.kind === 'invoice') return { accepted: state };
+  if (state.kind === 'deleted') return { refused: { code: 'not_found' } };
+  throw new Error('an idempotency key points at an invoice that the log does not have');
+};
+
+const candidateOf = async (
+  command: IssueCommand,
+  eligible: Eligible,
+  requester: Requester,
+  claim: Claim,
+  deps: AcceptDeps,
+): Promise<Candidate> => {
+  const { request, idempotency } = command;
+  const { mode, companyId } = requester;
+  const { amountInCents, description, reference } = request;
+  const { acceptedAt } = claim;
+  const fingerprints = await fingerprintsOf(request, requester, acceptedAt, deps);
+  const mark = idempotency && (await idempotencyMark(idempotency, requester, acceptedAt, deps));
+  const eventFor = (invoiceId: string): InvoiceEvent => ({
+    type: 'InvoiceAccepted',
+    data: {
+      mode,
+      companyId,
+      invoiceId,
+      amountInCents,
+      description: expandMarkers(description, acceptedAt),
+      competence: brasiliaDate(acceptedAt),
+      ...eligible,
+      ...(reference === undefined ? {} : { reference }),
+      acceptedAt,
+      ...(mark === undefined ? {} : { idempotency: mark }),
+      fingerprint: fingerprints.placed[0],
+    },
+  });
+  return { ...(reference === undefined ? {} : { reference }), fingerprints, claim, eventFor };
+};
+
+const idempotencyMark = async (
+  { keyHash, plainBodyHash }: RequestKey,
+  { mode, companyId }: Requester,
+  at: Instant,
+  { hashes }: AcceptDeps,
+): Promise<IdempotencyMark> => ({
+  keyHash,
+  bodyHash: await hashes.bodyHash({ mode, companyId, keyHash }, plainBodyHash, at),
+});

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { evolve } from '../../domain/invoice/evolve.js';
+import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
+import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import type { DuplicateMark, Fingerprints } from '../../ports/duplicate-window.js';
+import { EventLogUnavailable } from '../../ports/event-log.js';
+import type { Claim } from '../../ports/idempotency-keys.js';
+import { type Requester, requestContext } from '../event-store/command-context.js';
+import { invoiceIdOfKey, invoiceIdOfReference } from '../event-store/hashes.js';
+import { create } from '../event-store/transact.js';
+import { loadInvoice } from '../read/read-invoice.js';
+import type { AcceptDeps, AcceptResult, RequestKey } from './accept-deps.js';
+
+/** An invoice about to be accepted. Its id depends on its reference or idempotency key. */
+export type Candidate = {
+  reference?: string;
+  fingerprints: Fingerprints;
+  claim: Claim;
+  eventFor(invoiceId: InvoiceId): InvoiceEvent;
+};
+
+/**
+ * A mark of the duplicate window without an invoice is given up after this long. That is longer than the time limit of the tax registry, the
+ * deadline of an append, and the time that a server may continue an append after our connection ended.
+ */
+const ORPHANED_MARK_SECONDS = 20;
+
+/**
+ * Appends the acceptance to the stream of the derived id. The append expects no stream, which decides which request was first
+ * (docs/architecture.md#uniqueness).
+ */
+export const reserveAndAppend = async (
+  candidate: Candidate,
+  requester: Requester,
+  idempotency: RequestKey | undefined,
+  deps: AcceptDeps,
+): Promise<AcceptResult> => {
+  const { mode, companyId } = requester;
+  const { reference, claim, fingerprints } = candidate;
+  // The claim's command id: a repeated request appends the very same event ids.
+  const contextAt = requestContext(requester, 'accept_invoice', claim.commandId);
+  for (let generation = 0; ; generation++) {
+    const invoiceId = reservedId({ mode, companyId }, reference, idempotency, generation) ?? randomUUID();
+    const stream = invoiceStream(mode, companyId, invoiceId);
+    const mark = { stream, at: claim.acceptedAt };
+    const placed = idempotency === undefined ? await placeMark(mark, fingerprints, deps) : 'not_mine';
+    if (placed === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
+    const unmark = async (): Promise<void> => {
+      if (placed === 'placed') await deps.duplicates.remove(fingerprints, stream);
+    };
+    const event = candidate.eventFor(invoiceId);
+    const append = create(stream, event, contextAt(claim.acceptedAt), deps);
+    if (await unlessUnavailable(append, unmark)) return { accepted: acceptedInvoice(event) };
+    const { state } = await loadInvoice(stream, deps.store);
+    const standing = await standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
+    if (standing === 'next_generation') continue;
+    await unmark();
+    return standing;
+  }
+};
+
+/** The invoice that an earlier try of the same request accepted, whatever the rules would say today; undefined without such an invoice. */
+export const findOwnInvoice = async (
+  reference: string | undefined,
+  { mode, companyId }: Requester,
+  idempotency: RequestKey,
+  claim: Claim,
+  deps: AcceptDeps,
+): Promise<Invoice | undefined> => {
+  for (let generation = 0; ; generation++) {
+    const invoiceId = reservedId({ mode, companyId }, reference, idempotency, generation) ?? '';
+    const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
+    if (state.kind === 'none') return undefined;
+    const standing = await standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
+    if (standing !== 'next_generation') return 'accepted' in standing ? standing.accepted : undefined;
+  }
+};
+
+/** The id that the reference derives, else the key and its generation. Undefined without both: then a random id is used. */
+const reservedId = (
+  { mode, companyId }: Pick<Requester, 'mode' | 'companyId'>,
+  reference: string | undefined,
+  idempotency: RequestKey | undefined,
+  generation: number,
+): InvoiceId | undefined => {
+  if (reference !== undefined) return invoiceIdOfReference(mode, companyId, reference);
+  return idempotency === undefined ? undefined : invoiceIdOfKey(mode, companyId, idempotency.keyHash, generation);
+};
+
+/** Removes the mark when the append certainly stored nothing (docs/contract.md IDEM-5). */
+const unlessUnavailable = async <T>(append: Promise<T>, unmark: () => Promise<void>): Promise<T> => {
+  try {
+    return await append;
+  } catch (error) {
+    if (error instanceof EventLogUnavailable) await unmark().catch(() => undefined);
+    throw error;
+  }
+};
+
+/**
+ * A request without a key marks the duplicate window before it appends, and an earlier mark refuses it. When the invoice of that mark was never
+ * accepted, the mark is taken over once it is so old that its request cannot append any more.
+ */
+const placeMark = async (
+  mark: DuplicateMark,
+  fingerprints: Fingerprints,
+  deps: AcceptDeps,
+): Promise<'placed' | 'not_mine' | 'duplicate'> => {
+  const youngerThan = addSeconds(mark.at, -deps.windows.duplicateSeconds);
+  const standing = await deps.duplicates.place(fingerprints, mark, youngerThan);
+  if (standing === undefined) return 'placed';
+  const { state } = await loadInvoice(standing.stream, deps.store);
+  if (state.kind !== 'none') return 'duplicate';
+  if (standing.stream === mark.stream) return 'not_mine';
+  const orphaned = isBefore(addSeconds(standing.at, ORPHANED_MARK_SECONDS), mark.at);
+  const takeOver = () => deps.duplicates.takeOver(fingerprints, standing, mark, youngerThan);
+  return orphaned && (await takeOver()) ? 'placed' : 'duplicate';
+};
+
+/** The answer when the stream exists already: ours from an earlier try, a replay, another body, an expired key, or a reference that is taken. */
+const standingAnswer = async (
+  state: InvoiceState,
+  invoiceId: InvoiceId,
+  idempotency: RequestKey | undefined,
+  claim: Claim,
+  reference: string | undefined,
+  deps: AcceptDeps,
+): Promise<AcceptResult | 'next_generation'> => {
+  const standing = state.kind === 'invoice' ? state : undefined;
+  const sameKey = idempotency !== undefined && standing?.facts.idempotency?.keyHash === idempotency.keyHash;
+  const keyAlive = standing !== undefined && isKeyAlive(standing, claim, deps);
+  if (sameKey && keyAlive) {
+    const { mode, companyId, idempotency: held } = standing.facts;
+    const { keyHash, plainBodyHash } = idempotency;
+    const stored = held?.bodyHash ?? '';
+    const verdict = await deps.hashes.compareBody(stored, { mode, companyId, keyHash }, plainBodyHash);
+    if (verdict === 'same') return { accepted: standing };
+    return { refused: verdict === 'other' ? { code: 'idempotency_key_reuse' } : bodyNotComparable(invoiceId) };
+  }
+  if (reference === undefined) return 'next_generation';
+  const holder = publicInvoiceId(state.kind === 'reference_taken' ? state.invoiceId : invoiceId);
+  const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${holder}. Use outra reference para uma nota nova.`;
+  return { refused: { code: 'nfse.reference_in_use', message } };
+};
+
+/** The message must not advise another key for a repeated request, because the invoice of the first try may exist. */
+export const bodyNotComparable = (invoiceId: InvoiceId | undefined): Refusal => {
+  const first = invoiceId === undefined ? 'o primeiro pedido' : `a nota ${publicInvoiceId(invoiceId)}`;
+  const message = `Esta Idempotency-Key já foi usada para ${first}, e não é mais possível comparar os dois corpos. Consulte a nota antes de enviar outra; só para outra venda use uma chave nova.`;
+  return { code: 'idempotency_key_reuse', message };
+};
+
+const isKeyAlive = ({ facts }: Invoice, claim: Claim, { windows }: AcceptDeps): boolean =>
+  facts.createdAt !== undefined && isBefore(claim.acceptedAt, addSeconds(facts.createdAt, windows.idempotencySeconds));
+
+/** The invoice as the 202 shows it, folded from the stored event. */
+const acceptedInvoice = (event: InvoiceEvent): Invoice => {
+  const state = evolve(initialInvoice, event);
+  if (state.kind !== 'invoice') throw new Error('InvoiceAccepted gives an invoice');
+  return state;
+};

@@ -1,0 +1,104 @@
+import { type AuditEvent, anchorStream, type LogAnchor } from '../../domain/log/audit-events.js';
+import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
+import { addSeconds, type Instant } from '../../domain/shared/time.js';
+import type { Clock } from '../../ports/clock.js';
+import type { EventLog, LogPosition } from '../../ports/event-log.js';
+import { operatorContext } from '../event-store/command-context.js';
+import type { EventStore } from '../event-store/event-store.js';
+import { create } from '../event-store/transact.js';
+import { walkLog } from '../event-store/walk-log.js';
+import { ANCHOR_LAG_EVENTS, createMovedHeads } from './anchor-walk.js';
+
+export type AnchorDeps = { log: EventLog; store: EventStore; clock: Clock; actor: `timer:${string}` };
+
+/** An anchor as the log has it, with the hash of its event. */
+export type RecordedAnchor = LogAnchor & { at: Instant; hash: string };
+
+const DAY_SECONDS = 86_400;
+
+/** The last anchor is searched this many days back. Without an anchor in that time, the next one covers the log from its beginning. */
+const LOOK_BACK_DAYS = 400;
+
+/** Events that other writers may append while the log is read. An anchor must not lie further behind the log than a verifier keeps events. */
+const MAX_UNREAD_EVENTS = ANCHOR_LAG_EVENTS / 10;
+
+/** The anchor of a UTC day (`YYYY-MM-DD`); undefined when the day has no anchor. */
+export const findAnchor = async (day: string, store: EventStore): Promise<RecordedAnchor | undefined> => {
+  const { events } = await store.load<AuditEvent>(anchorStream(day), { limit: 1 });
+  const [event] = events;
+  return event?.type === 'LogAnchored' ? { ...event.data, hash: event.metadata.hash ?? '' } : undefined;
+};
+
+/**
+ * Appends the anchor of the current UTC day, or returns the one that the log already has. Undefined when there is nothing to anchor or the signal
+ * aborted. Reads only what was appended since the last anchor. When two processes append at once, both return the first anchor.
+ */
+export const anchorLog = async (deps: AnchorDeps, signal?: AbortSignal): Promise<RecordedAnchor | undefined> => {
+  const day = dayOf(deps.clock.now());
+  const recorded = await findAnchor(day, deps.store);
+  if (recorded !== undefined) return recorded;
+  const after = (await lastAnchorBefore(`${day}T00:00:00.000Z`, deps.store))?.upTo;
+  const read = await readMovedHeads(after === undefined ? null : (BigInt(after) as LogPosition), deps.log, signal);
+  if (read === undefined) return undefined;
+  const { moved, upTo } = read;
+  const now = deps.clock.now();
+  const anchor: LogAnchor = {
+    day,
+    after: after ?? '',
+    upTo: String(upTo),
+    live: moved.part('live'),
+    test: moved.part('test'),
+  };
+  const event = { type: 'LogAnchored' as const, data: { ...anchor, at: now } };
+  await create(anchorStream(day), event, operatorContext('record_anchor', deps)(now), deps);
+  return await findAnchor(day, deps.store);
+};
+
+const dayOf = (at: Instant): string => at.slice(0, 10);
+
+/** The newest anchor of the days before the day of the instant. */
+const lastAnchorBefore = async (instant: Instant, store: EventStore): Promise<RecordedAnchor | undefined> => {
+  let at = instant;
+  for (let back = 0; back < LOOK_BACK_DAYS; back += 1) {
+    at = addSeconds(at, -DAY_SECONDS);
+    const found = await findAnchor(dayOf(at), store);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** Reads to the head of the log, and again to its new head, until a round reads at most `MAX_UNREAD_EVENTS` events. */
+const readMovedHeads = async (after: LogPosition | null, log: EventLog, signal?: AbortSignal) => {
+  const moved = createMovedHeads();
+  let upTo = after;
+  for (let read = Number.POSITIVE_INFINITY; read > MAX_UNREAD_EVENTS; ) {
+    read = 0;
+    const end = await log.head();
+    if (end === null) break;
+    for await (const page of walkLog(log, ALL_STREAMS, upTo)) {
+      if (signal?.aborted) return undefined;
+      const within = page.filter(({ position }) => position <= end);
+      for (const { stream, revision, metadata } of within) {
+        moved.add({ stream, revision, hash: metadata.hash ?? '' });
+      }
+      upTo = within[within.length - 1]?.position ?? upTo;
+      read += within.length;
+      if (within.length < page.length) break;
+    }
+  }
+  return upTo === null || upTo === after ? undefined : { moved, upTo };
+};
+
+/** The clocks of two processes never differ by more than this. The order of positions is the order of commits, not of recorded times. */
+const CLOCKS_APART_SECONDS = 86_400;
+
+/**
+ * A position after which every event lies that was recorded at `since` or later; null is the beginning of the log. Everything that an anchor
+ * covers was appended before the anchor was made, so an anchor made well before `since` gives such a position in either log engine.
+ */
+export const positionBefore = async (since: Instant, store: EventStore): Promise<LogPosition | null> => {
+  const sureBy = addSeconds(since, -CLOCKS_APART_SECONDS);
+  const anchor = await lastAnchorBefore(sureBy, store);
+  // The anchor of a day may have been made after the midnight that ends the day.
+  return anchor === undefined || anchor.at > sureBy ? null : (BigInt(anchor.upTo) as LogPosition);
+};

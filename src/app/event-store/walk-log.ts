@@ -1,0 +1,39 @@
+import type { EventBatch, EventLog, InspectedEvent, LogPosition } from '../../ports/event-log.js';
+
+const PAGE = 200;
+
+/** How far a long walk is: events so far, and the share of the way from 0 to 1, by positions or bytes. */
+export type WalkProgress = { events: number; share: number };
+
+/** Positions are no counts, but grow with the log. */
+export const shareOf = (position: LogPosition | null, head: LogPosition | null): number =>
+  head === null || head === 0n ? 1 : Math.min(1, Number(position ?? 0n) / Number(head));
+
+/** The log from its beginning (or behind `after`) to its end, page by page; never more than two pages in memory. */
+export const walkLog = (
+  log: Pick<EventLog, 'readAll'>,
+  prefixes: readonly string[],
+  after: LogPosition | null = null,
+): AsyncGenerator<EventBatch, void, void> =>
+  pagesOf((from) => log.readAll({ prefixes, after: from, limit: PAGE }), after);
+
+/** The same, with the events as the engine stores them. */
+export const inspectLog = (
+  inspect: Required<EventLog>['inspect'],
+): AsyncGenerator<readonly InspectedEvent[], void, void> => pagesOf((after) => inspect({ after, limit: PAGE }), null);
+
+async function* pagesOf<Item extends { position: LogPosition }>(
+  read: (after: LogPosition | null) => Promise<readonly Item[]>,
+  after: LogPosition | null,
+): AsyncGenerator<readonly Item[], void, void> {
+  let reading = read(after);
+  for (;;) {
+    const page = await reading;
+    const last = page[page.length - 1];
+    if (last === undefined) return;
+    reading = read(last.position);
+    // A consumer that stops early never awaits this page, so its failure must not become an unhandled rejection.
+    reading.catch(() => undefined);
+    yield page;
+  }
+}

@@ -1,0 +1,219 @@
+import type { Mode } from '../../domain/shared/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
+import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
+import type { Clock } from '../../ports/clock.js';
+
+/** The look-up of a send that met an outage, under any company's certificate. It changes nothing at the authorizer. */
+export type Probe = (caller: Caller) => Promise<LookupResult<unknown>>;
+
+/** The permit for one send. `report` takes its result; `release` is always called, also when nothing was sent. */
+export type Permit = {
+  kind: 'permit';
+  report(result: SendResult<unknown>, probe: Probe): void;
+  release(): void;
+};
+
+export type Breaker = {
+  /** Called before an attempt is recorded, so that a paused caller has lost nothing and comes again at `until`. */
+  requestPermit(caller: Caller): Promise<Permit | { kind: 'paused'; until: Instant }>;
+  /** Whether the breaker is closed; calls that can wait check this first. */
+  isClosed(mode: Mode): boolean;
+};
+
+export type BreakerChange = { mode: Mode; from: BreakerState['state']; to: BreakerState['state']; until?: Instant };
+
+export type BreakerOptions = {
+  clock: Clock;
+  /** Longer than a probe or a send can last after its admission. */
+  leaseSeconds: number;
+  /** The shortest window of an invoice, in seconds. A rehearsal with shorter windows than the contract has shorter pauses. */
+  shortestWindowSeconds: number;
+  /** A random number from 0 to 1. */
+  chance(): number;
+  onChange(change: BreakerChange): void;
+};
+
+/**
+ * Look-ups of the last sends that met an outage. The last of them is the next probe, and stays last while it is answered. `answered`: a probe was
+ * answered since the last outage, so that a send may be the next probe.
+ */
+type ProbeState = { probes: readonly Probe[]; answered: boolean };
+
+const NO_PROBES: ProbeState = { probes: [], answered: false };
+
+const PROBES_KEPT = 5;
+
+/** Paused callers come back spread over this many seconds. */
+const SPREAD_SECONDS = 5;
+
+/** A breaker for each environment, in the memory of this process. It saves attempts, and losing its state costs a few attempts (ADR 17). */
+export const createBreaker = (options: BreakerOptions): Breaker => {
+  const { clock, leaseSeconds, chance, onChange } = options;
+  const pace = pauseScaleOf(options.shortestWindowSeconds);
+  const states: Record<Mode, BreakerState> = { live: closedBreaker, test: closedBreaker };
+  const probing: Record<Mode, ProbeState> = { live: NO_PROBES, test: NO_PROBES };
+
+  const setState = (mode: Mode, to: BreakerState): void => {
+    const from = states[mode];
+    states[mode] = to;
+    if (to.state === 'closed' && to.failures === 0) probing[mode] = NO_PROBES;
+    if (from.state === to.state) return;
+    onChange({ mode, from: from.state, to: to.state, ...(to.state === 'open' ? { until: to.until } : {}) });
+  };
+
+  const recordOutage = ({ mode, companyId }: Caller, isProbe: boolean): void =>
+    setState(mode, onOutage(states[mode], { company: companyId, isProbe, now: clock.now(), chance: chance(), pace }));
+
+  const permitFor = (caller: Caller, isProbe: boolean): Permit => {
+    const { mode } = caller;
+    let reported = false;
+    return {
+      kind: 'permit',
+      report: (result, probe) => {
+        reported = true;
+        if (result.kind === 'done' || result.kind === 'rejected') return setState(mode, onAnswer());
+        if (result.outage === true) {
+          const probes = [...probing[mode].probes, probe].slice(-PROBES_KEPT);
+          probing[mode] = { probes, answered: false };
+          return recordOutage(caller, isProbe);
+        }
+        // Codes about the caller or the document come from an environment that works.
+        const isAnswer = result.kind === 'unknown' ? result.codes.length > 0 : result.certificateRefused;
+        setState(mode, isAnswer ? onAnswer() : releaseProbe(states[mode], isProbe));
+      },
+      release: () => {
+        if (!reported) setState(mode, releaseProbe(states[mode], isProbe));
+      },
+    };
+  };
+
+  /** A look-up costs nothing, but an attempt that meets an outage may cost its invoice an hour. So the look-up is the first probe. */
+  const probeFirst = async (caller: Caller, probe: Probe): Promise<Instant> => {
+    const answer = await probe(caller).catch(() => undefined);
+    const { probes } = probing[caller.mode];
+    if (answer?.kind === 'inconclusive' && answer.outage === true) {
+      // The next probe is another look-up, so that one document that cannot be looked up does not hold back all sends.
+      const others = probes.filter((other) => other !== probe);
+      probing[caller.mode] = { probes: [probe, ...others], answered: false };
+      recordOutage(caller, true);
+    } else {
+      probing[caller.mode] = { probes, answered: true };
+      // A found document was accepted, so the environment takes sends and only its answer was lost.
+      setState(caller.mode, answer?.kind === 'found' ? onAnswer() : releaseProbe(states[caller.mode], true));
+    }
+    const state = states[caller.mode];
+    // The caller's step was decided before the look-up and is outdated: the caller decides again, and may send then.
+    return state.state === 'open' ? state.until : clock.now();
+  };
+
+  return {
+    isClosed: (mode) => states[mode].state === 'closed',
+    requestPermit: async (caller) => {
+      const asked = admit(states[caller.mode], caller.companyId, clock.now(), { leaseSeconds, pace });
+      setState(caller.mode, asked.state);
+      const { admission } = asked;
+      if (admission.kind === 'paused') {
+        return { kind: 'paused', until: addSeconds(admission.until, SPREAD_SECONDS * pace * chance()) };
+      }
+      const isProbe = admission.kind === 'probe';
+      const { probes, answered: isAnswered } = probing[caller.mode];
+      const probe = isProbe && !isAnswered ? probes.at(-1) : undefined;
+      return probe === undefined
+        ? permitFor(caller, isProbe)
+        : { kind: 'paused', until: await probeFirst(caller, probe) };
+    },
+  };
+};
+
+/** State of the breaker of one environment (ADR 17). Look-ups and verdicts do not depend on it. */
+export type BreakerState =
+  /** `failures`: sends in a row that met an outage. */
+  | { state: 'closed'; failures: number }
+  /** `openings`: how often in a row the breaker has opened. `blamed`: the company whose send opened it. */
+  | { state: 'open'; since: Instant; until: Instant; openings: number; blamed: string }
+  /** At most one probe is under way, until `lease` is over. */
+  | { state: 'half_open'; lease: { since: Instant; until: Instant } | undefined; openings: number; blamed: string };
+
+export const closedBreaker: BreakerState = { state: 'closed', failures: 0 };
+
+type Admission = { kind: 'send' } | { kind: 'probe' } | { kind: 'paused'; until: Instant };
+
+/** With fewer failures in a row, one short disturbance would stop the sends of an environment. */
+const FAILURES_TO_OPEN = 5;
+
+/** First pause and longest pause, in seconds. A waiting invoice is tried again within the longest pause, well within its 15 minutes. */
+const FIRST_PAUSE = 5;
+const LONGEST_PAUSE = 60;
+
+/** The company whose send failed last may be the cause of the failure, so other companies go first for this many seconds. */
+const BLAMED_EXTRA_SECONDS = 10;
+
+/** The shortest window of an invoice, in seconds, that the pauses are made for. */
+const SHORTEST_WINDOW = 900;
+
+/** The least share of the pauses, so that waiting invoices do not ask in a tight loop. */
+const LEAST_PACE = 1 / 30;
+
+/**
+ * The share of the pauses, up to 1, that suits the shortest window of an invoice, in seconds. A rehearsal with short windows has short pauses.
+ */
+export const pauseScaleOf = (windowSeconds: number): number =>
+  Math.min(1, Math.max(LEAST_PACE, windowSeconds / SHORTEST_WINDOW));
+
+/** Whether a company may send at `now`. `leaseSeconds` is longer than a send can last. */
+export const admit = (
+  state: BreakerState,
+  company: string,
+  now: Instant,
+  { leaseSeconds, pace }: { leaseSeconds: number; pace: number },
+): { state: BreakerState; admission: Admission } => {
+  const paused = (until: Instant) => ({ state, admission: { kind: 'paused', until } as const });
+  if (state.state === 'closed') return { state, admission: { kind: 'send' } };
+  if (state.state === 'open') {
+    const until = company === state.blamed ? addSeconds(state.until, BLAMED_EXTRA_SECONDS * pace) : state.until;
+    if (isWithin(now, state.since, until)) return paused(until);
+  } else if (state.lease !== undefined && isWithin(now, state.lease.since, state.lease.until)) {
+    const soon = addSeconds(now, FIRST_PAUSE * pace);
+    return paused(isBefore(soon, state.lease.until) ? soon : state.lease.until);
+  }
+  const { openings, blamed } = state;
+  const lease = { since: now, until: addSeconds(now, leaseSeconds) };
+  return { state: { state: 'half_open', lease, openings, blamed }, admission: { kind: 'probe' } };
+};
+
+/** The environment answered, so it takes sends, whatever the answer says of the document. */
+export const onAnswer = (): BreakerState => closedBreaker;
+
+/** A send met an outage. `chance` from 0 to 1 shortens the pause by up to half, so that many processes do not return at once. */
+export const onOutage = (
+  state: BreakerState,
+  {
+    company,
+    isProbe,
+    now,
+    chance,
+    pace,
+  }: { company: string; isProbe: boolean; now: Instant; chance: number; pace: number },
+): BreakerState => {
+  const open = (openings: number): BreakerState => {
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (openings - 1)) * (1 - chance / 2) * pace;
+    return { state: 'open', since: now, until: addSeconds(now, pause), openings, blamed: company };
+  };
+  switch (state.state) {
+    case 'closed':
+      return state.failures + 1 < FAILURES_TO_OPEN ? { state: 'closed', failures: state.failures + 1 } : open(1);
+    case 'half_open':
+      return isProbe ? open(state.openings + 1) : state;
+    case 'open':
+      // The send was admitted before the breaker opened, so this outage is known already.
+      return state;
+  }
+};
+
+/** The probe was not sent, or its result says nothing of the environment: the next send may probe. */
+export const releaseProbe = (state: BreakerState, isProbe: boolean): BreakerState =>
+  isProbe && state.state === 'half_open' ? { ...state, lease: undefined } : state;
+
+/** Within [since, until); a clock that was set back ends the wait instead of prolonging it. */
+const isWithin = (now: Instant, since: Instant, until: Instant): boolean =>
+  !isBefore(now, since) && isBefore(now, until);

@@ -1,0 +1,138 @@
+import { buildCancellation } from '../../domain/dps/build-cancellation.js';
+import {
+  type CancelSendKey,
+  decideCancelAbsence,
+  decideCancelAttempt,
+  decideCancelNotSent,
+  decideCancelRejection,
+  decideCancelUnknown,
+  decideConfirmed,
+  decideTimeout,
+  EVENT_EXISTS,
+} from '../../domain/invoice/decide-cancellation.js';
+import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
+import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import type { RegisteredEvent } from '../../ports/authorizer.js';
+import type { LoadedInvoice } from '../read/read-invoice.js';
+import type { IssuerDeps, Next } from './deps.js';
+import { compareRequest, confirmationFrom, type SentRequest, sentRequests } from './found-documents.js';
+import { lastLookUpUntil } from './look-up-limit.js';
+import { concludeIfDue, haltedBy, workOn } from './protocol.js';
+import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
+import { resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
+
+/** A request for a cancellation event. */
+type CancellationSending = {
+  work: PendingCancellation;
+  send: CancelSend;
+  key: CancelSendKey;
+  document: StoredSignature & { requestId: string };
+  found: RegisteredEvent;
+  verdict: 'timeout';
+};
+
+type PendingCancellation = {
+  invoice: Invoice;
+  cancellation: Cancellation;
+  accessKey: string;
+  sent: readonly SentRequest[];
+};
+
+/** Takes a pending cancellation as far as possible now (docs/architecture.md#never-twice). Safe to call at any time, by any number of workers. */
+export const workOnCancellation = (stream: StreamName, deps: IssuerDeps): Promise<Next> =>
+  workOn(cancellation, stream, deps);
+
+/** For the sweep: records the time-out if it is due, and never sends. The look-up before it ends at `lookUpUntil`. */
+export const concludeCancellationIfDue = (
+  stream: StreamName,
+  deps: IssuerDeps,
+  lookUpUntil = lastLookUpUntil(deps.clock.now()),
+): Promise<void> => concludeIfDue(cancellation, stream, deps, lookUpUntil);
+
+/** Names the look-ups of a send in the database. */
+export const cancelLookupKey = ({ request, attempt }: CancelSendKey): string => `cancel/${request}/${attempt}`;
+
+const cancellation: SendDefinition<CancellationSending> = {
+  sites: {
+    attempt: 'record_cancel_attempt',
+    outcome: 'record_cancel_outcome',
+    lookup: 'record_cancel_lookup',
+    conclude: 'conclude_cancellation',
+  },
+  nextStep: nextCancelStep,
+  workOf: (loaded) => pendingOf(loaded),
+  callerOf: ({ invoice }) => invoice.facts,
+  sendsOf: (work) => work.cancellation.sends,
+  keyOf: (work, attempt) => ({ request: work.cancellation.request, attempt }),
+  lookupKey: cancelLookupKey,
+
+  newDocument: (open, deps) => newRequest(open, deps),
+  storedDocument: (open, of, deps) => storedRequest(open, of, deps),
+  send: ({ invoice, accessKey }, bytes, deadlineAt, { authorizer }) =>
+    authorizer.sendCancellation(invoice.facts, accessKey, bytes, deadlineAt),
+  find: (caller, { accessKey }, _of, { authorizer }, until) => authorizer.findCancellation(caller, accessKey, until),
+  ownerOf: ({ sent }, found) => compareRequest(found, sent),
+  absenceOf: (work) =>
+    work.cancellation.sends.some(({ codes }) => codes.includes(EVENT_EXISTS)) ? 'one may settle it' : 'two prove it',
+
+  decideAttempt: (state, key, { signedGzip: signedRequestGzip, ...document }, times) =>
+    decideCancelAttempt(state, { ...key, ...document, signedRequestGzip, ...times }),
+  decideNotSent: decideCancelNotSent,
+  decideUnknown: decideCancelUnknown,
+  decideRejected: decideCancelRejection,
+  // The note may have been canceled by another party under the same event id.
+  decideDone: (state, key, found, document, at) =>
+    compareRequest(found, [document]) === 'ours'
+      ? decideConfirmed(state, confirmationFrom(found, key.request, 'response', at))
+      : decideCancelUnknown(state, { ...key, reason: 'the answer holds another event', codes: [], at }),
+  decideFound: (state, { request }, found, at) =>
+    decideConfirmed(state, confirmationFrom(found, request, 'lookup', at)),
+  decideAbsence: decideCancelAbsence,
+  decideVerdict: (state, _timeout, now, limits, seen) => decideTimeout(state, now, limits, seen === 'ours'),
+};
+
+const pendingOf = ({ state, events }: LoadedInvoice): PendingCancellation | undefined => {
+  if (state.kind !== 'invoice' || state.cancellation?.status !== 'pending' || state.outcome.status !== 'issued')
+    return undefined;
+  const { accessKey } = state.outcome;
+  if (accessKey === undefined) return undefined;
+  return { invoice: state, cancellation: state.cancellation, accessKey, sent: sentRequests(events) };
+};
+
+/** The request of an earlier send, with the same content under the same event id. */
+const storedRequest = async (
+  { stream, loaded: { events }, work }: OpenWork<CancellationSending>,
+  of: CancelSend,
+  deps: IssuerDeps,
+): Promise<Prepared<CancellationSending['document']>> => {
+  const { request } = work.cancellation;
+  const sent = events.find(
+    ({ type, data }) => type === 'CancellationAttempted' && data.request === request && data.attempt === of.attempt,
+  );
+  if (sent?.type !== 'CancellationAttempted')
+    throw new Error('a cancellation attempt is known of whose event is not in the stream');
+  const { requestId, signedRequestGzip: signedGzip, digest, signatureMark } = sent.data;
+  const signature = await resignedIfRenewed({ signedGzip, digest, signatureMark }, work.invoice.facts, deps);
+  return signature === undefined
+    ? haltedBy('content_lost', stream, deps)
+    : { kind: 'document', document: { requestId, ...signature } };
+};
+
+const newRequest = async (
+  { stream, loaded: { events }, work }: OpenWork<CancellationSending>,
+  deps: IssuerDeps,
+): Promise<Prepared<CancellationSending['document']>> => {
+  const { invoice, accessKey } = work;
+  const { request, reason, requestedAt } = work.cancellation;
+  const { mode, companyId } = invoice.facts;
+  const identity = await deps.identityOf({ mode, companyId });
+  if (identity === undefined) return haltedBy('certificate_missing', stream, deps);
+  const requested = events.find(({ type, data }) => type === 'CancellationRequested' && data.request === request);
+  // Without a description, whose key is gone, the request would say something else.
+  const description = requested?.type === 'CancellationRequested' ? requested.data.description : undefined;
+  if (description === undefined) return haltedBy('content_lost', stream, deps);
+  const built = buildCancellation({ mode, companyId, accessKey, reason, description, requestedAt });
+  const signature = storedOf(await deps.signer.signPedRegEvento(built.xml, identity));
+  return { kind: 'document', document: { requestId: built.id, ...signature } };
+};

@@ -1,0 +1,81 @@
+import type { Company } from '../../domain/company/company.js';
+import type { Limits } from '../../domain/invoice/limits.js';
+import { type FoundDocument, isContradictory, type Owner } from '../../domain/invoice/sent-document.js';
+import type { CompanyId, StreamName } from '../../domain/shared/ids.js';
+import type { Instant } from '../../domain/shared/time.js';
+import type { Authorizer, Caller } from '../../ports/authorizer.js';
+import type { Clock } from '../../ports/clock.js';
+import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
+import type { LookupProgressStore } from '../../ports/work-progress.js';
+import type { EventStore } from '../event-store/event-store.js';
+import type { Breaker } from './breaker.js';
+import type { LookUpSemaphore } from './look-up-limit.js';
+
+/** What the protocol reports to operators; never holds a document, a name or a raw answer. */
+export type IssuerNotice = {
+  notice:
+    | 'certificate_missing'
+    | 'certificate_refused'
+    | 'series_blocked'
+    | 'number_conflict'
+    | 'document_invalid'
+    /** The accepted content cannot be opened: its day key was lost with the database, or its master key was given up. */
+    | 'content_lost'
+    | 'lookup_inconclusive'
+    /**
+     * The last look-up before a verdict threw, or its result could not be recorded. The verdict is recorded all the same; only the time-out of a
+     * cancellation whose confirmation was found waits.
+     */
+    | 'last_look_up_failed'
+    /** A note or event under our Id whose content does not fit its signature, or which is not signed. */
+    | 'document_altered'
+    /** A document under our Id whose outer signature is missing or wrong, or has an unknown algorithm or an unreadable certificate. */
+    | 'signature_unverified'
+    | 'outcome_not_recorded';
+  stream: StreamName;
+  detail?: string;
+};
+
+export type IssuerDeps = {
+  store: EventStore;
+  authorizer: Authorizer;
+  /** The breaker: holds back sends while an environment is out. Look-ups continue. */
+  breaker: Breaker;
+  signer: DocumentSigner;
+  /** Bounds the look-ups of a worker, so that sends have room beside them. Without it look-ups are not bounded. */
+  lookUpSemaphore?: LookUpSemaphore;
+  lookups: LookupProgressStore;
+  clock: Clock;
+  limits: Limits;
+  company(companyId: CompanyId): Promise<Company | undefined>;
+  /** The company's current certificate, opened; undefined when the company has no certificate. */
+  identityOf(caller: Caller): Promise<SigningIdentity | undefined>;
+  /** Central-bank number of an ISO currency, for exports. */
+  currencyCode(iso: string): string | undefined;
+  actor: `worker:${string}` | `timer:${string}`;
+  notify(notice: IssuerNotice): void;
+  /** Once this aborts, no attempt begins; attempts under way are finished and recorded. */
+  stopping?: AbortSignal;
+};
+
+/** Sends a notice to operators. A failure to send it must not affect the invoice. */
+export const sendNotice = ({ notify }: Pick<IssuerDeps, 'notify'>, notice: IssuerNotice): void => {
+  try {
+    notify(notice);
+  } catch {
+    // The notice is lost.
+  }
+};
+
+/** The notices for a document under one of our ids; empty for a reliable document. */
+export const noticesOf = (stream: StreamName, found: FoundDocument, owner: Owner): readonly IssuerNotice[] => [
+  ...(found.signatureFault === undefined
+    ? []
+    : [{ notice: 'signature_unverified' as const, stream, detail: found.signatureFault }]),
+  ...(owner === 'unknown' && isContradictory(found) ? [{ notice: 'document_altered' as const, stream }] : []),
+];
+
+/** When a worker should look at the stream again; `done`: not before a new event. */
+export type Next = { kind: 'done' } | { kind: 'later'; at: Instant } | { kind: 'park'; reason: string };
+
+export const done: Next = { kind: 'done' };

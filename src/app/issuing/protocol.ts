@@ -1,0 +1,367 @@
+import { gunzipSync } from 'node:zlib';
+import type { Decision } from '../../domain/invoice/decision.js';
+import {
+  isLookedUp,
+  type LookupProgress,
+  progressAfter,
+  provesAbsence,
+  type SendStep,
+} from '../../domain/invoice/send-steps.js';
+import { isDoubtful } from '../../domain/invoice/sent-document.js';
+import { type InvoiceState, lastOf } from '../../domain/invoice/state.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
+import { unreachable } from '../../domain/shared/unreachable.js';
+import type { LookupResult, SendResult } from '../../ports/authorizer.js';
+import type { AppendSite } from '../event-store/append-sites.js';
+import { workerContext } from '../event-store/command-context.js';
+import { transact, unlessContended } from '../event-store/transact.js';
+import { invoiceFold, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
+import type { Permit } from './breaker.js';
+import { done, type IssuerDeps, type Next, noticesOf, sendNotice } from './deps.js';
+import { lastLookUpUntil, withLookUpPermit } from './look-up-limit.js';
+import type { OpenWork, Seen, SendDefinition, Sending } from './send-definition.js';
+
+/** The append may take this long. After a slower append the attempt is given up before a byte is sent. */
+export const APPEND_GRACE_SECONDS = 5;
+
+/** Pause before the next try when only an operator can remove an obstacle, and while a recording fails. */
+const OBSTACLE_PAUSE_SECONDS = 30;
+
+/** Takes the work as far as possible now. Safe to call at any time, by any number of workers. */
+export const workOn = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  stream: StreamName,
+  deps: IssuerDeps,
+): Promise<Next> => {
+  for (;;) {
+    const loaded = await loadInvoice(stream, deps.store);
+    const work = definition.workOf(loaded);
+    if (work === undefined) return done;
+    const open: OpenWork<K> = { stream, loaded, work };
+    const progress = await progressOf(definition, open, deps);
+    const next = await take(
+      definition,
+      open,
+      definition.nextStep(loaded.state, deps.clock.now(), deps.limits, progress),
+      deps,
+    );
+    if (next !== 'reload') return next;
+  }
+};
+
+const take = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  open: OpenWork<K>,
+  step: SendStep<K['send'], K['verdict']>,
+  deps: IssuerDeps,
+): Promise<Next | 'reload'> => {
+  switch (step.do) {
+    case 'nothing':
+      return done;
+    case 'wait':
+      return { kind: 'later', at: step.until };
+    case 'send':
+    case 'resend':
+      return await sendWithPermit(definition, open, step, deps);
+    case 'look_up':
+      return await withLookUpPermit(deps, async (): Promise<'reload'> => {
+        await recordLookUp(definition, open, step.send, await lookUp(definition, open.work, step.send, deps), deps);
+        return 'reload';
+      });
+    case 'conclude': {
+      const concludeNow = () => conclude(definition, open.stream, step, deps, lastLookUpUntil(deps.clock.now()));
+      return await (step.lookUpFirst === undefined ? concludeNow() : withLookUpPermit(deps, concludeNow));
+    }
+    default:
+      return unreachable(step);
+  }
+};
+
+/**
+ * For the sweep: records the verdict of time if it is due, and never sends. The verdict depends on the log and the clock alone. The look-up before
+ * it ends at `lookUpUntil`.
+ */
+export const concludeIfDue = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  stream: StreamName,
+  deps: IssuerDeps,
+  lookUpUntil: Instant,
+): Promise<void> => {
+  const { state } = await loadSealedInvoice(stream, deps.store);
+  const step = definition.nextStep(state, deps.clock.now(), deps.limits, { asked: 0 });
+  if (step.do === 'conclude') await conclude(definition, stream, step, deps, lookUpUntil);
+};
+
+type Conclusion<K extends Sending> = { verdict: K['verdict']; lookUpFirst?: K['send'] };
+
+const conclude = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  stream: StreamName,
+  { verdict, lookUpFirst }: Conclusion<K>,
+  deps: IssuerDeps,
+  lookUpUntil: Instant,
+): Promise<Next | 'reload'> => {
+  // Taken before the look-up: an attempt that begins during the look-up moves the verdict and needs another last look-up.
+  const now = deps.clock.now();
+  const last =
+    lookUpFirst === undefined ? NOTHING_SEEN : await lastLookUp(definition, stream, lookUpFirst, deps, lookUpUntil);
+  // What was recorded changes the state.
+  if (last.isRecorded) return 'reload';
+  const isOver = await decideAndAppend(stream, definition.sites.conclude, deps, (state) =>
+    definition.decideVerdict(state, verdict, now, deps.limits, last.seen),
+  );
+  return isOver || last.seen === undefined ? 'reload' : afterPause(deps);
+};
+
+/** What a look-up came to: our document or another's is recorded, or what was seen is not recorded. */
+type Shown = { isRecorded: true } | { isRecorded: false; seen: Seen };
+
+const RECORDED: Shown = { isRecorded: true };
+const NOTHING_SEEN: Shown = { isRecorded: false, seen: undefined };
+
+/** The last look-up before a verdict. Its failure does not prevent the verdict. */
+const lastLookUp = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  stream: StreamName,
+  send: K['send'],
+  deps: IssuerDeps,
+  until: Instant,
+): Promise<Shown> => {
+  let seen: Seen;
+  try {
+    const loaded = await loadInvoice(stream, deps.store);
+    const work = definition.workOf(loaded);
+    if (work === undefined) return NOTHING_SEEN;
+    const answer = await lookUp(definition, work, send, deps, until);
+    if (answer.result.kind === 'found') seen = definition.ownerOf(work, answer.result.found);
+    return await recordLookUp(definition, { stream, loaded, work }, send, answer, deps);
+  } catch (error) {
+    const detail = error instanceof Error ? error.name : 'not an error';
+    sendNotice(deps, { notice: 'last_look_up_failed', stream, detail });
+    return { isRecorded: false, seen };
+  }
+};
+
+type Answer<K extends Sending> = { askedAt: Instant; result: LookupResult<K['found']> };
+
+const lookUp = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  work: K['work'],
+  send: K['send'],
+  deps: IssuerDeps,
+  until?: Instant,
+): Promise<Answer<K>> => {
+  const askedAt = deps.clock.now();
+  return { askedAt, result: await definition.find(definition.callerOf(work), work, send, deps, until) };
+};
+
+/** Records what a look-up has shown: a document, a proven absence, or progress. */
+const recordLookUp = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  open: OpenWork<K>,
+  send: K['send'],
+  answer: Answer<K>,
+  deps: IssuerDeps,
+): Promise<Shown> => {
+  const { stream, work } = open;
+  const { result } = answer;
+  if (result.kind === 'inconclusive') {
+    sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
+  }
+  if (result.kind !== 'found') {
+    await recordNotFound(definition, open, send, { askedAt: answer.askedAt, kind: result.kind }, deps);
+    return NOTHING_SEEN;
+  }
+  const { found } = result;
+  const owner = definition.ownerOf(work, found);
+  for (const notice of noticesOf(stream, found, owner)) sendNotice(deps, notice);
+  if (owner === 'ours') {
+    const key = definition.keyOf(work, send.attempt);
+    const at = deps.clock.now();
+    await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
+      definition.decideFound(state, key, found, at),
+    );
+    return RECORDED;
+  }
+  if (owner === 'other' && definition.recordOther !== undefined) {
+    await definition.recordOther(open, send, found, deps);
+    return RECORDED;
+  }
+  // Where the owner is unknown, another document could mean a second note, so only a later look-up or time may decide.
+  if (owner === 'unknown' && !isDoubtful(found)) {
+    sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
+  }
+  await recordNotFound(definition, open, send, { askedAt: answer.askedAt, kind: 'found' }, deps);
+  return { isRecorded: false, seen: owner };
+};
+
+/** The document may be ours, which cannot be checked. It is not recorded and nothing is sent again, so time ends the work. */
+const NOT_COMPARABLE = 'a document stands under its id, and the key of what was sent is gone';
+
+/** Two absences are a proven absence. The first is kept in the database until the second. */
+const recordNotFound = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  open: OpenWork<K>,
+  send: K['send'],
+  answer: { askedAt: Instant; kind: LookupResult<unknown>['kind'] },
+  deps: IssuerDeps,
+): Promise<void> => {
+  const { stream, work } = open;
+  const key = definition.keyOf(work, send.attempt);
+  const progress = await storedProgress(definition, stream, key, deps);
+  const { askedAt, kind } = answer;
+  const absence = kind === 'absent' ? definition.absenceOf(work, send) : 'proves nothing';
+  const counts = absence !== 'proves nothing' && !isBefore(askedAt, send.deadlineAt);
+  const isProven = counts && provesAbsence(send, progress.firstAbsentAt, askedAt, deps.limits);
+  if (isProven || absence === 'one may settle it') {
+    const proof = { ...key, firstAbsentAt: progress.firstAbsentAt ?? askedAt, now: askedAt };
+    const isSettled = await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
+      definition.decideAbsence(state, proof, deps.limits),
+    );
+    if (isSettled) return;
+  }
+  await deps.lookups.put(stream, definition.lookupKey(key), progressAfter(progress, answer, counts));
+};
+
+const progressOf = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  { stream, work }: OpenWork<K>,
+  deps: IssuerDeps,
+): Promise<LookupProgress> => {
+  const last = lastOf(definition.sendsOf(work));
+  if (last === undefined || !isLookedUp(last)) return { asked: 0 };
+  return await storedProgress(definition, stream, definition.keyOf(work, last.attempt), deps);
+};
+
+const storedProgress = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  stream: StreamName,
+  key: K['key'],
+  { lookups }: IssuerDeps,
+): Promise<LookupProgress> => (await lookups.get(stream, definition.lookupKey(key))) ?? { asked: 0 };
+
+type SendNow<K extends Sending> = Extract<SendStep<K['send'], K['verdict']>, { do: 'send' | 'resend' }>;
+
+/** While the environment is out, nothing is recorded and no number is taken. */
+const sendWithPermit = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  open: OpenWork<K>,
+  step: SendNow<K>,
+  deps: IssuerDeps,
+): Promise<Next | 'reload'> => {
+  if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
+  const permit = await deps.breaker.requestPermit(definition.callerOf(open.work));
+  if (permit.kind === 'paused') return { kind: 'later', at: permit.until };
+  try {
+    return await recordAndSend(definition, open, step, permit, deps);
+  } finally {
+    permit.release();
+  }
+};
+
+/** Records the attempt with its exact bytes, and sends them once, only if that append was ours (docs/architecture.md#never-twice). */
+const recordAndSend = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  open: OpenWork<K>,
+  step: SendNow<K>,
+  permit: Permit,
+  deps: IssuerDeps,
+): Promise<Next | 'reload'> => {
+  const { stream, loaded, work } = open;
+  const prepared = await (step.do === 'resend'
+    ? definition.storedDocument(open, step.of, deps)
+    : definition.newDocument(open, deps));
+  if (prepared.kind === 'halted') return prepared.next;
+  const { document } = prepared;
+  // Decoded before the append, so that no attempt is recorded for bytes that cannot be sent.
+  const bytes = gunzipSync(Buffer.from(document.signedGzip, 'base64'));
+
+  const key = definition.keyOf(work, step.attempt);
+  const attemptedAt = deps.clock.now();
+  const deadlineAt = addSeconds(attemptedAt, APPEND_GRACE_SECONDS + deps.limits.sendSeconds);
+  const decision = definition.decideAttempt(loaded.state, key, document, { attemptedAt, deadlineAt });
+  if ('refused' in decision) return 'reload';
+  // Not by `transact`: the winner of exactly this append sends, and after a lost race the step is decided again.
+  const context = workerContext(stream, definition.sites.attempt, deps)(deps.clock.now(), loaded.events.at(-1));
+  if (!(await deps.store.append(stream, loaded.version, decision.events, context)).ok) return 'reload';
+
+  const isInTime = isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS));
+  const result = isInTime ? await definition.send(work, bytes, deadlineAt, deps) : TOO_LATE;
+  permit.report(result, (caller) => definition.find(caller, work, document, deps));
+  await recordResult(definition, stream, key, document, result, deps);
+  return 'reload';
+};
+
+const TOO_LATE = {
+  kind: 'not_sent',
+  reason: 'the deadline was too near',
+  codes: [],
+  certificateRefused: false,
+} as const satisfies SendResult<unknown>;
+
+const recordResult = async <K extends Sending>(
+  definition: SendDefinition<K>,
+  stream: StreamName,
+  key: K['key'],
+  document: K['document'],
+  result: SendResult<K['found']>,
+  deps: IssuerDeps,
+): Promise<void> => {
+  const at = deps.clock.now();
+  const isRecorded = await decideAndAppend(stream, definition.sites.outcome, deps, (state) => {
+    switch (result.kind) {
+      case 'done':
+        return definition.decideDone(state, key, result.result, document, at);
+      case 'not_sent':
+        return definition.decideNotSent(state, { ...key, reason: result.reason, codes: result.codes, at });
+      case 'rejected': {
+        const { kind: _kind, ...answer } = result;
+        return definition.decideRejected(state, key, answer, at);
+      }
+      case 'unknown': {
+        const { kind: _kind, outage: _outage, signatureFault: _fault, ...answer } = result;
+        return definition.decideUnknown(state, { ...key, ...answer, at });
+      }
+      default:
+        return unreachable(result);
+    }
+  });
+  if (result.kind === 'unknown' && result.signatureFault !== undefined) {
+    sendNotice(deps, { notice: 'signature_unverified', stream, detail: result.signatureFault });
+  }
+  if (!isRecorded) sendNotice(deps, { notice: 'outcome_not_recorded', stream, detail: result.kind });
+  if (result.kind === 'not_sent' && result.certificateRefused) {
+    sendNotice(deps, { notice: 'certificate_refused', stream });
+  }
+};
+
+/**
+ * Decides on the newest state and appends. False when the state no longer allows the command. Deciding needs no key, and neither does appending a
+ * verdict, which has no personal field. Throws `StreamContended`.
+ */
+export const decideAndAppend = async (
+  stream: StreamName,
+  site: AppendSite,
+  deps: IssuerDeps,
+  decide: (state: InvoiceState) => Decision,
+): Promise<boolean> => {
+  const context = workerContext(stream, site, deps);
+  const command = { stream, read: 'sealed' as const, fold: invoiceFold, decide, context };
+  return unlessContended(await transact(command, deps)).kind !== 'refused';
+};
+
+/** Nothing can be sent until an operator removes the obstacle. */
+export const haltedBy = (
+  notice: 'certificate_missing' | 'series_blocked' | 'content_lost',
+  stream: StreamName,
+  deps: IssuerDeps,
+): { kind: 'halted'; next: Next } => {
+  sendNotice(deps, { notice, stream });
+  return { kind: 'halted', next: afterPause(deps) };
+};
+
+const afterPause = ({ clock }: IssuerDeps): Next => ({
+  kind: 'later',
+  at: addSeconds(clock.now(), OBSTACLE_PAUSE_SECONDS),
+});

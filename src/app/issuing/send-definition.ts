@@ -1,0 +1,96 @@
+import type { Decision } from '../../domain/invoice/decision.js';
+import type { AuthorizerAnswer } from '../../domain/invoice/events.js';
+import type { Limits } from '../../domain/invoice/limits.js';
+import type { AbsenceProof } from '../../domain/invoice/send-decisions.js';
+import type { LookupProgress, SendStep } from '../../domain/invoice/send-steps.js';
+import type { FoundDocument, Owner } from '../../domain/invoice/sent-document.js';
+import type { InvoiceState, Send } from '../../domain/invoice/state.js';
+import type { StreamName } from '../../domain/shared/ids.js';
+import type { Instant } from '../../domain/shared/time.js';
+import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
+import type { AppendSite } from '../event-store/append-sites.js';
+import type { LoadedInvoice } from '../read/read-invoice.js';
+import type { IssuerDeps, Next } from './deps.js';
+import type { StoredSignature } from './stored-documents.js';
+
+/** The types in which a note and a cancellation differ. */
+export type Sending = {
+  /** The open issuing or cancellation of one invoice, as read from its stream. */
+  work: object;
+  send: Send;
+  /** What names a send in events. */
+  key: { attempt: number };
+  /** What is sent, with its signed bytes. */
+  document: StoredSignature;
+  /** What a look-up finds. */
+  found: FoundDocument;
+  /** What time decides. */
+  verdict: unknown;
+};
+
+/**
+ * What is sent by the protocol of docs/architecture.md#never-twice. The protocol is the same for a note and a cancellation; a definition says what
+ * is sent, how a document that is found is judged, and which events record it.
+ */
+export type SendDefinition<K extends Sending> = {
+  /** The append sites, which crash tests and fault tests name. */
+  sites: Readonly<Record<'attempt' | 'outcome' | 'lookup' | 'conclude', AppendSite>>;
+  nextStep(
+    state: InvoiceState,
+    now: Instant,
+    limits: Limits,
+    progress: LookupProgress,
+  ): SendStep<K['send'], K['verdict']>;
+  /** Undefined when no such work is open on the stream. */
+  workOf(loaded: LoadedInvoice): K['work'] | undefined;
+  callerOf(work: K['work']): Caller;
+  sendsOf(work: K['work']): readonly K['send'][];
+  keyOf(work: K['work'], attempt: number): K['key'];
+  /** Names the look-ups of one send in the database. */
+  lookupKey(key: K['key']): string;
+
+  newDocument(open: OpenWork<K>, deps: IssuerDeps): Promise<Prepared<K['document']>>;
+  /** The document of an earlier send. */
+  storedDocument(open: OpenWork<K>, of: K['send'], deps: IssuerDeps): Promise<Prepared<K['document']>>;
+  send(
+    work: K['work'],
+    bytes: Buffer,
+    deadlineAt: Instant,
+    deps: Pick<IssuerDeps, 'authorizer'>,
+  ): Promise<SendResult<K['found']>>;
+  find(
+    caller: Caller,
+    work: K['work'],
+    of: K['send'] | K['document'],
+    deps: Pick<IssuerDeps, 'authorizer'>,
+    until?: Instant,
+  ): Promise<LookupResult<K['found']>>;
+  ownerOf(work: K['work'], found: K['found']): Owner;
+  /** Records another's document under our id. Without it such a document settles nothing. */
+  recordOther?(open: OpenWork<K>, of: K['send'], found: K['found'], deps: IssuerDeps): Promise<void>;
+  /** What absent look-ups of the send can settle. */
+  absenceOf(work: K['work'], of: K['send']): 'two prove it' | 'one may settle it' | 'proves nothing';
+
+  decideAttempt(state: InvoiceState, key: K['key'], document: K['document'], times: AttemptTimes): Decision;
+  decideNotSent(state: InvoiceState, data: K['key'] & NotSent): Decision;
+  decideUnknown(state: InvoiceState, data: K['key'] & Unknown): Decision;
+  decideRejected(state: InvoiceState, key: K['key'], answer: AuthorizerAnswer, at: Instant): Decision;
+  /** The answer to the send holds a document. */
+  decideDone(state: InvoiceState, key: K['key'], found: K['found'], document: K['document'], at: Instant): Decision;
+  /** A look-up has found our document. */
+  decideFound(state: InvoiceState, key: K['key'], found: K['found'], at: Instant): Decision;
+  decideAbsence(state: InvoiceState, proof: K['key'] & AbsenceProof, limits: Limits): Decision;
+  decideVerdict(state: InvoiceState, verdict: K['verdict'], now: Instant, limits: Limits, seen: Seen): Decision;
+};
+
+type AttemptTimes = { attemptedAt: Instant; deadlineAt: Instant };
+type NotSent = { reason: string; codes: readonly string[]; at: Instant };
+type Unknown = { reason: string; at: Instant } & AuthorizerAnswer;
+
+/** The owner of a document that the last look-up found and that was not recorded; undefined when no such document was found. */
+export type Seen = Owner | undefined;
+
+export type OpenWork<K extends Sending> = { stream: StreamName; loaded: LoadedInvoice; work: K['work'] };
+
+/** The document to send, or why nothing is sent now. */
+export type Prepared<Document> = { kind: 'document'; document: Document } | { kind: 'halted'; next: Next };

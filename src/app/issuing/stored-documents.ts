@@ -1,0 +1,39 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { SchemaViolation, type SignedDocument } from '../../ports/documents.js';
+import type { IssuerDeps } from './deps.js';
+
+/** A signed document as an attempt records it: gzip in base64, the digest of what was signed, and the mark of its signature. */
+export type StoredSignature = { signedGzip: string; digest: string; signatureMark?: string };
+
+/** As an event of the log gives it: what is sealed is missing when its key is gone. */
+type OpenedSignature = { [Field in keyof StoredSignature]: StoredSignature[Field] | undefined };
+
+/**
+ * The bytes of an earlier attempt for another send; undefined when the key that sealed them is gone. When the company has another certificate by
+ * now, the same content is signed under it (ADR 19), because the signature of an expired or refused certificate would be refused for good (E0715,
+ * E1983). Bytes that cannot be renewed with the same digest are sent as they were.
+ */
+export const resignedIfRenewed = async (
+  { signedGzip, digest, signatureMark }: OpenedSignature,
+  owner: Parameters<IssuerDeps['identityOf']>[0],
+  deps: Pick<IssuerDeps, 'identityOf' | 'signer'>,
+): Promise<StoredSignature | undefined> => {
+  if (signedGzip === undefined || digest === undefined) return undefined;
+  const stored = { signedGzip, digest, ...(signatureMark === undefined ? {} : { signatureMark }) };
+  const identity = await deps.identityOf(owner);
+  if (identity === undefined) return stored;
+  const renewed = await deps.signer.renew(gunzipSync(Buffer.from(signedGzip, 'base64')), identity).catch(unlessUnfit);
+  if (renewed === undefined || renewed.digest !== digest) return stored;
+  return storedOf(renewed);
+};
+
+export const storedOf = ({ bytes, digest, signatureMark }: SignedDocument): StoredSignature => ({
+  signedGzip: gzipSync(bytes).toString('base64'),
+  digest,
+  signatureMark,
+});
+
+const unlessUnfit = (error: unknown): SignedDocument | undefined => {
+  if (error instanceof SchemaViolation) return undefined;
+  throw error;
+};

@@ -1,0 +1,145 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import {
+  apiKeyText,
+  type CompanyDecision,
+  type CompanyState,
+  companyFold,
+  createApiKey,
+  evolveCompany,
+  initialCompany,
+  putCompany,
+  revokeApiKey,
+  storeCertificate,
+  switchCompany,
+} from '../../../domain/company/company.js';
+import type { CertificateFacts, CompanyEvent, Registration, Scope } from '../../../domain/company/events.js';
+import { dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
+import { noChange } from '../../../domain/shared/decision.js';
+import { type CompanyId, companyStream, dpsStream, type Mode, type StreamName } from '../../../domain/shared/ids.js';
+import type { Instant } from '../../../domain/shared/time.js';
+import { unreachable } from '../../../domain/shared/unreachable.js';
+import type { Clock } from '../../../ports/clock.js';
+import { operatorContext } from '../../event-store/command-context.js';
+import type { EventStore } from '../../event-store/event-store.js';
+import type { DomainEvent } from '../../event-store/event-types.js';
+import { CONTENDED, type Outcome, transact } from '../../event-store/transact.js';
+
+/** `refused` is one line for the operator. */
+export type CommandResult<T = undefined> = { done: T } | { refused: string };
+
+export type CompanyCommandDeps = {
+  store: EventStore;
+  clock: Clock;
+  /** Applies what was appended to the read model at once, also while the projector is stopped (docs/architecture.md#reading-row-or-fold). */
+  applyNow(stream: StreamName): Promise<void>;
+  actor: `support:${string}`;
+};
+
+export type NewApiKey = { id: string; key: string; mode: Mode; scopes: readonly Scope[] };
+
+export const putCompanyFile = async (registration: Registration, deps: CompanyCommandDeps): Promise<CommandResult> => {
+  const before = await loadCompany(registration.cnpj, deps.store);
+  for (const mode of ['live', 'test'] as const) {
+    const moved = await moveDpsNumber(registration, mode, before.state, deps);
+    if ('refused' in moved) return moved;
+  }
+  return await decideCompany(registration.cnpj, deps, (state, at) => putCompany(state, registration, at));
+};
+
+export const setCompanyEnabled = (
+  companyId: CompanyId,
+  enabled: boolean,
+  deps: CompanyCommandDeps,
+): Promise<CommandResult> => decideCompany(companyId, deps, (state, at) => switchCompany(state, enabled, at));
+
+/** Returns the key, which is not stored; only its hash is. */
+export const createKey = async (
+  companyId: CompanyId,
+  mode: Mode,
+  scopes: readonly Scope[],
+  deps: CompanyCommandDeps,
+): Promise<CommandResult<NewApiKey>> => {
+  const key = apiKeyText(mode, randomBytes(32).toString('base64url'));
+  const keyId = `key_${randomUUID()}`;
+  const keyHash = createHash('sha256').update(key).digest('hex');
+  const result = await decideCompany(companyId, deps, (state, at) =>
+    createApiKey(state, { keyId, companyId, mode, scopes, keyHash }, at),
+  );
+  return 'refused' in result ? result : { done: { id: keyId, key, mode, scopes } };
+};
+
+export const revokeKey = (companyId: CompanyId, keyId: string, deps: CompanyCommandDeps): Promise<CommandResult> =>
+  decideCompany(companyId, deps, (state, at) => revokeApiKey(state, keyId, at));
+
+export const appendCertificate = (
+  companyId: CompanyId,
+  facts: CertificateFacts,
+  deps: CompanyCommandDeps,
+): Promise<CommandResult> => decideCompany(companyId, deps, (state, at) => storeCertificate(state, facts, at));
+
+export const loadCompany = async (companyId: CompanyId, store: EventStore) => {
+  const { events, version } = await store.load<CompanyEvent>(companyStream(companyId));
+  return { state: events.reduce<CompanyState>(evolveCompany, initialCompany), version };
+};
+
+const decideCompany = async (
+  companyId: CompanyId,
+  deps: CompanyCommandDeps,
+  decide: (state: CompanyState, at: Instant) => CompanyDecision,
+): Promise<CommandResult> => {
+  const stream = companyStream(companyId);
+  const outcome = await transact(
+    {
+      stream,
+      read: 'opened',
+      fold: companyFold,
+      decide: (state, { now }) => decide(state, now),
+      context: operatorContext('operate_company', { actor: deps.actor, companyId }),
+    },
+    deps,
+  );
+  const result = commandResult(outcome);
+  // Also without new events, because the process that appended the last ones may have died before it applied the row.
+  if ('done' in result) await deps.applyNow(stream);
+  return result;
+};
+
+/** The registered number again is no change; a later number moves the series, and an earlier number is refused. */
+const moveDpsNumber = async (
+  registration: Registration,
+  mode: Mode,
+  before: CompanyState,
+  deps: CompanyCommandDeps,
+): Promise<CommandResult> => {
+  const { series, nextNumber } = registration.dps[mode];
+  const registered = before.kind === 'company' ? before.registration.dps[mode] : undefined;
+  if (registered?.series === series && registered.nextNumber === nextNumber) return { done: undefined };
+  const outcome = await transact(
+    {
+      stream: dpsStream(mode, registration.cnpj, series),
+      read: 'last',
+      fold: dpsNumbersFrom(nextNumber),
+      // A series without events begins at the number of the company file, which is about to be recorded.
+      decide: (numbers, { version, now }) =>
+        version.kind === 'none' ? noChange : moveNumber(numbers, nextNumber, now),
+      context: operatorContext('operate_company', { actor: deps.actor, companyId: registration.cnpj }),
+    },
+    deps,
+  );
+  const result = commandResult(outcome);
+  return 'refused' in result ? { refused: `dps.${mode}: ${result.refused}` } : result;
+};
+
+const commandResult = (outcome: Outcome<unknown, DomainEvent, string>): CommandResult => {
+  switch (outcome.kind) {
+    case 'appended':
+    case 'already_so':
+      return { done: undefined };
+    case 'refused':
+      return { refused: outcome.refused };
+    case 'contended':
+      return { refused: CONTENDED };
+    default:
+      return unreachable(outcome);
+  }
+};

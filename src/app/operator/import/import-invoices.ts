@@ -1,0 +1,192 @@
+import type { InvoiceEvent } from '../../../domain/invoice/events.js';
+import { sortedJson } from '../../../domain/log/hash-text.js';
+import { invoicePrefix, type Mode, publicInvoiceId, type StreamName } from '../../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../../domain/shared/time.js';
+import { inGroups } from '../../../lib/in-groups.js';
+import type { ReadModel } from '../../../ports/read-model.js';
+import { operatorContext } from '../../event-store/command-context.js';
+import type { EventStore } from '../../event-store/event-store.js';
+import { create } from '../../event-store/transact.js';
+import { loadInvoice } from '../../read/read-invoice.js';
+import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
+import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
+
+type ImportInvoicesDeps = ImportDeps & NoteFiles & { readModel: Pick<ReadModel, 'byAccessKeys'> };
+
+/** `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. */
+type ImportResult = { imported: number; already: number } | { problems: readonly string[] };
+
+const AT_ONCE = 16;
+const KEYS_AT_ONCE = 500;
+
+type Numbered = { number: number; plan: PlannedImport };
+
+/**
+ * Takes over invoices made elsewhere, one JSON object a line. Every line is checked, also against the log, before the first is appended. A
+ * process that dies meanwhile leaves some lines imported; importing the same file again adds the rest.
+ */
+export const importInvoices = async (text: string, deps: ImportInvoicesDeps): Promise<ImportResult> => {
+  const problems = new Map<number, string[]>();
+  const report = (number: number, found: readonly string[]): void => {
+    if (found.length > 0) problems.set(number, [...(problems.get(number) ?? []), ...found]);
+  };
+  const plans = await planLines(text, deps, report);
+  const fresh = withoutRepetitions(plans, report);
+  await checkCompanies(fresh, deps, report);
+  await checkAccessKeys(fresh, deps, report);
+  const checks = await inGroups(AT_ONCE, fresh, async (entry) => {
+    const check = await checkImport(entry.plan, deps);
+    if (check.kind === 'refused') report(entry.number, [check.problem]);
+    return { ...entry, isAlready: check.kind === 'already_so' };
+  });
+  if (problems.size > 0) return { problems: inOrder(problems) };
+  if (plans.length === 0) return { problems: ['the file has no line'] };
+
+  const open = checks.filter(({ isAlready }) => !isAlready);
+  await inGroups(AT_ONCE, open, async ({ number, plan }) => {
+    const check = await appendImport(plan, deps);
+    if (check.kind === 'refused') report(number, [`${check.problem}, meanwhile; the lines before it were imported`]);
+  });
+  return problems.size > 0
+    ? { problems: inOrder(problems) }
+    : { imported: open.length, already: plans.length - open.length };
+};
+
+type Report = (number: number, problems: readonly string[]) => void;
+
+const planLines = async (text: string, deps: ImportInvoicesDeps, report: Report): Promise<readonly Numbered[]> => {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
+  const planned = await inGroups(AT_ONCE, numbered, async ({ line, number }) => {
+    const parsed = parseImportLine(line);
+    const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps);
+    if ('problems' in result) report(number, result.problems);
+    return 'plan' in result ? [{ number, plan: result.plan }] : [];
+  });
+  return planned.flat();
+};
+
+/** A line that repeats another line is no problem. A line that claims the same id, reference or access key for other content is one. */
+const withoutRepetitions = (plans: readonly Numbered[], report: Report): readonly Numbered[] => {
+  const owners = new Map<string, Numbered>();
+  return plans.filter((entry) => {
+    const { stream, data, reservation } = entry.plan;
+    const claims = [stream, reservation, data.accessKey && `${data.mode} ${data.accessKey}`].filter(isText);
+    const holders = claims.flatMap((claim) => owners.get(claim) ?? []);
+    const other = holders.find((holder) => JSON.stringify(holder.plan) !== JSON.stringify(entry.plan));
+    if (other !== undefined) report(entry.number, [`its id, reference or access_key is that of line ${other.number}`]);
+    for (const claim of claims) if (!owners.has(claim)) owners.set(claim, entry);
+    return holders.length === 0;
+  });
+};
+
+const checkCompanies = async (plans: readonly Numbered[], deps: ImportInvoicesDeps, report: Report): Promise<void> => {
+  const named = [...new Set(plans.map(({ plan }) => plan.data.companyId))];
+  const unknown = await inGroups(AT_ONCE, named, async (companyId) => {
+    const { state } = await loadCompany(companyId, deps.store);
+    return state.kind === 'none' ? [companyId] : [];
+  });
+  const missing = new Set(unknown.flat());
+  for (const { number, plan } of plans) {
+    if (missing.has(plan.data.companyId)) report(number, ['cnpj is no registered company']);
+  }
+};
+
+/** One note is one invoice: a key that another invoice of the mode holds is refused. */
+const checkAccessKeys = async (plans: readonly Numbered[], deps: ImportInvoicesDeps, report: Report): Promise<void> => {
+  const keyed = plans.flatMap(({ number, plan }) =>
+    plan.data.accessKey === undefined ? [] : [{ number, plan, accessKey: plan.data.accessKey }],
+  );
+  for (let start = 0; start < keyed.length; start += KEYS_AT_ONCE) {
+    const some = keyed.slice(start, start + KEYS_AT_ONCE);
+    const held = await deps.readModel.byAccessKeys(some.map(({ accessKey }) => accessKey));
+    for (const { number, plan, accessKey } of some) {
+      const other = held.find(
+        (holder) =>
+          holder.accessKey === accessKey && holder.stream !== plan.stream && isOfMode(holder.stream, plan.data.mode),
+      );
+      if (other !== undefined) report(number, ['access_key is that of an invoice on record']);
+    }
+  }
+};
+
+const isOfMode = (stream: string, mode: Mode): boolean => stream.startsWith(invoicePrefix[mode]);
+
+const isText = (value: string | undefined): value is string => value !== undefined;
+
+const inOrder = (problems: ReadonlyMap<number, readonly string[]>): readonly string[] =>
+  [...problems]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([number, found]) => found.map((problem) => `line ${number}: ${problem}`));
+
+type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> & { testRetentionSeconds: number };
+
+/** What the log already holds of a plan: nothing, the same import, or something else. */
+type ImportCheck = { kind: 'open' } | { kind: 'already_so' } | { kind: 'refused'; problem: string };
+
+const checkImport = async (plan: PlannedImport, deps: Omit<ImportDeps, 'actor'>): Promise<ImportCheck> => {
+  const reserved = await checkReservation(plan, deps.store);
+  if (reserved.kind === 'refused') return reserved;
+  const invoice = await checkInvoice(plan, deps);
+  return invoice.kind === 'already_so' && reserved.kind === 'open' ? { kind: 'open' } : invoice;
+};
+
+/** Appends the reservation of the reference first, because only one of several writers can get it. Both appends expect no stream. */
+const appendImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
+  const { stream, data, reservation } = plan;
+  const importedAt = deps.clock.now();
+  if (reservation !== undefined) {
+    const taken: InvoiceEvent = { type: 'ReferenceTaken', data: { invoiceId: data.invoiceId, takenAt: importedAt } };
+    if (!(await appendFirst(reservation, taken, plan, deps))) {
+      const check = await checkReservation(plan, deps.store);
+      if (check.kind === 'refused') return check;
+    }
+  }
+  const imported: InvoiceEvent = { type: 'InvoiceImported', data: { ...data, importedAt } };
+  return (await appendFirst(stream, imported, plan, deps)) ? { kind: 'already_so' } : checkInvoice(plan, deps);
+};
+
+const appendFirst = (
+  stream: StreamName,
+  event: InvoiceEvent,
+  { data: { mode, companyId } }: PlannedImport,
+  { store, clock, actor }: ImportDeps,
+): Promise<boolean> => {
+  const context = operatorContext('import_invoice', { actor, mode, companyId });
+  return create(stream, event, context(clock.now()), { store });
+};
+
+const checkReservation = async ({ reservation, data }: PlannedImport, store: EventStore): Promise<ImportCheck> => {
+  if (reservation === undefined) return { kind: 'already_so' };
+  const { state } = await loadInvoice(reservation, store);
+  if (state.kind === 'none') return { kind: 'open' };
+  if (state.kind === 'reference_taken' && state.invoiceId === data.invoiceId) return { kind: 'already_so' };
+  const holder = state.kind === 'reference_taken' ? state.invoiceId : undefined;
+  return {
+    kind: 'refused',
+    problem: `reference is held by ${holder === undefined ? 'another invoice' : publicInvoiceId(holder)}`,
+  };
+};
+
+const checkInvoice = async ({ stream, data }: PlannedImport, deps: Omit<ImportDeps, 'actor'>): Promise<ImportCheck> => {
+  const { state, events } = await loadInvoice(stream, deps.store);
+  if (state.kind === 'none') return { kind: 'open' };
+  const first = events[0];
+  if (first?.type === 'InvoiceImported' && sameContent(first.data, data)) return { kind: 'already_so' };
+  if (state.kind === 'deleted')
+    return isOver(data, deps) ? { kind: 'already_so' } : { kind: 'refused', problem: 'its life in test mode is over' };
+  return { kind: 'refused', problem: `${publicInvoiceId(data.invoiceId)} is on record with other content` };
+};
+
+/**
+ * A deleted test invoice that was already older than its life when it was imported: the same file again is the same invoice. So is an invoice
+ * without `createdAt`, whose life began with its import.
+ */
+const isOver = ({ createdAt }: Imported, { clock, testRetentionSeconds }: Omit<ImportDeps, 'actor'>): boolean =>
+  createdAt === undefined || !isBefore(clock.now(), addSeconds(createdAt, testRetentionSeconds));
+
+/** The document is compared by its hash, because another version of gzip may pack the same bytes differently. */
+const sameContent = (a: Imported & { importedAt?: string }, b: Imported): boolean => comparable(a) === comparable(b);
+
+const comparable = ({ nfseXmlGzip: _gzip, importedAt: _at, ...data }: Imported & { importedAt?: string }): string =>
+  sortedJson(data);

@@ -1,0 +1,269 @@
+import { gzipSync } from 'node:zlib';
+import * as v from 'valibot';
+import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
+import { providerOfKey } from '../../../domain/shared/access-key.js';
+import { type InvoiceId, invoiceStream, parseInvoiceId, type StreamName } from '../../../domain/shared/ids.js';
+import { present } from '../../../domain/shared/present.js';
+import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/shared/time.js';
+import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
+import { bodyHashOf, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
+
+const MAX_DESCRIPTION = 10_000;
+
+/** No engine can store NUL and lone surrogates; everything else of an old text stays exactly as it was. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+const text = (max: number) =>
+  v.pipe(
+    v.string('must be a text'),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(max, `is longer than ${max} characters`),
+    v.check((value) => !UNSTORABLE.test(value), 'holds a character that cannot be stored'),
+  );
+
+const shaped = (pattern: RegExp, message: string) => v.pipe(v.string('must be a text'), v.regex(pattern, message));
+
+const oneOf = <const T extends readonly string[]>(options: T) =>
+  v.picklist(options, `must be one of ${options.join(', ')}`);
+
+const cents = v.pipe(
+  v.number('must be a number'),
+  v.safeInteger('must be whole cents'),
+  v.minValue(1, 'must be 1 or more'),
+);
+
+const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+const moment = v.pipe(
+  shaped(STAMP, 'must be an ISO 8601 instant with its zone'),
+  v.check((value) => instantOfStamp(value) !== undefined, 'is no instant of the years 2000 to 2199'),
+  v.transform((value) => instantOfStamp(value) ?? value),
+);
+
+const day = v.pipe(
+  shaped(/^\d{4}-\d{2}-\d{2}$/, 'must be a date YYYY-MM-DD'),
+  v.check((value) => new Date(`${value}T00:00:00Z`).toJSON()?.startsWith(value) === true, 'is no date'),
+);
+
+const accessKey = shaped(/^\d{9}[0-9A-Z]{14}\d{27}$/, 'must be the 50 characters of an access key');
+
+/** The form that the find route accepts. An invoice with a longer reference, or one with white space, could never be found by it. */
+const reference = shaped(/^[^\s\p{Cc}\p{Cs}]{1,64}$/u, 'must be 1 to 64 characters without white space');
+
+const customer = v.strictObject({
+  type: v.optional(oneOf(['br', 'foreign']), 'br'),
+  document: v.optional(shaped(/^(\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without a mask')),
+  name: v.optional(text(300)),
+  tax_id: v.optional(text(40)),
+  tax_id_absence_reason: v.optional(oneOf(['exempt', 'not_required'])),
+  address: v.optional(
+    v.strictObject({
+      street: text(255),
+      number: text(60),
+      district: text(60),
+      city: text(60),
+      state: text(60),
+      postal_code: text(11),
+      country: shaped(/^[A-Z]{2}$/, 'must be two capital letters'),
+    }),
+  ),
+});
+
+/** One line of the file of `invoice import`. The result has instants in UTC and the id without its prefix. */
+const importLine = v.pipe(
+  v.strictObject({
+    cnpj: shaped(/^[0-9A-Z]{12}\d{2}$/, 'must be the 14 characters of the CNPJ, without a mask'),
+    mode: oneOf(['test', 'live']),
+    origin: oneOf(['legacy', 'web', 'manual']),
+    state: oneOf(['issued', 'canceled', 'replaced']),
+    id: v.optional(
+      v.pipe(
+        v.string('must be a text'),
+        v.check((id) => parseInvoiceId(id) !== undefined, 'must be nfse_ and a UUID'),
+        v.transform((id) => parseInvoiceId(id) ?? id),
+      ),
+    ),
+    amount_in_cents: cents,
+    description: v.optional(text(MAX_DESCRIPTION)),
+    competence: v.optional(day),
+    customer: v.optional(customer),
+    foreign_amount: v.optional(
+      v.strictObject({ currency: shaped(/^[A-Z]{3}$/, 'must be three capital letters'), amount_in_cents: cents }),
+    ),
+    reference: v.optional(reference),
+    service_code: v.optional(shaped(/^\d{6}$/, 'must be 6 digits')),
+    cnae: v.optional(shaped(/^\d{7}$/, 'must be 7 digits')),
+    access_key: v.optional(accessKey),
+    created_at: v.optional(moment),
+    issued_at: v.optional(moment),
+    canceled_at: v.optional(moment),
+    replaced_by: v.optional(text(60)),
+    xml_file: v.optional(text(1_000)),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (dataset.typed) for (const message of contradictions(dataset.value)) addIssue({ message });
+  }),
+);
+
+type ImportLine = v.InferOutput<typeof importLine>;
+
+type Parsed = { line: ImportLine } | { problems: readonly string[] };
+
+/** Every problem is one sentence that begins with the name of the field; no value is quoted. */
+export const parseImportLine = (text: string): Parsed => {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { problems: ['is not JSON'] };
+  }
+  const parsed = v.safeParse(importLine, json);
+  if (parsed.success) return { line: parsed.output };
+  return { problems: parsed.issues.map((issue) => `${v.getDotPath(issue) ?? ''} ${plain(issue)}`.trim()) };
+};
+
+const plain = (issue: { expected: string | null; received: string; message: string }): string => {
+  if (issue.expected === 'never') return 'is not a known field';
+  if (issue.received === 'undefined') return 'is missing';
+  return issue.message.startsWith('Invalid') ? 'must be a JSON object' : issue.message;
+};
+
+const contradictions = ({
+  state,
+  canceled_at,
+  replaced_by,
+  customer: sent,
+}: ContradictionFields): readonly string[] => [
+  ...(canceled_at !== undefined && state !== 'canceled' ? ['canceled_at goes with the state canceled only'] : []),
+  ...(replaced_by !== undefined && state !== 'replaced' ? ['replaced_by goes with the state replaced only'] : []),
+  ...(sent?.type === 'foreign' && sent.address === undefined ? ['customer.address is missing'] : []),
+  ...(sent?.type === 'foreign' && sent.document !== undefined ? ['customer.document is not for foreign ones'] : []),
+  ...(sent?.type === 'br' && (sent.tax_id ?? sent.tax_id_absence_reason ?? sent.address) !== undefined
+    ? ['customer.tax_id and customer.address are for foreign ones only']
+    : []),
+];
+
+type ContradictionFields = {
+  state: string;
+  canceled_at?: string | undefined;
+  replaced_by?: string | undefined;
+  customer?: v.InferOutput<typeof customer> | undefined;
+};
+
+/** A customer without document and name is left out. */
+const customerOf = ({ customer: sent }: ImportLine): Customer | undefined => {
+  if (sent === undefined) return undefined;
+  const { document, name, tax_id: taxId, tax_id_absence_reason: taxIdAbsenceReason, address } = sent;
+  if (sent.type === 'foreign' && address !== undefined) {
+    const { postal_code: postalCode, ...rest } = address;
+    return {
+      type: 'foreign',
+      ...(name === undefined ? {} : { name }),
+      ...(taxId === undefined ? {} : { taxId }),
+      ...(taxIdAbsenceReason === undefined ? {} : { taxIdAbsenceReason }),
+      address: { ...rest, postalCode },
+    };
+  }
+  if (document === undefined && name === undefined) return undefined;
+  return { type: 'br', ...(document === undefined ? {} : { document }), ...(name === undefined ? {} : { name }) };
+};
+
+export type Imported = Omit<InvoiceEventData<'InvoiceImported'>, 'importedAt'>;
+
+/** What one line becomes. `reservation`: the stream that the reference derives, when the invoice has another id. */
+export type PlannedImport = { stream: StreamName; data: Imported; reservation?: StreamName };
+
+/** What an import reads from an authorized NFS-e. */
+type NoteFacts = { accessKey: string; authorizedAt: Instant };
+
+export type NoteFiles = {
+  /** `file`: as the line names it; undefined when the file cannot be read. */
+  readXml(file: string): Promise<Buffer | undefined>;
+  /** Undefined for anything but an NFS-e of the national layout. */
+  readNote(xml: Buffer): NoteFacts | undefined;
+};
+
+type PlanResult = { plan: PlannedImport } | { problems: readonly string[] };
+
+/** Completes a line from its XML and checks that it has what the API promises of every such invoice (docs/contract.md#invoice). */
+export const planLine = async (line: ImportLine, files: NoteFiles): Promise<PlanResult> => {
+  const xml = line.xml_file === undefined ? undefined : await files.readXml(line.xml_file);
+  if (line.xml_file !== undefined && xml === undefined) return { problems: ['xml_file cannot be read'] };
+  const note = xml === undefined ? undefined : files.readNote(xml);
+  if (xml !== undefined && note === undefined) return { problems: ['xml_file is no NFS-e of the national layout'] };
+  const data = dataOf(line, note, xml);
+  const problems = [
+    ...noteProblems(line, note),
+    ...(data.nfseXmlGzip !== undefined && storedBytes(data.nfseXmlGzip) > MAX_EVENT_BYTES
+      ? ['xml_file is too large']
+      : []),
+    ...(data.issuedAt === undefined && line.state !== 'canceled' ? [`issued_at is missing (state ${line.state})`] : []),
+    ...(data.competence === undefined && line.origin !== 'web'
+      ? [`competence is missing (origin ${line.origin})`]
+      : []),
+  ];
+  if (problems.length > 0) return { problems };
+  const { mode, companyId, invoiceId, reference } = data;
+  const derived = reference === undefined ? invoiceId : invoiceIdOfReference(mode, companyId, reference);
+  return {
+    plan: {
+      stream: invoiceStream(mode, companyId, invoiceId),
+      data,
+      ...(derived === invoiceId ? {} : { reservation: invoiceStream(mode, companyId, derived) }),
+    },
+  };
+};
+
+const dataOf = (line: ImportLine, note: NoteFacts | undefined, xml: Buffer | undefined): Imported => {
+  const { mode, cnpj: companyId, origin, state, description, reference, cnae } = line;
+  const issuedAt = line.issued_at ?? note?.authorizedAt;
+  const received = line.created_at ?? issuedAt;
+  const madeOnTheWeb = origin === 'web';
+  const foreign = line.foreign_amount;
+  return present({
+    mode,
+    companyId,
+    invoiceId: idOf(line),
+    origin,
+    state,
+    amountInCents: line.amount_in_cents,
+    description,
+    // The competence is the day in Brasília on which the call was received. A note made on the web may have had no call.
+    competence: line.competence ?? (madeOnTheWeb || received === undefined ? undefined : brasiliaDate(received)),
+    customer: customerOf(line),
+    foreignAmount: foreign && { currency: foreign.currency, amountInCents: foreign.amount_in_cents },
+    reference,
+    serviceCode: line.service_code,
+    cnae,
+    accessKey: line.access_key ?? note?.accessKey,
+    createdAt: line.created_at,
+    issuedAt,
+    canceledAt: line.canceled_at,
+    replacedBy: line.replaced_by,
+    nfseXmlGzip: xml && gzipSync(xml).toString('base64'),
+    nfseSha256: xml && sha256Hex(xml),
+  });
+};
+
+/**
+ * The id of the line, else the id that the reference derives, else an id derived from the content, so that a repeated line is the same invoice.
+ */
+const idOf = ({ xml_file: _xml, ...line }: ImportLine): InvoiceId => {
+  if (line.id !== undefined) return line.id;
+  return line.reference === undefined
+    ? uuidV8OfHash(bodyHashOf({ imported: line }))
+    : invoiceIdOfReference(line.mode, line.cnpj, line.reference);
+};
+
+const noteProblems = (line: ImportLine, note: NoteFacts | undefined): readonly string[] => {
+  if (note === undefined) return [];
+  return [
+    ...(line.access_key !== undefined && line.access_key !== note.accessKey
+      ? ['access_key is not that of xml_file']
+      : []),
+    ...(providerOfKey(note.accessKey) === line.cnpj ? [] : ['xml_file is of another company']),
+  ];
+};
+
+/** The size of the stored event in bytes, at most. Sealing encodes the base64 once more in base64; the other fields fit in 64 KiB. */
+const storedBytes = (gzipBase64: string): number => Math.ceil((gzipBase64.length * 4) / 3) + 64 * 1024;

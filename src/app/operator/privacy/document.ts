@@ -1,0 +1,36 @@
+import { createHmac } from 'node:crypto';
+import { revealsStream } from '../../../domain/log/audit-events.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { SealingKeys } from '../../../ports/sealing-keys.js';
+
+/** The document of a data subject; `text` is in capitals and without punctuation. */
+export type PersonalDocument = { kind: 'cpf' | 'cnpj' | 'nif'; text: string };
+
+/** Undefined for a text without letters and digits. A text that has the form of neither CPF nor CNPJ is taken for a foreign NIF. */
+export const readDocument = (typed: string): PersonalDocument | undefined => {
+  const text = withoutPunctuation(typed);
+  if (text === '') return undefined;
+  if (/^\d{11}$/.test(text)) return { kind: 'cpf', text };
+  return { kind: /^[0-9A-Z]{12}\d{2}$/.test(text) ? 'cnpj' : 'nif', text };
+};
+
+export const isSameDocument = (found: string | undefined, { text }: PersonalDocument): boolean =>
+  found !== undefined && withoutPunctuation(found) === text;
+
+/** Whether a free text holds the document, with or without punctuation. Always false for a NIF, which may be any short word. */
+export const mentions = (text: string, { kind, text: document }: PersonalDocument): boolean =>
+  kind !== 'nif' &&
+  (text.match(/[0-9A-Za-z](?:[.\-/ ]?[0-9A-Za-z])*/g) ?? []).some((word) =>
+    withoutPunctuation(word).includes(document),
+  );
+
+/**
+ * A mark of the document that only a holder of the master key can compare with a document: HMAC-SHA256. A plain hash of eleven digits could be
+ * found by trying them all.
+ */
+export const documentMark = async ({ text }: PersonalDocument, keys: SealingKeys, clock: Clock): Promise<string> => {
+  const { generation, key } = await keys.forSealing('live', revealsStream, clock.now());
+  return `hmac-sha256:${generation}:${createHmac('sha256', key).update(`privacy|${text}`).digest('hex')}`;
+};
+
+const withoutPunctuation = (typed: string): string => typed.toUpperCase().replace(/[^0-9A-Z]/g, '');

@@ -1,0 +1,209 @@
+import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/shared/ids.js';
+import { addSeconds, type Instant } from '../../../domain/shared/time.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
+import type { ReadModel } from '../../../ports/read-model.js';
+import type { SealingKeys } from '../../../ports/sealing-keys.js';
+import { appendReveal } from '../../audit/audit-trail.js';
+import type { EventStore } from '../../event-store/event-store.js';
+import { isSealed, sealedWith } from '../../event-store/sealing.js';
+import type { WalkProgress } from '../../event-store/walk-log.js';
+import { keyGoneAt, sealingDayOf } from '../../retention/test-retention.js';
+import { documentMark, mentions, type PersonalDocument } from './document.js';
+import { type FoundHoldings, type FoundStream, findInvoices } from './find-invoices.js';
+
+export type PrivacyReport = {
+  /** `mark`: the keyed hash that the audit event holds in place of the document. */
+  document: { kind: PersonalDocument['kind']; mark: string };
+  at: Instant;
+  totals: FoundHoldings['totals'];
+  /** The first invoices that were found, in the order of the log. */
+  invoices: readonly InvoiceHoldings[];
+  registry: FoundHoldings['registry'];
+  /** Companies of this service that have this CNPJ, or whose legal name holds the document (a MEI's may). Company data is not sealed. */
+  companies: readonly string[];
+  unreadable: number;
+  holdings: readonly Holding[];
+};
+
+export type PrivacyDeps = {
+  log: Pick<EventLog, 'readAll' | 'read' | 'head'>;
+  store: EventStore;
+  readModel: Pick<ReadModel, 'invoice' | 'companies'>;
+  sealingKeys: SealingKeys;
+  clock: Clock;
+  testRetentionSeconds: number;
+  actor: `support:${string}`;
+  onProgress?(progress: WalkProgress): void;
+};
+
+/**
+ * Where the data of a person's document is kept, why and until when, for a request of the data subject. The request is recorded with its actor
+ * before anything is opened. Neither the event nor the report holds the document or anything that was opened.
+ */
+export const reportOn = async (
+  document: PersonalDocument,
+  limit: number,
+  deps: PrivacyDeps,
+): Promise<PrivacyReport> => {
+  const { log, store, clock, actor, sealingKeys: keys, readModel } = deps;
+  const mark = await documentMark(document, keys, clock);
+  await appendReveal({ command: 'privacy report', subject: `document ${mark}` }, { store, clock, actor });
+  const progress = deps.onProgress === undefined ? {} : { onProgress: deps.onProgress };
+  const found = await findInvoices(document, limit, { log, keys, ...progress });
+  const invoices: InvoiceHoldings[] = [];
+  for (const one of found.invoices) invoices.push(await describeInvoice(one, deps));
+  const companies = (await readModel.companies()).flatMap((company) => {
+    if (company.kind !== 'company') return [];
+    const { cnpj, legalName } = company.registration;
+    return cnpj === document.text || mentions(legalName, document) ? [cnpj] : [];
+  });
+  const { totals, registry, unreadable } = found;
+  return {
+    document: { kind: document.kind, mark },
+    at: clock.now(),
+    totals,
+    invoices,
+    registry,
+    companies,
+    unreadable,
+    holdings,
+  };
+};
+
+/** What a place holds of any customer. Every report lists all places, so that it is complete (LGPD art. 18 and 19). */
+type Holding = { place: string; holds: string; why: string; until: string };
+
+/** A program cannot know how long tax law demands; the text names the legal term and who can say it. */
+const TAX_TERM = 'prazo decadencial/prescricional tributário: confirm with your accountant. The service deletes none';
+const OBLIGATION = 'fiscal document and its proof: legal obligation (Lei 13.709/2018, art. 7, II and art. 16, I)';
+
+const holdings: readonly Holding[] = [
+  {
+    place: 'event log, live invoices',
+    holds: 'customer, description, signed documents, answers of the authorizer: each field sealed',
+    why: OBLIGATION,
+    until: TAX_TERM,
+  },
+  {
+    place: 'event log, test invoices',
+    holds: 'the same, of rehearsals without fiscal value',
+    why: 'the client asked for a test',
+    until:
+      'the end of the invoice; in EventStoreDB its files until the next scavenge, unreadable once the keys are gone',
+  },
+  {
+    place: 'read model',
+    holds: 'customer and description, sealed as in the log',
+    why: 'answers are made from it',
+    until: 'as the events, also in the generation that is kept for a rollback',
+  },
+  {
+    place: 'guards',
+    holds: 'hashes of requests, keys and descriptions, nothing in clear',
+    why: 'a repeated request must not issue twice',
+    until: '24 hours',
+  },
+  { place: 'queue', holds: 'names of streams, nothing personal', why: 'work to do', until: 'the work is done' },
+  {
+    place: 'memory of the processes',
+    holds: 'invoices read lately, opened',
+    why: 'speed',
+    until: 'others take their place or the process ends; test invoices a minute after their end',
+  },
+  {
+    place: 'local tax registry',
+    holds: 'legal name and address of CNPJs that operators entered, sealed',
+    why: 'names on invoices are those of the registry',
+    until: 'the log keeps every version that was entered',
+  },
+  {
+    place: 'exports of events',
+    holds: 'the sealed fields; in clear too when made with --reveal, which audit-reveals names',
+    why: 'audit',
+    until: 'whoever made them deletes them; sealed test fields are unreadable once the keys are gone',
+  },
+  {
+    place: 'backups',
+    holds: 'the sealed fields; those of nfse backup have no key of a test day',
+    why: 'to survive a loss',
+    until: 'you delete them; test fields are unreadable once the keys are gone, if the backup holds no such key',
+  },
+  { place: 'logs and metrics', holds: 'nothing personal, at any level', why: '-', until: '-' },
+  {
+    place: 'the authorizer',
+    holds: 'every DPS that was sent and every note; the simulator keeps them in its folder',
+    why: 'it is the tax authority, and answers for its own data',
+    until: 'its rules',
+  },
+];
+
+/** Where the data of one invoice is kept, and until when. Holds names of fields, never their content. */
+export type InvoiceHoldings = {
+  id: string;
+  company: string;
+  mode: 'live' | 'test';
+  stream: StreamName;
+  foundIn: FoundStream['foundIn'];
+  /** Events with sealed fields. Empty for a deleted test invoice. */
+  events: readonly { revision: number; type: string; at: Instant; sealed: readonly string[] }[];
+  /** A row of the read model carries customer and description, sealed as in the log. */
+  inReadModel: boolean;
+  /** `ends`: when it vanishes from reads, rows and events. `unreadable`: from when on no copy can be opened. Absent for live invoices. */
+  test?: { ends: Instant; unreadable: Instant };
+};
+
+type DescribeDeps = {
+  log: Pick<EventLog, 'read'>;
+  readModel: Pick<ReadModel, 'invoice'>;
+  testRetentionSeconds: number;
+};
+
+const describeInvoice = async (
+  { stream, foundIn }: FoundStream,
+  { log, readModel, testRetentionSeconds }: DescribeDeps,
+): Promise<InvoiceHoldings> => {
+  const address = parseInvoiceStream(stream);
+  if (address === undefined) throw new Error('an invoice was found in a stream that is none');
+  const recorded = await log.read(stream);
+  const row = await readModel.invoice(stream);
+  const { mode, companyId } = address;
+  const first = recorded[0];
+  return {
+    id: publicInvoiceId(address.invoiceId),
+    company: companyId,
+    mode,
+    stream,
+    foundIn,
+    events: recorded.map(sealedOf).filter(({ sealed }) => sealed.length > 0),
+    inReadModel: row?.state.kind === 'invoice',
+    ...(mode === 'live' || first === undefined
+      ? {}
+      : { test: { ends: addSeconds(lifeBeganAt(first), testRetentionSeconds), unreadable: unreadableAt(recorded) } }),
+  };
+};
+
+const sealedOf = ({ revision, type, data, metadata }: RecordedEvent): InvoiceHoldings['events'][number] => ({
+  revision,
+  type,
+  at: metadata.recordedAt ?? '',
+  sealed: Object.keys(data).filter((field) => isSealed(data[field])),
+});
+
+/** An import may be older than the day on which it was recorded. */
+const lifeBeganAt = ({ data, metadata }: RecordedEvent): Instant =>
+  [data.acceptedAt, data.createdAt, metadata.recordedAt].find((at) => typeof at === 'string') ?? '';
+
+/**
+ * When the last day key of its sealed fields is destroyed. The days of the events count too, because a deleted invoice has no sealed field left
+ * and the day of its deletion is not before any of its sealing days.
+ */
+const unreadableAt = (recorded: readonly RecordedEvent[]): Instant => {
+  const days = recorded.flatMap(({ data, metadata }) => [
+    (metadata.recordedAt ?? '').slice(0, 10),
+    ...Object.values(data).flatMap((value) =>
+      isSealed(value) ? (sealingDayOf(sealedWith(value)?.generation ?? '') ?? []) : [],
+    ),
+  ]);
+  return keyGoneAt(days.sort().at(-1) ?? '');
+};

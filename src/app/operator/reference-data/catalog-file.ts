@@ -1,0 +1,138 @@
+import type { ImportedLines, OperatorLine } from '../../../domain/catalog/catalog.js';
+import { unmetDemandOf } from '../../../domain/company/service-rules.js';
+
+const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as const;
+const OPTIONAL = ['is_blocked', 'municipal_code', 'incidence'] as const;
+
+type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
+
+const MAX_TEXT = 600;
+
+/**
+ * Reads a catalogue file: tab-separated, one header row, columns in any order. Every problem is one line that begins
+ * with the line's number in the file, from 1. `isServiceCode` knows the national table; an NBS need not be in one.
+ */
+export const parseCatalogFile = (
+  text: string,
+  isServiceCode: (code: string) => boolean,
+): { lines: ImportedLines } | { problems: readonly string[] } => {
+  const [header = '', ...rows] = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const columns = header.split('\t').map((name) => name.trim());
+  const wrongHeader = headerProblems(columns);
+  if (wrongHeader.length > 0) return { problems: wrongHeader.map((problem) => `line 1: ${problem}`) };
+  const problems: string[] = [];
+  const byCnae = new Map<string, OperatorLine[]>();
+  for (const [index, row] of rows.entries()) {
+    if (row.trim() === '') continue;
+    const read = readRow(row, columns, isServiceCode);
+    const found = 'problems' in read ? read.problems : clashes(read.line, byCnae.get(read.line.cnae) ?? []);
+    problems.push(...found.map((problem) => `line ${index + 2}: ${problem}`));
+    if ('line' in read) byCnae.set(read.line.cnae, [...(byCnae.get(read.line.cnae) ?? []), read.line]);
+  }
+  if (problems.length === 0 && byCnae.size === 0) problems.push('the file has no line below its header');
+  return problems.length > 0 ? { problems } : { lines: byCnae };
+};
+
+/** The file that `parseCatalogFile` reads, with every column. */
+export const renderCatalogFile = (lines: readonly OperatorLine[]): string =>
+  [
+    [...REQUIRED, ...OPTIONAL].join('\t'),
+    ...lines.map((line) =>
+      [
+        line.cnae,
+        line.serviceCode,
+        line.nbs ?? '',
+        line.description,
+        String(line.isDefault),
+        String(line.isBlocked),
+        line.municipalCode ?? '',
+        line.incidence ?? '',
+      ].join('\t'),
+    ),
+  ].join('\n');
+
+const headerProblems = (columns: readonly string[]): string[] => {
+  const known: readonly string[] = [...REQUIRED, ...OPTIONAL];
+  return [
+    ...REQUIRED.filter((name) => !columns.includes(name)).map((name) => `the column ${name} is missing`),
+    ...columns.filter((name) => !known.includes(name)).map((name) => `${name || 'an empty name'} is no known column`),
+    ...columns
+      .filter((name, index) => columns.indexOf(name) !== index)
+      .map((name) => `the column ${name} is there twice`),
+  ];
+};
+
+const readRow = (
+  row: string,
+  columns: readonly string[],
+  isServiceCode: (code: string) => boolean,
+): { line: OperatorLine } | { problems: readonly string[] } => {
+  const cells = row.split('\t');
+  if (cells.length > columns.length) return { problems: [`has ${cells.length} cells for ${columns.length} columns`] };
+  const cell = (column: Column): string => (cells[columns.indexOf(column)] ?? '').trim();
+  const [cnae, serviceCode, nbs] = [cell('cnae'), cell('service_code'), cell('nbs')];
+  const [description, municipalCode, incidence] = [cell('description'), cell('municipal_code'), cell('incidence')];
+  const isDefault = readBoolean(cell('is_default'));
+  const isBlocked = cell('is_blocked') === '' ? false : readBoolean(cell('is_blocked'));
+  const problems = [
+    ...(/^\d{7}$/.test(cnae) ? [] : ['cnae must be 7 digits']),
+    ...serviceCodeProblems(serviceCode, isServiceCode),
+    ...(/^(\d{9})?$/.test(nbs) ? [] : ['nbs must be 9 digits or empty']),
+    ...(description === '' ? ['description must not be empty'] : textProblems('description', description)),
+    ...(isDefault === undefined ? ['is_default must be true or false'] : []),
+    ...(isBlocked === undefined ? ['is_blocked must be true or false'] : []),
+    ...(isBlocked === false ? releaseProblems(serviceCode) : []),
+    ...(/^((?!000)\d{3})?$/.test(municipalCode) ? [] : ['municipal_code must be 3 digits other than 000, or empty']),
+    ...textProblems('incidence', incidence),
+  ];
+  if (problems.length > 0 || isDefault === undefined || isBlocked === undefined) return { problems };
+  return {
+    line: {
+      cnae,
+      serviceCode,
+      description,
+      isDefault,
+      isBlocked,
+      ...(nbs === '' ? {} : { nbs }),
+      ...(municipalCode === '' ? {} : { municipalCode }),
+      ...(incidence === '' ? {} : { incidence }),
+    },
+  };
+};
+
+const serviceCodeProblems = (code: string, isServiceCode: (code: string) => boolean): readonly string[] => {
+  if (!/^\d{6}$/.test(code)) return ['service_code must be 6 digits'];
+  return isServiceCode(code) ? [] : [`service_code ${code} is not in the national list`];
+};
+
+/** An unblocked line of such a service would be listed, accepted and then refused by the authorizer. */
+const releaseProblems = (serviceCode: string): readonly string[] => {
+  const unmet = unmetDemandOf(serviceCode);
+  if (unmet === undefined) return [];
+  const { ruleCode, demand } = unmet;
+  return [
+    `service_code ${serviceCode} demands ${demand}, which the API has no fields for (${ruleCode}): set is_blocked to true`,
+  ];
+};
+
+const textProblems = (column: string, text: string): readonly string[] => [
+  ...(text.length > MAX_TEXT ? [`${column} is longer than ${MAX_TEXT} characters`] : []),
+  ...(/[\p{Cc}\p{Cs}]/u.test(text) ? [`${column} has control characters`] : []),
+];
+
+/** With a second default or two equal lines, the line that an invoice takes would be ambiguous. */
+const clashes = (line: OperatorLine, before: readonly OperatorLine[]): readonly string[] => [
+  ...(line.isDefault && before.some((other) => other.isDefault) ? [`a second default line of CNAE ${line.cnae}`] : []),
+  ...(before.some((other) => isSameLine(line, other))
+    ? [`service_code ${line.serviceCode} is there twice for CNAE ${line.cnae}`]
+    : []),
+];
+
+const isSameLine = (a: OperatorLine, b: OperatorLine): boolean =>
+  a.serviceCode === b.serviceCode &&
+  a.nbs === b.nbs &&
+  a.municipalCode === b.municipalCode &&
+  a.isBlocked === b.isBlocked;
+
+const readBoolean = (text: string): boolean | undefined =>
+  text === 'true' ? true : text === 'false' ? false : undefined;

@@ -1,0 +1,88 @@
+import { catalogFold, catalogStream, type ImportedLines, replaceLines } from '../../../domain/catalog/catalog.js';
+import {
+  type MunicipalityDemands,
+  municipalityFold,
+  municipalityStream,
+  setDemands,
+} from '../../../domain/municipality/demands.js';
+import { type LocalEntry, putEntry, registryFold, registryStream } from '../../../domain/registry/entry.js';
+import { systemApiStream } from '../../../domain/shared/ids.js';
+import { type ApiSwitch, apiSwitchFold, switchApi } from '../../../domain/system/api-switch.js';
+import { inGroups } from '../../../lib/in-groups.js';
+import { operatorContext } from '../../event-store/command-context.js';
+import type { DomainEvent } from '../../event-store/event-types.js';
+import { type Command, transact, unlessContended } from '../../event-store/transact.js';
+import type { CompanyCommandDeps } from '../company/company-commands.js';
+
+/** Streams appended to at once, so that the log commits them together. */
+const AT_ONCE = 16;
+
+/** Replaces the lines of every CNAE in the file, which was checked as a whole before; returns how many CNAEs changed. */
+export const importCatalog = async (lines: ImportedLines, deps: ReferenceDeps): Promise<number> => {
+  const changed = await inGroups(AT_ONCE, [...lines], ([cnae, ofCnae]) =>
+    appendChange(
+      {
+        stream: catalogStream(cnae),
+        fold: catalogFold,
+        decide: (state, { now }) => replaceLines(state, cnae, ofCnae, now),
+      },
+      deps,
+    ),
+  );
+  return changed.filter(Boolean).length;
+};
+
+/** `ibge` is a code of the national table. */
+export const setMunicipality = (ibge: string, change: MunicipalityDemands, deps: ReferenceDeps): Promise<boolean> =>
+  appendChange(
+    {
+      stream: municipalityStream(ibge),
+      fold: municipalityFold,
+      decide: (state, { now }) => setDemands(state, ibge, change, now),
+    },
+    deps,
+  );
+
+/** Returns how many entries changed. */
+export const putRegistryEntries = async (
+  entries: ReadonlyMap<string, LocalEntry>,
+  deps: ReferenceDeps,
+): Promise<number> => {
+  const changed = await inGroups(AT_ONCE, [...entries], ([cnpj, entry]) =>
+    appendChange(
+      {
+        stream: registryStream(cnpj),
+        fold: registryFold,
+        decide: (state, { now }) => putEntry(state, cnpj, entry, now),
+      },
+      deps,
+    ),
+  );
+  return changed.filter(Boolean).length;
+};
+
+/** The kill switch: holds for every api process within 2 s; work under way continues. */
+export const setApiSwitch = (to: ApiSwitch, reason: string | undefined, deps: ReferenceDeps): Promise<boolean> =>
+  appendChange(
+    {
+      stream: systemApiStream,
+      fold: apiSwitchFold,
+      decide: (state, { now }) => switchApi(state, to, reason, now),
+    },
+    deps,
+  );
+
+type ReferenceDeps = CompanyCommandDeps;
+
+/** Decides on the log, appends, and applies the row at once; true when something changed. Throws `StreamContended`. */
+const appendChange = async <State, Event extends DomainEvent>(
+  change: Pick<Command<State, Event, never>, 'stream' | 'fold' | 'decide'>,
+  deps: ReferenceDeps,
+): Promise<boolean> => {
+  const { stream, fold, decide } = change;
+  const context = operatorContext('operate_reference_data', { actor: deps.actor });
+  const outcome = unlessContended(await transact({ stream, read: 'opened', fold, decide, context }, deps));
+  // Also without new events, because the process that appended the last ones may have died before it applied the row.
+  await deps.applyNow(stream);
+  return outcome.kind === 'appended';
+};

@@ -1,0 +1,58 @@
+import * as v from 'valibot';
+import type { LocalEntry } from '../../../domain/registry/entry.js';
+import { fileText } from '../file-text.js';
+
+const shaped = (pattern: RegExp, message: string) => v.pipe(v.string('must be a text'), v.regex(pattern, message));
+
+const entryFile = v.strictObject(
+  {
+    cnpj: shaped(/^[0-9A-Z]{12}\d{2}$/, 'must be the 14 characters of the CNPJ, without a mask'),
+    legal_name: fileText(300),
+    address: v.optional(
+      v.strictObject({
+        street: fileText(255),
+        number: fileText(60),
+        complement: v.optional(fileText(156)),
+        district: fileText(60),
+        city: fileText(60),
+        state: shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
+        postal_code: shaped(/^\d{8}$/, 'must be 8 digits'),
+      }),
+    ),
+  },
+  'must be an object with cnpj, legal_name and perhaps address, and no other field',
+);
+
+type EntriesFile = { entries: ReadonlyMap<string, LocalEntry> } | { problems: readonly string[] };
+
+/** Reads one registry entry or a list of them. Problems name the place in the list (from 1) and the field, never a value. */
+export const parseRegistryFile = (json: unknown): EntriesFile => {
+  const items: readonly unknown[] = Array.isArray(json) ? json : [json];
+  const entries = new Map<string, LocalEntry>();
+  const problems: string[] = [];
+  for (const [index, item] of items.entries()) {
+    const place = Array.isArray(json) ? `entry ${index + 1}: ` : '';
+    const parsed = v.safeParse(entryFile, item);
+    if (!parsed.success) {
+      problems.push(...parsed.issues.map((issue) => `${place}${v.getDotPath(issue) ?? 'it'} ${plain(issue)}`));
+      continue;
+    }
+    const { cnpj, legal_name: legalName, address } = parsed.output;
+    if (entries.has(cnpj)) problems.push(`${place}cnpj is there twice`);
+    entries.set(cnpj, { legalName, ...(address === undefined ? {} : { address: addressOf(address) }) });
+  }
+  return problems.length > 0 ? { problems } : { entries };
+};
+
+type AddressFile = NonNullable<v.InferOutput<typeof entryFile>['address']>;
+
+const addressOf = ({ postal_code: postalCode, complement, ...rest }: AddressFile) => ({
+  ...rest,
+  postalCode,
+  ...(complement === undefined ? {} : { complement }),
+});
+
+const plain = (issue: { type: string; expected: string | null; received: string; message: string }): string => {
+  if (issue.expected === 'never') return 'is not a known field';
+  return issue.received === 'undefined' ? 'is missing' : issue.message;
+};

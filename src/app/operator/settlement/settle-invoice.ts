@@ -1,0 +1,250 @@
+import { gzipSync } from 'node:zlib';
+import type { Decision } from '../../../domain/invoice/decision.js';
+import { absenceGapSeconds, type Limits } from '../../../domain/invoice/limits.js';
+import type { FoundDocument, Owner } from '../../../domain/invoice/sent-document.js';
+import {
+  absencesToProve,
+  cannotBeCanceled,
+  type ProvenAbsence,
+  settleAsCanceled,
+  settleAsFailed,
+  settleAsIssued,
+  whyDoubtful,
+} from '../../../domain/invoice/settle.js';
+import type { Invoice, InvoiceState } from '../../../domain/invoice/state.js';
+import type { StreamName } from '../../../domain/shared/ids.js';
+import { addSeconds, isBefore, laterOf } from '../../../domain/shared/time.js';
+import { unreachable } from '../../../domain/shared/unreachable.js';
+import type { AuthorizedNote, Authorizer, LookupResult } from '../../../ports/authorizer.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { LookupProgressStore } from '../../../ports/work-progress.js';
+import { workerContext } from '../../event-store/command-context.js';
+import type { EventStore } from '../../event-store/event-store.js';
+import { sha256Hex } from '../../event-store/hashes.js';
+import { CONTENDED, transact } from '../../event-store/transact.js';
+import { type IssuerNotice, noticesOf } from '../../issuing/deps.js';
+import { compareNote, compareRequest, sentRequests } from '../../issuing/found-documents.js';
+import { invoiceFold, loadInvoice } from '../../read/read-invoice.js';
+
+export type SettleAs = 'issued' | 'failed' | 'canceled';
+
+export type SettleCommand = {
+  stream: StreamName;
+  as: SettleAs;
+  /** The operator's evidence; kept in the event, sealed. */
+  evidence: string;
+  /** `issued` only: the access key of the note, when it cannot be found by DPS id. */
+  accessKey?: string;
+};
+
+export type SettleDeps = {
+  store: EventStore;
+  authorizer: Authorizer;
+  lookups: LookupProgressStore;
+  clock: Clock;
+  limits: Limits;
+  actor: `support:${string}`;
+  /** Reports a doubtful document and stores the notice for `nfse doctor`; resolves once the notice is stored. */
+  alarm(notice: IssuerNotice): Promise<void>;
+};
+
+/** `reason` and `detail` are one line. `ask_again`: the first absence was recorded; the same command after `at` makes the second look-up. */
+export type SettleResult =
+  | { kind: 'settled'; detail: string }
+  | { kind: 'already_so' }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'ask_again'; at: string; detail: string };
+
+const refusedResult = (reason: string): SettleResult => ({ kind: 'refused', reason });
+
+/** The reason of a refusal after an inconclusive answer. */
+const inconclusive = (reason: string): string => `the authorizer's answer proves nothing (${reason}): try again later`;
+
+/**
+ * Reports a document whose signature cannot be verified: ours is recorded all the same, but never without a notice. A failing notice changes
+ * nothing.
+ */
+const notifyDoubts = async (
+  stream: StreamName,
+  found: FoundDocument,
+  owner: Owner,
+  { alarm }: Pick<SettleDeps, 'alarm'>,
+): Promise<void> => {
+  for (const doubt of noticesOf(stream, found, owner)) await alarm(doubt).catch(() => undefined);
+};
+
+/** Decides on the newest state and appends with the operator as actor. */
+const appendSettlement = async (
+  stream: StreamName,
+  decide: (state: InvoiceState) => Decision,
+  detail: string,
+  deps: SettleDeps,
+): Promise<SettleResult> => {
+  const context = workerContext(stream, 'settle_invoice', deps);
+  const outcome = await transact({ stream, read: 'opened', fold: invoiceFold, decide, context }, deps);
+  switch (outcome.kind) {
+    case 'appended':
+      return { kind: 'settled', detail };
+    case 'already_so':
+      return { kind: 'already_so' };
+    case 'refused':
+      return refusedResult(outcome.refused);
+    case 'contended':
+      return refusedResult(CONTENDED);
+    default:
+      return unreachable(outcome);
+  }
+};
+
+/**
+ * Settles what the protocol left open: an indeterminate invoice, or a cancellation that ended as failed. The authorizer is asked in every case
+ * (docs/operations/support.md#settle-an-invoice; invariant 5 of docs/architecture.md#invariants). Throws what the log throws.
+ */
+export const settleInvoice = (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
+  switch (command.as) {
+    case 'issued':
+      return settleIssued(command, deps);
+    case 'failed':
+      return settleFailed(command, deps);
+    case 'canceled':
+      return settleCanceled(command, deps);
+    default:
+      return unreachable(command.as);
+  }
+};
+
+const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
+  const { state } = await loadInvoice(command.stream, deps.store);
+  if (state.kind !== 'invoice') return refusedResult('there is no such invoice (any more)');
+  if (state.outcome.status !== 'indeterminate' && state.outcome.status !== 'issued')
+    return refusedResult('only an indeterminate invoice is settled as issued');
+  const found = await lookUp(state, command, deps);
+  if (found.kind === 'absent') return refusedResult('the authorizer has no such document');
+  if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));
+  const note = found.found;
+  await notifyDoubts(command.stream, note, compareNote(state, note), deps);
+  const decide = (current: InvoiceState): Decision =>
+    settleAsIssued(current, note, {
+      accessKey: note.accessKey,
+      nfseNumber: note.nfseNumber,
+      authorizedAt: note.authorizedAt,
+      nfseXmlGzip: gzipSync(note.xml).toString('base64'),
+      nfseSha256: sha256Hex(note.xml),
+      evidence: command.evidence,
+      at: deps.clock.now(),
+    });
+  return await appendSettlement(command.stream, decide, `issued, access key ${note.accessKey}`, deps);
+};
+
+/** By the key that the operator gives, else by the DPS ids of the attempts, newest first. */
+const lookUp = async (
+  state: Extract<InvoiceState, { kind: 'invoice' }>,
+  { accessKey }: SettleCommand,
+  { authorizer }: SettleDeps,
+): Promise<LookupResult<AuthorizedNote>> => {
+  const { facts, attempts } = state;
+  if (accessKey !== undefined) return await authorizer.findByAccessKey(facts, accessKey);
+  let last: LookupResult<AuthorizedNote> = { kind: 'absent' };
+  for (const dpsId of new Set(attempts.map((attempt) => attempt.dpsId).reverse())) {
+    last = await authorizer.findByDps(facts, dpsId);
+    if (last.kind !== 'absent') return last;
+  }
+  return last;
+};
+
+/**
+ * Settles as canceled only with the event that the authorizer holds, ours or another's; its exact bytes are recorded. An event that is not known
+ * to be our request needs a valid signature of the authorizer.
+ */
+const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
+  const { state, events } = await loadInvoice(command.stream, deps.store);
+  const against = cannotBeCanceled(state);
+  if (against !== undefined) return 'refused' in against ? refusedResult(against.refused) : { kind: 'already_so' };
+  const accessKey = state.kind === 'invoice' && state.outcome.status === 'issued' ? state.outcome.accessKey : undefined;
+  if (state.kind !== 'invoice' || accessKey === undefined) return refusedResult('it has no access key to look for');
+  const found = await deps.authorizer.findCancellation(state.facts, accessKey);
+  if (found.kind === 'absent') return refusedResult('the authorizer has no cancellation event for this note');
+  if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));
+  const owner = compareRequest(found.found, sentRequests(events));
+  await notifyDoubts(command.stream, found.found, owner, deps);
+  const doubt = owner === 'unknown' ? whyDoubtful(found.found) : undefined;
+  if (doubt !== undefined) return refusedResult(doubt);
+  const { xml, registeredAt } = found.found;
+  const data = {
+    evidence: command.evidence,
+    eventXmlGzip: gzipSync(xml).toString('base64'),
+    eventSha256: sha256Hex(xml),
+    canceledAt: registeredAt,
+    at: deps.clock.now(),
+  };
+  return await appendSettlement(
+    command.stream,
+    (current) => settleAsCanceled(current, data),
+    `canceled ${registeredAt}`,
+    deps,
+  );
+};
+
+/** Names the look-ups of support for a DPS id in the database. */
+export const settleLookupKey = (dpsId: string): string => `settle/${dpsId}`;
+
+/**
+ * Settles as failed only when every DPS id is proven absent: two absent look-ups, as far apart as the protocol demands, both at least 24 h after
+ * the last attempt. The first absence is kept like those of the protocol; losing it costs time only.
+ */
+const settleFailed = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
+  const { stream, evidence } = command;
+  const { state } = await loadInvoice(stream, deps.store);
+  if (state.kind === 'invoice' && state.outcome.status === 'failed') return { kind: 'already_so' };
+  const wanted = absencesToProve(state, deps.clock.now());
+  if ('refused' in wanted) return refusedResult(wanted.refused);
+  if (state.kind !== 'invoice') return refusedResult('there is no such invoice (any more)');
+
+  const absences: ProvenAbsence[] = [];
+  let again: string | undefined;
+  for (const dpsId of wanted.dpsIds) {
+    const check = await ask(command, state, dpsId, deps);
+    if ('refused' in check) return refusedResult(check.refused);
+    if ('proven' in check) absences.push(check.proven);
+    else again = again === undefined ? check.secondFrom : laterOf(again, check.secondFrom);
+  }
+  if (again !== undefined)
+    return { kind: 'ask_again', at: again, detail: 'the authorizer has no such document; it is asked once more' };
+  const decide = (current: typeof state) =>
+    settleAsFailed(current, absences, { evidence, now: deps.clock.now() }, deps.limits);
+  const result = await appendSettlement(
+    stream,
+    (current) => (current.kind === 'invoice' ? decide(current) : { refused: 'there is no such invoice (any more)' }),
+    'failed, no document exists',
+    deps,
+  );
+  await deps.lookups.forget(stream);
+  return result;
+};
+
+type AbsenceCheck = { refused: string } | { proven: ProvenAbsence } | { secondFrom: string };
+
+const ask = async (
+  { stream }: SettleCommand,
+  invoice: Invoice,
+  dpsId: string,
+  deps: SettleDeps,
+): Promise<AbsenceCheck> => {
+  const work = settleLookupKey(dpsId);
+  const askedAt = deps.clock.now();
+  const memo = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
+  const answer = await deps.authorizer.findByDps(invoice.facts, dpsId);
+  if (answer.kind === 'inconclusive') return { refused: inconclusive(answer.reason) };
+  if (answer.kind === 'found') {
+    // An earlier absence is void, because a late commit has come.
+    await deps.lookups.put(stream, work, { asked: memo.asked + 1, lastAskedAt: askedAt });
+    return { refused: `the authorizer has a document under ${dpsId}: try --as issued` };
+  }
+  const firstAbsentAt = 'firstAbsentAt' in memo ? memo.firstAbsentAt : undefined;
+  const first = firstAbsentAt ?? askedAt;
+  const secondFrom = addSeconds(first, absenceGapSeconds(deps.limits));
+  if (firstAbsentAt !== undefined && !isBefore(askedAt, secondFrom))
+    return { proven: { dpsId, firstAskedAt: first, secondAskedAt: askedAt } };
+  await deps.lookups.put(stream, work, { asked: memo.asked + 1, lastAskedAt: askedAt, firstAbsentAt: first });
+  return { secondFrom };
+};

@@ -1,0 +1,215 @@
+import type { DpsNumberEvent } from '../../../domain/dps-number/dps-number.js';
+import type { Customer } from '../../../domain/invoice/events.js';
+import { visible } from '../../../domain/invoice/status.js';
+import {
+  type CompanyId,
+  dpsStream,
+  invoiceStream,
+  type Mode,
+  parseInvoiceId,
+  type StreamName,
+} from '../../../domain/shared/ids.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { EventLog } from '../../../ports/event-log.js';
+import type { ReadModel } from '../../../ports/read-model.js';
+import type { SealingKeys } from '../../../ports/sealing-keys.js';
+import type { SupportCursor, SupportReads, SupportRow } from '../../../ports/support-reads.js';
+import { appendReveal } from '../../audit/audit-trail.js';
+import { decodeSealed, openCopiedField } from '../../event-store/codec.js';
+import type { EventStore } from '../../event-store/event-store.js';
+import { invoiceIdOfReference } from '../../event-store/hashes.js';
+import { documentMark, isSameDocument, readDocument } from '../privacy/document.js';
+
+export type SearchKind = 'id' | 'reference' | 'access-key' | 'dps-id' | 'document';
+
+export const SEARCH_KINDS: readonly SearchKind[] = ['id', 'reference', 'access-key', 'dps-id', 'document'];
+
+export type SearchQuery = {
+  text: string;
+  kind: SearchKind;
+  /** Narrows a search by document; the other kinds are as fast without it. */
+  companyId?: CompanyId;
+  /** The cursor at which an earlier search by document stopped. */
+  before?: SupportCursor;
+};
+
+/** `next`: the cursor for older invoices, when a search by document stopped at its limit. */
+export type SearchResult = { found: readonly SupportRow[]; lookedAt: number; next?: SupportCursor };
+
+export type SearchDeps = {
+  store: EventStore;
+  supportReads: SupportReads;
+  readModel: Pick<ReadModel, 'companies' | 'byAccessKeys'>;
+  log: Pick<EventLog, 'read'>;
+  sealingKeys: SealingKeys;
+  clock: Clock;
+  testRetentionSeconds: number;
+};
+
+/** Invoices that one search by document opens: about a second of work (ADR 24). */
+export const SCANNED_AT_ONCE = 5_000;
+
+/** What the text looks like; anything else is a reference. A foreign tax id has no recognisable form. */
+export const kindOf = (text: string): SearchKind => {
+  if (parseInvoiceId(text) !== undefined) return 'id';
+  if (/^[0-9A-Z]{50}$/.test(text)) return 'access-key';
+  if (/^DPS[0-9A-Z]{42}$/.test(text)) return 'dps-id';
+  if (/^\d{3}\.?\d{3}\.?\d{3}-?\d{2}$|^[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?\d{2}$/.test(text))
+    return 'document';
+  return 'reference';
+};
+
+/** Who searches, by which command; a search by document is recorded under it. */
+type Searcher = { command: string; actor: `support:${string}` };
+
+/**
+ * Invoices of every company and mode that the text names. A search by document is recorded before anything is opened, because its result tells
+ * who a customer is. Expired test invoices are not found.
+ */
+export const searchInvoices = async (query: SearchQuery, deps: SearchDeps, by: Searcher): Promise<SearchResult> => {
+  if (query.kind === 'document') return await searchByDocument(query, deps, by);
+  const streams = await streamsOf(query, deps);
+  const found = await followReferences(await deps.supportReads.invoices(streams), deps);
+  const shown = found.filter((row) => isVisible(row, deps)).sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+  return { found: shown, lookedAt: found.length };
+};
+
+const streamsOf = async ({ text, kind }: SearchQuery, deps: SearchDeps): Promise<readonly StreamName[]> => {
+  switch (kind) {
+    case 'id': {
+      const invoiceId = parseInvoiceId(text);
+      return invoiceId === undefined ? [] : await streamsOfEveryOwner(deps.readModel, () => invoiceId);
+    }
+    case 'access-key':
+      return (await deps.readModel.byAccessKeys([text])).map(({ stream }) => stream);
+    case 'dps-id': {
+      const owner = await invoiceOfDpsId(text, deps.log);
+      return [...new Set([...(await deps.supportReads.byDpsId(text)), ...owner])];
+    }
+    default:
+      // The id derives from the reference, so no index of references is needed.
+      return await streamsOfEveryOwner(deps.readModel, (mode, companyId) =>
+        invoiceIdOfReference(mode, companyId, text),
+      );
+  }
+};
+
+/** The stream that an invoice would have in each company and mode. */
+const streamsOfEveryOwner = async (
+  readModel: Pick<ReadModel, 'companies'>,
+  idOf: (mode: Mode, companyId: CompanyId) => string,
+): Promise<readonly StreamName[]> => {
+  const modes: readonly Mode[] = ['live', 'test'];
+  const companies = (await readModel.companies()).flatMap((one) =>
+    one.kind === 'company' ? [one.registration.cnpj] : [],
+  );
+  return companies.flatMap((cnpj) => modes.map((mode) => invoiceStream(mode, cnpj, idOf(mode, cnpj))));
+};
+
+/** Follows the reference of an imported invoice to that invoice, whose id does not derive from the reference. */
+const followReferences = async (
+  rows: readonly SupportRow[],
+  { supportReads }: SearchDeps,
+): Promise<readonly SupportRow[]> => {
+  const moved = rows.flatMap(({ stream, state }) =>
+    state.kind === 'reference_taken' ? [stream.replace(/_[^_]*$/, `_${state.invoiceId}`)] : [],
+  );
+  const own = rows.filter(({ state }) => state.kind !== 'reference_taken');
+  return moved.length === 0 ? own : [...own, ...(await supportReads.invoices(moved))];
+};
+
+const isVisible = ({ state }: SupportRow, { clock, testRetentionSeconds }: SearchDeps): boolean =>
+  visible(state, clock.now(), testRetentionSeconds).kind === 'invoice';
+
+const searchByDocument = async (
+  { text, companyId, before }: SearchQuery,
+  deps: SearchDeps,
+  { command, actor }: Searcher,
+): Promise<SearchResult> => {
+  const document = readDocument(text);
+  if (document === undefined) return { found: [], lookedAt: 0 };
+  const mark = await documentMark(document, deps.sealingKeys, deps.clock);
+  const subject = `invoices of document ${mark}, ${companyId ?? 'all companies'}`;
+  await appendReveal({ command, subject }, { store: deps.store, clock: deps.clock, actor });
+  const from = { ...(companyId === undefined ? {} : { companyId }), ...(before === undefined ? {} : { before }) };
+  const rows = await deps.supportReads.newest(from, SCANNED_AT_ONCE);
+  const found: SupportRow[] = [];
+  for (const row of rows)
+    if (isVisible(row, deps) && isSameDocument(await documentOf(row, deps), document)) found.push(row);
+  const last = rows[rows.length - 1];
+  const more = rows.length === SCANNED_AT_ONCE && last !== undefined;
+  return {
+    found,
+    lookedAt: rows.length,
+    ...(more ? { next: { createdAt: last.createdAt, stream: last.stream } } : {}),
+  };
+};
+
+/** Undefined when the key of the customer was destroyed. */
+const documentOf = async ({ stream, state }: SupportRow, { sealingKeys }: SearchDeps): Promise<string | undefined> => {
+  if (state.kind !== 'invoice' || state.facts.customer === undefined) return undefined;
+  const customer = (await openCopiedField(state.facts.customer, stream, 'customer', sealingKeys)) as
+    | Customer
+    | undefined;
+  return customer?.type === 'br' ? customer.document : customer?.taxId;
+};
+
+const DPS_ID = /^DPS\d{7}2([0-9A-Z]{14})(\d{5})(\d{15})$/;
+
+/**
+ * The invoices, in both modes, to which the number of this DPS id was allocated. The number streams have every allocation, also that of an
+ * attempt before the last, which no row can be found by.
+ */
+export const invoiceOfDpsId = async (dpsId: string, log: Pick<EventLog, 'read'>): Promise<readonly StreamName[]> => {
+  const [, cnpj = '', series = '', number = ''] = DPS_ID.exec(dpsId) ?? [];
+  if (cnpj === '') return [];
+  const modes: readonly Mode[] = ['live', 'test'];
+  const names = new Set([series, String(Number(series))]);
+  const owners: StreamName[] = [];
+  for (const mode of modes) {
+    for (const name of names) {
+      const invoiceId = await ownerOf(dpsStream(mode, cnpj, name), Number(number), log);
+      if (invoiceId !== undefined) owners.push(invoiceStream(mode, cnpj, invoiceId));
+    }
+  }
+  return owners;
+};
+
+/** The next number only grows along the stream, so a binary search finds the number: about 20 reads among a million. */
+const ownerOf = async (
+  stream: StreamName,
+  number: number,
+  log: Pick<EventLog, 'read'>,
+): Promise<string | undefined> => {
+  const at = async (from: number): Promise<DpsNumberEvent | undefined> => {
+    const [recorded] = await log.read(stream, { from, limit: 1 });
+    return recorded === undefined ? undefined : (decodeSealed(recorded) as DpsNumberEvent);
+  };
+  const [newest] = await log.read(stream, { direction: 'backwards', limit: 1 });
+  if (newest === undefined) return undefined;
+  let [low, high] = [0, newest.revision];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const event = await at(middle);
+    if (event !== undefined && event.data.nextNumber > number) high = middle;
+    else low = middle + 1;
+  }
+  const found = await at(low);
+  return found?.type === 'DpsNumberAllocated' && found.data.number === number ? found.data.invoiceId : undefined;
+};
+
+/**
+ * The stream of an invoice id or stream name; undefined when no company has the invoice. An id names no company or mode, so every company is
+ * tried; a stream's name is taken as it is.
+ */
+export const findStream = async (
+  wanted: string,
+  { readModel, log }: { readModel: Pick<ReadModel, 'companies'>; log: Pick<EventLog, 'read'> },
+): Promise<StreamName | undefined> => {
+  const invoiceId = parseInvoiceId(wanted);
+  if (invoiceId === undefined) return wanted;
+  for (const stream of await streamsOfEveryOwner(readModel, () => invoiceId)) {
+    if ((await log.read(stream, { limit: 1 })).length > 0) return stream;
+  }
+  return undefined;
+};

@@ -1,0 +1,190 @@
+import type { Decision } from '../../domain/invoice/decision.js';
+import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import {
+  type Difference,
+  type DifferenceKind,
+  differenceKinds,
+  differenceOf,
+  isReconcilable,
+  type LookupFinding,
+  type ReconciliationLookup,
+  reconciliationLookups,
+} from '../../domain/invoice/reconciliation.js';
+import { type FoundDocument, isDoubtful, type Owner } from '../../domain/invoice/sent-document.js';
+import type { Invoice, InvoiceState } from '../../domain/invoice/state.js';
+import type { Mode, StreamName } from '../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import type { ReconciliationProgressStore } from '../../ports/reconciliation.js';
+import { workerContext } from '../event-store/command-context.js';
+import { transact, unlessContended } from '../event-store/transact.js';
+import { type IssuerDeps, noticesOf, sendNotice } from '../issuing/deps.js';
+import { compareNote, compareRequest, sentRequests } from '../issuing/found-documents.js';
+import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+
+export type ReconciliationSettings = {
+  /** Percentage of the issued invoices that a round compares; 0 switches reconciliation off. */
+  samplePercent: number;
+  /** From the beginning of one round to that of the next. */
+  roundSeconds: number;
+  /** An invoice is compared only when its last event is at least this old. */
+  settledSeconds: number;
+  /** Invoices older than this are no longer compared. */
+  reachSeconds: number;
+};
+
+/** The result of comparing one invoice. */
+export type ComparisonResult = 'agrees' | 'differs' | 'absent_once' | 'inconclusive' | 'left_alone';
+
+export type ReconciliationDeps = Pick<IssuerDeps, 'store' | 'authorizer' | 'clock' | 'limits' | 'actor' | 'notify'> & {
+  progressStore: ReconciliationProgressStore;
+  settings: ReconciliationSettings;
+  onComparison(mode: Mode, result: ComparisonResult): void;
+  /** Called once per difference, by the process that recorded it. */
+  onDifference(stream: StreamName, kind: DifferenceKind): void;
+};
+
+export type Comparison = {
+  result: ComparisonResult;
+  /** Why the answer was inconclusive. */
+  reason?: string;
+  /** Keys of the look-ups that were absent for the first time. */
+  absentOnce: readonly string[];
+};
+
+/** The `reason` when a found document is doubtful (ADR 30). Only the next round compares the invoice again. */
+export const DOUBTFUL_DOCUMENT = 'document_doubtful';
+
+const leftAlone: Comparison = { result: 'left_alone', absentOnce: [] };
+
+/**
+ * Asks the authorizer what it holds of one invoice and appends what differs. `absentBefore`: keys of look-ups that were absent before, long enough
+ * ago. A first absence proves nothing yet.
+ */
+export const compareInvoice = async (
+  stream: StreamName,
+  absentBefore: readonly string[],
+  deps: ReconciliationDeps,
+): Promise<Comparison> => {
+  const loaded = await loadInvoice(stream, deps.store);
+  const { state } = loaded;
+  const { clock, limits } = deps;
+  if (!isReconcilable(state, limits.testRetentionSeconds, clock.now()) || !isSettled(loaded, deps)) return leftAlone;
+  const questions = reconciliationLookups(state);
+  if (questions.length === 0) return leftAlone;
+
+  const held: LookupFinding[] = [];
+  const absentOnce: string[] = [];
+  let doubt: string | undefined;
+  for (const question of questions) {
+    const answer = await ask(stream, { state, events: loaded.events }, question, deps);
+    if ('doubt' in answer) {
+      doubt = answer.doubt;
+      continue;
+    }
+    if ('reason' in answer) {
+      // Differences that earlier answers showed hold, although this answer is inconclusive.
+      await appendDifferences(stream, held, deps);
+      return { result: 'inconclusive', reason: answer.reason, absentOnce: [] };
+    }
+    if (answer.held === 'absent' && needsProof(state, question) && !absentBefore.includes(keyOf(question))) {
+      absentOnce.push(keyOf(question));
+    } else {
+      held.push(answer);
+    }
+  }
+  const found = await appendDifferences(stream, held, deps);
+  // The other look-ups were made all the same, so that a doubtful document does not hide other differences.
+  if (doubt !== undefined) return { result: 'inconclusive', reason: doubt, absentOnce: [] };
+  if (absentOnce.length > 0) return { result: 'absent_once', absentOnce };
+  return { result: found ? 'differs' : 'agrees', absentOnce };
+};
+
+/**
+ * Whether the last event is so old that no work is under way. Recorded differences do not count, because they would put off the second look-up of
+ * what else is missing.
+ */
+const isSettled = ({ events }: LoadedInvoice, { clock, settings }: ReconciliationDeps): boolean => {
+  const last = events.findLast(({ type }) => type !== 'ReconciliationDifferenceFound');
+  const recordedAt = last?.metadata.recordedAt;
+  return recordedAt !== undefined && !isBefore(clock.now(), addSeconds(recordedAt, settings.settledSeconds));
+};
+
+/** Where we hold no note or cancellation either, an absence is expected and needs no second look-up. */
+const needsProof = ({ outcome, cancellation }: Invoice, { about }: ReconciliationLookup): boolean =>
+  outcome.status === 'issued' && (about === 'note' || cancellation?.status === 'succeeded');
+
+const keyOf = (question: ReconciliationLookup): string =>
+  question.about === 'note' ? `note/${question.dpsId}` : 'cancellation';
+
+type Asked = Pick<LoadedInvoice, 'events'> & { state: Invoice };
+
+type Answer = LookupFinding | { reason: string } | { doubt: string };
+
+const ask = async (
+  stream: StreamName,
+  { state, events }: Asked,
+  question: ReconciliationLookup,
+  deps: ReconciliationDeps,
+): Promise<Answer> => {
+  const { authorizer } = deps;
+  if (question.about === 'cancellation') {
+    const answer = await authorizer.findCancellation(state.facts, question.accessKey);
+    if (answer.kind === 'inconclusive') return answer;
+    if (answer.kind === 'absent') return { ...question, held: 'absent' };
+    const owner = compareRequest(answer.found, sentRequests(events));
+    return isReliable(stream, answer.found, owner, deps) ? { ...question, held: 'event' } : DOUBTFUL;
+  }
+  const answer = await authorizer.findByDps(state.facts, question.dpsId);
+  if (answer.kind === 'inconclusive') return answer;
+  if (answer.kind === 'absent') return { ...question, held: 'absent' };
+  const note = answer.found;
+  return isReliable(stream, note, compareNote(state, note), deps) ? { ...question, held: note } : DOUBTFUL;
+};
+
+const DOUBTFUL = { doubt: DOUBTFUL_DOCUMENT };
+
+/** Sends the notices for a found document. False for a doubtful document of unknown owner, which shows neither agreement nor difference. */
+const isReliable = (stream: StreamName, found: FoundDocument, owner: Owner, deps: ReconciliationDeps): boolean => {
+  for (const notice of noticesOf(stream, found, owner)) sendNotice(deps, notice);
+  return owner !== 'unknown' || !isDoubtful(found);
+};
+
+/**
+ * Appends what differs from the newest state, each difference once for the invoice, and changes no outcome. True when something differs, appended
+ * now or before. Throws `StreamContended`.
+ */
+const appendDifferences = async (
+  stream: StreamName,
+  held: readonly LookupFinding[],
+  deps: ReconciliationDeps,
+): Promise<boolean> => {
+  const outcome = unlessContended(
+    await transact(
+      {
+        stream,
+        read: 'opened',
+        fold: invoiceFold,
+        decide: (state, { events, now }): Decision => {
+          if (!isReconcilable(state, deps.limits.testRetentionSeconds, now)) return { refused: 'not reconcilable' };
+          const fresh = differencesOf(state, held).filter((one) => !events.some((event) => isRecorded(event, one)));
+          return { events: fresh.map((one) => ({ type: 'ReconciliationDifferenceFound', data: { ...one, at: now } })) };
+        },
+        context: workerContext(stream, 'record_reconciliation', deps),
+      },
+      deps,
+    ),
+  );
+  if (outcome.kind === 'refused') return false;
+  if (outcome.kind === 'already_so') return differencesOf(outcome.state, held).length > 0;
+  for (const { type, data } of outcome.events) {
+    const kind = differenceKinds.find((one) => type === 'ReconciliationDifferenceFound' && one === data.kind);
+    if (kind !== undefined) deps.onDifference(stream, kind);
+  }
+  return true;
+};
+
+const differencesOf = (state: InvoiceState, held: readonly LookupFinding[]): readonly Difference[] =>
+  state.kind === 'invoice' ? held.flatMap((one) => differenceOf(state, one) ?? []) : [];
+
+const isRecorded = (event: ReadInvoiceEvent, { kind, accessKey }: Difference): boolean =>
+  event.type === 'ReconciliationDifferenceFound' && event.data.kind === kind && event.data.accessKey === accessKey;

@@ -1,0 +1,99 @@
+import { buildDps } from '../../domain/dps/build-dps.js';
+import { isCustomerNameMissing } from '../../domain/dps/customer.js';
+import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
+import { type InvoiceState, lastOf } from '../../domain/invoice/state.js';
+import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
+import { SchemaViolation } from '../../ports/documents.js';
+import { workerContext } from '../event-store/command-context.js';
+import { transact, unlessContended } from '../event-store/transact.js';
+import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
+import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
+
+export type Candidate = LoadedInvoice & { stream: StreamName };
+
+/** The open invoices of one company and mode, each read once. */
+export const candidatesOf = async (
+  { mode, companyId }: SeriesToCompare,
+  open: readonly StreamName[],
+  { store }: Pick<RecoveryDeps, 'store'>,
+): Promise<readonly Candidate[]> => {
+  const own = open.filter((stream) => stream.startsWith(`${invoicePrefix[mode]}${companyId}_`));
+  const loaded: Candidate[] = [];
+  for (const stream of own) loaded.push({ stream, ...(await loadInvoice(stream, store)) });
+  return loaded;
+};
+
+/**
+ * The open invoice that this note belongs to. The DPS is a pure function of the acceptance and its number (ADR 2), so the invoice that gives the
+ * same digest under the note's number was sent under it, by events that the log has lost. Without this the invoice would be sent again under the
+ * next number.
+ */
+export const invoiceOfNote = async (
+  { number, note }: FoundNote,
+  { mode, companyId, series }: SeriesToCompare,
+  candidates: readonly Candidate[],
+  deps: RecoveryDeps,
+): Promise<{ stream: StreamName; isKnown: boolean } | undefined> => {
+  for (const { stream, state, events } of candidates) {
+    if (state.kind !== 'invoice') continue;
+    if (compareNote(state, note) === 'ours') return { stream, isKnown: true };
+    const accepted = events.find((event) => event.type === 'InvoiceAccepted');
+    if (accepted?.type !== 'InvoiceAccepted' || !hasSameContent(note, events)) continue;
+    const { description } = accepted.data;
+    // Without a description, whose key is gone, no DPS can be built, and the invoice cannot be sent either.
+    if (description === undefined) continue;
+    if (isCustomerNameMissing(accepted.data.customer)) continue;
+    const identity = await deps.identityOf({ mode, companyId });
+    if (identity === undefined) continue;
+    const dps = buildDps({
+      mode,
+      series,
+      number,
+      accepted: { ...accepted.data, description },
+      currencyCode: deps.currencyCode,
+    });
+    if (dps.id === note.dpsId && (await digestOf(dps.xml, identity, deps)) === note.digest)
+      return { stream, isKnown: false };
+  }
+  return undefined;
+};
+
+const digestOf = async (
+  xml: string,
+  identity: Parameters<RecoveryDeps['signer']['signDps']>[1],
+  { signer }: RecoveryDeps,
+): Promise<string | undefined> => {
+  try {
+    return (await signer.signDps(xml, identity)).digest;
+  } catch (error) {
+    if (error instanceof SchemaViolation) return undefined;
+    throw error;
+  }
+};
+
+/** Records the found note as the outcome of the invoice; false when the invoice has another outcome meanwhile. Throws `StreamContended`. */
+export const adoptNote = async (
+  stream: StreamName,
+  { note }: Pick<FoundNote, 'note'>,
+  deps: Pick<RecoveryDeps, 'store' | 'clock' | 'actor'>,
+): Promise<boolean> => {
+  const outcome = await transact(
+    {
+      stream,
+      read: 'opened',
+      fold: invoiceFold,
+      decide: (state, { now }) => {
+        const data = authorizedFrom(note, lostAttempt(state), 'lookup', now);
+        return decideAuthorized(state, { ...data, attemptLost: true });
+      },
+      context: workerContext(stream, 'reconcile_note', deps),
+    },
+    deps,
+  );
+  return unlessContended(outcome).kind !== 'refused';
+};
+
+/** The attempt after the last one in the log; its event is among those that were lost. */
+const lostAttempt = (state: InvoiceState): number =>
+  state.kind === 'invoice' ? (lastOf(state.attempts)?.attempt ?? 0) + 1 : 1;

@@ -1,0 +1,116 @@
+import type { DpsNumberEvent } from '../../domain/dps-number/dps-number.js';
+import {
+  type CompanyId,
+  companyPrefix,
+  dpsPrefix,
+  type InvoiceId,
+  invoicePrefix,
+  type Mode,
+  parseInvoiceStream,
+  type StreamName,
+} from '../../domain/shared/ids.js';
+import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
+import { walkLog } from '../event-store/walk-log.js';
+
+/** A series of DPS numbers as the log knows it. */
+type KnownSeries = {
+  mode: Mode;
+  companyId: CompanyId;
+  series: string;
+  nextNumber: number;
+  /** Numbers that were allocated to invoices of which the log has neither an attempt nor an outcome: they may have been sent since. */
+  taken: readonly number[];
+};
+
+/** What a log says of work that may have continued after its last event. */
+export type KnownWork = {
+  companies: readonly CompanyId[];
+  series: readonly KnownSeries[];
+  /** Streams of invoices without an outcome. */
+  open: readonly StreamName[];
+};
+
+const PREFIXES = [invoicePrefix.live, invoicePrefix.test, dpsPrefix.live, dpsPrefix.test, companyPrefix];
+
+/** After these events no note of the invoice is searched for. An indeterminate invoice is left to support. */
+const OUTCOMES: readonly string[] = [
+  'Authorized',
+  'IssuanceRejected',
+  'IssuanceFailed',
+  'NotProcessed',
+  'IssuanceInterrupted',
+  'IndeterminateResolved',
+  'TestInvoiceDeleted',
+];
+
+type Series = Omit<KnownSeries, 'taken'>;
+
+type Taken = { stream: StreamName; number: number };
+
+type KnownWorkSoFar = {
+  companies: Set<CompanyId>;
+  series: Map<StreamName, Series>;
+  open: Map<InvoiceId, StreamName>;
+  /** Numbers allocated since the last attempt of their invoice. */
+  taken: Map<InvoiceId, readonly Taken[]>;
+};
+
+/** Reads the log once, without opening sealed fields. Memory holds only what is open. */
+export const readKnownWork = async (log: Pick<EventLog, 'readAll'>): Promise<KnownWork> => {
+  const known: KnownWorkSoFar = { companies: new Set(), series: new Map(), open: new Map(), taken: new Map() };
+  for await (const page of walkLog(log, PREFIXES)) for (const event of page) note(event, known);
+  const taken = [...known.taken].filter(([invoiceId]) => known.open.has(invoiceId)).flatMap(([, all]) => all);
+  return {
+    companies: [...known.companies],
+    open: [...known.open.values()],
+    series: [...known.series].map(([stream, one]) => ({
+      ...one,
+      taken: taken.filter((number) => number.stream === stream).map(({ number }) => number),
+    })),
+  };
+};
+
+/** The given access keys that an invoice of the log holds: issued, settled or imported. */
+export const keysInLog = async (
+  log: Pick<EventLog, 'readAll'>,
+  accessKeys: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const wanted = new Set(accessKeys);
+  const held = new Set<string>();
+  if (wanted.size === 0) return held;
+  for await (const page of walkLog(log, Object.values(invoicePrefix))) {
+    for (const { type, data } of page) {
+      const holds = type === 'Authorized' || type === 'IndeterminateResolved' || type === 'InvoiceImported';
+      const { accessKey } = data;
+      if (holds && typeof accessKey === 'string' && wanted.has(accessKey)) held.add(accessKey);
+    }
+  }
+  return held;
+};
+
+const note = (event: RecordedEvent, known: KnownWorkSoFar): void => {
+  const company = /^company-(.*)$/.exec(event.stream)?.[1];
+  if (company !== undefined) known.companies.add(company);
+  else if (event.stream.startsWith('dps')) noteNumber(event, known);
+  else noteInvoice(event, known);
+};
+
+const noteNumber = ({ stream, type, data }: RecordedEvent, { series: all, taken }: KnownWorkSoFar): void => {
+  const [, mode, companyId, series] = /^dps(Live|Test)-([0-9A-Z]{14})_(.+)$/.exec(stream) ?? [];
+  if (companyId === undefined || series === undefined) return;
+  const { data: numbers, ...event } = { type, data } as unknown as DpsNumberEvent;
+  if (event.type === 'DpsNumberAllocated' && 'invoiceId' in numbers && 'number' in numbers) {
+    const { invoiceId, number } = numbers;
+    taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, number }]);
+  }
+  const { nextNumber } = numbers;
+  all.set(stream, { mode: mode === 'Live' ? 'live' : 'test', companyId, series, nextNumber });
+};
+
+const noteInvoice = ({ stream, type }: RecordedEvent, { open, taken }: KnownWorkSoFar): void => {
+  const invoiceId = parseInvoiceStream(stream)?.invoiceId;
+  if (invoiceId === undefined) return;
+  if (type === 'InvoiceAccepted') open.set(invoiceId, stream);
+  if (type === 'IssuanceAttempted' || OUTCOMES.includes(type)) taken.delete(invoiceId);
+  if (OUTCOMES.includes(type)) open.delete(invoiceId);
+};

@@ -1,0 +1,94 @@
+import { invoicePrefix } from '../../domain/shared/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
+import type { Clock } from '../../ports/clock.js';
+import { type EventBatch, type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
+import type { AcceptedKey, AcceptedMark, GuardsSession } from '../../ports/guard-checkpoint.js';
+import { decodeEvent } from '../event-store/codec.js';
+
+export type GuardWindows = { idempotencySeconds: number; duplicateSeconds: number };
+
+type AcceptedGuards = { keys: readonly AcceptedKey[]; marks: readonly AcceptedMark[] };
+
+/** Clocks of processes differ. A guard that is a little too old does no harm; a missing guard may. */
+const MARGIN_SECONDS = 600;
+
+/** The guards of acceptances before this instant no longer count. */
+const neededSince = ({ idempotencySeconds, duplicateSeconds }: GuardWindows, now: Instant): Instant =>
+  addSeconds(now, -Math.max(idempotencySeconds, duplicateSeconds) - MARGIN_SECONDS);
+
+/**
+ * The guards of the acceptances among these events, as far as they still count. Hashes are copied with the tags of their keys, so no key is
+ * needed. Throws `UnknownEventVersion` for an acceptance that a newer program wrote.
+ */
+export const acceptedGuards = async (
+  events: EventBatch,
+  { idempotencySeconds, duplicateSeconds }: GuardWindows,
+  now: Instant,
+): Promise<AcceptedGuards> => {
+  const keysSince = addSeconds(now, -idempotencySeconds - MARGIN_SECONDS);
+  const marksSince = addSeconds(now, -duplicateSeconds - MARGIN_SECONDS);
+  const keys: AcceptedKey[] = [];
+  const marks: AcceptedMark[] = [];
+  for (const event of events) {
+    if (event.type !== 'InvoiceAccepted') continue;
+    const accepted = await decodeEvent(event, 'sealed');
+    if (accepted.type !== 'InvoiceAccepted') continue;
+    const { mode, companyId, invoiceId, acceptedAt, idempotency, fingerprint } = accepted.data;
+    const { stream, metadata } = accepted;
+    if (idempotency !== undefined && !isBefore(acceptedAt, keysSince)) {
+      keys.push({ mode, companyId, ...idempotency, commandId: metadata.commandId ?? '', invoiceId, acceptedAt });
+    }
+    if (!isBefore(acceptedAt, marksSince)) marks.push({ fingerprint, stream, at: acceptedAt });
+  }
+  return { keys, marks };
+};
+
+type ReplayDeps = {
+  log: Pick<EventLog, 'readAll'>;
+  session: Pick<GuardsSession, 'fill' | 'move'>;
+  clock: Clock;
+  windows: GuardWindows;
+  /** A position before which no event was recorded at the instant or later; null when no such position is known. */
+  positionBefore(since: Instant): Promise<LogPosition | null>;
+};
+
+type ReplayStep = {
+  /** The database holds the guards of the log up to this position. */
+  position: LogPosition;
+  /** Rows that were missing. */
+  filled: number;
+};
+
+/** Events in memory at once. */
+const PAGE = 500;
+
+/**
+ * Fills the guards of the log's events after `after`, at least up to `upTo`, into the database, page by page. The position is stored with each
+ * page, so that the next process continues there. A long stretch that is too old to count is skipped. Ends early when the consumer stops.
+ */
+export async function* replayGuards(
+  after: LogPosition | null,
+  upTo: LogPosition,
+  { log, session, clock, windows, positionBefore }: ReplayDeps,
+): AsyncGenerator<ReplayStep, void> {
+  let position = after;
+  let mayBeOld = true;
+  while (isEarlier(position, upTo)) {
+    const page = await log.readAll({ prefixes: Object.values(invoicePrefix), after: position, limit: PAGE });
+    const now = clock.now();
+    const { keys, marks } = await acceptedGuards(page, windows, now);
+    const filled = await session.fill(keys, marks, now);
+    const last = page[page.length - 1];
+    // An empty page means that no invoice event is left before `upTo`.
+    position = last?.position ?? upTo;
+    const since = neededSince(windows, now);
+    if (mayBeOld && page.length === PAGE && last !== undefined && isBefore(last.metadata.recordedAt ?? now, since)) {
+      // Called once, because it reads the anchor of each day.
+      mayBeOld = false;
+      const start = await positionBefore(since);
+      if (start !== null && isEarlier(position, start)) position = isEarlier(start, upTo) ? start : upTo;
+    }
+    await session.move({ guards: position, operatorRows: null });
+    yield { position, filled };
+  }
+}

@@ -1,0 +1,142 @@
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { addSeconds, epochMs, type Instant, instant } from '../domain/shared/time.js';
+import type { Clock } from '../ports/clock.js';
+import type { AccessRules } from './deps.js';
+
+export const COOKIE = 'nfse_console';
+
+/** Seconds: a working day, after which the operator signs in again. */
+export const SESSION_SECONDS = 43_200;
+
+/** Names as they appear in `support:<name>` of an event: without separators and characters that a page or a log would have to quote. */
+const OPERATOR = /^[\p{L}\p{N}][\p{L}\p{N} .:_@-]{0,59}$/u;
+
+/** Undefined for text that is no valid operator name. */
+export const readOperator = (text: string): string | undefined => {
+  const name = text.trim();
+  return OPERATOR.test(name) ? name : undefined;
+};
+
+/** Compares in a time that does not depend on where the texts differ. */
+export const sameSecret = (one: string, other: string): boolean => {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
+  return timingSafeEqual(a, b);
+};
+
+/** Includes the operator token, so that a new token ends every session. */
+const macOf = (claims: string, { secret, token = '' }: AccessRules): string =>
+  createHmac('sha256', secret())
+    .update(JSON.stringify(['session', token, claims]))
+    .digest('base64url');
+
+/** Identifies a session in the log; without the MAC of the cookie the id gives no access. */
+export const newSessionId = (): string => randomUUID();
+
+/** `<name>.<session>.<expiry>.<mac>`, valid for 12 hours. */
+export const sessionCookie = (operator: string, session: string, now: Instant, rules: AccessRules): string => {
+  const expires = epochMs(addSeconds(now, SESSION_SECONDS)).toString(36);
+  const claims = `${Buffer.from(operator).toString('base64url')}.${session}.${expires}`;
+  return `${claims}.${macOf(claims, rules)}`;
+};
+
+/** Returns the operator of a cookie; undefined when the cookie is invalid or expired. Whether the session was ended is not checked here. */
+export const readSession = (
+  cookie: string,
+  now: Instant,
+  rules: AccessRules,
+): { name: string; session: string; until: Instant } | undefined => {
+  const [name = '', session = '', expires = '', mac = '', ...rest] = cookie.split('.');
+  if (rest.length > 0 || !/^[0-9a-z]{1,9}$/.test(expires)) return undefined;
+  if (!sameSecret(mac, macOf(`${name}.${session}.${expires}`, rules))) return undefined;
+  const expiresMs = Number.parseInt(expires, 36);
+  const leftMs = expiresMs - epochMs(now);
+  if (leftMs <= 0 || leftMs > SESSION_SECONDS * 1000) return undefined;
+  return { name: Buffer.from(name, 'base64url').toString('utf8'), session, until: instant(expiresMs) };
+};
+
+/** Host names under which a browser on this machine reaches the console. */
+const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+
+/** The name in a Host header, without its port; undefined for invalid text. */
+const hostName = (header: string): string | undefined =>
+  /^(?<name>[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.exec(header.toLowerCase())?.groups?.name;
+
+/**
+ * Whether the Host header names this console. A page whose name resolves here by DNS rebinding sends its own name. The port is ignored, because a
+ * tunnel uses another one.
+ */
+export const isOurHost = (header: string | undefined, hosts: readonly string[]): boolean => {
+  const name = hostName(header ?? '');
+  return name !== undefined && (LOOPBACK.test(name) || hosts.includes(name));
+};
+
+/** Whether a changing request comes from a page of the console: every browser sends at least one of these headers. */
+export const isOurOrigin = (headers: {
+  host: string | undefined;
+  origin: string | undefined;
+  site: string | undefined;
+}): boolean => {
+  const { host, origin, site } = headers;
+  if (site !== undefined && site !== 'same-origin') return false;
+  if (origin === undefined) return site === 'same-origin';
+  const named = /^https?:\/\/(.+)$/.exec(origin.toLowerCase())?.[1];
+  return named !== undefined && named === host?.toLowerCase();
+};
+
+const WINDOW_MS = 60_000;
+/** As long as a session, so that an operator's address stays known from one sign-in to the next. */
+const KNOWN_MS = 12 * 3_600_000;
+const ADDRESSES_KEPT = 1_000;
+
+/** Key under which the wrong tokens of all addresses are counted; no address looks like this. */
+const ALL = '*';
+
+/** Wrong tokens of the last minute, by address. */
+type Attempts = {
+  /** Seconds to wait; 0 when a token may be tried now. */
+  waitSeconds(address: string): number;
+  recordWrong(address: string): void;
+  recordRight(address: string): void;
+};
+
+/**
+ * Allows at most `limit` wrong tokens a minute per address and `limitOfAll` from all addresses together; over a limit the token is not even compared.
+ * The common limit stops guessing from many addresses. For an address that gave the right token within 12
+ * hours only its own limit counts, so that guesses from elsewhere do not lock operators out.
+ */
+export const createAttempts = (clock: Clock, limit = 5, limitOfAll = 20): Attempts => {
+  const wrongs = new Map<string, readonly number[]>();
+  const rightAt = new Map<string, number>();
+  const isKnown = (address: string): boolean =>
+    Math.abs(epochMs(clock.now()) - (rightAt.get(address) ?? Number.NEGATIVE_INFINITY)) < KNOWN_MS;
+  const recent = (key: string, nowMs: number): readonly number[] =>
+    (wrongs.get(key) ?? []).filter((at) => Math.abs(nowMs - at) < WINDOW_MS);
+  const waitAt = (key: string, most: number): number => {
+    const nowMs = epochMs(clock.now());
+    const hits = recent(key, nowMs);
+    // A further try is possible once only `most - 1` wrong tokens lie within the last minute.
+    const leaving = hits[hits.length - most];
+    return leaving === undefined ? 0 : Math.ceil((leaving + WINDOW_MS - nowMs) / 1000);
+  };
+  const note = (key: string, nowMs: number): void => {
+    const hits = [...recent(key, nowMs), nowMs];
+    wrongs.delete(key);
+    wrongs.set(key, hits);
+  };
+  return {
+    waitSeconds: (address) => Math.max(waitAt(address, limit), isKnown(address) ? 0 : waitAt(ALL, limitOfAll)),
+    recordRight: (address) => {
+      rightAt.delete(address);
+      rightAt.set(address, epochMs(clock.now()));
+      const [first] = rightAt.keys();
+      if (rightAt.size > ADDRESSES_KEPT && first !== undefined) rightAt.delete(first);
+    },
+    recordWrong: (address) => {
+      const nowMs = epochMs(clock.now());
+      note(address, nowMs);
+      note(ALL, nowMs);
+      const [first] = wrongs.keys();
+      if (wrongs.size > ADDRESSES_KEPT && first !== undefined) wrongs.delete(first);
+    },
+  };
+};

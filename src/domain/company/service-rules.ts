@@ -1,0 +1,137 @@
+import { isDeclarable, isIdentifiedByCustomer } from '../dps/ibs-cbs.js';
+import type { IbsCbs, IssuerFacts, ServiceLine } from '../invoice/events.js';
+
+/** Why no line of a service is issuable: what the authorizer demands, and the code by which it would refuse the DPS. */
+type UnmetDemand = { ruleCode: string; demand: string };
+
+/**
+ * What a service demands that the API has no fields for, by national service code; undefined for a service that can be issued. Sources:
+ * annex I, rules E0370 (works), E0390 (item 12), E0234 (ISSQN due at the customer's place) and E0532 (outside ISSQN and ICMS).
+ */
+export const unmetDemandOf = (serviceCode: string): UnmetDemand | undefined => {
+  if (WORKS.has(serviceCode)) return { ruleCode: 'E0370', demand: 'the group obra (construction works)' };
+  if (serviceCode.startsWith(CULTURE_AND_LEISURE)) {
+    return { ruleCode: 'E0390', demand: 'the group atvEvento (place and date of an event)' };
+  }
+  if (serviceCode === LABOUR_SUPPLY)
+    return { ruleCode: 'E0234', demand: "the customer's address (ISSQN is due there)" };
+  if (serviceCode === OUTSIDE_THE_LIST) return { ruleCode: 'E0532', demand: 'non-incidence of the ISSQN' };
+  return undefined;
+};
+
+const WORKS: ReadonlySet<string> = new Set([
+  '070201',
+  '070202',
+  '070401',
+  '070501',
+  '070502',
+  '070601',
+  '070602',
+  '070701',
+  '070801',
+  '071701',
+  '071901',
+  '141403',
+  '141404',
+]);
+
+const CULTURE_AND_LEISURE = '12';
+
+const LABOUR_SUPPLY = '170501';
+
+const OUTSIDE_THE_LIST = '990101';
+
+/**
+ * True where LC 116, article 3, makes the ISSQN due where the service is performed instead of at the provider's establishment. Source:
+ * sheet MUN.INCID_INFO.SERV of annex I, by national service code.
+ */
+export const isDueWherePerformed = (serviceCode: string): boolean => WHERE_PERFORMED.has(serviceCode);
+
+const WHERE_PERFORMED: ReadonlySet<string> = new Set([
+  '030401',
+  '030402',
+  '030403',
+  '030501',
+  '070201',
+  '070202',
+  '070401',
+  '070501',
+  '070502',
+  '070901',
+  '070902',
+  '071001',
+  '071002',
+  '071101',
+  '071102',
+  '071201',
+  '071601',
+  '071701',
+  '071801',
+  '071901',
+  '110101',
+  '110102',
+  '110201',
+  '110401',
+  '110402',
+  '120101',
+  '120201',
+  '120301',
+  '120401',
+  '120501',
+  '120601',
+  '120701',
+  '120801',
+  '120901',
+  '120902',
+  '120903',
+  '121001',
+  '121101',
+  '121201',
+  '121401',
+  '121501',
+  '121601',
+  '121701',
+  '141401',
+  '141402',
+  '141403',
+  '141404',
+  '160101',
+  '160102',
+  '160103',
+  '160104',
+  '160201',
+  '171001',
+  '171002',
+  '200101',
+  '200201',
+  '200301',
+  '220101',
+]);
+
+/** What annex VIII allows for IBS and CBS to a service under an NBS code. */
+export type IbsCbsOptions = { cIndOp: readonly string[]; cClassTrib: readonly string[] };
+
+export type AnnexVIII = (serviceCode: string, nbs: string) => IbsCbsOptions | undefined;
+
+/**
+ * Operation and classification of a line, when there is no choice to make (ADR 16): annex VIII has one of each, this service knows all that
+ * the operation asks, and the classification is full taxation without conditions. Undefined outside the normal regime: optantes of the
+ * Simples declare nothing in 2026.
+ */
+export const onlyIbsCbsOption = (line: ServiceLine, issuer: IssuerFacts, annex: AnnexVIII): IbsCbs | undefined => {
+  if (issuer.taxRegime !== 'normal' || line.nbs === undefined || asksForTpOper(line.serviceCode)) return undefined;
+  const { cIndOp = [], cClassTrib = [] } = annex(line.serviceCode, line.nbs) ?? {};
+  const [operation, ...otherOperations] = cIndOp;
+  const [classification, ...otherClassifications] = cClassTrib;
+  if (operation === undefined || otherOperations.length > 0 || !isDeclarable(operation)) return undefined;
+  if (classification !== FULL_TAXATION || otherClassifications.length > 0) return undefined;
+  return { cIndOp: operation, cClassTrib: classification };
+};
+
+/** Only then is an address worth the risk that the authorizer places its postal code elsewhere (E0234, E0240). */
+export const needsCustomerAddress = (line: ServiceLine): boolean => isIdentifiedByCustomer(line.ibsCbs?.cIndOp);
+
+const FULL_TAXATION = '000001';
+
+/** Items 10.05, 15.09, 17.12 and 25.05 of LC 116: E0903 demands `tpOper`, for which the API has no field. */
+const asksForTpOper = (serviceCode: string): boolean => /^(?:1005|1509|1712|2505)/.test(serviceCode);

@@ -1,0 +1,117 @@
+import { type Instant, isBefore } from '../shared/time.js';
+import { alreadySo, type Decision, decided, stale } from './decision.js';
+import type { AuthorizerAnswer, InvoiceEventData } from './events.js';
+import type { Limits } from './limits.js';
+import { confirmationAwaitedUntil, timeoutAt } from './next-cancel-step.js';
+import {
+  type AbsenceProof,
+  afterSettled,
+  firstAnswer,
+  NOT_PROVEN,
+  type OpenSends,
+  onAbsence,
+  refusalOrEvidence,
+} from './send-decisions.js';
+import { allNotSent, type Cancellation, type CancelSend, type InvoiceState } from './state.js';
+
+/** "The note already has an event": this code only leads to a look-up (ADR 8). */
+export const EVENT_EXISTS = 'E0840';
+
+/** Names a send of a cancellation. */
+export type CancelSendKey = { request: number; attempt: number };
+
+export const decideCancelAttempt = (state: InvoiceState, data: InvoiceEventData<'CancellationAttempted'>): Decision =>
+  afterSettled({ ...openSends(state, data.request), ended: 'no such pending cancellation' }, ['not_sent', 'absent'], {
+    type: 'CancellationAttempted',
+    data,
+  });
+
+export const decideCancelNotSent = (state: InvoiceState, data: InvoiceEventData<'CancellationNotSent'>): Decision =>
+  firstAnswer(openSends(state, data.request), data.attempt, { type: 'CancellationNotSent', data });
+
+export const decideCancelUnknown = (
+  state: InvoiceState,
+  data: InvoiceEventData<'CancellationOutcomeUnknown'>,
+): Decision => firstAnswer(openSends(state, data.request), data.attempt, { type: 'CancellationOutcomeUnknown', data });
+
+export const decideCancelRejection = (
+  state: InvoiceState,
+  { request, attempt }: CancelSendKey,
+  answer: AuthorizerAnswer,
+  at: Instant,
+): Decision =>
+  refusalOrEvidence(openSends(state, request), attempt, {
+    end: { type: 'CancellationNotConfirmed', data: { request, reason: 'refused', ...answer, at } },
+    evidence: {
+      type: 'CancellationOutcomeUnknown',
+      data: { request, attempt, reason: 'refused after an unknown attempt', ...answer, at },
+    },
+  });
+
+export const decideConfirmed = (state: InvoiceState, data: InvoiceEventData<'CancellationConfirmed'>): Decision => {
+  if (pendingCancellation(state, data.request) !== undefined) return decided({ type: 'CancellationConfirmed', data });
+  const canceled = state.kind === 'invoice' && state.cancellation?.status === 'succeeded';
+  return canceled ? alreadySo : stale(CANCELLATION_ENDED);
+};
+
+/**
+ * Decides on an absent cancellation event. After an E0840 the absence means that another event blocks the note, which is a refusal. Otherwise
+ * a proven absence allows the same bytes to be sent again.
+ */
+export const decideCancelAbsence = (
+  state: InvoiceState,
+  proof: AbsenceProof & { request: number },
+  limits: Limits,
+): Decision => {
+  const open = openSends(state, proof.request);
+  return onAbsence(open, proof, limits, ({ attempt }, isProven) => {
+    const { request, firstAbsentAt, now: at } = proof;
+    const sends = open.sends ?? [];
+    const blocked = decided({
+      type: 'CancellationNotConfirmed',
+      data: { request, reason: 'refused', codes: [EVENT_EXISTS], at },
+    });
+    const exists = sends.some(({ codes }) => codes.includes(EVENT_EXISTS));
+    // Where an earlier send may have arrived, a delayed look-up could miss our event: one absence is not enough.
+    if (exists && allNotSent(sends.filter((other) => other.attempt !== attempt))) return blocked;
+    if (!isProven) return NOT_PROVEN;
+    if (exists) return blocked;
+    return decided({
+      type: 'CancellationProvenAbsent',
+      data: { request, attempt, firstAskedAt: firstAbsentAt, secondAskedAt: at, at },
+    });
+  });
+};
+
+/**
+ * Records the time-out once it is due. `confirmationSeen`: the last look-up found our event and could not record it. The time-out then waits for a
+ * bounded time, in which each sweep tries the recording again; it would claim a failure over a canceled note.
+ */
+export const decideTimeout = (
+  state: InvoiceState,
+  now: Instant,
+  limits: Limits,
+  confirmationSeen = false,
+): Decision => {
+  const pending = state.kind === 'invoice' && state.cancellation?.status === 'pending' ? state.cancellation : undefined;
+  if (pending === undefined) return alreadySo;
+  if (isBefore(now, timeoutAt(pending, limits))) return stale('not due');
+  if (confirmationSeen && isBefore(now, confirmationAwaitedUntil(pending, limits)))
+    return stale('its confirmation is still to be recorded');
+  return decided({
+    type: 'CancellationNotConfirmed',
+    data: { request: pending.request, reason: 'timeout', codes: [], at: now },
+  });
+};
+
+const CANCELLATION_ENDED = 'the cancellation has ended';
+
+const pendingCancellation = (state: InvoiceState, request: number): Cancellation | undefined =>
+  state.kind === 'invoice' && state.cancellation?.status === 'pending' && state.cancellation.request === request
+    ? state.cancellation
+    : undefined;
+
+const openSends = (state: InvoiceState, request: number): OpenSends<CancelSend> => ({
+  sends: pendingCancellation(state, request)?.sends,
+  ended: CANCELLATION_ENDED,
+});

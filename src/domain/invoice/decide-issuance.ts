@@ -1,0 +1,113 @@
+import type { DpsId } from '../shared/access-key.js';
+import { type Instant, isBefore } from '../shared/time.js';
+import { alreadySo, type Decision, decided, stale } from './decision.js';
+import type { AuthorizerAnswer, InvoiceEventData } from './events.js';
+import type { Limits } from './limits.js';
+import { type IssueVerdict, verdictByTime } from './next-issue-step.js';
+import {
+  type AbsenceProof,
+  afterSettled,
+  firstAnswer,
+  NOT_PROVEN,
+  type OpenSends,
+  onAbsence,
+  refusalOrEvidence,
+} from './send-decisions.js';
+import type { Invoice, InvoiceState, IssueAttempt } from './state.js';
+
+/** "This DPS already exists": this code outweighs all others in the answer and rules out a proof of absence. */
+export const DPS_EXISTS = 'E0014';
+
+export const decideAttempt = (state: InvoiceState, data: InvoiceEventData<'IssuanceAttempted'>): Decision =>
+  afterSettled(openAttempts(state), ['not_sent', 'absent', 'foreign'], { type: 'IssuanceAttempted', data });
+
+/** Only the process that held the socket may record this. */
+export const decideNotSent = (state: InvoiceState, data: InvoiceEventData<'IssuanceNotSent'>): Decision =>
+  firstAnswer(openAttempts(state), data.attempt, { type: 'IssuanceNotSent', data });
+
+export const decideUnknown = (state: InvoiceState, data: InvoiceEventData<'IssuanceOutcomeUnknown'>): Decision =>
+  firstAnswer(openAttempts(state), data.attempt, { type: 'IssuanceOutcomeUnknown', data });
+
+export const decideRejection = (
+  state: InvoiceState,
+  { attempt }: { attempt: number },
+  answer: AuthorizerAnswer,
+  at: Instant,
+): Decision =>
+  refusalOrEvidence(openAttempts(state), attempt, {
+    end: { type: 'IssuanceRejected', data: { attempt, ...answer, at } },
+    evidence: {
+      type: 'IssuanceOutcomeUnknown',
+      data: { attempt, reason: 'rejected after an unknown attempt', ...answer, at },
+    },
+  });
+
+/** A note in hand is recorded while the invoice has no outcome, whatever happened to the attempt meanwhile. */
+export const decideAuthorized = (state: InvoiceState, data: InvoiceEventData<'Authorized'>): Decision => {
+  if (openInvoice(state) !== undefined) return decided({ type: 'Authorized', data });
+  const known =
+    state.kind === 'invoice' && state.outcome.status === 'issued' && state.outcome.accessKey === data.accessKey;
+  return known ? alreadySo : stale(OUTCOME_STANDS);
+};
+
+/** Two absent look-ups after the deadline, far enough apart, unless the authorizer ever said that the DPS exists. */
+export const decideAbsence = (state: InvoiceState, proof: AbsenceProof, limits: Limits): Decision =>
+  onAbsence(openAttempts(state), proof, limits, ({ attempt, dpsId }, isProven) => {
+    const invoice = openInvoice(state);
+    if (invoice !== undefined && isKnownToExist(invoice, dpsId))
+      return stale('the authorizer said that this DPS exists');
+    if (!isProven) return NOT_PROVEN;
+    const { firstAbsentAt: firstAskedAt, now: secondAskedAt } = proof;
+    return decided({
+      type: 'IssuanceProvenAbsent',
+      data: { attempt, dpsId, firstAskedAt, secondAskedAt, at: secondAskedAt },
+    });
+  });
+
+export const decideNumberConflict = (state: InvoiceState, data: InvoiceEventData<'NumberConflictFound'>): Decision => {
+  const last = openInvoice(state)?.attempts.at(-1);
+  if (last === undefined || last.attempt !== data.attempt) return stale('not the last attempt');
+  return last.resolution === 'foreign' ? alreadySo : decided({ type: 'NumberConflictFound', data });
+};
+
+/** The document cannot be written and no attempt was made: a safe failure whose message says what to send (ADR 10). */
+export const decideUnsendable = (state: InvoiceState, reason: 'customer_name_missing', at: Instant): Decision => {
+  const invoice = openInvoice(state);
+  if (invoice === undefined) return alreadySo;
+  if (invoice.attempts.length > 0) return stale('an attempt was made');
+  return decided({ type: 'IssuanceFailed', data: { failedAt: at, reason, at } });
+};
+
+/**
+ * Records a verdict that is due; early and repeated sweeps change nothing. `noteSeen`: the last look-up found a document that was not
+ * recorded, so `failed` is ruled out.
+ */
+export const decideVerdict = (
+  state: InvoiceState,
+  verdict: IssueVerdict,
+  now: Instant,
+  limits: Limits,
+  noteSeen = false,
+): Decision => {
+  const invoice = openInvoice(state);
+  if (invoice === undefined) return alreadySo;
+  const settledAtOnce = verdict.event === 'IssuanceInterrupted' && invoice.attempts.at(-1)?.foreignSameContent === true;
+  const due = settledAtOnce ? verdict : verdictByTime(invoice, limits);
+  if (due.event !== verdict.event || isBefore(now, due.failedAt)) return stale('not due');
+  const type = noteSeen ? 'IssuanceInterrupted' : due.event;
+  return decided({ type, data: { failedAt: due.failedAt, at: now } });
+};
+
+/** True when the authorizer said that this DPS exists; its absence can then not be proven (docs/architecture.md#never-twice, 5). */
+export const isKnownToExist = (invoice: Invoice, dpsId: DpsId): boolean =>
+  invoice.attempts.some((attempt) => attempt.dpsId === dpsId && attempt.codes.includes(DPS_EXISTS));
+
+const OUTCOME_STANDS = 'an outcome stands';
+
+const openInvoice = (state: InvoiceState): Invoice | undefined =>
+  state.kind === 'invoice' && state.outcome.status === 'open' ? state : undefined;
+
+const openAttempts = (state: InvoiceState): OpenSends<IssueAttempt> => ({
+  sends: openInvoice(state)?.attempts,
+  ended: OUTCOME_STANDS,
+});

@@ -1,0 +1,112 @@
+import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import { unreachable } from '../shared/unreachable.js';
+import { absenceGapSeconds, type Limits, lookupPauseSeconds, MAX_SENDS, resendPauseSeconds } from './limits.js';
+import { type Send, type SendResolution, sentCount } from './state.js';
+
+/** The next step of the send protocol, for a note or a cancellation (docs/architecture.md#never-twice). `Verdict`: what time decides. */
+export type SendStep<S extends Send, Verdict = unknown> =
+  | { do: 'nothing' }
+  /** A new document. */
+  | { do: 'send'; attempt: number }
+  /** The stored bytes of the send `of` again. */
+  | { do: 'resend'; attempt: number; of: S }
+  | { do: 'look_up'; send: S }
+  | { do: 'wait'; until: Instant }
+  | { do: 'conclude'; verdict: Verdict; lookUpFirst?: S };
+
+/** Results so far of the look-ups of the last send. Kept in the database; losing it costs time only (docs/architecture.md#never-twice). */
+export type LookupProgress = { asked: number; lastAskedAt?: Instant; firstAbsentAt?: Instant };
+
+type Situation = {
+  now: Instant;
+  limits: Limits;
+  progress: LookupProgress;
+  /** No send starts later. */
+  mayStartUntil: Instant;
+  /** When time ends what the authorizer leaves open. */
+  endsAt: Instant;
+};
+
+/** The step after the last send, while time is left. */
+export const stepAfterSend = <S extends Send>(
+  sends: readonly S[],
+  last: S & { resolution: SendResolution },
+  { now, limits, progress, mayStartUntil, endsAt }: Situation,
+): Extract<SendStep<S>, { do: 'resend' | 'look_up' | 'wait' }> => {
+  switch (last.resolution) {
+    case 'open':
+    case 'unknown': {
+      const isStillUnderWay = last.resolution === 'open' && isBefore(now, last.deadlineAt);
+      const due = isStillUnderWay ? last.deadlineAt : lookupDue(last, limits, progress);
+      return isBefore(now, due) ? { do: 'wait', until: due } : { do: 'look_up', send: last };
+    }
+    case 'not_sent':
+    case 'absent': {
+      if (sentCount(sends) >= MAX_SENDS || !isBefore(now, mayStartUntil)) return { do: 'wait', until: endsAt };
+      const earliest = resendFrom(sends, last);
+      return isBefore(now, earliest)
+        ? { do: 'wait', until: earliest }
+        : { do: 'resend', attempt: last.attempt + 1, of: last };
+    }
+    default:
+      return unreachable(last.resolution);
+  }
+};
+
+/** Whether look-ups for this send go on, so that their progress counts. */
+export const isLookedUp = ({ resolution }: Send): boolean => resolution === 'open' || resolution === 'unknown';
+
+/** Instant of the next look-up: one pause after an unknown answer, at the deadline without an answer, then one pause after the last. */
+export const lookupDue = (
+  send: Pick<Send, 'resolution' | 'deadlineAt' | 'resolvedAt'>,
+  limits: Limits,
+  progress: LookupProgress,
+): Instant => {
+  if (progress.lastAskedAt === undefined) {
+    return send.resolution === 'open'
+      ? send.deadlineAt
+      : addSeconds(send.resolvedAt ?? send.deadlineAt, lookupPauseSeconds(limits, 0));
+  }
+  return addSeconds(progress.lastAskedAt, lookupPauseSeconds(limits, progress.asked));
+};
+
+/** When the last send may be repeated: at once after a proven absence, else after a pause that grows with the sends not sent in a row. */
+const resendFrom = (sends: readonly Send[], last: Send): Instant => {
+  const sent = sends.findLastIndex(({ resolution }) => resolution !== 'not_sent');
+  const notSentInARow = sends.length - 1 - sent;
+  return addSeconds(last.resolvedAt ?? last.attemptedAt, notSentInARow === 0 ? 0 : resendPauseSeconds(notSentInARow));
+};
+
+/**
+ * Whether an absent look-up at `now` proves the absence, together with an earlier one at `firstAbsentAt`. The first counts only after the
+ * send's deadline, and one look-up is never both.
+ */
+export const provesAbsence = (
+  send: { deadlineAt: Instant },
+  firstAbsentAt: Instant | undefined,
+  now: Instant,
+  limits: Limits,
+): boolean =>
+  firstAbsentAt !== undefined &&
+  isBefore(firstAbsentAt, now) &&
+  !isBefore(firstAbsentAt, send.deadlineAt) &&
+  !isBefore(now, addSeconds(firstAbsentAt, absenceGapSeconds(limits)));
+
+/**
+ * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A document that was found voids an earlier
+ * absence, whoever owns it, because a late commit has come. An absence that was asked for before the newest look-up is no first one.
+ */
+export const progressAfter = (
+  progress: LookupProgress,
+  { askedAt, kind }: { askedAt: Instant; kind: 'found' | 'absent' | 'inconclusive' },
+  counts: boolean,
+): LookupProgress & { lastAskedAt: Instant } => {
+  const isNewest = progress.lastAskedAt === undefined || !isBefore(askedAt, progress.lastAskedAt);
+  const firstNow = kind === 'absent' && counts && isNewest ? askedAt : undefined;
+  const firstAbsentAt = kind === 'found' ? undefined : (progress.firstAbsentAt ?? firstNow);
+  return {
+    asked: progress.asked + 1,
+    lastAskedAt: isNewest ? askedAt : (progress.lastAskedAt ?? askedAt),
+    ...(firstAbsentAt === undefined ? {} : { firstAbsentAt }),
+  };
+};

@@ -1,0 +1,56 @@
+import type { InvoiceId } from '../shared/ids.js';
+import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import { unreachable } from '../shared/unreachable.js';
+import type { Invoice, InvoiceState } from './state.js';
+
+export type InvoiceStatus = 'queued' | 'processing' | 'issued' | 'failed' | 'indeterminate' | 'canceled';
+
+export const invoiceStatus = (invoice: Invoice): InvoiceStatus => {
+  switch (invoice.outcome.status) {
+    case 'open':
+      return invoice.attempts.length === 0 ? 'queued' : 'processing';
+    case 'issued':
+      return invoice.cancellation?.status === 'succeeded' ? 'canceled' : 'issued';
+    case 'failed':
+    case 'indeterminate':
+      return invoice.outcome.status;
+    default:
+      return unreachable(invoice.outcome);
+  }
+};
+
+/** Number of attempts known not to have produced a note (INV-failed_attempts). */
+export const failedAttempts = (invoice: Invoice): number =>
+  invoice.attempts.filter(({ resolution }) => ['not_sent', 'absent', 'rejected'].includes(resolution)).length;
+
+/** Whether PDF, XML and their links exist: for an issued invoice, and for a canceled one in live mode (PDF-3, INV-links). */
+export const isDownloadable = (invoice: Invoice): boolean => {
+  const status = invoiceStatus(invoice);
+  return status === 'issued' || (status === 'canceled' && invoice.facts.mode === 'live');
+};
+
+export type Visible = { kind: 'absent' } | { kind: 'moved'; to: InvoiceId } | { kind: 'invoice'; invoice: Invoice };
+
+/** When the retention of a test invoice ends; undefined for a live invoice, which is kept. */
+export const retentionEnds = ({ facts, origin }: Invoice, testRetentionSeconds: number): Instant | undefined => {
+  const born = facts.createdAt ?? (origin.kind === 'imported' ? origin.importedAt : undefined);
+  return facts.mode === 'live' || born === undefined ? undefined : addSeconds(born, testRetentionSeconds);
+};
+
+/** What readers see. A test invoice whose retention has ended is absent, also before a sweep deletes it. */
+export const visible = (state: InvoiceState, now: Instant, testRetentionSeconds: number): Visible => {
+  switch (state.kind) {
+    case 'none':
+    case 'deleted':
+      return { kind: 'absent' };
+    case 'reference_taken':
+      return { kind: 'moved', to: state.invoiceId };
+    case 'invoice': {
+      const ends = retentionEnds(state, testRetentionSeconds);
+      const over = ends !== undefined && !isBefore(now, ends);
+      return over ? { kind: 'absent' } : { kind: 'invoice', invoice: state };
+    }
+    default:
+      return unreachable(state);
+  }
+};

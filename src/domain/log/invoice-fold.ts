@@ -1,0 +1,293 @@
+import type { ReadInvoiceEvent } from '../invoice/events.js';
+import { MAX_SENDS } from '../invoice/limits.js';
+import { epochMs, type Instant } from '../shared/time.js';
+
+/**
+ * What the auditor keeps of an invoice to judge its next event. It is not a second `evolve`: it checks the order of events from the events alone
+ * (docs/architecture.md#invariants, 1, 2 and 5).
+ */
+export type InvoiceFold =
+  | { kind: 'no events' }
+  /** Part of the stream is missing or a breach was found, so the rest of the stream is not judged. */
+  | { kind: 'not judged' }
+  /** The stream of a reference that another invoice holds. */
+  | { kind: 'reference' }
+  | { kind: 'deleted' }
+  | FoldedInvoice;
+
+type FoldedInvoice = {
+  kind: 'invoice';
+  outcome: 'open' | 'issued' | 'failed' | 'indeterminate';
+  lastAttempt?: FoldedAttempt;
+  /** Attempts whose bytes left or may have left. */
+  left: number;
+  cancellation?: FoldedCancellation;
+};
+
+type FoldedAttempt = {
+  attempt: number;
+  result: AttemptResult;
+  dpsId: string;
+  attemptedAtMs: number;
+  deadlineAtMs: number;
+  /** The authorizer said that the DPS exists. */
+  dpsExists: boolean;
+};
+
+type AttemptResult = 'open' | 'not sent' | 'unknown' | 'absent' | 'other note';
+
+type FoldedCancellation = {
+  /** 0: canceled without a request of this service, by an import or by support. */
+  request: number;
+  status: 'pending' | 'succeeded' | 'failed';
+  lastAttempt?: { attempt: number; result: AttemptResult; deadlineAtMs: number };
+};
+
+export const noEvents: InvoiceFold = { kind: 'no events' };
+export const notJudged: InvoiceFold = { kind: 'not judged' };
+
+/** Why an event must not follow the events before it, in one line without any content of the event. */
+type Breach = { breach: string };
+
+const breach = (text: string): Breach => ({ breach: text });
+
+/** Support may settle as failed only after this time from the last attempt (docs/operations/support.md#settle-an-invoice). */
+const ABSENCE_MS = 24 * 3_600_000;
+const DPS_EXISTS = 'E0014';
+
+/** The fold after one more event of the stream, or the breach that the event is. */
+export const foldInvoice = (fold: InvoiceFold, event: ReadInvoiceEvent): InvoiceFold | Breach => {
+  switch (fold.kind) {
+    case 'not judged':
+      return fold;
+    case 'no events':
+      return begin(event);
+    case 'deleted':
+      return breach(
+        event.type === 'TestInvoiceDeleted'
+          ? 'a test invoice ended twice'
+          : 'an event follows the end of a test invoice',
+      );
+    case 'reference':
+      return event.type === 'TestInvoiceDeleted'
+        ? { kind: 'deleted' }
+        : breach('an event follows on a reference that another invoice holds');
+    case 'invoice':
+      if (event.type === 'TestInvoiceDeleted') return { kind: 'deleted' };
+      return event.type.startsWith('Cancellation') ? foldCancellation(fold, event) : foldIssuance(fold, event);
+  }
+};
+
+const begin = (event: ReadInvoiceEvent): InvoiceFold | Breach => {
+  switch (event.type) {
+    case 'InvoiceAccepted':
+      return { kind: 'invoice', outcome: 'open', left: 0 };
+    case 'InvoiceImported': {
+      const imported: FoldedInvoice = { kind: 'invoice', outcome: 'issued', left: 0 };
+      const canceled = event.data.state === 'canceled';
+      return canceled ? { ...imported, cancellation: { request: 0, status: 'succeeded' } } : imported;
+    }
+    case 'ReferenceTaken':
+      return { kind: 'reference' };
+    case 'TestInvoiceDeleted':
+      return { kind: 'deleted' };
+    default:
+      return breach('the stream begins with neither an acceptance nor an import');
+  }
+};
+
+const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold | Breach => {
+  const last = fold.lastAttempt;
+  switch (event.type) {
+    case 'IssuanceAttempted':
+      return foldAttempt(fold, event.data);
+    case 'IssuanceNotSent': {
+      const answered = openAttempt(fold, event.data.attempt);
+      return 'breach' in answered ? answered : withResult({ ...fold, left: fold.left - 1 }, answered, 'not sent');
+    }
+    case 'IssuanceOutcomeUnknown': {
+      const answered = openAttempt(fold, event.data.attempt);
+      if ('breach' in answered) return answered;
+      const dpsExists = answered.dpsExists || event.data.codes.includes(DPS_EXISTS);
+      return withResult(fold, { ...answered, dpsExists }, 'unknown');
+    }
+    case 'IssuanceProvenAbsent': {
+      const absent = provenAbsent(fold, event.data);
+      return 'breach' in absent ? absent : withResult(fold, absent, 'absent');
+    }
+    case 'NumberConflictFound': {
+      const answered = lastAttempt(fold, event.data.attempt);
+      return 'breach' in answered ? answered : withResult(fold, answered, 'other note');
+    }
+    case 'Authorized': {
+      const lost = event.data.attemptLost === true ? 1 : 0;
+      if (event.data.attempt < 1 || event.data.attempt > (last?.attempt ?? 0) + lost)
+        return breach('a note of an attempt that was never made');
+      return withOutcome(fold, 'issued');
+    }
+    case 'IssuanceRejected': {
+      const answered = openAttempt(fold, event.data.attempt);
+      if ('breach' in answered) return answered;
+      if (fold.left > 1) return breach('called failed although an earlier attempt may have left a note');
+      return withOutcome(fold, 'failed');
+    }
+    case 'IssuanceFailed':
+      if (fold.left > 0) return breach('called failed although an attempt was not proven unsent');
+      return withOutcome(fold, 'failed');
+    case 'NotProcessed':
+      if (last !== undefined) return breach('called not processed although an attempt was made');
+      return withOutcome(fold, 'failed');
+    case 'IssuanceInterrupted':
+      // Attempts that were all not sent may end so: a look-up has shown a document under their DPS id.
+      if (last === undefined) return breach('called indeterminate although no attempt was made');
+      return withOutcome(fold, 'indeterminate');
+    case 'IndeterminateResolved':
+      if (fold.outcome !== 'indeterminate') return breach('settled by support although it was not indeterminate');
+      if (event.data.as === 'failed' && epochMs(event.data.at) < (last?.attemptedAtMs ?? 0) + ABSENCE_MS)
+        return breach('settled as failed less than 24 hours after its last attempt');
+      return { ...fold, outcome: event.data.as };
+    case 'ReconciliationDifferenceFound':
+      return fold;
+    default:
+      return breach(`${event.type} follows the beginning of the invoice`);
+  }
+};
+
+const foldAttempt = (
+  fold: FoldedInvoice,
+  data: { attempt: number; dpsId: string; attemptedAt: Instant; deadlineAt: Instant },
+): InvoiceFold | Breach => {
+  const last = fold.lastAttempt;
+  const { attempt, dpsId } = data;
+  if (fold.outcome !== 'open') return breach('an attempt after the outcome');
+  if (attempt !== (last?.attempt ?? 0) + 1) return breach(`attempt ${attempt} follows attempt ${last?.attempt ?? 0}`);
+  if (last?.result === 'open' || last?.result === 'unknown')
+    return breach('an attempt while the one before was not settled');
+  // The digest is sealed. Whether a resend has the same digest is checked where documents are opened.
+  const isResend = last?.result === 'not sent' || last?.result === 'absent';
+  if (isResend && dpsId !== last.dpsId) return breach('a further attempt with another DPS');
+  if (last?.result === 'other note' && dpsId === last.dpsId)
+    return breach('the DPS of a number conflict was sent again');
+  if (fold.left >= MAX_SENDS) return breach(`more than ${MAX_SENDS} attempts that left`);
+  const [attemptedAtMs, deadlineAtMs] = [epochMs(data.attemptedAt), epochMs(data.deadlineAt)];
+  if (deadlineAtMs <= attemptedAtMs) return breach('an attempt whose deadline is not after it');
+  const dpsExists = isResend && last.dpsExists;
+  return {
+    ...fold,
+    left: fold.left + 1,
+    lastAttempt: { attempt, result: 'open', dpsId, attemptedAtMs, deadlineAtMs, dpsExists },
+  };
+};
+
+const withResult = (fold: FoldedInvoice, last: FoldedAttempt, result: AttemptResult): FoldedInvoice => ({
+  ...fold,
+  lastAttempt: { ...last, result },
+});
+
+const withOutcome = (
+  fold: FoldedInvoice,
+  outcome: Exclude<FoldedInvoice['outcome'], 'open'>,
+): FoldedInvoice | Breach => (fold.outcome === 'open' ? { ...fold, outcome } : breach('a second outcome'));
+
+/** The last attempt, when the answer is to it. */
+const lastAttempt = ({ outcome, lastAttempt: last }: FoldedInvoice, attempt: number): FoldedAttempt | Breach => {
+  if (outcome !== 'open') return breach('an answer after the outcome');
+  return last?.attempt === attempt ? last : breach('an answer to an attempt that is not the last one');
+};
+
+/** The last attempt, when the answer is the first one to it. */
+const openAttempt = (fold: FoldedInvoice, attempt: number): FoldedAttempt | Breach => {
+  const last = lastAttempt(fold, attempt);
+  if ('breach' in last) return last;
+  return last.result === 'open' ? last : breach('a second answer to the same attempt');
+};
+
+const provenAbsent = (
+  fold: FoldedInvoice,
+  proof: { attempt: number; firstAskedAt: Instant; secondAskedAt: Instant },
+): FoldedAttempt | Breach => {
+  const last = lastAttempt(fold, proof.attempt);
+  if ('breach' in last) return last;
+  if (last.result !== 'open' && last.result !== 'unknown') return breach('proven absent after it was settled');
+  if (last.dpsExists) return breach('proven absent although the authorizer said that this DPS exists');
+  if (epochMs(proof.firstAskedAt) < last.deadlineAtMs) return breach('proven absent by a look-up before the deadline');
+  return epochMs(proof.secondAskedAt) <= epochMs(proof.firstAskedAt) ? breach('proven absent by one look-up') : last;
+};
+
+/** A breach is one of docs/architecture.md#invariants (5) or of the send protocol. */
+const foldCancellation = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold | Breach => {
+  const { cancellation } = fold;
+  switch (event.type) {
+    case 'CancellationRequested': {
+      const { request } = event.data;
+      const before = cancellation?.request ?? 0;
+      if (fold.outcome !== 'issued') return breach('a cancellation of what was not issued');
+      if (cancellation?.status === 'pending' || cancellation?.status === 'succeeded')
+        return breach('a cancellation while another one stands');
+      if (request !== before + 1) return breach(`request ${request} follows request ${before}`);
+      return { ...fold, cancellation: { request, status: 'pending' } };
+    }
+    case 'CancellationSettledBySupport':
+      if (fold.outcome !== 'issued' || cancellation?.status === 'succeeded')
+        return breach('a cancellation settled by support although there was none to settle');
+      return { ...fold, cancellation: { request: 0, ...cancellation, status: 'succeeded' } };
+    case 'CancellationAttempted': {
+      const pending = pendingCancellation(fold, event.data.request);
+      if ('breach' in pending) return pending;
+      const { attempt, deadlineAt } = event.data;
+      const last = pending.lastAttempt;
+      if (attempt !== (last?.attempt ?? 0) + 1) return breach('a cancellation attempt out of order');
+      if (last?.result === 'open' || last?.result === 'unknown')
+        return breach('a cancellation attempt while the one before was not settled');
+      const made = { attempt, result: 'open' as const, deadlineAtMs: epochMs(deadlineAt) };
+      return { ...fold, cancellation: { ...pending, lastAttempt: made } };
+    }
+    case 'CancellationNotSent':
+      return foldCancellationAnswer(fold, event.data, 'not sent');
+    case 'CancellationOutcomeUnknown':
+      return foldCancellationAnswer(fold, event.data, 'unknown');
+    case 'CancellationProvenAbsent': {
+      const pending = pendingCancellation(fold, event.data.request);
+      if ('breach' in pending) return pending;
+      const last = pending.lastAttempt;
+      const { attempt, firstAskedAt, secondAskedAt } = event.data;
+      if (last?.attempt !== attempt || (last.result !== 'open' && last.result !== 'unknown'))
+        return breach('a cancellation proven absent after it was settled');
+      if (epochMs(firstAskedAt) < last.deadlineAtMs || epochMs(secondAskedAt) <= epochMs(firstAskedAt))
+        return breach('a cancellation proven absent without two look-ups after the deadline');
+      return { ...fold, cancellation: { ...pending, lastAttempt: { ...last, result: 'absent' } } };
+    }
+    case 'CancellationConfirmed':
+      return foldCancellationEnd(fold, event.data.request, 'succeeded');
+    case 'CancellationNotConfirmed':
+      return foldCancellationEnd(fold, event.data.request, 'failed');
+    default:
+      return fold;
+  }
+};
+
+const pendingCancellation = ({ cancellation }: FoldedInvoice, request: number): FoldedCancellation | Breach =>
+  cancellation?.status === 'pending' && cancellation.request === request
+    ? cancellation
+    : breach('a word on a cancellation that is not under way');
+
+const foldCancellationAnswer = (
+  fold: FoldedInvoice,
+  { request, attempt }: { request: number; attempt: number },
+  result: AttemptResult,
+): InvoiceFold | Breach => {
+  const pending = pendingCancellation(fold, request);
+  if ('breach' in pending) return pending;
+  const last = pending.lastAttempt;
+  if (last?.attempt !== attempt || last.result !== 'open') return breach('a second answer to a cancellation attempt');
+  return { ...fold, cancellation: { ...pending, lastAttempt: { ...last, result } } };
+};
+
+const foldCancellationEnd = (
+  fold: FoldedInvoice,
+  request: number,
+  status: FoldedCancellation['status'],
+): InvoiceFold | Breach => {
+  const pending = pendingCancellation(fold, request);
+  return 'breach' in pending ? pending : { ...fold, cancellation: { ...pending, status } };
+};

@@ -1,0 +1,69 @@
+import type { Context } from 'hono';
+import { sha256Hex } from '../../app/event-store/hashes.js';
+import { modeOfApiKey } from '../../domain/company/company.js';
+import type { Scope } from '../../domain/company/events.js';
+import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import { epochMs } from '../../domain/shared/time.js';
+import { refuse } from '../answer.js';
+import type { Call } from '../call.js';
+import type { Authenticated, HttpDeps } from '../deps.js';
+import type { Handler } from '../endpoint.js';
+import type { Bucket, RateLimiter } from './rate-limiter.js';
+
+export type Caller = Pick<Authenticated, 'keyId' | 'companyId' | 'mode' | 'scopes'>;
+
+type Access = { scope: Scope; bucket: Bucket };
+
+export const READ: Access = { scope: 'nfse:read', bucket: 'read' };
+export const WRITE: Access = { scope: 'nfse:write', bucket: 'write' };
+
+/** Links open the documents without a key, so only callers with the read scope get links. */
+export const mayRead = ({ scopes }: Caller): boolean => scopes.includes(READ.scope);
+
+export type Authentication = {
+  /** Checks key, company and scope (401, 403). Spends no quota and adds only the key's id to the call. */
+  authenticate(
+    authorization: string | undefined,
+    access: Access,
+    call: Call,
+  ): Promise<{ caller: Caller } | { refused: Refusal }>;
+  /** Takes a slot of the quota. From here on the call carries mode and rate state, whatever the answer. */
+  takeSlot(caller: Caller, access: Access, call: Call): Refusal | undefined;
+};
+
+export const createAuthentication = (
+  deps: Pick<HttpDeps, 'authenticate' | 'clock'>,
+  limiter: RateLimiter,
+): Authentication => ({
+  /** A text without the form of a key is not looked up. The mode in the key's prefix must be the recorded one. */
+  authenticate: async (authorization, { scope }, call) => {
+    const key = BEARER.exec(authorization ?? '')?.[1] ?? '';
+    const shownMode = modeOfApiKey(key);
+    const known = shownMode === undefined ? undefined : await deps.authenticate(sha256Hex(key));
+    if (known !== undefined) call.keyId = known.keyId;
+    if (known === undefined || known.revoked || known.mode !== shownMode) return { refused: { code: 'unauthorized' } };
+    if (!known.companyEnabled) return { refused: { code: 'feature_not_enabled' } };
+    if (!known.scopes.includes(scope)) return { refused: { code: 'insufficient_scope' } };
+    return { caller: known };
+  },
+  takeSlot: ({ keyId, mode }, { bucket }, call) => {
+    call.mode = mode;
+    const { state, retryAfterSeconds } = limiter.take(keyId, bucket, epochMs(deps.clock.now()));
+    call.rate = state;
+    return retryAfterSeconds === undefined ? undefined : { code: 'rate_limit_exceeded', retryAfterSeconds };
+  },
+});
+
+const BEARER = /^Bearer +([!-~]+)$/i;
+
+export type KeyedHandler = (c: Context, call: Call, caller: Caller) => Response | Promise<Response>;
+
+/** Runs the route after authentication and rate limit, in the order of HTTP-ORDER. */
+export const withKey =
+  (authentication: Authentication, access: Access, handler: KeyedHandler): Handler =>
+  async (c, call) => {
+    const admitted = await authentication.authenticate(c.req.header('authorization'), access, call);
+    if ('refused' in admitted) return refuse(call, admitted.refused);
+    const over = authentication.takeSlot(admitted.caller, access, call);
+    return over === undefined ? handler(c, call, admitted.caller) : refuse(call, over);
+  };

@@ -1,0 +1,53 @@
+import { cancellationReasonOf, mainReason } from '../domain/invoice/messages/reasons.js';
+import type { Invoice } from '../domain/invoice/state.js';
+import type { Mode } from '../domain/shared/ids.js';
+
+/** `error` of an invoice or of its cancellation: our code and a Portuguese text for end users (IERR-code, IERR-message). */
+export type InvoiceError = { code: string; message: string };
+
+/**
+ * `error` of the invoice; undefined unless it failed or is indeterminate. The authorizer's raw text is never shown. A rejection shows the
+ * authorizer's codes in both modes (SVC-6, SVC-9).
+ */
+export const invoiceError = (invoice: Invoice): InvoiceError | undefined => {
+  const { outcome } = invoice;
+  if (outcome.status === 'indeterminate') return { code: 'nfse.issue_interrupted', message: INTERRUPTED };
+  if (outcome.status !== 'failed') return undefined;
+  if (outcome.code === 'nfse.not_processed') return { code: outcome.code, message: NOT_PROCESSED };
+  if (outcome.reason === 'customer_name_missing') return { code: outcome.code, message: NAME_MISSING };
+  return { code: outcome.code, message: rejectionMessage(outcome.codes) };
+};
+
+/** `error` of the cancellation. Live: always the generic text. Test: with the authorizer's reason (SVC-10.5). */
+export const cancellationError = (codes: readonly string[], mode: Mode): InvoiceError => {
+  const reason = mode === 'test' && codes.length > 0 ? ` Motivo do autorizador: ${named(codes)}` : '';
+  return {
+    code: 'nfse.cancel_failed',
+    message: `O cancelamento não foi confirmado pelo sistema nacional.${reason} Não emita outra nota: fale com o suporte.`,
+  };
+};
+
+const NOT_PROCESSED =
+  'A emissão não chegou a ser iniciada. A causa é a habilitação da empresa, não os dados da nota: fale com o suporte.';
+
+const NAME_MISSING =
+  'O CNPJ do cliente não foi encontrado no cadastro e nenhum nome foi enviado. Envie customer.name e emita de novo.';
+
+const INTERRUPTED =
+  'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';
+
+const rejectionMessage = (codes: readonly string[]): string => {
+  if (codes.length === 0) return 'A nota não chegou ao sistema nacional e nada foi emitido. É seguro emitir de novo.';
+  return `${mainReason(codes) ?? UNKNOWN_REASON} (${codes.join(', ')})`;
+};
+
+const UNKNOWN_REASON =
+  'O sistema nacional recusou a nota e nada foi emitido. Confira os dados enviados e emita de novo.';
+
+const named = (codes: readonly string[]): string =>
+  codes
+    .map((code) => {
+      const reason = cancellationReasonOf(code);
+      return reason === undefined ? `${code}.` : `${code}: ${reason}`;
+    })
+    .join(' ');

@@ -1,0 +1,171 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Refusal } from '../domain/shared/error-catalogue.js';
+import { refuse } from './answer.js';
+import { randomRequestId } from './call.js';
+import { endWithLinger } from './unread-body.js';
+
+/** A refusal by the HTTP layer of a request that never reaches the app: the error envelope with a status of the protocol. */
+export type RawRefusal = { status: number; refusal: Refusal };
+
+/** What Node reports about bytes that it could not parse as a request. */
+export type ParseFault = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
+
+/** Node drops further headers without an error, perhaps a credential. The server admits one header more, so as to refuse it. */
+export const MAX_HEADERS = 2000;
+
+/** Most unanswered requests of one connection. A packet holds two thousand requests, each of which takes time. */
+export const MAX_WAITING = 10;
+
+const invalid = (status: number, message: string): RawRefusal => ({
+  status,
+  refusal: { code: 'invalid_request', message },
+});
+
+export const BAD_REQUEST = invalid(400, 'O pedido HTTP não é válido: confira a linha do pedido e os cabeçalhos.');
+export const TOO_MANY_WAITING = invalid(
+  400,
+  `A conexão tem mais de ${MAX_WAITING} pedidos sem resposta. Espere as respostas antes de enviar outros.`,
+);
+export const EXPECTATION_FAILED = invalid(417, 'O cabeçalho Expect só pode ser 100-continue. Retire-o ou corrija-o.');
+export const ROUTE_NOT_FOUND: RawRefusal = { status: 404, refusal: { code: 'route_not_found' } };
+const TIMED_OUT = invalid(408, 'O pedido não chegou inteiro no prazo e não foi executado. Confira a conexão.');
+const TOO_MUCH_HEADER = invalid(
+  431,
+  `Os cabeçalhos passam de 16 KiB ou de ${MAX_HEADERS}. Retire os que não são da API.`,
+);
+
+/** The first refusal that a request deserves by its headers; undefined for an acceptable request. */
+export const refusalOfRequest = ({
+  rawHeaders,
+  httpVersion,
+  headers,
+  url,
+}: IncomingMessage): RawRefusal | undefined => {
+  if (rawHeaders.length > 2 * MAX_HEADERS) return TOO_MUCH_HEADER;
+  if (httpVersion !== '1.0' && headers.host === undefined) return BAD_REQUEST;
+  if (hasSecondHost(rawHeaders) || !HOST.test(headers.host ?? '')) return BAD_REQUEST;
+  return url === '*' ? ROUTE_NOT_FOUND : undefined;
+};
+
+/** Names, addresses and ports. Other characters, such as a slash, could be read as a part of the path. */
+const HOST = /^[\w.:[\]-]*$/;
+
+/** Node takes the first Host header; a proxy before it may have taken the second. */
+export const hasSecondHost = (rawHeaders: readonly string[]): boolean => {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+};
+
+/** A well-formed request with a method that Node does not know is an unknown route (CODE-route_not_found); anything else is invalid HTTP. */
+export const refusalOfFault = (fault: ParseFault): RawRefusal => {
+  switch (fault.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return TOO_MUCH_HEADER;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return TIMED_OUT;
+    // The server ended the parsing itself.
+    case 'HPE_CB_HEADERS_COMPLETE':
+      return TOO_MANY_WAITING;
+    case 'HPE_INVALID_METHOD':
+      return REQUEST_LINE.test(lineOfFault(fault)) ? ROUTE_NOT_FOUND : BAD_REQUEST;
+    default:
+      return BAD_REQUEST;
+  }
+};
+
+export const isTimeout = ({ code }: ParseFault): boolean => code === 'ERR_HTTP_REQUEST_TIMEOUT';
+
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]$/;
+
+/** The faulty line from its start, as earlier requests may be in the same packet. */
+const lineOfFault = ({ rawPacket, bytesParsed = 0 }: ParseFault): string => {
+  const text = rawPacket?.toString('latin1') ?? '';
+  const start = text.lastIndexOf('\n', bytesParsed - 1) + 1;
+  return text.slice(start).split('\r\n', 1)[0] ?? '';
+};
+
+/** Answers through Node, in order, and ends the connection: an unread body may follow. */
+export const answerRaw = async (response: ServerResponse, raw: RawRefusal): Promise<void> => {
+  const { headers, body } = await contentOf(raw);
+  response.writeHead(raw.status, headers).end(body);
+};
+
+type SocketAnswers = {
+  /** Must be called for every request, in order of arrival, except requests of a connection that `isFull`. */
+  track(request: IncomingMessage, response: ServerResponse): void;
+  /** Whether this connection accepts no more requests: too many wait for their answers, or it was refused. */
+  isFull(socket: Duplex): boolean;
+  /**
+   * Answers a broken request, for which Node has no response object: after the answers to earlier requests, then ends the connection.
+   * Writes nothing when the broken request's own answer has begun. Once per socket; `atOnce` when no bytes are on their way.
+   */
+  refuse(socket: Duplex, raw: RawRefusal, atOnce: boolean): Promise<void>;
+};
+
+type Latest = { response: ServerResponse; before: ServerResponse | undefined; waiting: number };
+
+export const createSocketAnswers = (): SocketAnswers => {
+  const latest = new WeakMap<Duplex, Latest>();
+  const refused = new WeakSet<Duplex>();
+  return {
+    track: ({ socket }, response) => {
+      const last = latest.get(socket);
+      latest.set(socket, { response, before: last?.response, waiting: (last?.waiting ?? 0) + 1 });
+      response.once('close', () => {
+        const now = latest.get(socket);
+        if (now !== undefined) now.waiting -= 1;
+      });
+    },
+    isFull: (socket) => refused.has(socket) || (latest.get(socket)?.waiting ?? 0) >= MAX_WAITING,
+    refuse: async (socket, raw, atOnce) => {
+      if (refused.has(socket)) return;
+      refused.add(socket);
+      socket.on('error', () => socket.destroy());
+      const { response, before } = latest.get(socket) ?? {};
+      const broken = response?.req.complete === false ? response : undefined;
+      await isOut(broken === undefined ? response : before);
+      const text = broken?.headersSent ? '' : await textOf(raw);
+      if (socket.writable) end(socket, text, atOnce);
+      else socket.destroy();
+    },
+  };
+};
+
+/** Resolves when this answer is out. Answers leave in the order of their requests, so all earlier ones are out too. */
+const isOut = (response: ServerResponse | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (response === undefined || response.writableFinished || response.destroyed) resolve();
+    else response.once('close', resolve);
+  });
+
+const end = (socket: Duplex, text: string, atOnce: boolean): void => {
+  if (atOnce) {
+    socket.end(text, () => socket.destroy());
+    return;
+  }
+  endWithLinger(socket, text);
+};
+
+const textOf = async (raw: RawRefusal): Promise<string> => {
+  const { headers, body } = await contentOf(raw);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${raw.status} ${STATUS_CODES[raw.status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+};
+
+const contentOf = async ({ refusal }: RawRefusal): Promise<{ headers: Record<string, string>; body: string }> => {
+  const requestId = randomRequestId();
+  const body = await refuse({ requestId }, refusal).text();
+  const headers = {
+    'Request-Id': requestId,
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Content-Type-Options': 'nosniff',
+    Connection: 'close',
+  };
+  return { headers, body };
+};

@@ -1,0 +1,45 @@
+/** Thrown when an engine took longer than its limit; a later answer is kept for the next caller. */
+export class NoAnswerInTime extends Error {
+  override readonly name = 'NoAnswerInTime';
+}
+
+type CachedCheckOptions = {
+  /** Milliseconds for which an answer or a failure is reused. */
+  reuseMs: number;
+  /** Milliseconds from the call to the engine after which every waiting caller is rejected. */
+  limitMs: number;
+  /** Monotonic milliseconds; tests move it. */
+  nowMs?: () => number;
+};
+
+/**
+ * Returns a cached check of an engine that may be silent. The engine is never asked twice at once, so that probes do not pile up connections, and
+ * callers get an answer within the limit. Rejects with `NoAnswerInTime` or with the error of the engine.
+ */
+export const cachedCheck = <T>(
+  ask: () => Promise<T>,
+  { reuseMs, limitMs, nowMs = () => performance.now() }: CachedCheckOptions,
+): (() => Promise<T>) => {
+  type Call = { askedAt: number; answeredAt: number | undefined; answer: Promise<T> };
+  let last: Call | undefined;
+
+  const begin = (): Call => {
+    const call: Call = { askedAt: nowMs(), answeredAt: undefined, answer: Promise.resolve().then(ask) };
+    const settle = (): void => {
+      call.answeredAt = nowMs();
+    };
+    call.answer.then(settle, settle);
+    return call;
+  };
+
+  return () => {
+    if (last === undefined || (last.answeredAt !== undefined && nowMs() - last.answeredAt >= reuseMs)) last = begin();
+    return last.answeredAt === undefined ? within(last.answer, limitMs - (nowMs() - last.askedAt)) : last.answer;
+  };
+};
+
+const within = <T>(answer: Promise<T>, leftMs: number): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new NoAnswerInTime('no answer in time')), Math.max(0, leftMs));
+    answer.then(resolve, reject).finally(() => clearTimeout(late));
+  });

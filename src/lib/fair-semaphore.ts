@@ -1,0 +1,156 @@
+/** A queue with turns by owner: an owner's first item waits behind one item of each other owner at most, however many these have. */
+type FairQueue<T> = {
+  /** Puts an item behind the owner's others. */
+  push(owner: string, item: T): void;
+  /** Puts an item before the owner's others, and the owner before all others. */
+  pushFirst(owner: string, item: T): void;
+  /** Takes the next item of an owner that `mayStart` lets through; undefined when no owner has one. */
+  next(mayStart?: (owner: string) => boolean): { owner: string; item: T } | undefined;
+  /** Removes an item that gave up waiting; has no effect when the item already left the queue. */
+  remove(owner: string, item: T): void;
+  waitingOf(owner: string): number;
+  /** Empties the queue; returns its items in no defined order. */
+  takeAll(): readonly T[];
+};
+
+export const createFairQueue = <T>(): FairQueue<T> => {
+  // A Map keeps insertion order: an owner that had a turn is put behind all others.
+  let queues = new Map<string, T[]>();
+  return {
+    push: (owner, item) => {
+      const queue = queues.get(owner);
+      if (queue === undefined) queues.set(owner, [item]);
+      else queue.push(item);
+    },
+    pushFirst: (owner, item) => {
+      const others = queues.get(owner) ?? [];
+      queues.delete(owner);
+      queues = new Map([[owner, [item, ...others]], ...queues]);
+    },
+    next: (mayStart = () => true) => {
+      for (const [owner, queue] of queues) {
+        if (!mayStart(owner)) continue;
+        const item = queue.shift();
+        queues.delete(owner);
+        if (queue.length > 0) queues.set(owner, queue);
+        return item === undefined ? undefined : { owner, item };
+      }
+      return undefined;
+    },
+    remove: (owner, item) => {
+      const queue = queues.get(owner) ?? [];
+      const at = queue.indexOf(item);
+      if (at >= 0) queue.splice(at, 1);
+      if (queue.length === 0) queues.delete(owner);
+    },
+    waitingOf: (owner) => queues.get(owner)?.length ?? 0,
+    takeAll: () => {
+      const all = [...queues.values()].flat();
+      queues = new Map();
+      return all;
+    },
+  };
+};
+
+/** Thrown when too many tasks wait already. Nothing was done, and the same call may be made again a little later. */
+export class TooManyWaiting extends Error {
+  override readonly name = 'TooManyWaiting';
+
+  constructor(what: string) {
+    super(`too many wait: ${what}`);
+  }
+}
+
+export type FairSemaphoreOptions = {
+  /** Names the tasks in the message of `TooManyWaiting`. */
+  what: string;
+  /** Tasks that run at the same time. */
+  atOnce: number;
+  /** Tasks of one owner that run at the same time. */
+  perOwner: number;
+  /** The same for an owner that was alone during the last 30 s; default: `perOwner`. */
+  perOwnerAlone?: number;
+  /** Tasks of one owner that may wait; one more is refused. */
+  waitingPerOwner: number;
+  /** Monotonic milliseconds; tests move it. */
+  nowMs?: () => number;
+  /** Shared by semaphores whose tasks use the same engines; default: a new one. */
+  presence?: Presence;
+};
+
+export type FairSemaphore = <T>(owner: string, task: () => Promise<T>) => Promise<T>;
+
+/** An owner that polls every three seconds, as the API asks, counts as present between two polls. */
+const PRESENT_FOR_MS = 30_000;
+
+/**
+ * A semaphore that is fair to owners: few tasks run at once, and the others wait in turns by owner. Rejects with `TooManyWaiting` before the task
+ * began, or as the task does.
+ */
+export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => {
+  const { what, atOnce, perOwner, perOwnerAlone = perOwner, waitingPerOwner } = options;
+  const queue = createFairQueue<() => void>();
+  const running = new Map<string, number>();
+  const presence = options.presence ?? createPresence(options.nowMs);
+  let inAll = 0;
+
+  const runningOf = (owner: string): number => running.get(owner) ?? 0;
+  const mayStart = (owner: string): boolean =>
+    inAll < atOnce && runningOf(owner) < (presence.isAlone() ? perOwnerAlone : perOwner);
+  const begin = (owner: string): void => {
+    inAll += 1;
+    running.set(owner, runningOf(owner) + 1);
+  };
+  const end = (owner: string): void => {
+    inAll -= 1;
+    const left = runningOf(owner) - 1;
+    if (left === 0) running.delete(owner);
+    else running.set(owner, left);
+    startNext();
+  };
+  /** Counts a waiting task as running before it resumes, so that no task that arrives in between takes its place. */
+  const startNext = (): void => {
+    for (let turn = queue.next(mayStart); turn !== undefined; turn = queue.next(mayStart)) {
+      begin(turn.owner);
+      turn.item();
+    }
+  };
+
+  return async (owner, task) => {
+    presence.note(owner);
+    const waiting = queue.waitingOf(owner);
+    if (waiting === 0 && mayStart(owner)) begin(owner);
+    else {
+      if (waiting >= waitingPerOwner) throw new TooManyWaiting(what);
+      const turn = new Promise<void>((resolve) => queue.push(owner, resolve));
+      startNext();
+      await turn;
+    }
+    try {
+      return await task();
+    } finally {
+      end(owner);
+    }
+  };
+};
+
+/** Which owners called during the last 30 s. */
+type Presence = { note(owner: string): void; isAlone(): boolean };
+
+export const createPresence = (nowMs: () => number = () => performance.now()): Presence => {
+  const lastAt = new Map<string, number>();
+  return {
+    note: (owner) => {
+      // Set again at the end, so that the Map starts with the owners that called longest ago.
+      lastAt.delete(owner);
+      lastAt.set(owner, nowMs());
+    },
+    isAlone: () => {
+      for (const [owner, at] of lastAt) {
+        if (nowMs() - at < PRESENT_FOR_MS) break;
+        lastAt.delete(owner);
+      }
+      return lastAt.size <= 1;
+    },
+  };
+};

@@ -1,0 +1,45 @@
+import { LRUCache } from 'lru-cache';
+import { epochMs } from '../domain/shared/time.js';
+import type { Clock } from '../ports/clock.js';
+import { createSemaphore } from './semaphore.js';
+
+const ENTRIES = 10_000;
+const UNKNOWN_ENTRIES = 1_000;
+
+/**
+ * Caches each answer for `ms` of the clock; a failed question is asked again at once. Keys without an answer (undefined) are cached apart, so
+ * that they evict no known key. At most `unknownAtOnce` keys that are not known are asked at a time, so that a flood of them leaves connections
+ * to the known keys.
+ */
+export const shortCache = <T>(
+  ms: number,
+  clock: Clock,
+  ask: (key: string) => Promise<T>,
+  unknownAtOnce = Number.POSITIVE_INFINITY,
+): ((key: string) => Promise<T>) => {
+  type Entry = { at: number; answer: Promise<T> };
+  const known = new LRUCache<string, Entry>({ max: ENTRIES });
+  const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_ENTRIES });
+  const unknownOnes = createSemaphore(unknownAtOnce);
+  return (key) => {
+    const at = epochMs(clock.now());
+    const before = known.get(key);
+    const entry = before ?? unknown.get(key);
+    if (entry !== undefined && Math.abs(at - entry.at) < ms) return entry.answer;
+    const answer = before === undefined ? unknownOnes(() => ask(key)) : ask(key);
+    const asked = { at, answer };
+    (before === undefined ? unknown : known).set(key, asked);
+    answer.then(
+      (found) => {
+        const [home, other] = found === undefined ? [unknown, known] : [known, unknown];
+        other.delete(key);
+        home.set(key, asked);
+      },
+      () => {
+        known.delete(key);
+        unknown.delete(key);
+      },
+    );
+    return answer;
+  };
+};

@@ -1,0 +1,29 @@
+import type { CompanyId, InvoiceId, Mode } from '../domain/shared/ids.js';
+import type { Instant } from '../domain/shared/time.js';
+
+/** The owner of a key: keys are scoped per company and mode (POST-Idempotency-Key). */
+export type KeyOwner = { mode: Mode; companyId: CompanyId; keyHash: string };
+
+/** `commandId` and `acceptedAt` are made once per claim; a retry after a crash continues with the same values. */
+export type Claim = { leaseToken: string; commandId: string; acceptedAt: Instant };
+
+export type KeyState =
+  | { kind: 'free' }
+  | { kind: 'in_use' }
+  /** `bodyHash`: of the request that holds the key. `invoiceId`: of its invoice, when known. */
+  | { kind: 'reuse'; bodyHash: string; invoiceId?: InvoiceId }
+  | { kind: 'done'; invoiceId: InvoiceId };
+
+export type ClaimResult = { kind: 'claimed'; claim: Claim } | Exclude<KeyState, { kind: 'free' }>;
+
+/** Time-boxed promises. Losing them can refuse or delay a request, never allow a second note (docs/architecture.md#uniqueness). */
+export type IdempotencyKeys = {
+  /**
+   * Claims the key with `fresh`, unless an expired lease of the same body is taken over. `sameBody` is another stored hash known to be of
+   * this body; a new row always stores `bodyHash`.
+   */
+  claim(owner: KeyOwner, bodyHash: string, fresh: Claim, now: Instant, sameBody?: string): Promise<ClaimResult>;
+  /** Succeeds only under the lease token that the process holds; false when the lease was lost. */
+  markDone(owner: KeyOwner, leaseToken: string, invoiceId: InvoiceId): Promise<boolean>;
+  release(owner: KeyOwner, leaseToken: string): Promise<void>;
+};

@@ -1,0 +1,193 @@
+import type pg from 'pg';
+import type { Projection } from '../../projections/types.js';
+import { asLeader, type LeaderSession, leaderSession } from '../adapters/sql/leader-lock.js';
+import { createBackoff, jittered } from '../lib/backoff.js';
+import { pause } from '../lib/pause.js';
+import type { Clock } from '../ports/clock.js';
+import type { EventLog, LogPosition } from '../ports/event-log.js';
+import { applyExisting, type Halt, isRefusal } from './batch.js';
+import {
+  checkLogIdentity,
+  ensureProjection,
+  generationOf,
+  LogIdentityMismatch,
+  liveGeneration,
+} from './generations.js';
+import { type RebuildOutcome, rebuildProjection } from './rebuild.js';
+
+/** Position and type are those of the event that cannot be applied. Without them the live rows are of a newer version. */
+export type ProjectionHalt = { name: string; reason: string } & Partial<Halt>;
+
+export type ProjectorDeps = {
+  log: EventLog;
+  db: pg.Pool;
+  clock: Clock;
+  /** Called once when the projection halts. */
+  onHalt(halt: ProjectionHalt): void;
+  /** After each commit. */
+  onBatch?(batch: { name: string; position: LogPosition | null; events: number }): void;
+  /** Called for every fault that is retried. */
+  onFault?(name: string, error: unknown): void;
+};
+
+/** Milliseconds between tries when an engine refuses or does not answer. */
+const RETRY_MS = { first: 50, longest: 5_000 };
+
+/**
+ * Follows the log with the live generation. After a swap the compare-and-set fails, and the next round finds the new live generation with its own
+ * checkpoint. Ends when the signal aborts, when an event cannot be applied or the live rows are of a newer version (`halted`), or when they are of an
+ * older version, which this program must not write (`outdated`). Faults of the engines are retried.
+ */
+export const followProjection = async (
+  projection: Projection,
+  signal: AbortSignal,
+  deps: ProjectorDeps,
+): Promise<'stopped' | 'halted' | 'outdated'> => {
+  const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
+  const onBatch: ProjectorDeps['onBatch'] = (batch) => {
+    waits.reset();
+    deps.onBatch?.(batch);
+  };
+  while (!signal.aborted) {
+    try {
+      const ended = await followLive(projection, signal, { ...deps, onBatch });
+      if (ended !== 'look again') return ended;
+    } catch (error) {
+      // The checkpoint tells whether the batch was written.
+      deps.onFault?.(projection.name, error);
+      await pause(waits.next(), signal);
+    }
+  }
+  return 'stopped';
+};
+
+const followLive = async (
+  projection: Projection,
+  signal: AbortSignal,
+  { log, db, clock, onHalt, onBatch, onFault }: ProjectorDeps,
+): Promise<'halted' | 'outdated' | 'look again'> => {
+  const { name, version, prefixes } = projection;
+  const live = await liveGeneration(db, name);
+  if (live.version < version) return 'outdated';
+  if (live.version > version) {
+    onHalt({ name, reason: `its live rows are of version ${live.version}, this program knows ${version}` });
+    return 'halted';
+  }
+  const generation = generationOf(projection, live);
+  let { position } = live;
+  const onInterrupted = (error: unknown): void => onFault?.(name, error);
+  for await (const batch of log.subscribe({ prefixes, after: position, signal, onInterrupted })) {
+    const outcome = await applyExisting({ db, log }, generation, position, batch, clock.now());
+    if (outcome.kind === 'moved') break;
+    position = outcome.position;
+    if (outcome.kind === 'halted') {
+      onHalt({ name, ...outcome.halt });
+      return 'halted';
+    }
+    onBatch?.({ name, position, events: batch.length });
+    if (signal.aborted) break;
+  }
+  return 'look again';
+};
+
+type Projector = ProjectorDeps & {
+  projections: readonly Projection[];
+  signal: AbortSignal;
+  /** The live rows are of an older version than this program's. `building`: the new rows are being built beside them; `live`: the swap is done. */
+  onUpgrade?(upgrade: { name: string; version: number; state: 'building' | 'live' }): void;
+};
+
+const STAND_BY_MS = 1_000;
+
+/**
+ * Keeps every projection up with the log. Resolves when the signal aborts or all projections have halted. Waits for engines that are unreachable,
+ * also at the start. Throws `LogIdentityMismatch`, or the error of a database that refuses, when it cannot start. Takes one connection for the leader
+ * locks and at most one per projection while it writes, two while it builds.
+ */
+export const runProjector = async (projector: Projector): Promise<void> => {
+  const { db, projections } = projector;
+  await prepareOnceThere(projector);
+  const session = leaderSession(db);
+  try {
+    await Promise.all(projections.map((projection) => lead(projection, session, projector)));
+  } finally {
+    await session.close();
+  }
+};
+
+/** A database that fails over while a process starts must not leave that process without a projector until its next start. */
+const prepareOnceThere = async ({ db, log, clock, projections, signal, onFault }: Projector): Promise<void> => {
+  const waits = createBackoff(RETRY_MS.first, RETRY_MS.longest);
+  while (!signal.aborted) {
+    try {
+      await prepareProjections(db, log, clock, projections);
+      return await checkProjectedLog(db, log, projections);
+    } catch (error) {
+      if (error instanceof LogIdentityMismatch || isRefusal(error)) throw error;
+      onFault?.('projector', error);
+      await pause(waits.next(), signal);
+    }
+  }
+};
+
+/** Creates missing tables, views and checkpoints; every process that reads them calls this at start-up. */
+export const prepareProjections = async (
+  db: pg.Pool,
+  log: EventLog,
+  clock: Clock,
+  projections: readonly Projection[],
+): Promise<void> => {
+  const identity = await log.identity();
+  for (const projection of projections) await ensureProjection(db, projection, identity, clock.now());
+};
+
+/** Throws `LogIdentityMismatch` when live rows were made from another log; then only a rebuild helps. */
+export const checkProjectedLog = async (
+  db: pg.Pool,
+  log: EventLog,
+  projections: readonly Projection[],
+): Promise<void> => {
+  const identity = await log.identity();
+  for (const projection of projections) await checkLogIdentity(db, projection, identity);
+};
+
+const lead = async (projection: Projection, session: LeaderSession, projector: Projector): Promise<void> => {
+  const { signal } = projector;
+  const lock = `projector ${projection.name} v${projection.version}`;
+  const follow = async (leading: AbortSignal): Promise<'stopped' | 'halted'> => {
+    const ended = await followProjection(projection, leading, projector);
+    return ended === 'outdated' ? await upgrade(projection, leading, projector) : ended;
+  };
+  while (!signal.aborted) {
+    const ended = await asLeader(session, lock, follow, signal).catch((error: unknown) => {
+      projector.onFault?.(projection.name, error);
+      return undefined;
+    });
+    // After a halt this process no longer leads, because a process of a newer version may know the event.
+    if (ended === 'halted') return;
+    if (ended === undefined) await pause(jittered(STAND_BY_MS), signal);
+  }
+};
+
+/** Builds this program's version beside the older one. A process of the older version may keep following its rows until the swap. */
+const upgrade = async (
+  projection: Projection,
+  signal: AbortSignal,
+  { log, db, clock, onHalt, onFault, onUpgrade }: Projector,
+): Promise<'stopped' | 'halted'> => {
+  const { name, version } = projection;
+  onUpgrade?.({ name, version, state: 'building' });
+  const outcome = await rebuildProjection(projection, signal, { log, db, clock }).catch(
+    (error: unknown): RebuildOutcome => {
+      onFault?.(name, error);
+      return { kind: 'stopped' };
+    },
+  );
+  if (outcome.kind === 'halted') {
+    onHalt({ name, ...outcome.halt });
+    return 'halted';
+  }
+  if (outcome.kind === 'live') onUpgrade?.({ name, version, state: 'live' });
+  else await pause(jittered(STAND_BY_MS), signal);
+  return 'stopped';
+};

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { issueCertificate } from '../../certificates/issue-certificate.js';
+import { writeWhole } from '../../lib/write-whole.js';
+import type { Clock } from '../../ports/clock.js';
+import { simulatorAuthority } from '../../simulator/start.js';
+
+/** Thrown when creating missing secrets would make existing ones useless. The message says what to restore. */
+export class SecretsIncomplete extends Error {
+  override readonly name = 'SecretsIncomplete';
+}
+
+/** Files that only work together, as paths below the folder of all secrets. */
+type Group = { files: readonly string[]; make(clock: Clock): Readonly<Record<string, string>> };
+
+const MASTER_KEY = 'nfse/master.key';
+const SIMULATOR_CA = 'engines/simulator-ca.pem';
+const POSTGRES_PASSWORD = 'postgres/password';
+const ADMIN_URL = 'owner/admin-url';
+
+/** Where compose.yaml mounts the folder `engines` in the service. */
+const MOUNTED = '/run/secrets/engines';
+const TEN_YEARS = 3650;
+
+const password = (): string => randomBytes(24).toString('hex');
+const line = (text: string): string => `${text}\n`;
+
+const databaseUrl = (user: string, secret: string): string => line(`postgres://${user}:${secret}@postgres:5432/nfse`);
+
+const groups: readonly Group[] = [
+  // First, because without it no other secret is created.
+  { files: [MASTER_KEY], make: () => ({ [MASTER_KEY]: line(randomBytes(32).toString('base64')) }) },
+  { files: ['nfse/operator-token'], make: () => ({ 'nfse/operator-token': line(password()) }) },
+  { files: [POSTGRES_PASSWORD], make: () => ({ [POSTGRES_PASSWORD]: line(password()) }) },
+  // `nfse setup database` gives the roles these passwords.
+  {
+    files: ['engines/database-url'],
+    make: () => ({ 'engines/database-url': databaseUrl('nfse_service', password()) }),
+  },
+  { files: ['owner/owner-url'], make: () => ({ 'owner/owner-url': databaseUrl('nfse_owner', password()) }) },
+  {
+    files: ['nats/nats.conf', 'engines/nats-url'],
+    make: () => {
+      const secret = password();
+      return {
+        'nats/nats.conf': line(`authorization { user: nfse, password: "${secret}" }`),
+        'engines/nats-url': line(`nats://nfse:${secret}@nats:4222`),
+      };
+    },
+  },
+  { files: ['eventstore/admin-password'], make: () => ({ 'eventstore/admin-password': line(password()) }) },
+  { files: ['eventstore/ops-password'], make: () => ({ 'eventstore/ops-password': line(password()) }) },
+  {
+    files: ['engines/eventstore-url'],
+    make: () => {
+      const settings = `tls=true&tlsCAFile=${MOUNTED}/eventstore-ca.pem`;
+      return { 'engines/eventstore-url': line(`esdb://nfse:${password()}@eventstore:2113?${settings}`) };
+    },
+  },
+  {
+    files: ['eventstore/node.key', 'eventstore/node.crt', 'eventstore/ca/ca.crt', 'engines/eventstore-ca.pem'],
+    make: (clock) => {
+      const request = { organization: 'NFS-e', validDays: TEN_YEARS, now: clock.now() };
+      // The authority's key is discarded, so that no other server can be certified for the service to trust.
+      const authority = issueCertificate({ ...request, subjectName: 'NFS-e EventStoreDB CA' });
+      const serverNames = ['eventstore', 'localhost', '127.0.0.1'];
+      const node = issueCertificate({ ...request, subjectName: 'eventstoredb-node', issuer: authority, serverNames });
+      return {
+        'eventstore/node.key': node.privateKeyPem,
+        'eventstore/node.crt': node.certificatePem,
+        'eventstore/ca/ca.crt': authority.certificatePem,
+        'engines/eventstore-ca.pem': authority.certificatePem,
+      };
+    },
+  },
+];
+
+/** The image of PostgreSQL runs as another user, who is in the group of these files. */
+const modesOf = (file: string): { file: number; folder: number } =>
+  file.startsWith('postgres/') ? { file: 0o640, folder: 0o750 } : { file: 0o600, folder: 0o700 };
+
+/**
+ * Creates the missing passwords, addresses, keys and certificates of compose.yaml, one folder per reader, and the simulator's authority, which the
+ * service trusts. Changes no existing file; moves files that an older version put elsewhere. Returns the created files. Throws `SecretsIncomplete`.
+ */
+export const makeEngineSecrets = async (
+  folder: string,
+  simulatorFolder: string | undefined,
+  clock: Clock,
+): Promise<readonly string[]> => {
+  const made = [...(await moveOlder(folder))];
+  const missing = await missingOf(folder);
+  for (const { files, make } of groups) {
+    if (!files.some((file) => missing.has(file))) continue;
+    for (const [file, text] of Object.entries(make(clock))) {
+      await writeSecret(folder, file, text);
+      made.push(file);
+    }
+  }
+  // The administrator is the user that the server's image creates at its first start, with this password.
+  const admin = databaseUrl('nfse', (await readText(join(folder, POSTGRES_PASSWORD)))?.trim() ?? '');
+  if ((await readText(join(folder, ADMIN_URL))) !== admin) {
+    await writeSecret(folder, ADMIN_URL, admin);
+    made.push(ADMIN_URL);
+  }
+  // Left by a version whose service was the administrator.
+  await rm(join(folder, 'nfse/database-url'), { force: true });
+  if (simulatorFolder === undefined) return made;
+  const trusted = await simulatorAuthority(simulatorFolder, clock);
+  if ((await readText(join(folder, SIMULATOR_CA))) === trusted) return made;
+  await writeSecret(folder, SIMULATOR_CA, trusted);
+  return [...made, SIMULATOR_CA];
+};
+
+/** Files that older versions kept beside the master key, where a reader of one file could read all. */
+const MOVED = ['eventstore-url', 'eventstore-ca.pem', 'nats-url', 'simulator-ca.pem'];
+
+/** Copies before it removes, because source and target may be different volumes. */
+const moveOlder = async (folder: string): Promise<readonly string[]> => {
+  const moved: string[] = [];
+  for (const name of MOVED) {
+    const [from, to] = [join(folder, 'nfse', name), `engines/${name}`];
+    const text = await readText(from);
+    if (text === undefined) continue;
+    if (!(await exists(join(folder, to)))) {
+      await writeSecret(folder, to, text.replace('/run/secrets/nfse/', `${MOUNTED}/`));
+      moved.push(to);
+    }
+    await rm(from);
+  }
+  return moved;
+};
+
+/** All files are checked before any is created. */
+const missingOf = async (folder: string): Promise<ReadonlySet<string>> => {
+  const all = groups.flatMap(({ files }) => files);
+  const missing = new Set<string>();
+  for (const file of all) if (!(await exists(join(folder, file)))) missing.add(file);
+  if (missing.has(MASTER_KEY) && missing.size < all.length) {
+    throw new SecretsIncomplete(`${MASTER_KEY} is missing and other secrets are there: restore it from your copy`);
+  }
+  for (const { files } of groups) {
+    const gone = files.filter((file) => missing.has(file));
+    if (gone.length === 0 || gone.length === files.length) continue;
+    const left = files.filter((file) => !missing.has(file));
+    throw new SecretsIncomplete(
+      `${gone.join(', ')} missing: restore it, or remove ${left.join(', ')} too, and all of them are created again`,
+    );
+  }
+  return missing;
+};
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+const readText = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
+
+const writeSecret = async (folder: string, file: string, text: string): Promise<void> => {
+  const path = join(folder, file);
+  const modes = modesOf(file);
+  await mkdir(dirname(path), { recursive: true, mode: modes.folder });
+  await writeWhole(path, text, modes.file);
+};

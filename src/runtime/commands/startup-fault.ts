@@ -1,0 +1,82 @@
+import { TrustRootsUnusable } from '../../adapters/authorizer/trust-roots.js';
+import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
+import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology.js';
+import { SchemaDrift, ServerUnsuitable } from '../../adapters/sql/database-checks.js';
+import { type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
+import { MigrationError } from '../../adapters/sql/migrate.js';
+import { TamperedSecret } from '../../adapters/vault/envelope.js';
+import { MasterKeyUnusable } from '../../adapters/vault/key-file.js';
+import { WrongMasterKey } from '../../adapters/vault/master-key.js';
+import { UnknownEventVersion } from '../../app/event-store/codec.js';
+import { StoreUnavailable } from '../../app/event-store/event-store.js';
+import { StreamContended } from '../../app/event-store/transact.js';
+import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../../ports/event-log.js';
+import { WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
+import { LogIdentityMismatch } from '../../projector/generations.js';
+import { FolderInUse, LedgerDamaged } from '../../simulator/start.js';
+import { faultFields } from '../config/logger.js';
+import { SimulatorElsewhere } from '../engines/simulator.js';
+import { RowsNotReady } from '../operator/log-recovery.js';
+import { DemoFailed } from './demo-client.js';
+
+export type StartupFault = { exit: 1 | 2 | 3; line: string };
+
+/** The only place that turns an exception into a message for a person and an exit code. */
+export const startupFault = (error: unknown): StartupFault => {
+  if (error instanceof EmbeddedPostgresError || error instanceof FolderInUse) return { exit: 2, line: error.message };
+  if (error instanceof NatsTopologyMismatch) return { exit: 2, line: error.message };
+  if (error instanceof TrustRootsUnusable) return { exit: 2, line: error.message };
+  if (error instanceof SimulatorElsewhere) return { exit: 2, line: error.message };
+  if (error instanceof MasterKeyUnusable || error instanceof WrongMasterKey) return { exit: 2, line: error.message };
+  if (error instanceof MigrationError || error instanceof LogIdentityMismatch) return { exit: 2, line: error.message };
+  if (error instanceof ServerUnsuitable || error instanceof SchemaDrift) return { exit: 2, line: error.message };
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE')
+    return { exit: 2, line: `${portOf(error)} is in use: stop the program that holds it or choose another port` };
+  if (code === 'EACCES' || code === 'EPERM')
+    return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
+  if (error instanceof WorkQueueUnavailable)
+    return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
+  const unreachable = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown].some(
+    (fault) => error instanceof fault,
+  );
+  const fault = sqlFault(error);
+  if (fault !== 'other') return { exit: 3, line: `${DATABASE_LINES[fault]}${saidAs(code)}` };
+  if (unreachable) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
+  const ours = [
+    StreamContended,
+    UnknownEventVersion,
+    UnreadableEvent,
+    TamperedSecret,
+    DemoFailed,
+    LiveRowsOfOtherVersion,
+    LedgerDamaged,
+    RowsNotReady,
+  ].some((fault) => error instanceof fault);
+  if (ours && error instanceof Error) return { exit: 1, line: error.message };
+  return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
+};
+
+const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
+  unavailable: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again',
+  disk_full: 'no disk space is left: free some and start again; nothing was lost',
+  read_only: 'the database takes no writes: DATABASE_URL must name the primary, and it must not be read-only',
+  refused: 'the database refuses this user: check user, password, database name and sslmode in DATABASE_URL',
+  untrusted: 'the TLS of the database is not trusted: check sslmode, sslrootcert and the host name in DATABASE_URL',
+};
+
+const LOG_LINE =
+  'the event log cannot be reached: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again';
+
+/** Appends the SQLSTATE or errno name, which can be looked up and contains no value. */
+const saidAs = (code: unknown): string => (typeof code === 'string' ? ` (${code})` : '');
+
+const portOf = (error: unknown): string =>
+  error instanceof Error && 'port' in error ? `port ${String(error.port)}` : 'a port';
+
+/** Never uses the message: a library may quote its input in it. */
+const shown = (error: unknown): string => {
+  const { error: name, code, at } = faultFields(error);
+  return `${name}${code === undefined ? '' : ` (${code})`}${at === undefined ? '' : ` at ${at}`}`;
+};

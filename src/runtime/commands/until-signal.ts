@@ -1,0 +1,43 @@
+const FORCE_AFTER_MS = 30_000;
+const FORCED_EXIT = 1;
+
+/** A terminal and npm may both pass on one Ctrl-C: a signal this soon after the first is not a second request. */
+const REPEATED_SIGNAL_MS = 1_000;
+const PARENT_CHECK_MS = 250;
+
+/** Resolves at the first SIGTERM or SIGINT, or when npm, which started this process, is gone. A second signal, or 30 s, ends the process at once. */
+export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
+  const force = (): void => {
+    onForced();
+    process.exit(FORCED_EXIT);
+  };
+  return new Promise((resolve) => {
+    let askedAt: number | undefined;
+    const ask = (signal: NodeJS.Signals): void => {
+      askedAt = performance.now();
+      setTimeout(force, FORCE_AFTER_MS).unref();
+      resolve(signal);
+    };
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (askedAt === undefined) ask(signal);
+      else if (performance.now() - askedAt > REPEATED_SIGNAL_MS) force();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+    whenParentGone(() => {
+      if (askedAt === undefined) ask('SIGTERM');
+    });
+  });
+};
+
+/** npm sends SIGTERM to the shell that it starts a script with, and the shell ends without passing it on. */
+const whenParentGone = (onLeft: () => void): void => {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const checks = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(checks);
+    onLeft();
+  }, PARENT_CHECK_MS);
+  checks.unref();
+};

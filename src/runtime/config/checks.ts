@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import {
+  credentialsOf,
+  EventStoreUrlInvalid,
+  eventStoreTransport,
+} from '../../adapters/eventlog-eventstoredb/address.js';
+import { NatsServersInvalid, natsTransport, readServers } from '../../adapters/queue-nats/servers.js';
+import { DatabaseUrlInvalid, databaseTransport, readDatabaseUrl } from '../../adapters/sql/address.js';
+import { SPEC_WINDOWS } from './environment.js';
+
+/** Leaves connections for a command beside the service, below the 60 of the embedded server. */
+const EMBEDDED_POOL_SIZE = 30;
+
+/** Problems that only several variables together show. Uses raw values, so that one bad variable hides no other problem. */
+export const combinationProblems = (values: Readonly<Record<string, string>>): readonly string[] => {
+  const problems: string[] = [];
+  for (const [name, least] of Object.entries(SPEC_WINDOWS)) {
+    if (values.ALLOW_SHORT_WINDOWS !== '1' && Number(values[name] ?? least) < least) {
+      problems.push(`${name} must be at least ${least}; shorter windows need ALLOW_SHORT_WINDOWS=1 (rehearsal only)`);
+    }
+  }
+  if (values.DATABASE_URL !== undefined && values.MASTER_KEY_FILE === undefined) {
+    problems.push('MASTER_KEY_FILE is required with DATABASE_URL: 32 bytes in base64');
+  }
+  if (values.DATABASE_OWNER_URL !== undefined && values.DATABASE_URL === undefined) {
+    problems.push('DATABASE_OWNER_URL needs DATABASE_URL, the address of the service in the same database');
+  }
+  if (!isLoopback(values.OPS_HOST ?? '127.0.0.1') && values.OPERATOR_TOKEN_FILE === undefined) {
+    problems.push('OPERATOR_TOKEN_FILE is required when OPS_HOST is not a loopback address');
+  }
+  if (values.DATABASE_URL === undefined && Number(values.DATABASE_POOL_SIZE ?? 0) > EMBEDDED_POOL_SIZE) {
+    problems.push(`DATABASE_POOL_SIZE must be at most ${EMBEDDED_POOL_SIZE} without DATABASE_URL`);
+  }
+  if (Number(values.DATABASE_LOCK_TIMEOUT_S ?? 0) > Number(values.DATABASE_STATEMENT_TIMEOUT_S ?? 15)) {
+    problems.push('DATABASE_LOCK_TIMEOUT_S must not be above DATABASE_STATEMENT_TIMEOUT_S, which ends the wait before');
+  }
+  if (values.TAX_REGISTRY_URL !== undefined && !isSafeOnItsWay(values.TAX_REGISTRY_URL)) {
+    problems.push('TAX_REGISTRY_URL must be a https: address, or one of this machine: it names customers in documents');
+  }
+  problems.push(...addressProblems('DATABASE_URL', values, readDatabaseUrl, DatabaseUrlInvalid));
+  problems.push(...addressProblems('DATABASE_OWNER_URL', values, readDatabaseUrl, DatabaseUrlInvalid));
+  problems.push(...addressProblems('EVENTSTORE_URL', values, credentialsOf, EventStoreUrlInvalid));
+  problems.push(...addressProblems('NATS_URL', values, readServers, NatsServersInvalid));
+  return problems;
+};
+
+/** Text that is no address is reported by the check of its own variable. */
+const isSafeOnItsWay = (address: string): boolean => {
+  if (!URL.canParse(address)) return true;
+  const { protocol, hostname } = new URL(address);
+  return protocol !== 'http:' || isLoopbackInUrl(hostname);
+};
+
+/** Reads an engine's address as its adapter does. Messages never contain the address, which may hold a password. */
+const addressProblems = (
+  name: string,
+  values: Readonly<Record<string, string>>,
+  read: (address: string) => unknown,
+  Invalid: new () => Error,
+): readonly string[] => {
+  const address = values[name];
+  if (address === undefined) return [];
+  try {
+    read(address);
+    return [];
+  } catch (error) {
+    if (error instanceof Invalid) return [`${name}: ${error.message}`];
+    throw error;
+  }
+};
+
+/** Whether only programs of this machine can reach a listener on this host. */
+export const isLoopback = (host: string): boolean => /^(?:localhost|::1|127\.\d+\.\d+\.\d+)$/.test(host);
+
+/** The same for the host of a URL, in which IPv6 addresses are in brackets. */
+export const isLoopbackInUrl = (host: string): boolean => isLoopback(host.replace(/^\[(.*)\]$/, '$1'));
+
+type Transport = { hosts: readonly string[]; tls: 'none' | 'unverified' | 'verified' };
+
+/** The configured addresses of the engines; undefined for an engine that is part of this process or of the database. */
+export type EngineAddresses = {
+  databaseUrl: string | undefined;
+  databaseOwnerUrl: string | undefined;
+  eventStoreUrl: string | undefined;
+  natsUrl: string | undefined;
+};
+
+type Unprotected = { variable: string; tls: 'none' | 'unverified'; cure: string };
+
+/** Connections to engines on other machines on which a third party could read along or impersonate the engine. */
+export const unprotectedConnections = (addresses: EngineAddresses): readonly Unprotected[] => [
+  ...unprotected('DATABASE_URL', addresses.databaseUrl, databaseTransport, 'sslmode=verify-full and sslrootcert'),
+  ...unprotected(
+    'DATABASE_OWNER_URL',
+    addresses.databaseOwnerUrl,
+    databaseTransport,
+    'sslmode=verify-full and sslrootcert',
+  ),
+  ...unprotected('EVENTSTORE_URL', addresses.eventStoreUrl, eventStoreTransport, 'tls=true'),
+  ...unprotected('NATS_URL', addresses.natsUrl, natsTransport, 'tls://'),
+];
+
+const unprotected = (
+  variable: string,
+  address: string | undefined,
+  transportOf: (address: string) => Transport,
+  cure: string,
+): readonly Unprotected[] => {
+  if (address === undefined) return [];
+  const { hosts, tls } = transportOf(address);
+  return tls === 'verified' || hosts.every(isLoopbackInUrl) ? [] : [{ variable, tls, cure }];
+};
+
+/** Problems of configured addresses without TLS. TLS without verification is only reported by the doctor. */
+export const plaintextProblems = (addresses: EngineAddresses): readonly string[] =>
+  unprotectedConnections(addresses).flatMap(({ variable, tls, cure }) =>
+    tls === 'none'
+      ? [`${variable} leads beyond this machine without TLS: use ${cure}, or allow it with ALLOW_PLAINTEXT_ENGINES=1`]
+      : [],
+  );
+
+/** Too many combinations to try out. */
+const LEAST_LENGTH = 16;
+
+/** `aaaaaaaaaaaaaaaa` is long and easily guessed. */
+const LEAST_DIFFERENT = 8;
+
+/** Returns why a token is weak, as the end of a sentence; undefined for a good one. Never quotes the token. */
+export const weaknessOf = (token: string): string | undefined => {
+  if (token.length < LEAST_LENGTH) return `must hold at least ${LEAST_LENGTH} characters`;
+  if (new Set(token).size < LEAST_DIFFERENT) return `must hold at least ${LEAST_DIFFERENT} different characters`;
+  if (isRepeated(token)) return 'must not repeat a shorter text';
+  return isRow(token) ? 'must not be a row of neighbouring characters' : undefined;
+};
+
+/** Whether the text is a repetition of a shorter one, also one that is cut at the end. */
+const isRepeated = (token: string): boolean => {
+  for (let period = 1; period <= token.length / 2; period += 1) {
+    if (token.startsWith(token.slice(period))) return true;
+  }
+  return false;
+};
+
+/** `abcdefgh...`, `98765...`: most characters are neighbours of the character before them. */
+const isRow = (token: string): boolean => {
+  const codes = [...token].map((character) => character.codePointAt(0) ?? 0);
+  const steps = codes.slice(1).filter((code, index) => Math.abs(code - (codes[index] ?? 0)) <= 1);
+  return steps.length > token.length / 2;
+};
+
+/** Reads the token from `file`, without surrounding white space. Problems are added to `problems` under the variable's `name`. */
+export const readToken = (name: string, file: string | undefined, problems: string[]): string | undefined => {
+  if (file === undefined) return undefined;
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    const weakness = weaknessOf(token);
+    if (weakness !== undefined) problems.push(`${name} ${weakness}`);
+    return token;
+  } catch {
+    problems.push(`${name} cannot be read`);
+    return undefined;
+  }
+};

@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import * as v from 'valibot';
+import { readDatabaseUrl } from '../../adapters/sql/address.js';
+import type { SessionLimits } from '../../adapters/sql/pool.js';
+import type { ReconciliationSettings } from '../../app/reconciliation/compare-invoice.js';
+import type { Limits } from '../../domain/invoice/limits.js';
+import type { Mode } from '../../domain/shared/ids.js';
+import { combinationProblems, plaintextProblems, readToken } from './checks.js';
+import { environment, FROM_FILE, type LOG_LEVELS } from './environment.js';
+
+export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
+export type Role = (typeof roles)[number];
+
+/** Everything that environment variables configure, checked and typed. */
+export type Config = {
+  api: { host: string; port: number; baseUrl: string | undefined };
+  ops: { host: string; port: number };
+  /** Undefined: the console needs no token, which is only allowed when the operations port is on a loopback address. */
+  operatorToken: string | undefined;
+  /** Undefined: `/metrics` needs no token. */
+  metricsToken: string | undefined;
+  /** Host names in lower case under which operators reach the console, besides those of loopback. */
+  consoleHosts: readonly string[];
+  dataDir: string;
+  /** Undefined: the embedded PostgreSQL in `dataDir`. */
+  databaseUrl: string | undefined;
+  /** Address of the role that owns the schema of `databaseUrl` and makes its steps. Undefined: the user of `databaseUrl` makes them. */
+  databaseOwnerUrl: string | undefined;
+  /** Engines on other machines may be reached without TLS. */
+  allowsPlaintext: boolean;
+  /** `poolSize`: connections of the pool that all parts without a dedicated pool share. */
+  database: { poolSize: number; limits: Required<SessionLimits> };
+  /** Undefined: the log is a table of the database. Checked; may hold a password. */
+  eventStoreUrl: string | undefined;
+  /** Undefined: the in-process queue. Checked; may hold a password. */
+  natsUrl: string | undefined;
+  /** Undefined for a mode that the simulator serves. */
+  authorizer: Partial<Record<Mode, string>>;
+  /** Of the municipal parameters API; undefined for a mode whose address is derived from the authorizer's. */
+  parameters: Partial<Record<Mode, string>>;
+  authorizerCaFile: string | undefined;
+  authorizerConnectTimeoutMs: number;
+  taxRegistryUrl: string | undefined;
+  /** Folder for the daily anchors, which operators publish. Undefined: anchors are in the log only. */
+  anchorDir: string | undefined;
+  masterKeyFile: string;
+  masterKeyMayBeMade: boolean;
+  logLevel: (typeof LOG_LEVELS)[number];
+  /** Whether the public API serves its reference and its error pages. */
+  docs: boolean;
+  /** Concurrent clients of the public API. Undefined: as many as the process has descriptors for. */
+  maxConnections: number | undefined;
+  rates: { write: number; read: number };
+  limits: Limits;
+  idempotencySeconds: number;
+  duplicateSeconds: number;
+  downloadTokenSeconds: number;
+  sweepSeconds: number;
+  reconcile: ReconciliationSettings & { paceSeconds: number };
+  simulator: {
+    host: string;
+    port: number;
+    controlPort: number;
+    clientCaFile: string | undefined;
+    /** Certificates are requested by renegotiation (docs/national-system.md#renegotiation). */
+    renegotiate: boolean;
+    /** Modes whose configured authorizer is a simulator too: their documents say SIMULADO. */
+    elsewhere: readonly Mode[];
+  };
+};
+
+type ConfigResult = { config: Config } | { problems: readonly string[] };
+
+export const modes: readonly Mode[] = ['live', 'test'];
+
+/** Modes without a configured address: a simulator in this process answers for them. */
+export const modesWithoutAuthorizer = (config: Config): readonly Mode[] =>
+  modes.filter((mode) => config.authorizer[mode] === undefined);
+
+/** Modes that a simulator serves, here or elsewhere. Nothing authorized there is a fiscal document. */
+export const simulatedModes = (config: Config): readonly Mode[] =>
+  modes.filter((mode) => config.authorizer[mode] === undefined || config.simulator.elsewhere.includes(mode));
+
+/** Reads the environment and names every wrong variable. Nothing is started. */
+export const readConfig = (env: NodeJS.ProcessEnv): ConfigResult => {
+  const { values, problems } = withFiles(env);
+  const tokens = {
+    operatorToken: readToken('OPERATOR_TOKEN_FILE', values.OPERATOR_TOKEN_FILE, problems),
+    metricsToken: readToken('METRICS_TOKEN_FILE', values.METRICS_TOKEN_FILE, problems),
+  };
+  const parsed = v.safeParse(environment, values);
+  for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
+  problems.push(...combinationProblems(values));
+  if (!parsed.success || problems.length > 0) return { problems };
+  const config = toConfig(parsed.output, tokens);
+  const plaintext = config.allowsPlaintext ? [] : plaintextProblems(config);
+  return plaintext.length === 0 ? { config } : { problems: plaintext };
+};
+
+/** A server listens on every address with these, so they are no host name. */
+const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/** A Host header has IPv6 addresses in brackets. */
+const asInHostHeader = (host: string): string => (host.includes(':') ? `[${host}]` : host).toLowerCase();
+
+const withFiles = (env: NodeJS.ProcessEnv): { values: Record<string, string>; problems: string[] } => {
+  const problems: string[] = [];
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined && value !== '') values[name] = value;
+  for (const name of FROM_FILE) {
+    const file = values[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (values[name] !== undefined) problems.push(`${name} and ${name}_FILE are both set`);
+    try {
+      values[name] = readFileSync(file, 'utf8').trim();
+    } catch {
+      problems.push(`${name}_FILE cannot be read`);
+    }
+  }
+  return { values, problems };
+};
+
+const toConfig = (
+  e: v.InferOutput<typeof environment>,
+  tokens: Pick<Config, 'operatorToken' | 'metricsToken'>,
+): Config => {
+  const dataDir = resolve(e.DATA_DIR);
+  return {
+    api: { host: e.HOST, port: e.PORT, baseUrl: e.BASE_URL },
+    ops: { host: e.OPS_HOST, port: e.OPS_PORT },
+    ...tokens,
+    consoleHosts: [...(ANY_ADDRESS.has(e.OPS_HOST) ? [] : [asInHostHeader(e.OPS_HOST)]), ...e.CONSOLE_HOSTS],
+    dataDir,
+    databaseUrl: e.DATABASE_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_URL),
+    databaseOwnerUrl: e.DATABASE_OWNER_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_OWNER_URL),
+    allowsPlaintext: e.ALLOW_PLAINTEXT_ENGINES === '1',
+    database: {
+      poolSize: e.DATABASE_POOL_SIZE,
+      limits: {
+        statementTimeoutMs: e.DATABASE_STATEMENT_TIMEOUT_S * 1000,
+        lockTimeoutMs: e.DATABASE_LOCK_TIMEOUT_S * 1000,
+        connectTimeoutMs: e.DATABASE_CONNECT_TIMEOUT_S * 1000,
+      },
+    },
+    eventStoreUrl: e.EVENTSTORE_URL,
+    natsUrl: e.NATS_URL,
+    authorizer: {
+      ...(e.AUTHORIZER_TEST_URL === undefined ? {} : { test: e.AUTHORIZER_TEST_URL }),
+      ...(e.AUTHORIZER_LIVE_URL === undefined ? {} : { live: e.AUTHORIZER_LIVE_URL }),
+    },
+    parameters: {
+      ...(e.PARAMETERS_TEST_URL === undefined ? {} : { test: e.PARAMETERS_TEST_URL }),
+      ...(e.PARAMETERS_LIVE_URL === undefined ? {} : { live: e.PARAMETERS_LIVE_URL }),
+    },
+    authorizerCaFile: e.AUTHORIZER_CA_FILE,
+    authorizerConnectTimeoutMs: e.AUTHORIZER_CONNECT_TIMEOUT_S * 1000,
+    taxRegistryUrl: e.TAX_REGISTRY_URL,
+    anchorDir: e.ANCHOR_DIR === undefined ? undefined : resolve(e.ANCHOR_DIR),
+    masterKeyFile: e.MASTER_KEY_FILE ?? resolve(dataDir, 'master.key'),
+    masterKeyMayBeMade: e.MASTER_KEY_FILE === undefined,
+    logLevel: e.LOG_LEVEL,
+    docs: e.DOCS === 'on',
+    maxConnections: e.MAX_CONNECTIONS,
+    rates: { write: e.RATE_WRITE_PER_MINUTE, read: e.RATE_READ_PER_MINUTE },
+    limits: {
+      queuedSeconds: e.QUEUED_TIMEOUT_S,
+      processingSeconds: e.PROCESSING_TIMEOUT_S,
+      cancellationSeconds: e.CANCELLATION_TIMEOUT_S,
+      testRetentionSeconds: e.TEST_RETENTION_S,
+      sendSeconds: e.AUTHORIZER_TIMEOUT_S,
+      lookupIntervalsSeconds: e.LOOKUP_INTERVALS_S,
+    },
+    idempotencySeconds: e.IDEMPOTENCY_TTL_S,
+    duplicateSeconds: e.DUPLICATE_WINDOW_S,
+    downloadTokenSeconds: e.DOWNLOAD_TOKEN_TTL_S,
+    sweepSeconds: e.SWEEP_INTERVAL_S,
+    reconcile: {
+      samplePercent: e.RECONCILE_SAMPLE_PERCENT,
+      paceSeconds: e.RECONCILE_PACE_S,
+      roundSeconds: e.RECONCILE_ROUND_S,
+      settledSeconds: e.RECONCILE_SETTLED_S,
+      reachSeconds: e.RECONCILE_REACH_S,
+    },
+    simulator: {
+      host: e.SIMULATOR_HOST,
+      port: e.SIMULATOR_PORT,
+      controlPort: e.SIMULATOR_CONTROL_PORT,
+      clientCaFile: e.SIMULATOR_CA_FILE,
+      renegotiate: e.SIMULATOR_RENEGOTIATE === '1',
+      elsewhere: e.SIMULATED_MODES,
+    },
+  };
+};

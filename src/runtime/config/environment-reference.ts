@@ -1,0 +1,236 @@
+import type { environment, FROM_FILE } from './environment.js';
+
+type VariableName =
+  | keyof typeof environment.entries
+  | `${(typeof FROM_FILE)[number]}_FILE`
+  | 'OPERATOR_TOKEN_FILE'
+  | 'METRICS_TOKEN_FILE';
+
+/** `meaning` and `unset` are Markdown of docs/operations/configuration.md; `unset` says what happens without a fixed default. */
+export type VariableReference = { group: VariableGroup; meaning: string; unset?: string };
+
+/** In the order in which the page shows them. */
+export const VARIABLE_GROUPS = [
+  'Public API',
+  'Operations port',
+  'Data and database',
+  'Log and queue',
+  'Keys',
+  'Authorizer',
+  'Registers',
+  'Time windows',
+  'Reconciliation',
+  'Simulator',
+  'Logging',
+] as const;
+export type VariableGroup = (typeof VARIABLE_GROUPS)[number];
+
+const inFile = (name: string, group: VariableGroup): VariableReference => ({
+  group,
+  meaning: `a file that holds the value of \`${name}\`; white space around the value is ignored. Set one of the two`,
+});
+
+const window = (meaning: string): VariableReference => ({
+  group: 'Time windows',
+  meaning: `${meaning}, in seconds`,
+});
+
+/** What each variable means to an operator. The compiler refuses a variable of the configuration without an entry. */
+export const environmentReference: Readonly<Record<VariableName, VariableReference>> = {
+  HOST: { group: 'Public API', meaning: 'address on which the public API listens' },
+  PORT: { group: 'Public API', meaning: 'port of the public API; 0 takes a free one' },
+  BASE_URL: {
+    group: 'Public API',
+    meaning: 'origin of download links, as clients reach it',
+    unset: 'the address on which the API listens',
+  },
+  RATE_WRITE_PER_MINUTE: {
+    group: 'Public API',
+    meaning: 'writing requests of one API key in a minute; may only be raised',
+  },
+  RATE_READ_PER_MINUTE: {
+    group: 'Public API',
+    meaning: 'reading requests of one API key in a minute; may only be raised',
+  },
+  MAX_CONNECTIONS: {
+    group: 'Public API',
+    meaning:
+      'connections to the public API at once; may only lower what the process has descriptors for. A connection beyond the limit is closed, and a warning in the log says so',
+    unset: 'what the process has descriptors for, at most 10,000',
+  },
+  DOCS: { group: 'Public API', meaning: '`off`: the public API serves neither `/docs` nor `/openapi.json`' },
+  OPS_HOST: {
+    group: 'Operations port',
+    meaning: 'address of health, metrics and the [support console](../console/README.md)',
+  },
+  OPS_PORT: {
+    group: 'Operations port',
+    meaning: 'port of health, metrics and console; each process on a machine needs its own port',
+  },
+  OPERATOR_TOKEN_FILE: {
+    group: 'Operations port',
+    meaning:
+      'a file with the token that the console demands: at least 16 characters, 8 of them different, no repetition and no row such as `abcdef`. Required when `OPS_HOST` is not a loopback address',
+    unset: 'the console asks for no token',
+  },
+  METRICS_TOKEN_FILE: {
+    group: 'Operations port',
+    meaning: 'a file with a token of the same strength, which `/metrics` then demands as `Authorization: Bearer TOKEN`',
+    unset: '`/metrics` asks for no token',
+  },
+  CONSOLE_HOSTS: {
+    group: 'Operations port',
+    meaning:
+      'names, separated by commas, under which browsers reach the console and Prometheus reaches `/metrics`, besides `localhost`, `127.0.0.1` and `OPS_HOST`',
+    unset: 'no other names',
+  },
+  DATA_DIR: {
+    group: 'Data and database',
+    meaning: 'folder of the embedded database, of generated keys and of the simulator; one process per folder',
+  },
+  DATABASE_URL: {
+    group: 'Data and database',
+    meaning:
+      'address of a PostgreSQL server of your own, 15 to 18: [what it needs](postgresql.md). Its user needs [few rights](postgresql.md#roles)',
+    unset: 'the embedded PostgreSQL in `DATA_DIR`',
+  },
+  DATABASE_URL_FILE: inFile('DATABASE_URL', 'Data and database'),
+  DATABASE_OWNER_URL: {
+    group: 'Data and database',
+    meaning:
+      'address of the same database as the role that owns the tables, for `nfse setup database`. A `serve` that has it makes the schema’s steps at its start',
+    unset: 'the user of `DATABASE_URL` makes the tables',
+  },
+  DATABASE_OWNER_URL_FILE: inFile('DATABASE_OWNER_URL', 'Data and database'),
+  DATABASE_POOL_SIZE: {
+    group: 'Data and database',
+    meaning:
+      'connections of one process, besides [18 that are fixed](scale.md#connections-to-postgresql); at most 30 with the embedded database',
+  },
+  DATABASE_STATEMENT_TIMEOUT_S: {
+    group: 'Data and database',
+    meaning: 'seconds after which the server ends a statement; the service gives up 2 s later',
+  },
+  DATABASE_LOCK_TIMEOUT_S: {
+    group: 'Data and database',
+    meaning: 'seconds that a statement waits for a lock; not above `DATABASE_STATEMENT_TIMEOUT_S`',
+  },
+  DATABASE_CONNECT_TIMEOUT_S: { group: 'Data and database', meaning: 'seconds for a new connection' },
+  EVENTSTORE_URL: {
+    group: 'Log and queue',
+    meaning: 'address of EventStoreDB 23.10 or later, which then holds the event log: [below](#eventstoredb)',
+    unset: 'the log is a table in PostgreSQL',
+  },
+  EVENTSTORE_URL_FILE: inFile('EVENTSTORE_URL', 'Log and queue'),
+  NATS_URL: {
+    group: 'Log and queue',
+    meaning: 'address of NATS JetStream 2.9 or newer, the queue between processes: [below](#nats)',
+    unset: 'the queue is inside the process',
+  },
+  NATS_URL_FILE: inFile('NATS_URL', 'Log and queue'),
+  ALLOW_PLAINTEXT_ENGINES: {
+    group: 'Log and queue',
+    meaning:
+      '1: PostgreSQL, EventStoreDB and NATS may be reached without TLS beyond this machine, for example over a network of their own ([TLS](postgresql.md#tls))',
+  },
+  MASTER_KEY_FILE: {
+    group: 'Keys',
+    meaning:
+      '32 bytes in base64, mode 0600, [one line per generation](keys.md#the-master-key). Required with `DATABASE_URL`',
+    unset: '`DATA_DIR/master.key`, made at the first start',
+  },
+  ANCHOR_DIR: {
+    group: 'Keys',
+    meaning: 'folder to which the log’s [daily anchors](audit.md#anchors) are written for you to publish',
+    unset: 'anchors are in the log only',
+  },
+  AUTHORIZER_TEST_URL: {
+    group: 'Authorizer',
+    meaning: 'base address of Sefin Nacional for test mode, `https://host/SefinNacional`',
+    unset: 'the simulator',
+  },
+  AUTHORIZER_LIVE_URL: {
+    group: 'Authorizer',
+    meaning: 'base address of Sefin Nacional for live mode, `https://host/SefinNacional`',
+    unset: 'the simulator',
+  },
+  SIMULATED_MODES: {
+    group: 'Authorizer',
+    meaning: 'modes whose authorizer address is a simulator’s; their documents say SIMULADO',
+    unset: 'no mode',
+  },
+  AUTHORIZER_CA_FILE: {
+    group: 'Authorizer',
+    meaning:
+      'PEM file with extra trust roots. A simulator’s authority in it is believed for simulated modes and for addresses of this machine alone',
+  },
+  AUTHORIZER_CONNECT_TIMEOUT_S: {
+    group: 'Authorizer',
+    meaning:
+      'seconds for a new connection: name service, TCP, first TLS handshake. When this time is up, nothing was sent',
+  },
+  AUTHORIZER_TIMEOUT_S: { group: 'Authorizer', meaning: 'seconds for one call, the connection included' },
+  LOOKUP_INTERVALS_S: {
+    group: 'Authorizer',
+    meaning: 'pauses before look-ups, in seconds, separated by commas; the last one repeats',
+  },
+  SWEEP_INTERVAL_S: { group: 'Authorizer', meaning: 'seconds between two sweeps' },
+  PARAMETERS_TEST_URL: {
+    group: 'Registers',
+    meaning:
+      'base address of the municipal parameters API for test mode; for a mode in `SIMULATED_MODES` the path is `parametrizacao` in place of `SefinNacional` ([ADR 18](../adr/0018-municipal-parameters-inform-and-rarely-decide.md))',
+    unset:
+      '`https://adn.<rest>/parametrizacao` where the authorizer’s host is `sefin.<rest>`, else `/parametrizacao` on the authorizer’s host',
+  },
+  PARAMETERS_LIVE_URL: {
+    group: 'Registers',
+    meaning: 'the same for live mode',
+    unset: 'as for test mode',
+  },
+  TAX_REGISTRY_URL: {
+    group: 'Registers',
+    meaning:
+      'source of customer names: `GET {url}/{cnpj}` answers `{"legal_name"}`. `https`, or an address of this machine; plain bytes, at most 64 kB, within 500 ms, no redirect',
+    unset: 'what `nfse registry put FILE.json` recorded',
+  },
+  QUEUED_TIMEOUT_S: window('how long an invoice may wait for its first attempt'),
+  PROCESSING_TIMEOUT_S: window('how long the outcome of a send may stay unknown'),
+  CANCELLATION_TIMEOUT_S: window('how long a cancellation may stay pending'),
+  IDEMPOTENCY_TTL_S: window('how long an Idempotency-Key protects its request'),
+  DUPLICATE_WINDOW_S: window('how long an equal request without a key is refused'),
+  TEST_RETENTION_S: window('how long a test invoice lives'),
+  DOWNLOAD_TOKEN_TTL_S: window('how long a download link opens'),
+  ALLOW_SHORT_WINDOWS: {
+    group: 'Time windows',
+    meaning: '1: the seven windows above may be shorter than their defaults, for rehearsals',
+  },
+  RECONCILE_SAMPLE_PERCENT: {
+    group: 'Reconciliation',
+    meaning:
+      'how many of a hundred issued invoices a round of the [reconciliation](monitoring.md#reconciliation) compares with the authorizer; all failed and indeterminate ones are compared. 0: no invoice is compared',
+  },
+  RECONCILE_PACE_S: { group: 'Reconciliation', meaning: 'seconds between two invoices, for each mode' },
+  RECONCILE_ROUND_S: {
+    group: 'Reconciliation',
+    meaning: 'seconds from the beginning of a round to the beginning of the next',
+  },
+  RECONCILE_SETTLED_S: { group: 'Reconciliation', meaning: 'younger invoices (in seconds) are not compared' },
+  RECONCILE_REACH_S: { group: 'Reconciliation', meaning: 'older invoices (in seconds) are not compared' },
+  SIMULATOR_HOST: {
+    group: 'Simulator',
+    meaning:
+      'address on which the [simulator](../simulator.md)’s mutual TLS port listens; beyond loopback its certificate names the machine too',
+  },
+  SIMULATOR_PORT: { group: 'Simulator', meaning: 'mutual TLS port; 0 takes a free one' },
+  SIMULATOR_CONTROL_PORT: { group: 'Simulator', meaning: 'control port, on loopback only; 0 takes a free one' },
+  SIMULATOR_CA_FILE: {
+    group: 'Simulator',
+    meaning: 'PEM file of further authorities whose client certificates the simulator accepts',
+  },
+  SIMULATOR_RENEGOTIATE: {
+    group: 'Simulator',
+    meaning:
+      '1: the simulator asks for the client’s certificate by TLS 1.2 renegotiation after the request, as Sefin does',
+  },
+  LOG_LEVEL: { group: 'Logging', meaning: 'least level of the JSON lines on stdout' },
+};

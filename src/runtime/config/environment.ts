@@ -1,0 +1,134 @@
+import * as v from 'valibot';
+import type { Mode } from '../../domain/shared/ids.js';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const whole = (min: number, max: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, 'must be a whole number'),
+    v.transform(Number),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  );
+
+const port = (fallback: string) => v.optional(whole(0, 65_535), fallback);
+const seconds = (fallback: number) => v.optional(whole(1, 31_536_000), String(fallback));
+const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
+
+const address = (...protocols: string[]) =>
+  v.pipe(
+    text,
+    v.check(
+      (url) => URL.canParse(url) && protocols.includes(new URL(url).protocol),
+      `must be a ${protocols.join(' or ')} address`,
+    ),
+  );
+
+const httpAddress = v.pipe(
+  address('http:', 'https:'),
+  v.transform((url) => url.replace(/\/+$/, '')),
+);
+
+const httpsAddress = v.pipe(
+  address('https:'),
+  v.transform((url) => url.replace(/\/+$/, '')),
+);
+
+const modeList = v.pipe(
+  v.string(),
+  v.regex(/^(?:test|live|test,live|live,test)?$/, 'must be test, live or test,live'),
+  v.transform((list) => (['live', 'test'] as const satisfies readonly Mode[]).filter((mode) => list.includes(mode))),
+);
+
+const hostList = v.pipe(
+  v.string(),
+  v.regex(/^(?:[A-Za-z0-9.:[\]-]+(?:,[A-Za-z0-9.:[\]-]+)*)?$/, 'must be host names separated by commas'),
+  v.transform((list) => list.split(',').flatMap((name) => (name === '' ? [] : [name.toLowerCase()]))),
+);
+
+/** Seconds. The limits of the contract; shorter ones need ALLOW_SHORT_WINDOWS, so that they are never set by accident. */
+export const SPEC_WINDOWS = {
+  QUEUED_TIMEOUT_S: 900,
+  PROCESSING_TIMEOUT_S: 3600,
+  CANCELLATION_TIMEOUT_S: 3600,
+  IDEMPOTENCY_TTL_S: 86_400,
+  DUPLICATE_WINDOW_S: 60,
+  TEST_RETENTION_S: 604_800,
+  DOWNLOAD_TOKEN_TTL_S: 900,
+} as const;
+
+/** The check of each variable alone; `combinationProblems` checks them together. */
+export const environment = v.object({
+  HOST: v.optional(text, '127.0.0.1'),
+  PORT: port('3000'),
+  OPS_HOST: v.optional(text, '127.0.0.1'),
+  OPS_PORT: port('3001'),
+  CONSOLE_HOSTS: v.optional(hostList, ''),
+  BASE_URL: v.optional(httpAddress),
+  DATA_DIR: v.optional(text, '.data'),
+  DATABASE_URL: v.optional(text),
+  DATABASE_OWNER_URL: v.optional(text),
+  ALLOW_PLAINTEXT_ENGINES: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
+  DATABASE_POOL_SIZE: v.optional(whole(10, 500), '20'),
+  DATABASE_STATEMENT_TIMEOUT_S: v.optional(whole(2, 600), '15'),
+  DATABASE_LOCK_TIMEOUT_S: v.optional(whole(1, 600), '10'),
+  DATABASE_CONNECT_TIMEOUT_S: v.optional(whole(1, 60), '5'),
+  EVENTSTORE_URL: v.optional(text),
+  NATS_URL: v.optional(text),
+  AUTHORIZER_TEST_URL: v.optional(httpsAddress),
+  AUTHORIZER_LIVE_URL: v.optional(httpsAddress),
+  PARAMETERS_TEST_URL: v.optional(httpsAddress),
+  PARAMETERS_LIVE_URL: v.optional(httpsAddress),
+  ANCHOR_DIR: v.optional(text),
+  AUTHORIZER_CA_FILE: v.optional(text),
+  TAX_REGISTRY_URL: v.optional(httpAddress),
+  MASTER_KEY_FILE: v.optional(text),
+  LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`), 'info'),
+  DOCS: v.optional(v.picklist(['on', 'off'], 'must be on or off'), 'on'),
+  MAX_CONNECTIONS: v.optional(whole(16, 10_000)),
+  RATE_WRITE_PER_MINUTE: v.optional(whole(60, 1_000_000), '60'),
+  RATE_READ_PER_MINUTE: v.optional(whole(300, 1_000_000), '300'),
+  QUEUED_TIMEOUT_S: seconds(SPEC_WINDOWS.QUEUED_TIMEOUT_S),
+  PROCESSING_TIMEOUT_S: seconds(SPEC_WINDOWS.PROCESSING_TIMEOUT_S),
+  CANCELLATION_TIMEOUT_S: seconds(SPEC_WINDOWS.CANCELLATION_TIMEOUT_S),
+  IDEMPOTENCY_TTL_S: seconds(SPEC_WINDOWS.IDEMPOTENCY_TTL_S),
+  DUPLICATE_WINDOW_S: seconds(SPEC_WINDOWS.DUPLICATE_WINDOW_S),
+  TEST_RETENTION_S: seconds(SPEC_WINDOWS.TEST_RETENTION_S),
+  DOWNLOAD_TOKEN_TTL_S: seconds(SPEC_WINDOWS.DOWNLOAD_TOKEN_TTL_S),
+  ALLOW_SHORT_WINDOWS: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
+  AUTHORIZER_CONNECT_TIMEOUT_S: v.optional(whole(1, 600), '10'),
+  AUTHORIZER_TIMEOUT_S: v.optional(whole(1, 600), '30'),
+  LOOKUP_INTERVALS_S: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,6}(,\d{1,6})*$/, 'must be whole seconds separated by commas'),
+      v.transform((list) => list.split(',').map(Number)),
+      v.check((list) => list.every((one) => one >= 1), 'every interval must be at least 1'),
+    ),
+    '30,60,120,300,600',
+  ),
+  SWEEP_INTERVAL_S: v.optional(whole(1, 3600), '5'),
+  RECONCILE_SAMPLE_PERCENT: v.optional(whole(0, 100), '10'),
+  RECONCILE_PACE_S: v.optional(whole(1, 3600), '10'),
+  RECONCILE_ROUND_S: seconds(86_400),
+  RECONCILE_SETTLED_S: seconds(3600),
+  RECONCILE_REACH_S: seconds(60 * 86_400),
+  SIMULATED_MODES: v.optional(modeList, ''),
+  SIMULATOR_HOST: v.optional(text, '127.0.0.1'),
+  SIMULATOR_PORT: port('0'),
+  SIMULATOR_CONTROL_PORT: port('0'),
+  SIMULATOR_CA_FILE: v.optional(text),
+  SIMULATOR_RENEGOTIATE: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
+});
+
+/** Variables whose value may come from a mounted file instead: `NAME_FILE`. */
+export const FROM_FILE = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'EVENTSTORE_URL', 'NATS_URL'] as const;
+
+/** All variables that the program reads; tests compare documents and files with this list. */
+export const variableNames: readonly string[] = [
+  ...Object.keys(environment.entries),
+  ...FROM_FILE.map((name) => `${name}_FILE`),
+  'OPERATOR_TOKEN_FILE',
+  'METRICS_TOKEN_FILE',
+];

@@ -1,0 +1,49 @@
+import { destination, type Logger, pino } from 'pino';
+import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/shared/ids.js';
+import type { RequestSummary } from '../../http/deps.js';
+import type { Config } from './config.js';
+
+export type { Logger };
+
+const FLUSH_MS = 100;
+const BUFFER_BYTES = 4_096;
+
+/**
+ * A logger of JSON lines. Lines hold named, harmless fields only; of an error its name and code, never a text with data. Lines are written in blocks,
+ * at most 100 ms late, because a write per request would cost as much as the request.
+ */
+export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stderr'): Logger => {
+  const lines = destination({ fd: stream === 'stdout' ? 1 : 2, sync: true, minLength: BUFFER_BYTES });
+  setInterval(() => lines.flush(), FLUSH_MS).unref();
+  process.on('exit', () => lines.flushSync());
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+};
+
+/**
+ * The fields of an error that may be logged. Engines put values of the statement into `detail` and `where`, libraries put input into messages;
+ * therefore only the class, the code and the place in this code.
+ */
+export const faultFields = (error: unknown): { error: string; code?: string; at?: string } => {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const at = /\n\s+at (?:.*\()?(?:file:\/\/)?[^\n]*?((?:src|projections)\/[^\n)]+)/.exec(error.stack ?? '')?.[1];
+  return { error: error.name, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) };
+};
+
+/** The log line of a request. An invoice is shown by its public id. */
+export const requestFields = ({ requestId, invoiceId, keyId, durationMs, ...summary }: RequestSummary) => ({
+  request_id: requestId,
+  ...summary,
+  duration_ms: Math.round(durationMs * 1000) / 1000,
+  ...(keyId === undefined ? {} : { key_id: keyId }),
+  ...invoiceField(invoiceId),
+});
+
+/** The stream of a worker's fault; an invoice also by its public id. */
+export const streamFields = (stream: StreamName) => ({
+  stream,
+  ...invoiceField(parseInvoiceStream(stream)?.invoiceId),
+});
+
+const invoiceField = (invoiceId: InvoiceId | undefined): { invoice_id?: string } =>
+  invoiceId === undefined ? {} : { invoice_id: publicInvoiceId(invoiceId) };

@@ -1,0 +1,135 @@
+import { availableParallelism } from 'node:os';
+import { createAuthorizer } from '../../adapters/authorizer/client.js';
+import type { Reader, ReadingJob } from '../../adapters/authorizer/reading.js';
+import { type ReadingAnswer, readInThreads } from '../../adapters/authorizer/reading.js';
+import { readTrustRoots, sefinTrustRoots } from '../../adapters/authorizer/trust-roots.js';
+import type { Mode } from '../../domain/shared/ids.js';
+import { createThreadPool, JobFailed } from '../../lib/thread-pool.js';
+import type { Authorizer, Caller } from '../../ports/authorizer.js';
+import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import type { Clock } from '../../ports/clock.js';
+import { isSimulatorAuthority, type Simulator } from '../../simulator/start.js';
+import { isLoopbackInUrl } from '../config/checks.js';
+import { type Config, simulatedModes } from '../config/config.js';
+import type { Runner } from './runner.js';
+
+/**
+ * Certificate authorities that all clients of the national system trust in this mode, beside the public roots. The authority of a simulator is
+ * trusted for simulated modes and addresses of this machine only, also when AUTHORIZER_CA_FILE holds it, because its key lies on a local disk. Throws
+ * `TrustRootsUnusable`.
+ */
+export const trustRoots = async (
+  config: Config,
+  simulator: Pick<Simulator, 'caPem'> | undefined,
+  mode: Mode,
+): Promise<readonly string[]> => {
+  const isOurs = config.authorizer[mode] === undefined && simulator !== undefined;
+  const named = config.authorizerCaFile === undefined ? [] : await readTrustRoots(config.authorizerCaFile);
+  const isSimulated = simulatedModes(config).includes(mode) || isOfThisMachine(config.authorizer[mode]);
+  return [
+    ...sefinTrustRoots(),
+    ...(isOurs ? [simulator.caPem] : []),
+    ...named.filter((root) => isSimulated || !isSimulatorAuthority(root)),
+  ];
+};
+
+/** The national system is never on this machine: a local address is a simulator, whose authority an operator configured. */
+const isOfThisMachine = (address: string | undefined): boolean =>
+  address !== undefined && isLoopbackInUrl(new URL(address).hostname);
+
+type AuthorizerParts = {
+  config: Config;
+  clock: Clock;
+  runner: Runner;
+  simulator: Pick<Simulator, 'urls' | 'caPem'> | undefined;
+  certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
+};
+
+/** Returns an authorizer with one client per mode, each with its own trust roots. A mode without an address answers that it was not reached. */
+export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer> => {
+  const read = openReadingThreads(parts.runner);
+  const clients = { live: await openClient(parts, read, 'live'), test: await openClient(parts, read, 'test') };
+  return {
+    sendDps: async (caller, bytes, deadlineAt) =>
+      (await clients[caller.mode]?.sendDps(caller, bytes, deadlineAt)) ?? notSent,
+    findByDps: async (caller, id, until) => (await clients[caller.mode]?.findByDps(caller, id, until)) ?? notLookedUp,
+    findByAccessKey: async (caller, key) => (await clients[caller.mode]?.findByAccessKey(caller, key)) ?? notLookedUp,
+    sendCancellation: async (caller, key, bytes, deadlineAt) =>
+      (await clients[caller.mode]?.sendCancellation(caller, key, bytes, deadlineAt)) ?? notSent,
+    findCancellation: async (caller, key, until) =>
+      (await clients[caller.mode]?.findCancellation(caller, key, until)) ?? notLookedUp,
+  };
+};
+
+const openClient = async (
+  { config, clock, runner, simulator, certificateOf }: AuthorizerParts,
+  read: Reader,
+  mode: Mode,
+): Promise<Authorizer | undefined> => {
+  const { address, trustRootsPem } = await authorizerAddress(config, simulator, mode);
+  if (address === undefined) return undefined;
+  const client = createAuthorizer({
+    addresses: { live: address, test: address },
+    trustRootsPem,
+    connectTimeoutMs: config.authorizerConnectTimeoutMs,
+    timeoutMs: config.limits.sendSeconds * 1000,
+    certificateOf,
+    now: () => clock.now(),
+    read,
+  });
+  runner.onStop(`authorizer connections of ${mode} mode`, () => client.close());
+  return client;
+};
+
+/** The address of a mode and the authorities trusted there; an undefined address means that this process cannot reach the mode. */
+export const authorizerAddress = async (
+  config: Config,
+  simulator: AuthorizerParts['simulator'],
+  mode: Mode,
+): Promise<{ address: string | undefined; trustRootsPem: readonly string[] }> => ({
+  address: config.authorizer[mode] ?? simulator?.urls[mode],
+  trustRootsPem: await trustRoots(config, simulator, mode),
+});
+
+const reason = 'this process has no authorizer for the mode';
+const notSent = { kind: 'not_sent', reason, codes: [], certificateRefused: false } as const;
+const notLookedUp = { kind: 'inconclusive', reason } as const;
+
+/** Reading a note takes milliseconds; the rest is for starting a thread while every core is busy. */
+const READ_WITHIN_MS = 20_000;
+
+/** All answers share one queue: the issuers bound how many calls are under way. */
+const OWNER = 'answers';
+
+/** Several times what the largest accepted document needs. */
+const HEAP_MB = 128;
+
+/**
+ * Reads the authorizer's answers outside the event loop that serves clients (ADR 31). The threads start when first needed and end with the process.
+ */
+export const openReadingThreads = (
+  runner: Pick<Runner, 'onStop'>,
+  { file = threadFile(), timeoutMs = READ_WITHIN_MS }: { file?: URL; timeoutMs?: number } = {},
+): Reader => {
+  const pool = createThreadPool<ReadingJob, ReadingAnswer>({
+    what: 'answers to be read',
+    file,
+    workers: Math.max(1, Math.min(2, availableParallelism() - 1)),
+    waitMs: 2 * READ_WITHIN_MS,
+    timeoutMs,
+    heapMb: HEAP_MB,
+  });
+  runner.onStop('reading threads', () => pool.close());
+  // The pool retries the job of a thread that died. A job that timed out is given to another thread once, here.
+  const again = (job: ReadingJob) => (error: unknown) => {
+    if (error instanceof JobFailed && error.reason === 'timeout') return pool.run(OWNER, job);
+    throw error;
+  };
+  return readInThreads((job) => pool.run(OWNER, job).catch(again(job)));
+};
+
+// The service runs from TypeScript in development and from compiled JavaScript once built.
+const threadFile = (): URL => {
+  const name = import.meta.url.endsWith('.ts') ? 'reading-thread.source.mjs' : 'reading-thread.js';
+  return new URL(`../../adapters/authorizer/${name}`, import.meta.url);
+};

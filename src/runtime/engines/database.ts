@@ -1,0 +1,173 @@
+import pg from 'pg';
+import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
+import { type DataDirLock, lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
+import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
+import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
+import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
+import { checkSchema, checkServer } from '../../adapters/sql/database-checks.js';
+import { MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
+import { migrations } from '../../adapters/sql/migrations/index.js';
+import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
+import { grantService } from '../../adapters/sql/roles.js';
+import { counted } from '../../lib/counted.js';
+import { pause } from '../../lib/pause.js';
+import type { Config } from '../config/config.js';
+import type { Logger } from '../config/logger.js';
+import type { Runner } from './runner.js';
+
+/** Milliseconds that `serve` waits for the lock of the folder, and a command for the database of the process that holds it. */
+const LOCK_WAIT_MS = 10_000;
+
+/** Addresses of one database. Without an `owner` the user of `service` makes the schema's steps, if it may. */
+type DatabaseAddresses = { service: string; owner: string | undefined };
+
+export type DatabaseServerOptions = {
+  config: Config;
+  logger: Logger;
+  runner: Runner;
+  /** A command stops the database that it started only when no other process uses it any more. */
+  startedFor: 'serve' | 'command';
+};
+
+/** Returns the configured database, otherwise the embedded server of the data folder, which is started if none runs. */
+export const openDatabaseServer = async (options: DatabaseServerOptions): Promise<DatabaseAddresses> => {
+  const { config, startedFor } = options;
+  if (config.databaseUrl !== undefined) return { service: config.databaseUrl, owner: config.databaseOwnerUrl };
+  // Checked before locking, because the lock would leave a folder behind that cannot be used.
+  await prepareDataDir(config.dataDir, chooseOsUser());
+  if (startedFor === 'serve')
+    return await startOwn(options, await lockDataDir(config.dataDir, { waitMs: LOCK_WAIT_MS }));
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    const lock = await lockDataDir(config.dataDir, { waitMs: 0 }).catch((error: unknown) => {
+      if (error instanceof EmbeddedPostgresError) return error;
+      throw error;
+    });
+    if (!(lock instanceof Error)) return await startOwn(options, lock);
+    const running = await readEmbeddedAddresses(config.dataDir);
+    if (running !== 'one_user' && running !== undefined && (await acceptsConnections(running.service))) return running;
+    if (Date.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
+    await pause(100);
+  }
+};
+
+const OLDER = 'the service that runs on DATA_DIR is of an older version: restart it with this version';
+
+const startOwn = async (
+  { config, logger, runner, startedFor }: DatabaseServerOptions,
+  lock: DataDirLock,
+): Promise<DatabaseAddresses> => {
+  runner.onStop('data folder lock', () => lock.release());
+  const server = await startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    lock,
+    log: (line) => logger.debug({ msg: 'postgres', line }),
+  });
+  server.onExit(() => logger.error({ msg: 'the embedded database ended and is being restarted' }));
+  runner.onStop('embedded database', async () => {
+    if (startedFor === 'command') await waitUntilUnused(server.superuserConnectionString);
+    await server.stop();
+  });
+  return { service: server.connectionString, owner: server.ownerConnectionString };
+};
+
+const acceptsConnections = async (connectionString: string): Promise<boolean> => {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+};
+
+/** Another command may still use this database and gets a moment to finish. Only a superuser sees the sessions of all users. */
+const waitUntilUnused = async (connectionString: string): Promise<void> => {
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    while (Date.now() < deadline) {
+      const { rows } = await client.query<{ others: number }>(
+        `select count(*)::int as others from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      );
+      if ((rows[0]?.others ?? 0) === 0) return;
+      await pause(100);
+    }
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+};
+
+/**
+ * Checks that the database can be used and brings its schema up to this program's. The owner makes the schema's steps and grants the service its
+ * rights. Without an owner the service's user makes them. Returns the steps made; throws `MigrationError` when the user may not.
+ */
+export const prepareDatabase = async (
+  { service, owner }: DatabaseAddresses,
+  limits: SessionLimits,
+): Promise<readonly number[]> => {
+  if (owner === undefined) return await withPool(service, limits, prepareAlone);
+  return await withPool(owner, limits, async (pool) => {
+    await checkServer(pool);
+    const serviceUser = await withPool(service, limits, userOf);
+    if (serviceUser === (await userOf(pool))) throw new MigrationError(ONE_USER);
+    await checkOwner(pool);
+    const made = await migrate(pool, migrations);
+    await grantService(pool, serviceUser);
+    await checkSchema(pool);
+    return made;
+  });
+};
+
+const ONE_USER = 'DATABASE_URL and DATABASE_OWNER_URL name one user: the service must not be the owner of its tables';
+
+const prepareAlone = async (pool: pg.Pool): Promise<readonly number[]> => {
+  await checkServer(pool);
+  const missing = await pendingMigrations(pool, migrations);
+  if (missing.length > 0 && !(await mayCreate(pool)))
+    throw new MigrationError(
+      `the database lacks ${counted(missing.length, 'step')} of its schema, which the user of DATABASE_URL may not make: run nfse setup database, or set DATABASE_OWNER_URL`,
+    );
+  const made = await migrate(pool, migrations);
+  await checkSchema(pool);
+  return made;
+};
+
+/** A pool of `max` connections (default 1) whose statements may take as long as they need. */
+export const openPatientPool = ({
+  max = 1,
+  ...options
+}: Omit<PoolOptions, 'max' | 'statementTimeoutMs' | 'lockTimeoutMs'> & { max?: number }): pg.Pool =>
+  openPool({ ...options, max, statementTimeoutMs: 0, lockTimeoutMs: 0 });
+
+/** Runs work on a separate connection without time limits: a step may take long, and a second process waits for it. */
+const withPool = async <T>(
+  connectionString: string,
+  limits: SessionLimits,
+  work: (pool: pg.Pool) => Promise<T>,
+): Promise<T> => {
+  const pool = openPatientPool({ ...limits, connectionString, applicationName: 'nfse-migrations' });
+  return await work(pool).finally(() => pool.end());
+};
+
+const mayCreate = async (pool: pg.Pool): Promise<boolean> => {
+  const { rows } = await pool.query<{ may: boolean }>(`select has_schema_privilege(current_schema(), 'create') as may`);
+  return rows[0]?.may === true;
+};
+
+const checkOwner = async (pool: pg.Pool): Promise<void> => {
+  const { rows } = await pool.query<{ foreign: boolean }>(
+    `select not pg_has_role(relowner, 'usage') as foreign from pg_class where oid = to_regclass('schema_migrations')`,
+  );
+  if (rows[0]?.foreign === true)
+    throw new MigrationError('the user of DATABASE_OWNER_URL does not own the tables: run nfse setup database');
+};
+
+const userOf = async (pool: pg.Pool): Promise<string> =>
+  (await pool.query<{ name: string }>('select current_user as name')).rows[0]?.name ?? '';

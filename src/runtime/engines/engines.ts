@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import type pg from 'pg';
+import { checkRegistry, registry } from '../../../projections/registry.js';
+import type { EventStoreEventLog } from '../../adapters/eventlog-eventstoredb/event-log.js';
+import { postgresEventLog } from '../../adapters/eventlog-postgres/event-log.js';
+import { createPostgresGuards, type PostgresGuards } from '../../adapters/guards-postgres/guards.js';
+import { createReadModel } from '../../adapters/read-model-postgres/read-model.js';
+import { openPool, type SessionLimits } from '../../adapters/sql/pool.js';
+import { createCertificateVault } from '../../adapters/vault/certificate-vault.js';
+import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
+import { listGenerations } from '../../adapters/vault/key-registry.js';
+import { type Keyring, openKeyring } from '../../adapters/vault/keyring.js';
+import { adviceWithoutFile } from '../../adapters/vault/master-key.js';
+import { createSealingKeys, type VaultSealingKeys } from '../../adapters/vault/sealing-keys.js';
+import { createEventStore, type EventStore } from '../../app/event-store/event-store.js';
+import { pause } from '../../lib/pause.js';
+import type { CertificateVault } from '../../ports/certificate-vault.js';
+import type { Clock } from '../../ports/clock.js';
+import type { EventLog } from '../../ports/event-log.js';
+import type { ReadModel } from '../../ports/read-model.js';
+import { checkProjectedLog, prepareProjections } from '../../projector/projector.js';
+import type { Config } from '../config/config.js';
+import type { Logger } from '../config/logger.js';
+import { type DatabaseServerOptions, openDatabaseServer, prepareDatabase } from './database.js';
+import type { Runner } from './runner.js';
+
+/**
+ * Lease of a claim: how long a repeated request waits when the process of the first one died. If the first owner still works, both use the same
+ * command id and invoice id, so a short lease risks no second invoice.
+ */
+const IDEMPOTENCY_LEASE_SECONDS = 5;
+
+/** Each connection is held for one short statement. */
+const GUARD_CONNECTIONS = 8;
+
+/** The engines that every role and every operator command use. */
+export type Engines = {
+  pool: pg.Pool;
+  log: EventLog;
+  store: EventStore;
+  guards: PostgresGuards;
+  sealingKeys: VaultSealingKeys;
+  vault: CertificateVault;
+  readModel: ReadModel;
+  keyring: Keyring;
+};
+
+type EngineOptions = DatabaseServerOptions & {
+  clock: Clock;
+  decorateStore?: (store: EventStore) => EventStore;
+  /** Set by the rebuild that repairs it; all others refuse rows that were made from another log. */
+  readModelOfAnyLog?: true;
+};
+
+/** Name of the database sessions of every process that has the engines open. One is always open, because the process watches its keys. */
+export const SERVICE_SESSION = 'nfse';
+
+/** Opens the engines in the order lock, database, migrations, keys. The runner closes them in reverse order. */
+export const openEngines = async (options: EngineOptions): Promise<Engines> => {
+  const { config, clock, logger, runner, decorateStore = (store) => store } = options;
+  checkRegistry(registry);
+  const addresses = await openDatabaseServer(options);
+  const connectionString = addresses.service;
+  const onIdleError = (): void => {
+    if (!runner.stopping.aborted) logger.warn({ msg: 'a database connection was lost' });
+  };
+  const { poolSize, limits } = config.database;
+  await prepareDatabase(addresses, limits);
+  const server = { connectionString, onIdleError, ...limits };
+  const pool = openPool({ ...server, max: poolSize, applicationName: SERVICE_SESSION });
+  runner.onStop('database pool', () => pool.end());
+  // A lost guard row delays or refuses a request and never issues twice, so these commits do not wait for the disk.
+  const guardPool = openPool({
+    ...server,
+    max: GUARD_CONNECTIONS,
+    applicationName: 'nfse-guards',
+    synchronousCommit: false,
+  });
+  runner.onStop('guard pool', () => guardPool.end());
+  const keyring = await openMasterKeys(config, pool, clock);
+  watchMasterKeys(keyring, logger, runner);
+  const log = await openEventLog(config, { connectionString, limits, onIdleError }, runner);
+  await prepareProjections(pool, log, clock, registry.projections);
+  if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, registry.projections);
+  const sealingKeys = createSealingKeys({ keyring, db: pool, clock });
+  return {
+    pool,
+    log,
+    store: decorateStore(createEventStore(log, sealingKeys)),
+    guards: createPostgresGuards(guardPool, {
+      idempotencyTtlSeconds: config.idempotencySeconds,
+      leaseSeconds: IDEMPOTENCY_LEASE_SECONDS,
+    }),
+    sealingKeys,
+    vault: createCertificateVault(pool, keyring, clock),
+    readModel: createReadModel(pool),
+    keyring,
+  };
+};
+
+/** The key file is created at the first start only; later a missing file is a fault. */
+const openMasterKeys = async (
+  { masterKeyFile, masterKeyMayBeMade }: Config,
+  db: pg.Pool,
+  clock: Clock,
+): Promise<Keyring> => {
+  const registered = await listGenerations(db);
+  // A fresh key opens no sealed row, and its file would be where the lost one must be restored.
+  if (registered.length > 0 && !existsSync(masterKeyFile))
+    throw new MasterKeyUnusable(
+      `the master key file ${masterKeyFile} is missing and this database was sealed with it: restore your copy (${adviceWithoutFile(masterKeyFile, registered)})`,
+    );
+  await loadMasterKeys(masterKeyFile, { createIfMissing: masterKeyMayBeMade });
+  const readFile = () => loadMasterKeys(masterKeyFile, { createIfMissing: false });
+  return await openKeyring({ readFile, file: masterKeyFile, db, clock });
+};
+
+/** Milliseconds. What an operator changes takes effect within 2 s. */
+const EVERY_MS = 1_000;
+
+/** Takes up a rotation of the master key without a restart. A problem of the key file is logged once, when it begins. */
+const watchMasterKeys = (keyring: Keyring, logger: Logger, runner: Runner): void => {
+  const watch = async (): Promise<void> => {
+    let logged = '';
+    let sealing = keyring.sealing().generation;
+    while (!runner.stopping.aborted) {
+      await pause(EVERY_MS, runner.stopping);
+      if (runner.stopping.aborted) return;
+      const problem = (await keyring.refresh()).join('; ');
+      if (problem !== logged && problem !== '') logger.error({ msg: 'the master key file is not complete', problem });
+      logged = problem;
+      // While the key file has a problem there may be no sealing generation; the problem was already logged.
+      const generation = problem === '' ? keyring.sealing().generation : sealing;
+      if (generation !== sealing)
+        logger.info({ msg: 'a new generation of the master key is in use for sealing', generation });
+      sealing = generation;
+    }
+  };
+  // Stopping does not wait for it: a silent database would delay the stop.
+  void watch();
+};
+
+type Database = { connectionString: string; limits: SessionLimits; onIdleError: () => void };
+
+/** Opens EventStoreDB if `EVENTSTORE_URL` is set, otherwise the log table of the database. */
+export const openEventLog = async (
+  { eventStoreUrl }: Config,
+  database: Database,
+  runner: Runner,
+): Promise<EventLog> => {
+  const log = eventStoreUrl === undefined ? postgresEventLog(database) : await eventStoreLog(eventStoreUrl);
+  runner.onStop('event log', () => log.close());
+  return log;
+};
+
+/** Imported on use: the client takes a third of a command's start time, and most installations do not need it. */
+const eventStoreLog = async (url: string): Promise<EventStoreEventLog> => {
+  const { createEventStoreEventLog } = await import('../../adapters/eventlog-eventstoredb/event-log.js');
+  return createEventStoreEventLog({ url });
+};

@@ -1,0 +1,33 @@
+import { createDocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
+import type { IssuerNotice } from '../../app/issuing/deps.js';
+import type { Clock } from '../../ports/clock.js';
+import { faultFields, type Logger, streamFields } from '../config/logger.js';
+import type { Engines } from './engines.js';
+
+/** Notices that are stored, so that `nfse doctor` reports them for days, from whatever process they came. */
+const LASTING: ReadonlySet<IssuerNotice['notice']> = new Set(['signature_unverified', 'document_altered']);
+
+/**
+ * Returns a function that reports a notice to log and metrics and stores lasting ones. It resolves once the notice is stored and never rejects. A
+ * command has no metrics.
+ */
+export const createNoticeTeller = ({
+  pool,
+  clock,
+  logger,
+  metrics,
+}: Pick<Engines, 'pool'> & {
+  clock: Clock;
+  logger: Logger;
+  metrics?: { notice(kind: IssuerNotice['notice']): void };
+}): ((notice: IssuerNotice) => Promise<void>) => {
+  const alarms = createDocumentAlarms(pool);
+  return async ({ stream, ...notice }) => {
+    metrics?.notice(notice.notice);
+    logger.warn({ msg: 'issuing', ...streamFields(stream), ...notice });
+    if (!LASTING.has(notice.notice)) return;
+    await alarms.note(notice.notice, notice.detail ?? '', stream, clock.now()).catch((error: unknown) => {
+      logger.warn({ msg: 'an alarm could not be stored for doctor', ...streamFields(stream), ...faultFields(error) });
+    });
+  };
+};

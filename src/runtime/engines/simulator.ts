@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type pg from 'pg';
+import * as v from 'valibot';
+import { leaderSession } from '../../adapters/sql/leader-lock.js';
+import type { Mode } from '../../domain/shared/ids.js';
+import { writeWhole } from '../../lib/write-whole.js';
+import type { Clock } from '../../ports/clock.js';
+import { type Simulator, simulatorAuthority, startSimulator } from '../../simulator/start.js';
+import { isCustomerCountry, serviceCodeDescription, shippedCatalogue } from '../../tables/catalogue.js';
+import { municipalityByCode } from '../../tables/municipalities.js';
+import { isLoopback } from '../config/checks.js';
+import type { Config } from '../config/config.js';
+import { SPEC_WINDOWS } from '../config/environment.js';
+import type { Logger } from '../config/logger.js';
+import type { Runner } from './runner.js';
+
+const address = v.object({ live: v.string(), test: v.string() });
+
+const fileOf = (folder: string): string => join(folder, 'address.json');
+
+/** Writes the addresses of this folder's simulator for operator commands; the file is replaced as a whole at each start. */
+const writeSimulatorAddress = (folder: string, urls: Record<Mode, string>): Promise<void> =>
+  writeWhole(fileOf(folder), JSON.stringify({ live: urls.live, test: urls.test }), 0o600);
+
+/** Undefined when no simulator ever ran here. It may have ended since, which callers must handle. */
+const readSimulatorAddress = async (folder: string): Promise<Record<Mode, string> | undefined> => {
+  try {
+    return v.parse(address, JSON.parse(await readFile(fileOf(folder), 'utf8')));
+  } catch {
+    return undefined;
+  }
+};
+
+export const simulatorFolder = (config: Config): string => join(config.dataDir, 'simulator');
+
+/** Seconds by which the simulator keeps a note longer than the service keeps the test invoice. */
+const A_DAY = 86_400;
+
+/** Starts the simulator, inside the service or as its own program. Both use the same folder, so that the ledger survives a restart. */
+export const openSimulator = async (
+  config: Config,
+  clock: Clock,
+  logger: Logger,
+  runner: Runner,
+): Promise<Simulator> => {
+  const { host, port, controlPort, clientCaFile, renegotiate } = config.simulator;
+  const simulator = await startSimulator({
+    folder: simulatorFolder(config),
+    host,
+    // Callers on another machine use this machine's name.
+    serverNames: isLoopback(host) ? [] : [hostname()],
+    port,
+    controlPort,
+    renegotiate,
+    clock,
+    testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + A_DAY,
+    tables: {
+      serviceCode: (code) => {
+        const description = serviceCodeDescription(code);
+        return description === undefined ? undefined : { description };
+      },
+      isNbs: shippedCatalogue.isNbs,
+      municipality: municipalityByCode,
+      isForeignCountry: isCustomerCountry,
+    },
+    ...(clientCaFile === undefined ? {} : { extraClientCaPem: await readFile(clientCaFile, 'utf8') }),
+    log: (line) => logger.debug({ msg: 'simulator', ...line }),
+  });
+  runner.onStop('simulator', () => simulator.close());
+  await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
+  return simulator;
+};
+
+/** Thrown when another process on this database runs a simulator: two ledgers could "prove" a false absence. */
+export class SimulatorElsewhere extends Error {
+  override readonly name = 'SimulatorElsewhere';
+}
+
+/** Starts the simulator; throws `SimulatorElsewhere` while another process on this database runs one. */
+export const openOnlySimulator = async (
+  { config, clock, logger }: { config: Config; clock: Clock; logger: Logger },
+  { pool }: { pool: pg.Pool },
+  runner: Runner,
+) => {
+  // No lease: a frozen simulator continues with its ledger when it resumes, so no other may start in the meantime.
+  const session = leaderSession(pool, 'none');
+  runner.onStop('simulator lock', () => session.close());
+  if ((await session.tryLead('simulator')) === undefined) {
+    throw new SimulatorElsewhere(
+      'another process on this database runs the simulator: set AUTHORIZER_TEST_URL and AUTHORIZER_LIVE_URL, or give this process other roles than issuer',
+    );
+  }
+  return await openSimulator(config, clock, logger, runner);
+};
+
+/** Address and authority of the simulator that last started on this data folder; undefined when none ever did. */
+export const runningSimulator = async (
+  config: Config,
+  clock: Clock,
+): Promise<Pick<Simulator, 'urls' | 'caPem'> | undefined> => {
+  const urls = await readSimulatorAddress(simulatorFolder(config));
+  return urls === undefined ? undefined : { urls, caPem: await simulatorAuthority(simulatorFolder(config), clock) };
+};

@@ -1,0 +1,37 @@
+import { createMemoryQueue } from '../../adapters/queue-memory/memory-queue.js';
+import type { Clock } from '../../ports/clock.js';
+import type { WorkQueue } from '../../ports/work-queue.js';
+import type { Config, Role } from '../config/config.js';
+import type { Logger } from '../config/logger.js';
+import type { Runner } from './runner.js';
+
+/** The queue of this process: NATS between processes, or one in memory that relay and issuer must share. */
+export type OpenedQueue = WorkQueue & {
+  /** True when work items survive this process, so that the next relay continues from the stored position. */
+  isDurable: boolean;
+  status(): { ok: true } | { ok: false; reason: string };
+};
+
+const USED_BY: readonly Role[] = ['relay', 'issuer', 'sweeper'];
+
+export const openWorkQueue = async (
+  { natsUrl }: Config,
+  roles: readonly Role[],
+  { clock, logger, runner }: { clock: Clock; logger: Logger; runner: Runner },
+): Promise<OpenedQueue> => {
+  if (natsUrl === undefined || !roles.some((role) => USED_BY.includes(role))) {
+    return { ...createMemoryQueue(clock), isDurable: false, status: () => ({ ok: true }) };
+  }
+  // Imported on use, like the client of the event log.
+  const { createNatsQueue } = await import('../../adapters/queue-nats/nats-queue.js');
+  const queue = await createNatsQueue({
+    servers: natsUrl,
+    clock,
+    notify: ({ kind, ...notice }) => {
+      if (kind === 'delivered' || kind === 'concluded') return;
+      logger[kind === 'connected' ? 'info' : 'warn']({ msg: 'work queue', notice: kind, ...notice });
+    },
+  });
+  runner.onStop('work queue', () => queue.close());
+  return { ...queue, isDurable: true };
+};

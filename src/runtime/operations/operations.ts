@@ -1,0 +1,80 @@
+import { registry } from '../../../projections/registry.js';
+import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
+import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import { openPool } from '../../adapters/sql/pool.js';
+import { checkVault } from '../../adapters/vault/certificate-vault.js';
+import { createLag } from '../../app/read/lag.js';
+import { projectionStatus, rowsOfOtherVersions } from '../../projector/status.js';
+import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
+import { faultFields } from '../config/logger.js';
+import type { Parts } from '../roles/parts.js';
+import { openConsole } from './console.js';
+import { startOpsServer } from './ops-server.js';
+import { createReadiness, type ServiceState } from './readiness.js';
+
+const CONNECTIONS = 4;
+const ANSWER_MS = 2_000;
+
+/** Serves health, metrics and the console on the operations port. Returns the port that was taken. */
+export const startOperations = async (parts: Parts, state: ServiceState): Promise<number> => {
+  const { config, clock, engines, guards, logger, metrics, queue, runner } = parts;
+  const { log, keyring } = engines;
+  const db = openOwnPool(parts);
+  const watch = createMonitoringReads(db);
+  const lag = createLag(log, clock);
+  const statuses = () => projectionStatus(registry.projections, { db, log, clock, lag });
+  const readiness = createReadiness({
+    state,
+    watch,
+    logHead: () => log.head(),
+    queueStatus: () => queue.status(),
+    projections: async () => ({
+      statuses: await statuses(),
+      others: await rowsOfOtherVersions(db, registry.projections),
+    }),
+    guards: () => guards.current(),
+    vault: () => checkVault(db, keyring),
+  });
+  metrics.watch({
+    readiness,
+    projections: statuses,
+    isHalted: (name) => state.halted.has(name) || state.halted.has('projector'),
+    parameters: createParametersCache(db),
+    queue,
+    watch,
+    clock,
+  });
+  const maxConnections = connectionLimits(openFilesLimit(), config.database.poolSize).ops;
+  const server = await startOpsServer(
+    { ...config.ops, maxConnections },
+    {
+      readiness,
+      isStarted: () => state.phase !== 'starting',
+      scrape: metrics.scrape,
+      metrics: { hosts: config.consoleHosts, token: config.metricsToken },
+      console: openConsole(parts, { state, watch, readiness, statuses }),
+      onFault: (error) => logger.error({ msg: 'a request to the operations port failed', ...faultFields(error) }),
+      onDrop: warnOfDrops(logger, 'operations'),
+    },
+  );
+  runner.onStop('operations server', () => server.close());
+  return server.port;
+};
+
+/** A pool for probes: they do not wait behind the service's work, take none of its connections, and give up on a silent server. */
+const openOwnPool = ({ engines, runner, logger }: Parts) => {
+  const { connectionString = '' } = engines.pool.options;
+  const pool = openPool({
+    connectionString,
+    max: CONNECTIONS,
+    applicationName: 'nfse-operations',
+    statementTimeoutMs: ANSWER_MS,
+    connectTimeoutMs: ANSWER_MS,
+    answerTimeoutMs: ANSWER_MS,
+    onIdleError: () => {
+      if (!runner.stopping.aborted) logger.debug({ msg: 'a database connection of the operations port was lost' });
+    },
+  });
+  runner.onStop('operations pool', () => pool.end());
+  return pool;
+};

@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isOurHost, sameSecret } from '../../console/access.js';
+import { hasSecondHost } from '../../http/raw-answer.js';
+import type { Scrape } from '../metrics/metrics.js';
+import type { Readiness } from './readiness.js';
+
+export type OpsServer = { port: number; close(): Promise<void> };
+
+/** Every source must answer in bounded time: a probe without an answer does not say why. */
+type OpsSources = {
+  readiness(): Promise<Readiness>;
+  /** True from the first moment of serving, also while draining. */
+  isStarted(): boolean;
+  scrape(): Promise<Scrape>;
+  /** Answers everything below `/console`, for every method. */
+  console?: (request: IncomingMessage, response: ServerResponse) => unknown;
+  /** The metrics may be read under these host names and those of loopback, or with the token under any name. */
+  metrics: { hosts: readonly string[]; token: string | undefined };
+  onFault(error: unknown): void;
+  /** A connection beyond `maxConnections` was closed at once. */
+  onDrop?(): void;
+};
+
+type Answer = { status: number; contentType: string; text: string; headers?: Record<string, string> };
+
+/**
+ * Serves `/health/live`, `/health/ready`, `/health/startup`, `/metrics` and the support console on the operations port. The health pages need no
+ * authentication; the console has its own.
+ */
+export const startOpsServer = async (
+  { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
+  sources: OpsSources,
+): Promise<OpsServer> => {
+  const server = createServer(async (request, response) => {
+    if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    if (sources.console !== undefined && isOfConsole(path)) return void sources.console(request, response);
+    const answer = await answerTo(request, path, sources).catch((error: unknown) => {
+      sources.onFault(error);
+      return json(500, { error: 'failed' });
+    });
+    send(response, answer);
+  });
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  server.on('drop', () => sources.onDrop?.());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const isOfConsole = (path: string): boolean => path === '/console' || path.startsWith('/console/');
+
+const answerTo = async (request: IncomingMessage, path: string, sources: OpsSources): Promise<Answer> => {
+  const answer = routes.get(path);
+  if (answer === undefined) return json(404, { error: 'not found' });
+  const { method } = request;
+  if (method !== 'GET' && method !== 'HEAD') {
+    return { ...json(405, { error: 'only GET and HEAD' }), headers: { allow: 'GET, HEAD' } };
+  }
+  return (path === '/metrics' ? refusalOfScrape(request, sources.metrics) : undefined) ?? (await answer(sources));
+};
+
+/** A browser that DNS rebinding led here sends the attacker's host name and knows no token. */
+const refusalOfScrape = ({ headers }: IncomingMessage, { hosts, token }: OpsSources['metrics']): Answer | undefined => {
+  if (token === undefined) return isOurHost(headers.host, hosts) ? undefined : json(421, { error: OTHER_NAME });
+  const sent = /^Bearer +(?<token>\S+)$/i.exec(headers.authorization ?? '')?.groups?.token ?? '';
+  if (sameSecret(sent, token)) return undefined;
+  return {
+    ...json(401, { error: 'the token of METRICS_TOKEN_FILE is needed' }),
+    headers: { 'www-authenticate': 'Bearer' },
+  };
+};
+
+const OTHER_NAME = 'this name is not one of the service: use 127.0.0.1, localhost, or a name of CONSOLE_HOSTS';
+
+const ready = async ({ readiness }: OpsSources): Promise<Answer> => {
+  const seen = await readiness();
+  return json(seen.ready ? 200 : 503, seen);
+};
+
+const routes: ReadonlyMap<string, (sources: OpsSources) => Promise<Answer>> = new Map([
+  ['/health/live', async () => json(200, { live: true })],
+  ['/health/startup', async ({ isStarted }) => json(isStarted() ? 200 : 503, { started: isStarted() })],
+  ['/health/ready', ready],
+  ['/metrics', async ({ scrape }) => ({ status: 200, ...(await scrape()) })],
+]);
+
+const json = (status: number, body: unknown): Answer => ({
+  status,
+  contentType: 'application/json',
+  text: JSON.stringify(body),
+});
+
+/** Node omits the body for HEAD. */
+const send = (response: ServerResponse, { status, contentType, text, headers = {} }: Answer): void => {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    ...headers,
+  });
+  response.end(text);
+};

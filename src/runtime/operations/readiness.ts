@@ -1,0 +1,167 @@
+import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import { sqlFault } from '../../adapters/sql/errors.js';
+import { unreachable } from '../../domain/shared/unreachable.js';
+import { cachedCheck, NoAnswerInTime } from '../../lib/cached-check.js';
+import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
+import type { ProjectionStatus } from '../../ports/projection-status.js';
+import { type rowsOfOtherVersions, shareOf } from '../../projector/status.js';
+import type { GuardReadiness } from '../../workers/guard-readiness.js';
+import { faultFields } from '../config/logger.js';
+
+type CheckName = 'serving' | 'database' | 'event_log' | 'queue' | 'projections' | 'guards' | 'certificate_vault';
+
+/** `reason` is present when the check fails. It never contains a name or a value of a client. */
+type Check = { ok: boolean; reason?: string };
+
+/** The body of `/health/ready`. */
+export type Readiness = {
+  ready: boolean;
+  /** `check: reason` of every check that fails. */
+  reasons: readonly string[];
+  /** Lag in seconds of the projection that is furthest behind; null when it could not be read. */
+  lag_s: number | null;
+  checks: Readonly<Record<CheckName, Check>>;
+};
+
+/** What this process knows without asking an engine. */
+export type ServiceState = { phase: 'starting' | 'serving' | 'draining'; halted: Set<string> };
+
+export type ReadinessDeps = {
+  state: ServiceState;
+  watch: Pick<MonitoringReads, 'isReadOnly'>;
+  /** Position of the last event of the log. */
+  logHead(): Promise<unknown>;
+  queueStatus(): Check;
+  projections(): Promise<ProjectionsState>;
+  guards(): GuardReadiness;
+  vault(): Promise<{ wrongKey: number }>;
+};
+
+const LIMIT_MS = 2_000;
+const KEPT_MS = 1_000;
+
+/** Asks each engine separately, within 2 s and at most once a second. State of this process is never cached. */
+export const createReadiness = (deps: ReadinessDeps, limitMs = LIMIT_MS): (() => Promise<Readiness>) => {
+  const asked = <T>(ask: () => Promise<T>) => cachedCheck(ask, { reuseMs: KEPT_MS, limitMs });
+  const failed = (error: unknown): Check => ({ ok: false, reason: reasonOf(error, limitMs) });
+  const check = async <T>(ask: () => Promise<T>, wrong: (answer: T) => string | undefined): Promise<Check> => {
+    try {
+      const reason = wrong(await ask());
+      return reason === undefined ? { ok: true } : { ok: false, reason };
+    } catch (error) {
+      return failed(error);
+    }
+  };
+  const readOnly = asked(() => deps.watch.isReadOnly());
+  const logHead = asked(() => deps.logHead());
+  const projections = asked(() => deps.projections());
+  const vault = asked(() => deps.vault());
+  return async () => {
+    const [database, eventLog, projected, certificates] = await Promise.all([
+      check(readOnly, (isReadOnly) => (isReadOnly ? 'read-only' : undefined)),
+      check(logHead, () => undefined),
+      projections().then((state) => projectionsCheck(state, deps.state.halted), failed),
+      check(vault, ({ wrongKey }) =>
+        wrongKey === 0 ? undefined : `${wrongKey} certificates are sealed under another master key`,
+      ),
+    ]);
+    const checks: Readiness['checks'] = {
+      serving: serving(deps.state),
+      database,
+      event_log: eventLog,
+      queue: queueCheck(deps.queueStatus()),
+      projections: projected,
+      guards: guardsCheck(deps.guards()),
+      certificate_vault: certificates,
+    };
+    const reasons = Object.entries(checks).flatMap(([name, { ok, reason = 'failed' }]) =>
+      ok ? [] : [`${name}: ${reason}`],
+    );
+    return { ready: reasons.length === 0, reasons, lag_s: 'lag_s' in projected ? projected.lag_s : null, checks };
+  };
+};
+
+const reasonOf = (error: unknown, limitMs: number): string => {
+  if (error instanceof NoAnswerInTime) return `no answer within ${limitMs / 1000} s`;
+  if (error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown) return 'unreachable';
+  switch (sqlFault(error)) {
+    case 'unavailable':
+      return 'unreachable';
+    case 'read_only':
+      return 'read-only';
+    case 'disk_full':
+      return 'no disk space';
+    case 'refused':
+      return 'refuses this user';
+    case 'untrusted':
+      return 'its certificate is not trusted';
+    case 'other':
+      return `failed (${faultFields(error).error})`;
+  }
+};
+
+const serving = ({ phase }: ServiceState): Check => {
+  if (phase === 'serving') return { ok: true };
+  return { ok: false, reason: phase === 'starting' ? 'not yet serving' : 'draining' };
+};
+
+const queueCheck = ({ ok, reason }: Check): Check => (ok ? { ok } : { ok, reason: `disconnected (${reason ?? ''})` });
+
+/** The check `guards` of `/health/ready`. docs/operations/lost-database.md says what to do. */
+const guardsCheck = (readiness: GuardReadiness): { ok: boolean; reason?: string } => {
+  switch (readiness.kind) {
+    case 'complete':
+      return { ok: true };
+    case 'unknown':
+      return { ok: false, reason: 'not yet compared with the log' };
+    case 'rebuilding':
+      return { ok: false, reason: `rebuilding (${progressOf(readiness)})` };
+    case 'log incomplete':
+      return {
+        ok: false,
+        reason: `the log ends at ${readiness.head ?? 'nothing'}, before ${readiness.furthest ?? 'what was seen'} that the database was made from: issuing is paused`,
+      };
+    default:
+      return unreachable(readiness);
+  }
+};
+
+const progressOf = ({ position, upTo, waitsFor }: Extract<GuardReadiness, { kind: 'rebuilding' }>): string =>
+  waitsFor === 'operator rows'
+    ? 'waiting for the projector'
+    : `${Math.floor(shareOf(position, upTo) * 100)} % of the log`;
+
+type ProjectionsState = {
+  statuses: readonly Pick<ProjectionStatus, 'name' | 'lagSeconds'>[];
+  others: Awaited<ReturnType<typeof rowsOfOtherVersions>>;
+};
+
+/** `lag_s` is the longest lag, `lags` has the lag of each projection, in seconds. */
+type ProjectionsCheck = {
+  ok: boolean;
+  reason?: string;
+  lag_s: number;
+  lags: Readonly<Record<string, number>>;
+};
+
+const READY_LAG_SECONDS = 30;
+
+/** Rows of an older version do not move until the swap. That is no fault, because a read that finds a row outdated folds its stream. */
+const projectionsCheck = ({ statuses, others }: ProjectionsState, halted: ReadonlySet<string>): ProjectionsCheck => {
+  const isBeingReplaced = (name: string): boolean => others.some((other) => other.older && other.name === name);
+  const wrong = [
+    ...[...halted].map((name) => `${name} halted`),
+    ...statuses
+      .filter(({ name, lagSeconds }) => lagSeconds >= READY_LAG_SECONDS && !isBeingReplaced(name))
+      .map(({ name, lagSeconds }) => `${name} lags ${Math.round(lagSeconds)} s behind the log`),
+    ...others
+      .filter(({ readable }) => !readable)
+      .map(({ name, older }) => `${name} has rows of ${older ? 'an older' : 'a newer'} version`),
+  ];
+  return {
+    ok: wrong.length === 0,
+    ...(wrong.length === 0 ? {} : { reason: wrong.join('; ') }),
+    lag_s: Math.max(0, ...statuses.map(({ lagSeconds }) => lagSeconds)),
+    lags: Object.fromEntries(statuses.map(({ name, lagSeconds }) => [name, lagSeconds])),
+  };
+};

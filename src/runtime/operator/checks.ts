@@ -1,0 +1,209 @@
+import type pg from 'pg';
+import { registry } from '../../../projections/registry.js';
+import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
+import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
+import type { DocumentAlarm, DocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
+import { excessRights } from '../../adapters/sql/roles.js';
+import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
+import type { GenerationState, GenerationStatus } from '../../adapters/vault/rotation.js';
+import { createLag } from '../../app/read/lag.js';
+import type { Check } from '../../cli/session.js';
+import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.js';
+import { parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
+import { addSeconds, isBefore } from '../../domain/shared/time.js';
+import { counted } from '../../lib/counted.js';
+import type { Clock } from '../../ports/clock.js';
+import { isEarlier } from '../../ports/event-log.js';
+import type { ExportSigner } from '../../ports/export-signer.js';
+import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
+import { readCheckpoint } from '../../projector/generations.js';
+import { shippedCatalogue } from '../../tables/catalogue.js';
+import { type EngineAddresses, unprotectedConnections } from '../config/checks.js';
+import type { Config } from '../config/config.js';
+import type { Engines } from '../engines/engines.js';
+
+const RECONCILE = 'read docs/operations/lost-database.md, then nfse doctor --reconcile';
+
+/** With the log in the same database neither can be older than the other; a restore of both is found by the pause that it recorded. */
+export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): Promise<readonly Check[]> => {
+  if (eventStoreUrl === undefined) {
+    const paused = await isIssuingPaused(pool, await log.identity());
+    const detail = paused ? 'the log was restored and not yet compared with the authorizer: issuing is paused' : '';
+    return paused ? [{ name: 'guards', ok: false, detail, cure: 'nfse doctor --reconcile' }] : [];
+  }
+  const look = await readGuardReadiness(pool, await log.identity());
+  const head = await log.head();
+  const ok = !look.logWasIncomplete && !isEarlier(head, look.furthest);
+  const detail = ok
+    ? `${look.guards === null ? 'not yet compared with the log' : `complete up to ${look.guards}`}; what is missing is rebuilt at the start`
+    : `the log was found to end before ${look.furthest ?? 'what was seen'} (it ends at ${head ?? 'nothing'} now): issuing is paused`;
+  return [{ name: 'guards', ok, detail, ...(ok ? {} : { cure: RECONCILE }) }];
+};
+
+const LAG_LIMIT_SECONDS = 30;
+
+/** Whether database, log and read models are available, and how far each read model lags. */
+export const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clock): Promise<readonly Check[]> => {
+  const { rows } = await pool.query<{ server_version: string }>('show server_version');
+  const checks: Check[] = [
+    { name: 'database', ok: true, detail: `PostgreSQL ${rows[0]?.server_version ?? 'unknown'}` },
+    { name: 'event log', ok: true, detail: `identity ${await log.identity()}, head ${(await log.head()) ?? 'empty'}` },
+  ];
+  const lagOf = createLag(log, clock);
+  const head = await log.head();
+  for (const projection of registry.projections) {
+    const checkpoint = await readCheckpoint(pool, projection);
+    if (isEarlier(head, checkpoint)) {
+      const detail = 'made from events that the log does not have';
+      checks.push({ name: `projection ${projection.name}`, ok: false, detail, cure: RECONCILE });
+      continue;
+    }
+    const lag = await lagOf(projection.prefixes, checkpoint);
+    const ok = lag < LAG_LIMIT_SECONDS;
+    const cure = 'start a process with the role projector (nfse serve) and read its log';
+    checks.push({
+      name: `projection ${projection.name}`,
+      ok,
+      detail: `${Math.round(lag)} s behind the log`,
+      ...(ok ? {} : { cure }),
+    });
+  }
+  checks.push(await catalogueCheck(readModel));
+  return checks;
+};
+
+/** Never a fault, but an operator should review each shipped default before live mode uses it. */
+const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> => {
+  const companies = await readModel.companies();
+  const cnaes = new Set(
+    companies.flatMap((company) =>
+      company.kind === 'company' ? company.registration.activities.map(({ cnae }) => cnae) : [],
+    ),
+  );
+  const imported = await readModel.catalogLines([...cnaes]);
+  const unreviewed = [...cnaes]
+    .filter((cnae) => !imported.has(cnae))
+    .flatMap((cnae) => shippedCatalogue.linesOf(cnae))
+    .filter(({ serviceCode }) => serviceCode !== '');
+  const detail = `${counted(unreviewed.length, 'shipped line')} of registered companies' activities not reviewed by an operator`;
+  const cure = 'nfse catalog export > FILE.tsv, look at the lines, then nfse catalog import FILE.tsv';
+  return { name: 'catalogue', ok: true, detail, ...(unreviewed.length === 0 ? {} : { cure }) };
+};
+
+/** Seconds for which doctor reports an alarm after its last occurrence; alarms need no manual reset. */
+const FRESH_SECONDS = 7 * 86_400;
+
+/** Reports received documents that could not be relied on lately; includes alarms of every process. */
+export const documentAlarmsCheck = async (alarms: Pick<DocumentAlarms, 'all'>, clock: Clock): Promise<Check> => {
+  const name = 'received documents';
+  const since = addSeconds(clock.now(), -FRESH_SECONDS);
+  const fresh = (await alarms.all()).filter(({ lastAt }) => !isBefore(lastAt, since));
+  if (fresh.length === 0) return { name, ok: true, detail: 'each could be relied on for 7 days' };
+  const cure = 'docs/operations/monitoring.md, NfseDocumentUnreliable';
+  return { name, ok: false, detail: fresh.map(textOf).join('; '), cure };
+};
+
+const textOf = ({ notice, detail, seen, lastAt, lastStream }: DocumentAlarm): string => {
+  const invoice = parseInvoiceStream(lastStream);
+  const where = invoice === undefined ? lastStream : publicInvoiceId(invoice.invoiceId);
+  return `${notice} (${detail}) ${seen} times, last at ${lastAt} of ${where}`;
+};
+
+const CURE = 'give the service a separate role: nfse setup database (docs/operations/postgresql.md#roles)';
+
+/** Whether the service's database user lacks every right that the service never uses. */
+export const rightsCheck = async (pool: pg.Pool): Promise<Check> => {
+  const excess = await excessRights(pool);
+  return excess.length === 0
+    ? {
+        name: 'database rights',
+        ok: true,
+        detail: 'the user may append to the log and neither change nor remove what is in it',
+      }
+    : {
+        name: 'database rights',
+        ok: false,
+        detail: `the user has more than it needs: ${excess.join('; ')}`,
+        cure: CURE,
+      };
+};
+
+/**
+ * Whether the stored convênios are fresh. A municipality that was never answered is no fault, because unknown demands nothing. A municipality without
+ * the national emitter is reported, because its notes will be refused.
+ */
+export const parametersCheck = async (cache: Pick<ParametersCache, 'all'>, clock: Clock): Promise<Check> => {
+  const convenios = (await cache.all()).filter(({ place }) => place === 'convenio');
+  const now = clock.now();
+  const ages = convenios.flatMap(({ knownAt }) => (knownAt === undefined ? [] : [ageSeconds(knownAt, now)]));
+  const oldest = Math.max(0, ...ages);
+  const unanswered = convenios.filter(({ known }) => known === undefined);
+  const without = convenios.filter(isWithoutEmitter).map(({ mode, ibge }) => `${ibge} (${mode})`);
+  const ok = oldest <= STALE_SECONDS;
+  const detail = [
+    `${ages.length} convênios known, the oldest answer ${Math.floor(oldest / 3600)} h old`,
+    ...(unanswered.length === 0 ? [] : [`${unanswered.length} never answered (${reasonsOf(unanswered)})`]),
+    ...(without.length === 0 ? [] : [`no national emitter in ${without.join(', ')}: notes there are refused`]),
+  ].join('; ');
+  const cure = 'docs/operations/monitoring.md, NfseMunicipalParametersStale';
+  return { name: 'municipal parameters', ok, detail, ...(ok ? {} : { cure }) };
+};
+
+const isWithoutEmitter = ({ known }: ParametersEntry): boolean =>
+  known?.kind === 'convenio' && (!known.isActive || known.nationalEmitter === false);
+
+const reasonsOf = (entries: readonly ParametersEntry[]): string =>
+  [...new Set(entries.map(({ reason }) => reason ?? 'not asked'))].sort().join(', ');
+
+/** Never a fault: it shows the key that auditors must get by another way than the exports. */
+export const exportKeyCheck = async (signer: ExportSigner): Promise<Check> => ({
+  name: 'export key',
+  ok: true,
+  detail: `exports are signed by ${await signer.publicKey()}`,
+});
+
+/** The generation that sealed an event is needed to open it, so a lost generation is a fault. An older generation is not. */
+export const masterKeyCheck = (generations: readonly GenerationStatus[]): Check => {
+  const name = 'master key';
+  const named = (state: GenerationState) => generations.filter((one) => one.state === state);
+  const lost = named('lost').map(({ generation }) => generation);
+  if (lost.length > 0) {
+    const detail = `generation ${lost.join(', ')} is not in the key file: what it sealed cannot be opened`;
+    return {
+      name,
+      ok: false,
+      detail,
+      cure: `restore its line from your copy of the key file (${adviceWithoutCopy(lost)})`,
+    };
+  }
+  const old = named('opening').reduce((sum, { certificates, dayKeys }) => sum + certificates + dayKeys, 0);
+  const sealing = named('sealing').map(({ generation }) => generation);
+  const waiting = named('waiting').map(({ generation }) => generation);
+  const givenUp = named('given_up').map(({ generation }) => generation);
+  const detail = [
+    `${sealing.join()} seals`,
+    ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} waits in the key file`]),
+    ...(givenUp.length === 0 ? [] : [`${givenUp.join(', ')} is given up`]),
+    ...(old === 0
+      ? []
+      : [
+          `${counted(old, 'certificate or day key is', 'certificates and day keys are')} still under an older generation`,
+        ]),
+  ].join(', ');
+  return { name, ok: old === 0, detail, ...(old + waiting.length === 0 ? {} : { cure: 'nfse master-key rotate' }) };
+};
+
+/** Plain text that ALLOW_PLAINTEXT_ENGINES permits is reported and is no fault; TLS without verification is a fault. */
+export const transportCheck = (addresses: EngineAddresses): Check => {
+  const found = unprotectedConnections(addresses);
+  const name = 'transport';
+  if (found.length === 0)
+    return { name, ok: true, detail: 'every engine beyond this machine is reached by verified TLS' };
+  const detail = found
+    .map(({ variable, tls }) =>
+      tls === 'none' ? `${variable} has no TLS (ALLOW_PLAINTEXT_ENGINES)` : `${variable} has TLS without verification`,
+    )
+    .join('; ');
+  const cure = found.map((connection) => `${connection.variable}: ${connection.cure}`).join('; ');
+  return { name, ok: found.every(({ tls }) => tls === 'none'), detail, cure };
+};

@@ -1,0 +1,86 @@
+import { type ClockOffset, probeClock } from '../../adapters/authorizer/clock-probe.js';
+import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
+import type { Check } from '../../cli/session.js';
+import type { Company } from '../../domain/company/company.js';
+import { dpsId } from '../../domain/shared/access-key.js';
+import type { Mode } from '../../domain/shared/ids.js';
+import { isBefore } from '../../domain/shared/time.js';
+import { municipalityByName } from '../../tables/municipalities.js';
+import { modes } from '../config/config.js';
+import { authorizerAddress } from '../engines/authorizers.js';
+import { runningSimulator } from '../engines/simulator.js';
+import type { SessionParts } from './authorizer.js';
+
+/** Seconds. `dhEmi` is a minute before the acceptance, so a clock that is ahead by more than that has every DPS refused (E0008). */
+const LARGEST_OFFSET_S = 30;
+const ANSWER_MS = 5_000;
+
+/**
+ * Whether each mode's authorizer answers, and how far its clock differs. The call opens the certificate of one company, which records an event. Not
+ * asked when no company could issue.
+ */
+export const clockChecks = async (parts: SessionParts, actor: `support:${string}`): Promise<readonly Check[]> => {
+  const asking = await companyToAskAs(parts);
+  const checks: Check[] = [];
+  for (const mode of modes) checks.push(await clockCheck(mode, asking, parts, actor));
+  return checks;
+};
+
+const companyToAskAs = async ({ engines: { readModel, vault }, clock }: SessionParts): Promise<Company | undefined> => {
+  for (const company of await readModel.companies()) {
+    if (company.kind !== 'company' || !company.enabled || company.certificate === undefined) continue;
+    const { certificateId, notAfter } = company.certificate;
+    const isGood = isBefore(clock.now(), notAfter) && (await vault.holds(company.registration.cnpj, certificateId));
+    if (isGood) return company;
+  }
+  return undefined;
+};
+
+const clockCheck = async (
+  mode: Mode,
+  company: Company | undefined,
+  parts: SessionParts,
+  actor: `support:${string}`,
+): Promise<Check> => {
+  const name = `clock ${mode}`;
+  const simulator = await runningSimulator(parts.config, parts.clock);
+  const { address, trustRootsPem } = await authorizerAddress(parts.config, simulator, mode);
+  if (address === undefined) return { name, ok: true, detail: 'not asked: no simulator has run here' };
+  if (company === undefined) return { name, ok: true, detail: 'not asked: no enabled company has a good certificate' };
+  const { vault, store } = parts.engines;
+  const opener = createCertificateOpener({ vault, store, clock: parts.clock, company: async () => company, actor });
+  const certificate = await opener({ mode, companyId: company.registration.cnpj });
+  if (certificate === undefined) return { name, ok: true, detail: 'not asked: the certificate could not be opened' };
+  const now = () => parts.clock.now();
+  const asked = await probeClock(idToAsk(mode, company), {
+    address,
+    trustRootsPem,
+    certificate,
+    timeoutMs: ANSWER_MS,
+    now,
+  });
+  const isSimulated = parts.config.authorizer[mode] === undefined;
+  return verdict(name, asked, isSimulated);
+};
+
+const idToAsk = (mode: Mode, { registration: { cnpj, city, state, dps } }: Company): string => {
+  const { series, nextNumber: number } = dps[mode];
+  return dpsId({ municipality: municipalityByName(city, state)?.ibge ?? '0000000', cnpj, series, number });
+};
+
+const verdict = (name: string, asked: ClockOffset, isSimulated: boolean): Check => {
+  if (asked.kind === 'unknown') {
+    const cure = 'check the address, the network and what the national system says of its state';
+    const detail = `the clock of the authorizer could not be read (${asked.reason})`;
+    // A simulator inside the service runs only while the service does, and a command may run without the service.
+    return isSimulated
+      ? { name, ok: true, detail: `${detail}: the simulator runs with the service` }
+      : { name, ok: false, detail, cure };
+  }
+  const ok = Math.abs(asked.seconds) <= LARGEST_OFFSET_S;
+  const detail =
+    asked.seconds === 0
+      ? "the same as the authorizer's"
+      : `the authorizer's is ${Math.abs(asked.seconds)} s ${asked.seconds > 0 ? 'ahead of' : 'behind'} ours`;
+  return { name, ok, detail, ...(ok ? {} : { cure: "set this machine's clock (NTP)" }) };
+};

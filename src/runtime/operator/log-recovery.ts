@@ -1,0 +1,91 @@
+import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
+import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
+import { isIssuingPaused, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
+import { loadCompany } from '../../app/operator/company/company-commands.js';
+import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
+import { compareRestoredLog } from '../../app/recovery/recover-log.js';
+import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
+import type { CompanyId } from '../../domain/shared/ids.js';
+import { epochMs } from '../../domain/shared/time.js';
+import { pause } from '../../lib/pause.js';
+import { isEarlier } from '../../ports/event-log.js';
+import { centralBankCode } from '../../tables/catalogue.js';
+import { municipalityByName } from '../../tables/municipalities.js';
+import { modesWithoutAuthorizer } from '../config/config.js';
+import { runningSimulator } from '../engines/simulator.js';
+import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
+import { projectionOperations } from './projections.js';
+
+/** `doctor --reconcile`: log recovery. Compares the log with the authorizer, and ends the pause when nothing contradicts it. */
+export const recoverLog = async (
+  parts: SessionParts,
+  actor: `support:${string}`,
+  options: LogRecoveryOptions,
+): Promise<LogRecovery> => {
+  const { engines } = parts;
+  const { log, pool } = engines;
+  const identity = await log.identity();
+  const look = await readGuardReadiness(pool, identity);
+  const isShorter = isEarlier(await log.head(), look.furthest);
+  if (!isShorter && !(await isIssuingPaused(pool, identity))) return { kind: 'not_paused' };
+  const result = await compareRestoredLog(await depsOf(parts, actor, options), options.acceptUnknown);
+  if (!result.isDone) return { kind: 'compared', resumed: false, ...result };
+  await rebuildRowsIfBehind(parts, isShorter, options);
+  await resumeIssuing(pool, identity, await log.head());
+  return { kind: 'compared', resumed: true, ...result };
+};
+
+const depsOf = async (
+  parts: SessionParts,
+  actor: `support:${string}`,
+  { span, onProgress }: LogRecoveryOptions,
+): Promise<RecoveryDeps> => {
+  const { engines, config, clock } = parts;
+  const { log, store, vault, readModel } = engines;
+  const company = async (companyId: CompanyId) => {
+    const { state } = await loadCompany(companyId, store);
+    return state.kind === 'company' ? state : undefined;
+  };
+  const hasLedger = (await runningSimulator(config, clock)) !== undefined;
+  return {
+    log,
+    store,
+    clock,
+    actor,
+    span,
+    onProgress,
+    authorizer: await openSessionAuthorizer(parts, actor, company),
+    signer: createDocumentSigner(),
+    limits: config.limits,
+    identityOf: createCertificateOpener({ vault, store, clock, company, actor }),
+    currencyCode: centralBankCode,
+    municipalityOf: ({ city, state }) => municipalityByName(city, state)?.ibge,
+    byAccessKeys: (keys) => readModel.byAccessKeys(keys),
+    modesWithoutLedger: hasLedger ? [] : modesWithoutAuthorizer(config),
+    waitUntil: async (at) => {
+      while (epochMs(clock.now()) < epochMs(at)) await pause(Math.min(1_000, epochMs(at) - epochMs(clock.now()) + 1));
+    },
+  };
+};
+
+/** Rebuilds rows that were made from another end of this log. Rows that only lag would refuse valid keys once requests are accepted. */
+const rebuildRowsIfBehind = async (
+  { engines, clock }: SessionParts,
+  isShorter: boolean,
+  { onProgress }: LogRecoveryOptions,
+): Promise<void> => {
+  const projections = projectionOperations(engines, clock);
+  // Positions behind the end of the log cannot be read from, so the lag of such rows is not even asked for.
+  if (!isShorter && (await projections.status()).every(({ lagSeconds }) => lagSeconds === 0)) return;
+  for (const name of projections.names) {
+    onProgress(`rows of ${name} are made from the log`);
+    const rebuilt = await projections.rebuild(name, () => undefined);
+    if ('refused' in rebuilt) throw new RowsNotReady(rebuilt.refused);
+  }
+};
+
+/** Thrown when the read model could not be brought up to the log. Issuing stays paused. */
+export class RowsNotReady extends Error {
+  override readonly name = 'RowsNotReady';
+}

@@ -1,0 +1,69 @@
+import { registry } from '../../../projections/registry.js';
+import type { Projection } from '../../../projections/types.js';
+import type { ProjectionOperations, RebuildResult } from '../../cli/session.js';
+import type { Clock } from '../../ports/clock.js';
+import type { CatchUpDeps, Progress } from '../../projector/catch-up.js';
+import { type RebuildOutcome, rebuildProjection, rollbackProjection } from '../../projector/rebuild.js';
+import { projectionStatus, shareOf } from '../../projector/status.js';
+import type { Engines } from '../engines/engines.js';
+
+/** The operations on this program's projections that commands and console offer. */
+export const projectionOperations = (
+  { pool: db, log }: Pick<Engines, 'pool' | 'log'>,
+  clock: Clock,
+  projections: readonly Projection[] = registry.projections,
+  stopping: AbortSignal = NEVER,
+): ProjectionOperations => {
+  const run =
+    (work: typeof rebuildProjection): ProjectionOperations['rebuild'] =>
+    async (name, onProgress) => {
+      const projection = projections.find((one) => one.name === name);
+      if (projection === undefined) return { refused: `there is no projection ${name}` };
+      const deps: CatchUpDeps = { db, log, clock, onProgress: (progress) => onProgress(shareOfProgress(progress)) };
+      return resultOf(projection, await work(projection, stopping, deps));
+    };
+  return {
+    names: projections.map(({ name }) => name),
+    status: () => projectionStatus(projections, { db, log, clock }),
+    rebuild: run(rebuildProjection),
+    rollback: run(rollbackProjection),
+  };
+};
+
+/** An interrupted command ends with its process; the next run continues from the build's checkpoint. */
+const NEVER = new AbortController().signal;
+
+const shareOfProgress = ({ name, position, head, events }: Progress) => ({
+  name,
+  share: shareOf(position, head),
+  events,
+});
+
+const resultOf = ({ name, version }: Projection, outcome: RebuildOutcome): RebuildResult => {
+  switch (outcome.kind) {
+    case 'live': {
+      const { kind: _kind, ...done } = outcome;
+      return { done: { name, ...done } };
+    }
+    case 'busy':
+      return { refused: `${name} is being rebuilt by another process: nfse projections status` };
+    case 'stopped':
+      return { refused: `the rebuild of ${name} lost its lock: start it again, it continues where it stopped` };
+    case 'halted': {
+      const { stream, revision, type, reason } = outcome.halt;
+      return { refused: `${name} cannot apply ${type} (${stream}@${revision}): ${reason}` };
+    }
+    case 'newer':
+      return {
+        refused: `${name} is at version ${outcome.version} and this program makes version ${version}: use the newer program, or projections rollback`,
+      };
+    case 'no_previous':
+      return { refused: `${name} has no earlier generation to go back to` };
+    case 'other_version':
+      return {
+        refused: `the earlier generation of ${name} is of version ${outcome.version}, which this program (version ${version}) cannot bring up to date: stop the projectors and roll back with the program of that version`,
+      };
+    case 'other_log':
+      return { refused: `the earlier generation of ${name} was made from another log` };
+  }
+};

@@ -1,0 +1,203 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { operatorProjections, registry } from '../../../projections/registry.js';
+import { pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
+import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
+import { createDocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
+import { createKeyUses } from '../../adapters/read-model-postgres/key-uses.js';
+import { createParkedItems } from '../../adapters/read-model-postgres/parked-items.js';
+import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
+import { createExportSigner } from '../../adapters/vault/export-signer.js';
+import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
+import { cnpjOf } from '../../certificates/holder.js';
+import { readPkcs12 } from '../../certificates/read-pkcs12.js';
+import type { DriftReport, Session, SessionNeeds } from '../../cli/session.js';
+import { replayedBody } from '../../http/invoice-body.js';
+import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import type { Clock } from '../../ports/clock.js';
+import { applyStreamNow } from '../../projector/apply-now.js';
+import { compareWithLog } from '../../projector/drift.js';
+import { issueClientCertificate } from '../../simulator/start.js';
+import { embeddedDigest } from '../../xml/received.js';
+import { verifyIndependently } from '../../xml/verify-independently.js';
+import { type Config, simulatedModes } from '../config/config.js';
+import { createLogger, type Logger } from '../config/logger.js';
+import { type Engines, openEngines } from '../engines/engines.js';
+import { createNoticeTeller } from '../engines/notices.js';
+import { createRunner, type Runner } from '../engines/runner.js';
+import { simulatorFolder } from '../engines/simulator.js';
+import { type OpenedQueue, openWorkQueue } from '../engines/work-queue.js';
+import { openSessionAuthorizer } from './authorizer.js';
+import { backUp } from './backup.js';
+import {
+  documentAlarmsCheck,
+  engineChecks,
+  exportKeyCheck,
+  guardsChecks,
+  masterKeyCheck,
+  parametersCheck,
+  rightsCheck,
+  transportCheck,
+} from './checks.js';
+import { clockChecks } from './clock-checks.js';
+import { recoverLog } from './log-recovery.js';
+import { projectionOperations } from './projections.js';
+import { workChecks } from './work-checks.js';
+
+/** Opens the engines for operator commands: in embedded mode those of the running service, otherwise started for the command. */
+export const openSession = async (
+  config: Config,
+  clock: Clock,
+  logger: Logger,
+  runner: Runner,
+  needs?: SessionNeeds,
+): Promise<Session> =>
+  sessionOver(await openEngines({ config, clock, logger, runner, startedFor: 'command', ...needs }), config, clock, {
+    logger,
+    runner,
+  });
+
+/** The session over opened engines. The runner of `rest` closes what commands open besides; without it that lives as long as the process. */
+export const sessionOver = (
+  engines: Engines,
+  config: Config,
+  clock: Clock,
+  rest: { logger: Logger; runner: Runner } = {
+    logger: createLogger('silent', 'stderr'),
+    runner: createRunner(noFault),
+  },
+): Session => {
+  const { log, store, sealingKeys, readModel, vault, pool, keyring } = engines;
+  const parameters = createParametersCache(pool);
+  const rotation = { db: pool, keyring, clock };
+  const exportSigner = createExportSigner(pool, keyring, clock);
+  const queue = sessionQueue(engines, config, clock, rest);
+  return {
+    clock,
+    log,
+    store,
+    sealingKeys,
+    verifyIndependently,
+    embeddedDigest,
+    readModel,
+    supportReads: createSupportReads(pool),
+    vault,
+    parameters,
+    companyDeps: (actor) => ({
+      store,
+      clock,
+      applyNow: async (stream) => applyStreamNow(pool, operatorProjections, await log.read(stream)),
+      actor: `support:${actor}`,
+    }),
+    settleDeps: async (actor) => ({
+      store,
+      clock,
+      limits: config.limits,
+      lookups: engines.guards.lookups,
+      actor: `support:${actor}`,
+      authorizer: await openSessionAuthorizer({ engines, config, clock, ...rest }, `support:${actor}`),
+      alarm: createNoticeTeller({ pool, clock, logger: rest.logger }),
+    }),
+    recoverLog: (actor, options) => recoverLog({ engines, config, clock, ...rest }, `support:${actor}`, options),
+    backup: (request) => backUp({ engines, config, clock }, request),
+    markRestored: async () => pauseIssuing(pool, await log.identity(), await log.head(), clock.now()),
+    testRetentionSeconds: config.limits.testRetentionSeconds,
+    readPkcs12,
+    issueDemoCertificate: (cnpj, name) =>
+      demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
+    simulatedModes: simulatedModes(config),
+    bodyOf: (invoice, at) => replayedBody(invoice, at, publicOrigin(config)),
+    exportSigner,
+    drift: (onProgress) => driftOf(engines, onProgress),
+    projections: projectionOperations(engines, clock),
+    queue,
+    keyUses: (keyIds) => createKeyUses(pool).of(keyIds),
+    masterKey: {
+      status: () => masterKeyStatus(rotation),
+      rotate: (actor, onProgress) => rotateMasterKey(rotation, `support:${actor}`, onProgress),
+    },
+    checks: async (actor) => [
+      ...(await engineChecks(engines, clock)),
+      await rightsCheck(pool),
+      transportCheck(config),
+      ...(await workChecks({ engines, config, clock, queue })),
+      ...(await clockChecks({ engines, config, clock, ...rest }, `support:${actor}`)),
+      ...(await guardsChecks(engines, config)),
+      masterKeyCheck(await masterKeyStatus(rotation)),
+      await exportKeyCheck(exportSigner),
+      await parametersCheck(parameters, clock),
+      await documentAlarmsCheck(createDocumentAlarms(pool), clock),
+    ],
+  };
+};
+
+const noFault = (): void => undefined;
+
+/** Compares every projection of this program with the log, one after the other. */
+const driftOf = async (
+  { pool: db, log }: Pick<Engines, 'pool' | 'log'>,
+  onProgress: (progress: { projection: string; events: number }) => void,
+): Promise<DriftReport> => {
+  let rows = 0;
+  const drifts: DriftReport['drifts'][number][] = [];
+  const notCompared: string[] = [];
+  for (const projection of registry.projections) {
+    const { name } = projection;
+    const outcome = await compareWithLog(projection, {
+      db,
+      log,
+      onProgress: (events) => onProgress({ projection: name, events }),
+    });
+    if (outcome.kind === 'busy') notCompared.push(`${name} is being compared by another audit`);
+    else if (outcome.kind === 'not_comparable') notCompared.push(`${name}: ${outcome.reason}`);
+    else {
+      rows += outcome.rows;
+      drifts.push(...outcome.drifts);
+    }
+  }
+  return { rows, drifts, notCompared };
+};
+
+/** The origin of links: `BASE_URL`, otherwise the address of the API. */
+const publicOrigin = ({ api }: Pick<Config, 'api'>): string => api.baseUrl ?? `http://${api.host}:${api.port}`;
+
+/** The queue for commands: NATS itself, connected when needed, or the parked work items that the service has written to the database. */
+const sessionQueue = (
+  { pool }: Pick<Engines, 'pool'>,
+  config: Config,
+  clock: Clock,
+  rest: { logger: Logger; runner: Runner },
+): Session['queue'] => {
+  if (config.natsUrl === undefined) {
+    const parkedItems = createParkedItems(pool);
+    return { parked: parkedItems.list, retryParked: parkedItems.askRetry, depth: async () => undefined };
+  }
+  let opened: Promise<OpenedQueue> | undefined;
+  const queue = (): Promise<OpenedQueue> => {
+    opened ??= openWorkQueue(config, ['issuer'], { clock, ...rest });
+    return opened;
+  };
+  return {
+    parked: async () => (await queue()).parked(),
+    retryParked: async (stream) => (await queue()).retryParked(stream),
+    depth: async () => (await queue()).depth(),
+  };
+};
+
+type Issued = { privateKeyPem: string; certificatePem: string; caPem: string };
+
+/** Returns a certificate that the simulator's authority has issued, as the vault stores it. */
+export const demoCertificate = async (
+  issue: () => Promise<Issued>,
+): Promise<Omit<CompanyCertificate, 'certificateId'>> => {
+  const { privateKeyPem, certificatePem, caPem } = await issue();
+  const { raw, validFrom, validTo } = new X509Certificate(certificatePem);
+  return {
+    privateKeyPem,
+    certificatePem,
+    chainPem: [caPem],
+    cnpj: cnpjOf(raw) ?? '',
+    notBefore: new Date(validFrom).toISOString(),
+    notAfter: new Date(validTo).toISOString(),
+    fingerprint: createHash('sha256').update(raw).digest('hex'),
+  };
+};

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { createKeyUses } from '../../adapters/read-model-postgres/key-uses.js';
+import type { Keyring } from '../../adapters/vault/keyring.js';
+import { deriveSecret, type MasterKey } from '../../adapters/vault/master-key.js';
+import type { AcceptDeps } from '../../app/accept/accept-deps.js';
+import { acceptInvoice } from '../../app/accept/accept-invoice.js';
+import { guardHashes } from '../../app/accept/guard-hashes.js';
+import { cancelInvoice } from '../../app/cancel/cancel-invoice.js';
+import { storeWithFetchedNotes } from '../../app/download/complete-notes.js';
+import { downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
+import { createDownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
+import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
+import { issuableActivities } from '../../domain/company/activities.js';
+import type { Company } from '../../domain/company/company.js';
+import type { Catalogue } from '../../domain/company/line-selection.js';
+import { createApp } from '../../http/app.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { listen } from '../../http/server.js';
+import { createFairSemaphore, createPresence, type FairSemaphore } from '../../lib/fair-semaphore.js';
+import { pause } from '../../lib/pause.js';
+import { shortCache } from '../../lib/short-cache.js';
+import type { Authorizer } from '../../ports/authorizer.js';
+import type { PdfRenderer } from '../../ports/pdf.js';
+import { annexVIII } from '../../tables/catalogue.js';
+import { municipalityByName } from '../../tables/municipalities.js';
+import { type Config, simulatedModes } from '../config/config.js';
+import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
+import { faultFields, requestFields } from '../config/logger.js';
+import { openAuthorizer } from '../engines/authorizers.js';
+import { isOverloaded, isUnavailable, requestFaults } from './api-faults.js';
+import { companyCatalogue, companyOf, eligibilityFacts, OPERATOR_CACHE_MS, openTaxRegistry } from './companies.js';
+import { createUseRecorder, type UseRecorder } from './key-uses.js';
+import type { Parts } from './parts.js';
+
+/** Bounds database queries for unknown keys, so that the other connections remain for known keys. */
+const UNKNOWN_KEYS_AT_ONCE = 4;
+const DRAIN_MS = 20_000;
+/** Milliseconds before a refusal for overload is answered: it slows down clients that ignore `Retry-After`. */
+const REFUSED_AFTER_MS = 1_000;
+const PROJECTION_WAIT_MS = 300;
+const PROJECTION_POLL_MS = 10;
+
+/** Binds the use cases to their engines and serves the public API. Returns the origin that it listens on. */
+export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> => {
+  const { config, logger, runner } = parts;
+  const address = { baseUrl: config.api.baseUrl ?? '' };
+  const company = companyOf(parts.engines, parts.clock);
+  const authorizer = await openApiAuthorizer(parts, company);
+  const app = createApp(httpDeps(parts, { pdf, authorizer, company, address }));
+  const server = await listen(app, config.api, {
+    maxConnections: connectionLimits(openFilesLimit(), config.database.poolSize, config.maxConnections).api,
+    onDrop: warnOfDrops(logger, 'public api'),
+  });
+  address.baseUrl ||= server.url;
+  runner.onStop('public api', () => server.close(DRAIN_MS));
+  return server.url;
+};
+
+type ApiParts = {
+  pdf: PdfRenderer;
+  authorizer: Authorizer;
+  company: AcceptDeps['company'];
+  /** `BASE_URL` defaults to the address of the server, which is known only once it listens. */
+  address: { baseUrl: string };
+};
+
+const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts): HttpDeps => {
+  const { clock, config, engines, guards, logger, metrics, reader } = parts;
+  const { store, readModel } = engines;
+  const { testRetentionSeconds } = config.limits;
+  const simulated = simulatedModes(config);
+  const downloads = {
+    store: storeWithFetchedNotes(fairStore(store), authorizer),
+    clock,
+    pdf,
+    testRetentionSeconds,
+    isSimulated: (mode: 'live' | 'test') => simulated.includes(mode),
+  };
+  const catalogueOf = companyCatalogue(engines, clock);
+  const accepting = acceptDeps(parts, company, catalogueOf);
+  const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
+  const credential = shortCache(OPERATOR_CACHE_MS, clock, readModel.credential, UNKNOWN_KEYS_AT_ONCE);
+  const uses = openUseRecorder(parts);
+  const turns = createFairQueues();
+  const switchedOff = shortCache(OPERATOR_CACHE_MS, clock, () => readModel.apiSwitchedOff());
+  const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
+  return {
+    clock,
+    newRequestId: () => `req_${randomUUID()}`,
+    // Rows that are behind the log neither promise nor refuse anything (ADR 14).
+    apiSwitchedOff: async () => guards.current().kind !== 'complete' || (await switchedOff('api')),
+    authenticate: async (keyHash) => {
+      const found = await credential(keyHash);
+      if (found?.revoked === false) uses.used(found.keyId);
+      return found === undefined ? undefined : { ...found, companyEnabled: await companyEnabled(found.companyId) };
+    },
+    companyEnabled,
+    accept: (command, requester) =>
+      turns.commands(requester.companyId, () => acceptInvoice(command, requester, accepting)),
+    cancel: (command, requester) =>
+      turns.commands(requester.companyId, () => cancelInvoice(command, requester, cancelling)),
+    find: (invoice) => turns.reads(invoice.companyId, () => reader.byId(invoice)),
+    byReference: (owner, reference) => turns.reads(owner.companyId, () => reader.byReference(owner, reference)),
+    activities: ({ mode, companyId }) =>
+      turns.reads(companyId, async () => {
+        const found = await company(companyId);
+        return found === undefined ? [] : issuableActivities(found.registration, mode, await catalogueOf(found));
+      }),
+    downloadXml: (invoice) => downloadXml(invoice, downloads),
+    downloadPdf: (invoice) => downloadPdf(invoice, downloads),
+    downloadTokens: createDownloadTokens(downloadSecrets(engines.keyring, config), config.downloadTokenSeconds),
+    get baseUrl() {
+      return address.baseUrl;
+    },
+    rateLimits: config.rates,
+    docs: config.docs,
+    isUnavailable,
+    delayFault: async (error) => {
+      // The random part spreads the answers to requests that were refused at the same moment.
+      if (isOverloaded(error)) await pause(REFUSED_AFTER_MS * (0.5 + Math.random()));
+    },
+    onRequest: (summary) => {
+      metrics.request(summary);
+      logger.info({ msg: 'request', ...requestFields(summary) });
+    },
+    onFault: requestFaults(logger),
+  };
+};
+
+/** Records when keys were last used, after the request and to the hour. */
+const openUseRecorder = ({ engines, clock, logger, runner }: Parts): UseRecorder => {
+  const recorder = createUseRecorder(createKeyUses(engines.pool), clock, (error) =>
+    logger.debug({ msg: 'the last use of keys could not be recorded', ...faultFields(error) }),
+  );
+  runner.onStop('key uses', () => recorder.flush());
+  return recorder;
+};
+
+/** Seconds within which all processes take up a rotation of the master key. */
+const ROTATION_SECONDS = 60;
+
+/** Deriving a day's secret costs more than checking a token. At most two days and a few master keys are in use at once. */
+const downloadSecrets = (keyring: Keyring, { downloadTokenSeconds }: Config): SecretsOfDay => {
+  const known = new LRUCache<string, Buffer>({ max: 8 });
+  const secretOf = ({ generation, key }: MasterKey, day: string): Buffer => {
+    const name = `${generation}|${day}`;
+    const secret = known.get(name) ?? deriveSecret(key, `download-token|${day}`);
+    known.set(name, secret);
+    return secret;
+  };
+  return (day) => {
+    const [newest, ...others] = keyring.recent(downloadTokenSeconds + ROTATION_SECONDS);
+    return [secretOf(newest, day), ...others.map((master) => secretOf(master, day))];
+  };
+};
+
+/** Only asked for XML that the log lacks. In a mode that this process cannot reach, it answers that it was not reached. */
+const openApiAuthorizer = async (parts: Parts, company: AcceptDeps['company']): Promise<Authorizer> => {
+  const { engines, clock, metrics } = parts;
+  const { vault, store } = engines;
+  const certificateOf = createCertificateOpener({ vault, store, clock, company, actor: 'worker:api' });
+  return metrics.measureAuthorizer(await openAuthorizer({ ...parts, certificateOf }));
+};
+
+const acceptDeps = (
+  { engines, clock, config }: Parts,
+  company: AcceptDeps['company'],
+  catalogueOf: (company: Company) => Promise<Catalogue>,
+): AcceptDeps => ({
+  store: engines.store,
+  idempotency: engines.guards.idempotency,
+  duplicates: engines.guards.duplicates,
+  hashes: guardHashes(engines.sealingKeys.guards),
+  taxRegistry: openTaxRegistry(config, engines, clock),
+  annexVIII,
+  municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
+  clock,
+  company,
+  eligibilityFacts: eligibilityFacts({ engines, clock }, catalogueOf),
+  windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
+});
+
+/**
+ * The wait of the cancel route for its row: bounded and never an error, because the command is recorded already
+ * (docs/architecture.md#reading-row-or-fold).
+ */
+const waitForProjection =
+  ({ engines }: Parts) =>
+  async (stream: string, revision: number): Promise<void> => {
+    const deadline = Date.now() + PROJECTION_WAIT_MS;
+    while (Date.now() < deadline) {
+      const row = await engines.readModel.invoice(stream).catch(() => undefined);
+      if ((row?.revision ?? -1) >= revision) return;
+      await pause(PROJECTION_POLL_MS);
+    }
+  };
+
+/** Limits per process. A company may use `perOwner` while others are present; its other requests wait, at most `waitingPerOwner`. */
+const COMMANDS = { what: 'commands', atOnce: 1_024, perOwner: 2, perOwnerAlone: 64, waitingPerOwner: 512 };
+const READS = { what: 'reads', atOnce: 256, perOwner: 2, perOwnerAlone: 32, waitingPerOwner: 512 };
+
+/**
+ * Gives requests with a key their turn by company; commands and reads do not wait for each other. A company that only reads counts as present among
+ * the writers too, because both use one pool of database connections.
+ */
+export const createFairQueues = (): { commands: FairSemaphore; reads: FairSemaphore } => {
+  const presence = createPresence();
+  return {
+    commands: createFairSemaphore({ ...COMMANDS, presence }),
+    reads: createFairSemaphore({ ...READS, presence }),
+  };
+};

@@ -1,0 +1,114 @@
+import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
+import { findRegistryEntry } from '../../adapters/tax-registry/registry-look-up.js';
+import type { AcceptDeps } from '../../app/accept/accept-deps.js';
+import { openCopiedField } from '../../app/event-store/codec.js';
+import { overlaidCatalogue } from '../../domain/catalog/catalog.js';
+import type { Company } from '../../domain/company/company.js';
+import type { Catalogue } from '../../domain/company/line-selection.js';
+import { demandsNow } from '../../domain/municipality/demands.js';
+import { type LocalEntry, registryStream } from '../../domain/registry/entry.js';
+import type { CompanyId, Mode } from '../../domain/shared/ids.js';
+import { shortCache } from '../../lib/short-cache.js';
+import type { Clock } from '../../ports/clock.js';
+import type { RegistryEntry, TaxRegistry } from '../../ports/tax-registry.js';
+import { currencyCodes, isCurrency, isCustomerCountry, shippedCatalogue } from '../../tables/catalogue.js';
+import { municipalityByName } from '../../tables/municipalities.js';
+import type { Config } from '../config/config.js';
+import type { Engines } from '../engines/engines.js';
+
+/** Milliseconds for which a row that operators may change is reused. A change takes effect for new requests within 2 s. */
+export const OPERATOR_CACHE_MS = 1_000;
+
+/** The shipped catalogue, overlaid by the lines that operators imported for the company's CNAEs. */
+export const companyCatalogue = (
+  { readModel }: Pick<Engines, 'readModel'>,
+  clock: Clock,
+): ((company: Company) => Promise<Catalogue>) => {
+  const imported = shortCache(OPERATOR_CACHE_MS, clock, async (cnaes) =>
+    overlaidCatalogue(shippedCatalogue, await readModel.catalogLines(cnaes.split(','))),
+  );
+  return ({ registration }) => imported(registration.activities.map(({ cnae }) => cnae).join());
+};
+
+/** The parameters are refreshed once a day, so a short delay does no harm. */
+const PARAMETERS_CACHE_MS = 5_000;
+
+/**
+ * An operator's entry takes precedence over the stored answer of the parameters API. No request waits for the API, and unknown parameters demand
+ * nothing.
+ */
+export const eligibilityFacts = (
+  { engines, clock }: { engines: Engines; clock: Clock },
+  catalogueOf: (company: Company) => Promise<Catalogue>,
+): AcceptDeps['eligibilityFacts'] => {
+  const operatorDemands = shortCache(OPERATOR_CACHE_MS, clock, engines.readModel.municipalityDemands);
+  const cache = createParametersCache(engines.pool);
+  const keptOf = {
+    live: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('live', ibge)),
+    test: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('test', ibge)),
+  };
+  const demandsOf = async (ibge: string, { registration }: Company, mode: Mode) => {
+    const [operator, kept] = await Promise.all([operatorDemands(ibge), keptOf[mode](ibge)]);
+    return { ibge, ...demandsNow(operator, kept, registration.taxRegime, clock.now()) };
+  };
+  return async (known, mode) => {
+    const found = municipalityByName(known.registration.city, known.registration.state);
+    const [municipality, catalogue] = await Promise.all([
+      found === undefined ? undefined : demandsOf(found.ibge, known, mode),
+      catalogueOf(known),
+    ]);
+    return { municipality, catalogue, isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() };
+  };
+};
+
+/** Returns the registration from the read model, at most a second old. */
+export const companyOf = (
+  { readModel }: Pick<Engines, 'readModel'>,
+  clock: Clock,
+): ((companyId: CompanyId) => Promise<Company | undefined>) =>
+  shortCache(OPERATOR_CACHE_MS, clock, async (companyId) => {
+    const found = await readModel.company(companyId);
+    return found?.state.kind === 'company' ? found.state : undefined;
+  });
+
+/** Milliseconds. The registry is asked during the POST (ADR 10). */
+const PATIENCE_MS = 500;
+
+type LocalSources = Pick<Engines, 'readModel' | 'sealingKeys'>;
+
+/** Asks entries of operators first, then companies of this service, then `TAX_REGISTRY_URL`. */
+export const openTaxRegistry = (config: Config, sources: LocalSources, clock: Clock): TaxRegistry => {
+  const known = shortCache(OPERATOR_CACHE_MS, clock, async (cnpj) => {
+    const entry = await sources.readModel.registryEntry(cnpj);
+    return (entry && (await opened(cnpj, entry, sources))) ?? (await servedCompany(cnpj, sources));
+  });
+  return {
+    lookup: async (cnpj) => {
+      const local = await known(cnpj);
+      if (local !== undefined || config.taxRegistryUrl === undefined) return local;
+      return await findRegistryEntry(config.taxRegistryUrl, cnpj, PATIENCE_MS);
+    },
+  };
+};
+
+/** Undefined when the key of the entry was destroyed. */
+const opened = async (
+  cnpj: string,
+  entry: LocalEntry,
+  { sealingKeys }: LocalSources,
+): Promise<RegistryEntry | undefined> => {
+  const stream = registryStream(cnpj);
+  const legalName = await openCopiedField(entry.legalName, stream, 'legalName', sealingKeys);
+  const address = await openCopiedField(entry.address, stream, 'address', sealingKeys);
+  if (typeof legalName !== 'string') return undefined;
+  return {
+    cnpj,
+    legalName,
+    ...(address === undefined ? {} : { address: address as NonNullable<LocalEntry['address']> }),
+  };
+};
+
+const servedCompany = async (cnpj: string, { readModel }: LocalSources): Promise<RegistryEntry | undefined> => {
+  const found = (await readModel.company(cnpj))?.state;
+  return found?.kind === 'company' ? { cnpj, legalName: found.registration.legalName } : undefined;
+};

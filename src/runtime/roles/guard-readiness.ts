@@ -1,0 +1,250 @@
+import { operatorProjections } from '../../../projections/registry.js';
+import { guardCheckpoint } from '../../adapters/guards-postgres/guards-record.js';
+import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
+import { openPool } from '../../adapters/sql/pool.js';
+import { positionBefore } from '../../app/audit/anchor-log.js';
+import { pause } from '../../lib/pause.js';
+import type { Clock } from '../../ports/clock.js';
+import { type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
+import { readCheckpoint } from '../../projector/generations.js';
+import { shareOf } from '../../projector/status.js';
+import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-readiness.js';
+import type { Config } from '../config/config.js';
+import { faultFields, type Logger } from '../config/logger.js';
+import type { Engines } from '../engines/engines.js';
+import type { Runner } from '../engines/runner.js';
+
+export type GuardReadinessSource = {
+  current(): GuardReadiness;
+  /**
+   * Runs work of this process that appends to the log, while appends are allowed: not before the log is known to be complete, and again after each
+   * pause. The signal of the work aborts when a pause begins.
+   */
+  whileAppendsAllowed(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /**
+   * As `whileAppendsAllowed`, for work that follows the log from a stored position. A subscription to a log that ends before that position would wait
+   * there without end.
+   */
+  whileLogCoversCheckpoint(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Over when the guards have first been compared with the log, or after a bounded wait. The API listens after that. */
+  untilSettled(): Promise<void>;
+};
+
+/**
+ * Keeps the last guard readiness and runs work under it. A lost database pauses no work: work stops by itself where it needs the database, and the
+ * log decides what it appends.
+ */
+export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled'> & {
+  /** True when the kind differs from the last one. */
+  set(readiness: GuardReadiness): boolean;
+} => {
+  let last: GuardReadiness = { kind: 'unknown' };
+  /** Aborts when work must pause; undefined during a pause. */
+  let period: AbortController | undefined;
+  const waiting = new Set<() => void>();
+
+  const setAllowed = (isAllowed: boolean): void => {
+    if (isAllowed === (period !== undefined)) return;
+    period?.abort();
+    period = isAllowed ? new AbortController() : undefined;
+    if (isAllowed) for (const wake of [...waiting]) wake();
+  };
+
+  const nextPeriod = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+
+  const inPeriods: GuardReadinessSource['whileAppendsAllowed'] = async (signal, work) => {
+    while (!signal.aborted) {
+      if (period === undefined) await nextPeriod(signal);
+      else await work(AbortSignal.any([signal, period.signal]));
+    }
+  };
+
+  return {
+    current: () => last,
+    set: (readiness) => {
+      const isOtherKind = readiness.kind !== last.kind;
+      last = readiness;
+      if (readiness.kind !== 'unknown') setAllowed(readiness.kind !== 'log incomplete');
+      return isOtherKind;
+    },
+    whileAppendsAllowed: inPeriods,
+    whileLogCoversCheckpoint: inPeriods,
+  };
+};
+
+/** A database that also keeps the log has one write-ahead log for both, so no event is without its guards. */
+const inOneDatabase: GuardReadinessSource = {
+  current: () => ({ kind: 'complete' }),
+  whileAppendsAllowed: (signal, work) => work(signal),
+  whileLogCoversCheckpoint: (signal, work) => work(signal),
+  untilSettled: async () => undefined,
+};
+
+/** Milliseconds between two checks whether the pause has ended. */
+const PAUSE_LOOK_MS = 1_000;
+
+/**
+ * In a restored database log and guards are of one moment, and nothing shows how old that is. The restore itself records a pause before the service
+ * starts, so the pause is only looked for at the start.
+ */
+const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
+  const { engines, logger, runner } = parts;
+  const identity = await engines.log.identity();
+  if (!(await isIssuingPaused(engines.pool, identity))) return inOneDatabase;
+  const state = createGuardReadiness();
+  const readiness: GuardReadiness = { kind: 'log incomplete', head: await engines.log.head(), furthest: null };
+  state.set(readiness);
+  logReadiness(readiness, logger);
+  const watching = async (): Promise<void> => {
+    while (!runner.stopping.aborted) {
+      await pause(PAUSE_LOOK_MS, runner.stopping);
+      const paused = await isIssuingPaused(engines.pool, identity).catch(() => true);
+      if (paused || runner.stopping.aborted) continue;
+      state.set({ kind: 'complete' });
+      logReadiness({ kind: 'complete' }, logger);
+      return;
+    }
+  };
+  const running = watching();
+  runner.onStop('guards', () => running);
+  return {
+    ...state,
+    whileLogCoversCheckpoint: inOneDatabase.whileLogCoversCheckpoint,
+    untilSettled: inOneDatabase.untilSettled,
+  };
+};
+
+type ReadinessParts = { config: Config; clock: Clock; logger: Logger; engines: Engines; runner: Runner };
+
+/** Milliseconds that a start waits for complete guards before it listens. After that it refuses requests until the guards are complete. */
+const SETTLED_WITHIN_MS = 5_000;
+
+/** Starts the guards' worker. `untilSettled` of the result is over when the guards are complete, when the log is incomplete, or after 5 s. */
+export const startGuardReadiness = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
+  const { config, clock, engines, logger, runner } = parts;
+  if (config.eventStoreUrl === undefined) return await readinessInOneDatabase(parts);
+  const state = createGuardReadiness();
+  const pool = openSessionPool(parts);
+  let settle = (): void => undefined;
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  const stopping = new AbortController();
+  const progress = throttled(PROGRESS_MS, (readiness: Rebuilding) => logProgress(readiness, logger));
+  const running = runGuardReadiness({
+    log: engines.log,
+    record: guardCheckpoint(pool, { idempotencyTtlSeconds: config.idempotencySeconds }),
+    clock,
+    windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
+    operatorRowsHold: operatorRowsHold(engines),
+    positionBefore: (since) => positionBefore(since, engines.store),
+    signal: stopping.signal,
+    onReadiness: (readiness) => {
+      if (state.set(readiness)) logReadiness(readiness, logger);
+      else if (readiness.kind === 'rebuilding') progress(readiness);
+      if (readiness.kind === 'complete' || readiness.kind === 'log incomplete') settle();
+    },
+    onFilled: (rows) => logger.warn({ msg: 'missing guard rows were written again', rows }),
+    onFault: (error) =>
+      logger.warn({ msg: 'guard readiness: an engine does not answer, trying again', ...faultFields(error) }),
+  });
+  runner.onStop('guards', async () => {
+    stopping.abort();
+    await running;
+    await pool.end();
+  });
+  const bound = pause(SETTLED_WITHIN_MS, runner.stopping);
+  return { ...state, untilSettled: () => Promise.race([settled, bound]) };
+};
+
+/** A single connection that only this worker uses, so that it never waits behind other work. */
+const openSessionPool = ({ config, engines, logger, runner }: ReadinessParts) => {
+  const { connectionString = '' } = engines.pool.options;
+  return openPool({
+    ...config.database.limits,
+    connectionString,
+    max: 1,
+    applicationName: 'nfse-guards-position',
+    onIdleError: () => {
+      if (!runner.stopping.aborted) logger.debug({ msg: 'the database connection of the guards was lost' });
+    },
+  });
+};
+
+/** Without these rows a revoked key would be accepted and a valid one refused. The projector rebuilds them from the log. */
+const operatorRowsHold = ({ log, pool }: Pick<Engines, 'log' | 'pool'>) => {
+  const all = [...new Set(operatorProjections.flatMap(({ prefixes }) => prefixes))];
+  const isEmpty = createEmptyUpTo(log);
+  return async (after: LogPosition | null, upTo: LogPosition): Promise<boolean> => {
+    if (await isEmpty(all, after, upTo)) return true;
+    for (const projection of operatorProjections) {
+      const checkpoint = await readCheckpoint(pool, projection);
+      if (!(await isEmpty(projection.prefixes, checkpoint, upTo))) return false;
+    }
+    return true;
+  };
+};
+
+/**
+ * Returns a check whether the log holds no event of these streams between two positions. Remembers parts known to be empty, because it is asked
+ * repeatedly with a later end.
+ */
+const createEmptyUpTo = (log: Pick<EventLog, 'readAll'>) => {
+  const known = new Map<string, { from: LogPosition | null; to: LogPosition }>();
+  return async (prefixes: readonly string[], after: LogPosition | null, upTo: LogPosition): Promise<boolean> => {
+    const name = prefixes.join(' ');
+    const empty = known.get(name);
+    const start = empty?.from === after && isEarlier(after, empty.to) ? empty.to : after;
+    if (!isEarlier(start, upTo)) return true;
+    const [next] = await log.readAll({ prefixes, after: start, limit: 1 });
+    if (next !== undefined && !isEarlier(upTo, next.position)) return false;
+    known.set(name, { from: after, to: upTo });
+    return true;
+  };
+};
+
+type Rebuilding = Extract<GuardReadiness, { kind: 'rebuilding' }>;
+
+const PROGRESS_MS = 10_000;
+
+/** Calls `act` at most once per interval and drops the rest. */
+const throttled = <T>(everyMs: number, act: (item: T) => void): ((item: T) => void) => {
+  let last = performance.now();
+  return (item) => {
+    if (performance.now() - last < everyMs) return;
+    last = performance.now();
+    act(item);
+  };
+};
+
+const logProgress = ({ position, upTo, waitsFor }: Rebuilding, logger: ReadinessParts['logger']): void => {
+  const percent = Math.floor(shareOf(position, upTo) * 100);
+  const positions = { position: String(position ?? ''), up_to: String(upTo), percent };
+  logger.info({ msg: 'the guards are catching up with the log', waits_for: waitsFor, ...positions });
+};
+
+const logReadiness = (readiness: GuardReadiness, logger: ReadinessParts['logger']): void => {
+  if (readiness.kind === 'complete') logger.info({ msg: 'the guards are complete' });
+  if (readiness.kind === 'rebuilding') {
+    const { position, upTo, waitsFor } = readiness;
+    const positions = { position: String(position ?? ''), up_to: String(upTo) };
+    logger.warn({
+      msg: 'the guards are behind the log: requests are refused until they have caught up',
+      waits_for: waitsFor,
+      ...positions,
+    });
+  }
+  if (readiness.kind === 'log incomplete') {
+    const positions = { head: String(readiness.head ?? ''), furthest: String(readiness.furthest ?? '') };
+    logger.fatal({ msg: 'the log is older than the database: issuing is paused', ...positions });
+  }
+};

@@ -1,0 +1,126 @@
+import { createMunicipalParameters } from '../../adapters/authorizer/parameters.js';
+import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
+import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
+import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
+import type { IssuerDeps } from '../../app/issuing/deps.js';
+import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
+import { wantedOf } from '../../app/municipal-parameters/refresh.js';
+import type { Mode } from '../../domain/shared/ids.js';
+import { shortCache } from '../../lib/short-cache.js';
+import type { MunicipalParametersApi } from '../../ports/municipal-parameters.js';
+import type { Simulator } from '../../simulator/options.js';
+import { municipalityByName } from '../../tables/municipalities.js';
+import { runParametersRefresher } from '../../workers/parameters-refresher.js';
+import { runReconciler } from '../../workers/reconciler.js';
+import { type Config, modes } from '../config/config.js';
+import { faultFields, streamFields } from '../config/logger.js';
+import { trustRoots } from '../engines/authorizers.js';
+import { companyCatalogue, companyOf } from './companies.js';
+import type { Parts } from './parts.js';
+
+/** Reconciliation: compares outcomes with what the authorizer holds until the signal aborts. One process among all leads. */
+export const runReconciliation = async (deps: IssuerDeps, parts: Parts, signal: AbortSignal): Promise<void> => {
+  const { config, engines, logger, metrics, simulator } = parts;
+  const { paceSeconds, ...settings } = config.reconcile;
+  const asked = modes.filter((mode) => config.authorizer[mode] !== undefined || simulator !== undefined);
+  if (asked.length === 0 || settings.samplePercent === 0) return;
+  const session = leaderSession(engines.pool);
+  await runReconciler({
+    ...deps,
+    actor: 'timer:reconciliation',
+    progressStore: createReconciliationProgressStore(engines.pool),
+    settings,
+    modes: asked,
+    tryLead: lastingLead(session, 'reconciliation', signal),
+    isAuthorizerWell: (mode) => deps.breaker.isClosed(mode),
+    paceMs: paceSeconds * 1000,
+    signal,
+    onComparison: (mode, result) => metrics.reconciled(mode, result),
+    onDifference: (stream, kind) =>
+      logger.error({ msg: 'the authorizer holds something other than the log says', kind, ...streamFields(stream) }),
+    onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
+  });
+  await session.close();
+};
+
+/** Milliseconds between two reads of the registered companies: a new one's municipality is asked for within this time. */
+const WANTED_MS = 15_000;
+
+/** No request waits for an answer, and a slow one must not hold the connection for long. */
+const CALL_TIMEOUT_MS = 10_000;
+
+/** Refreshes the municipal parameters of this process's modes until the signal aborts; no request waits for it. */
+export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): Promise<void> => {
+  const { config, clock, engines, logger, metrics, simulator } = parts;
+  const addressOf = (mode: Mode): string | undefined => parametersAddress(config, simulator, mode);
+  const asked = modes.filter((mode) => addressOf(mode) !== undefined);
+  if (asked.length === 0) return;
+  const { vault, store } = engines;
+  const company = companyOf(engines, clock);
+  const certificateOf = createCertificateOpener({ vault, store, clock, company, actor: 'timer:parameters' });
+  // One client per mode, because each trusts different servers.
+  const apis = new Map<Mode, ReturnType<typeof createMunicipalParameters>>();
+  for (const mode of asked) {
+    const address = addressOf(mode) ?? '';
+    const trustRootsPem = await trustRoots(config, simulator, mode);
+    const addresses = { live: address, test: address };
+    apis.set(mode, createMunicipalParameters({ addresses, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf }));
+  }
+  const ask: MunicipalParametersApi['ask'] = async (caller, ...question) =>
+    (await apis.get(caller.mode)?.ask(caller, ...question)) ?? { kind: 'no_proof', reason: 'no_address' };
+  const session = leaderSession(engines.pool);
+  const wanted = shortCache(WANTED_MS, clock, async () =>
+    wantedOf({ ...companiesOf(parts), modes: asked }, clock.now()),
+  );
+  await runParametersRefresher({
+    api: { ask },
+    clock,
+    signal,
+    modes: asked,
+    cache: createParametersCache(engines.pool),
+    wanted: () => wanted('all'),
+    tryLead: lastingLead(session, 'municipal-parameters', signal),
+    onAnswer: (mode, outcome, reason) => {
+      metrics.parametersAsked(mode, outcome);
+      if (reason !== undefined)
+        logger.info({ msg: 'the municipal parameters API gave no usable answer', mode, reason });
+    },
+    onFault: (error) => logger.warn({ msg: 'refreshing municipal parameters failed', ...faultFields(error) }),
+  });
+  for (const api of apis.values()) api.close();
+  await session.close();
+};
+
+const companiesOf = ({ engines, clock }: Pick<Parts, 'engines' | 'clock'>) => ({
+  companies: async () =>
+    (await engines.readModel.companies()).flatMap((company) =>
+      company.kind === 'company' ? [{ companyId: company.registration.cnpj, company }] : [],
+    ),
+  ibgeOf: (city: string, state: string) => municipalityByName(city, state)?.ibge,
+  catalogueOf: companyCatalogue(engines, clock),
+});
+
+/**
+ * The address of the parameters API of a mode: as configured, otherwise that of this process's simulator, otherwise derived from the authorizer's
+ * address. Undefined where this process knows no authorizer.
+ */
+export const parametersAddress = (
+  { parameters, authorizer, simulator: { elsewhere } }: Pick<Config, 'parameters' | 'authorizer' | 'simulator'>,
+  simulator: Pick<Simulator, 'parametersUrls'> | undefined,
+  mode: Mode,
+): string | undefined => {
+  const configured = parameters[mode];
+  if (configured !== undefined) return configured;
+  const address = authorizer[mode];
+  if (address === undefined) return simulator?.parametersUrls[mode];
+  return elsewhere.includes(mode) ? besideSimulator(address) : besideAuthorizer(address);
+};
+
+/** A simulator has both environments on one host, with different paths: `/test/SefinNacional`, `/test/parametrizacao`. */
+const besideSimulator = (address: string): string => address.replace(/\/[^/]*$/, '/parametrizacao');
+
+/** `https://adn.<rest>/parametrizacao` for `sefin.<rest>`, otherwise `/parametrizacao` on the authorizer's host. */
+const besideAuthorizer = (authorizer: string): string => {
+  const { host } = new URL(authorizer);
+  return `https://${host.replace(/^sefin\./, 'adn.')}/parametrizacao`;
+};

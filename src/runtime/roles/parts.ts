@@ -1,0 +1,47 @@
+import type { EventStore } from '../../app/event-store/event-store.js';
+import type { InvoiceReader } from '../../app/read/invoice-reader.js';
+import type { Authorizer } from '../../ports/authorizer.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Simulator } from '../../simulator/start.js';
+import type { Config, Role } from '../config/config.js';
+import type { Logger } from '../config/logger.js';
+import type { Engines } from '../engines/engines.js';
+import type { Runner } from '../engines/runner.js';
+import type { OpenedQueue } from '../engines/work-queue.js';
+import type { Metrics } from '../metrics/metrics.js';
+import type { GuardReadinessSource } from './guard-readiness.js';
+
+export type ServiceOptions = {
+  config: Config;
+  roles: readonly Role[];
+  clock: Clock;
+  logger: Logger;
+  /** When it aborts during a start, the start ends between two of its steps. */
+  stopAsked?: AbortSignal;
+  /** Runs when everything is started, before the service reports that it is ready. */
+  beforeReady?: (service: Service) => Promise<void>;
+  /** Crash tests stop a process in these; the product passes none. */
+  decorateStore?: (store: EventStore) => EventStore;
+  decorateAuthorizer?: (authorizer: Authorizer) => Authorizer;
+};
+
+export type Service = {
+  /** Origin of the public API; empty without the role `api`. */
+  url: string;
+  opsUrl: string;
+  simulator: Simulator | undefined;
+  engines: Engines;
+  /** Fails readiness, stops accepting requests, finishes sends, then closes in reverse order of the start. */
+  stop(): Promise<void>;
+};
+
+/** Everything that workers and the api of this process use. */
+export type Parts = ServiceOptions & {
+  engines: Engines;
+  runner: Runner;
+  reader: InvoiceReader;
+  simulator: Simulator | undefined;
+  queue: OpenedQueue;
+  metrics: Metrics;
+  guards: GuardReadinessSource;
+};

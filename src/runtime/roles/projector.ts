@@ -1,0 +1,34 @@
+import { registry } from '../../../projections/registry.js';
+import { runProjector } from '../../projector/projector.js';
+import { faultFields } from '../config/logger.js';
+import type { Parts } from './parts.js';
+
+/** Starts the projector. A projection that halts is logged once as fatal and fails readiness. */
+export const startProjector = (parts: Parts, onHalted: (name: string) => void): void => {
+  const { engines, clock, guards, logger, runner } = parts;
+  const stopping = new AbortController();
+  const project = (signal: AbortSignal): Promise<void> =>
+    runProjector({
+      log: engines.log,
+      db: engines.pool,
+      projections: registry.projections,
+      clock,
+      signal,
+      onHalt: (halt) => {
+        logger.fatal({ msg: 'a projection halted', ...halt, position: String(halt.position ?? '') });
+        // Without a position the rows are of a newer version: a newer program keeps them, and readiness checks whether they can be read.
+        if (halt.position !== undefined) onHalted(halt.name);
+      },
+      onUpgrade: (upgrade) => logger.info({ msg: 'a projection of an older version is being replaced', ...upgrade }),
+      onFault: (name, error) =>
+        logger.warn({ msg: 'a projection failed and is tried again', name, ...faultFields(error) }),
+    });
+  const running = guards.whileLogCoversCheckpoint(stopping.signal, project).catch((error: unknown) => {
+    logger.fatal({ msg: 'the projector ended', ...faultFields(error) });
+    onHalted('projector');
+  });
+  runner.onStop('projector', async () => {
+    stopping.abort();
+    await running;
+  });
+};

@@ -1,0 +1,116 @@
+import { pruneGuards } from '../../adapters/guards-postgres/guards.js';
+import { createMonitoringReads, type MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
+import { oldestKeptDay } from '../../app/retention/test-retention.js';
+import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
+import type { CompanyId } from '../../domain/shared/ids.js';
+import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { pause } from '../../lib/pause.js';
+import type { Clock } from '../../ports/clock.js';
+import { createAnchorer } from '../../workers/anchorer.js';
+import { type Sweeper, sweep } from '../../workers/sweeper.js';
+import type { Config } from '../config/config.js';
+import { faultFields, type Logger } from '../config/logger.js';
+import type { Engines } from '../engines/engines.js';
+import type { Parts } from './parts.js';
+
+/** Sweeps until the signal aborts. One sweeper at a time saves work; two at once do no harm, because every decision is made on the log. */
+export const runSweeper = async (
+  sweeper: Sweeper,
+  { config, engines, logger, clock }: Parts,
+  signal: AbortSignal,
+): Promise<void> => {
+  const session = leaderSession(engines.pool);
+  const warnOfCertificates = createCertificateWarnings({ watch: createMonitoringReads(engines.pool), clock, logger });
+  for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
+    const work = async (leading: AbortSignal): Promise<void> => {
+      await sweep(sweeper, sweepNumber, leading);
+      await tidy(engines, config, clock);
+      await warnOfCertificates();
+    };
+    await asLeader(session, 'sweeper', work, signal).catch((error: unknown) =>
+      logger.warn({ msg: 'a sweep failed', ...faultFields(error) }),
+    );
+    await pause(config.sweepSeconds * 1000, signal);
+  }
+  await session.close();
+};
+
+/** Destroys the keys of past test days and deletes guards whose windows are over. */
+const tidy = async ({ pool, sealingKeys }: Engines, config: Config, clock: Clock): Promise<void> => {
+  const now = clock.now();
+  await sealingKeys.destroyDayKeys(oldestKeptDay(now));
+  await pruneGuards(pool, { idempotencyTtlSeconds: config.idempotencySeconds }, now);
+};
+
+/**
+ * Appends the daily anchor of the log; one process leads. Runs beside the sweeps, because the first anchor of a large log reads all of it. Waits one
+ * sweep interval after the start: a process that restarts repeatedly would otherwise read a day of the log each time.
+ */
+export const runAnchorerRole = async (
+  { engines, config, clock, logger }: Pick<Parts, 'engines' | 'config' | 'clock' | 'logger'>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { log, store, pool } = engines;
+  const session = leaderSession(pool);
+  const anchor = createAnchorer({
+    log,
+    store,
+    clock,
+    actor: 'timer:anchorer',
+    folder: config.anchorDir,
+    onAnchored: (anchored) => logger.info({ msg: 'the log was anchored', ...anchored }),
+  });
+  while (!signal.aborted) {
+    await pause(config.sweepSeconds * 1000, signal);
+    if (signal.aborted) break;
+    await asLeader(session, 'anchorer', anchor, signal).catch((error: unknown) =>
+      logger.warn({ msg: 'the log was not anchored', ...faultFields(error) }),
+    );
+  }
+  await session.close();
+};
+
+type CertificateWarningsDeps = {
+  watch: Pick<MonitoringReads, 'certificateExpiries'>;
+  clock: Clock;
+  logger: Pick<Logger, 'warn' | 'error'>;
+};
+
+const WARN_EVERY_MS = 60_000;
+
+/** As for the gauge of certificates: with more companies, those that expire first. */
+const MOST_CERTIFICATES = 1_000;
+
+/**
+ * Logs when a certificate has fewer than 30, 15, 7 and 1 days left and when it has expired, each once per process: a new
+ * process logs the current state again. Reads the expiries at most once a minute, however often it is called.
+ */
+export const createCertificateWarnings = ({ watch, clock, logger }: CertificateWarningsDeps): (() => Promise<void>) => {
+  let logged = new Map<CompanyId, string>();
+  let lookedAt: number | undefined;
+
+  const warn = (companyId: CompanyId, notAfter: Instant, now: Instant): string | undefined => {
+    const warning = expiryWarning(notAfter, now);
+    if (warning === undefined) return undefined;
+    const step = `${notAfter}/${warning.kind === 'expired' ? 'expired' : warning.withinDays}`;
+    if (logged.get(companyId) === step) return step;
+    const fields = { company: companyId, not_after: notAfter, days_left: daysLeft(notAfter, now) };
+    if (warning.kind === 'expired')
+      logger.error({ msg: 'a certificate has expired: the company cannot issue', ...fields });
+    else logger.warn({ msg: 'a certificate expires soon', within_days: warning.withinDays, ...fields });
+    return step;
+  };
+
+  return async () => {
+    const now = clock.now();
+    if (lookedAt !== undefined && Math.abs(epochMs(now) - lookedAt) < WARN_EVERY_MS) return;
+    const expiries = await watch.certificateExpiries(MOST_CERTIFICATES);
+    lookedAt = epochMs(now);
+    const steps = expiries.flatMap(({ companyId, notAfter }): [CompanyId, string][] => {
+      const step = warn(companyId, notAfter, now);
+      return step === undefined ? [] : [[companyId, step]];
+    });
+    logged = new Map(steps);
+  };
+};

@@ -1,0 +1,234 @@
+import type { GuardWindows } from '../app/recovery/replay-guards.js';
+import { replayGuards } from '../app/recovery/replay-guards.js';
+import { epochMs, type Instant } from '../domain/shared/time.js';
+import { pause as pauseUntil } from '../lib/pause.js';
+import type { Clock } from '../ports/clock.js';
+import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
+import type { GuardCheckpoint, GuardsAnswer, GuardsSession } from '../ports/guard-checkpoint.js';
+
+/** Guard readiness: what a process knows about the guards. Requests are accepted only in `complete`. */
+export type GuardReadiness =
+  /** The database or the log has not answered yet, or the session with the database was lost. */
+  | { kind: 'unknown' }
+  | { kind: 'rebuilding'; position: LogPosition | null; upTo: LogPosition; waitsFor: 'guards' | 'operator rows' }
+  | { kind: 'complete' }
+  /** Incomplete log: it ends before a position that the database was made from, because it was restored from a backup. Appending is refused. */
+  | { kind: 'log incomplete'; head: LogPosition | null; furthest: LogPosition | null };
+
+export type GuardReadinessWorker = {
+  log: Pick<EventLog, 'head' | 'identity' | 'readAll'>;
+  record: GuardCheckpoint;
+  clock: Clock;
+  windows: GuardWindows;
+  /**
+   * A position before which no event was recorded at the given instant or later; null when none is known. A database that is far behind begins there.
+   */
+  positionBefore(since: Instant): Promise<LogPosition | null>;
+  /** Whether the rows that api processes decide by include all events after `after`, up to `upTo`. */
+  operatorRowsHold(after: LogPosition | null, upTo: LogPosition): Promise<boolean>;
+  signal: AbortSignal;
+  onReadiness(readiness: GuardReadiness): void;
+  /** Called with the number of missing rows that were written. Rows of requests that are being accepted at the time are not counted. */
+  onFilled(rows: number): void;
+  onFault(error: unknown): void;
+  /** Milliseconds between two comparisons; tests use short ones. */
+  pauseMs?: { complete: number; waiting: number };
+  beatMs?: number;
+};
+
+const PAUSE_MS = { complete: 1_000, waiting: 250 };
+
+/**
+ * A guard may have been committed before this session began and then lost, with its invoice appended only later. No request takes longer than this
+ * time; until it is over the log is read again, whatever the guards' position says.
+ */
+const GRACE_SECONDS = 60;
+
+/** The database ends a session that is silent for 20 s. A long part of the log without relevant events takes longer to read. */
+const BEAT_MS = 5_000;
+
+/** An EventStoreDB node that lags behind its leader briefly reports an older head. Only this many such answers in a row are recorded. */
+const INCOMPLETE_LOOKS = 5;
+
+/**
+ * Keeps the guards complete and reports guard readiness (ADR 14). Compares the guards' position with the head of the log, writes missing rows, then
+ * follows the head. One process moves the position, the others watch it. Resolves when the signal aborts; faults of the engines are retried.
+ */
+export const runGuardReadiness = async (worker: GuardReadinessWorker): Promise<void> => {
+  const { log, record, signal, onReadiness, onFault, pauseMs = PAUSE_MS } = worker;
+  /** Identity of the log at the start. Another log at the same address counts as a loss of this one. */
+  let identity: string | undefined;
+  let isFirstFault = true;
+  const onAnswer = (): void => {
+    isFirstFault = true;
+  };
+  while (!signal.aborted) {
+    let session: GuardsSession | undefined;
+    try {
+      identity ??= await log.identity();
+      session = await record.open(identity);
+      await runSession(session, worker, pauseMs, onAnswer);
+    } catch (error) {
+      onFault(error);
+    }
+    if (!signal.aborted) onReadiness({ kind: 'unknown' });
+    await session?.close();
+    await pause(isFirstFault ? pauseMs.waiting : pauseMs.complete, [signal]);
+    isFirstFault = false;
+  }
+};
+
+/** Thrown when the guards' position is behind one that this session has read: the rows were replaced during the session. */
+class GuardsReplaced extends Error {
+  override readonly name = 'GuardsReplaced';
+}
+
+const runSession = async (
+  session: GuardsSession,
+  worker: GuardReadinessWorker,
+  pauseMs: { complete: number; waiting: number },
+  onAnswer: () => void,
+): Promise<void> => {
+  const { log, clock, signal, onReadiness, onFault } = worker;
+  const beganAt = epochMs(clock.now());
+  let begin: { head: LogPosition | null } | undefined;
+  let isComplete = false;
+  /** True when the log was read up to a head from after the grace: requests that began before this session are all included. */
+  let hasReadPastGrace = false;
+  let incompleteLooks = 0;
+  let seen: LogPosition | null = null;
+  const ended = AbortSignal.any([signal, session.lost]);
+  while (!signal.aborted) {
+    // The database is read first. The log only grows, so a later head is never before what the database was made from.
+    const look = await session.look();
+    if (isEarlier(look.guards, seen)) throw new GuardsReplaced('the guards were replaced while they were watched');
+    onAnswer();
+    const head = await log.head().catch((error: unknown) => {
+      onFault(error);
+      return 'unknown' as const;
+    });
+    if (head === 'unknown') {
+      if (begin === undefined) onReadiness({ kind: 'unknown' });
+      await pause(pauseMs.complete, [ended]);
+      continue;
+    }
+    const isIncomplete = isEarlier(head, look.furthest);
+    incompleteLooks = isIncomplete ? incompleteLooks + 1 : 0;
+    if (incompleteLooks === INCOMPLETE_LOOKS) await session.noteIncompleteLog(head, clock.now());
+    if (isIncomplete || look.logWasIncomplete) {
+      onReadiness({ kind: 'log incomplete', head, furthest: look.furthest });
+      await pause(pauseMs.complete, [ended]);
+      continue;
+    }
+    begin ??= { head };
+    const isPastGrace = epochMs(clock.now()) - beganAt >= GRACE_SECONDS * 1_000;
+    const reporter = isComplete ? { ...worker, onReadiness: ignore, onFilled: ignore } : worker;
+    const covered = await withHeartbeat(session, look.guards, worker, async () => {
+      if (!look.leads || head === null) return look;
+      if (hasReadPastGrace && isComplete) return await moveToHead(look, head, session);
+      return await readToHead(look, head, session, reporter);
+    }).catch((error: unknown) => {
+      // The log could not be read. While the session lives, guards that were complete stay complete and progress is kept.
+      if (session.lost.aborted || error instanceof GuardsReplaced) throw error;
+      onFault(error);
+      return undefined;
+    });
+    if (covered === undefined) {
+      await pause(isComplete ? pauseMs.complete : pauseMs.waiting, [ended]);
+      continue;
+    }
+    if (look.leads) hasReadPastGrace ||= isPastGrace && !isEarlier(covered.guards, head);
+    seen = covered.guards;
+    const waitsFor = waitReason(covered, begin.head);
+    if (waitsFor === undefined) {
+      isComplete = true;
+      onReadiness({ kind: 'complete' });
+    } else if (begin.head !== null) {
+      onReadiness({ kind: 'rebuilding', position: covered.guards, upTo: begin.head, waitsFor });
+    }
+    // Processes that started together wait for the position to reach the head that each saw at its start, so they compare more often.
+    const isSettled = isComplete && (hasReadPastGrace || !look.leads);
+    await pause(isSettled ? pauseMs.complete : pauseMs.waiting, [ended]);
+  }
+};
+
+/** Once the guards are complete, events that are read again belong to requests in progress: no reason to refuse requests or to report rows. */
+const ignore = (): void => undefined;
+
+type CoveredPositions = Pick<GuardsAnswer, 'guards' | 'operatorRows'>;
+
+/** Guards are committed before their invoice is appended. After the grace, all events up to the head therefore have their guards. */
+const moveToHead = async (
+  look: CoveredPositions,
+  head: LogPosition,
+  session: GuardsSession,
+): Promise<CoveredPositions> => {
+  if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
+  await session.move({ guards: head, operatorRows: head });
+  return { guards: head, operatorRows: head };
+};
+
+const readToHead = async (
+  look: CoveredPositions,
+  head: LogPosition,
+  session: GuardsSession,
+  worker: GuardReadinessWorker,
+): Promise<CoveredPositions> => {
+  if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
+  const guards = isEarlier(look.guards, head) ? await catchUp(look.guards, head, session, worker) : look.guards;
+  if (isEarlier(guards, head) || !(await worker.operatorRowsHold(look.operatorRows, head))) return { ...look, guards };
+  await session.move({ guards, operatorRows: head });
+  return { guards, operatorRows: head };
+};
+
+const catchUp = async (
+  from: LogPosition | null,
+  upTo: LogPosition,
+  session: GuardsSession,
+  { onReadiness, onFilled, signal, ...worker }: GuardReadinessWorker,
+): Promise<LogPosition | null> => {
+  let position = from;
+  let filled = 0;
+  for await (const step of replayGuards(from, upTo, { ...worker, session })) {
+    position = step.position;
+    filled += step.filled;
+    if (signal.aborted) break;
+    if (isEarlier(position, upTo)) onReadiness({ kind: 'rebuilding', position, upTo, waitsFor: 'guards' });
+  }
+  if (filled > 0) onFilled(filled);
+  return position;
+};
+
+/** Reads the position regularly during the work, so that the database keeps the session open and a replacement of its rows is noticed. */
+const withHeartbeat = async <T>(
+  session: GuardsSession,
+  seen: LogPosition | null,
+  { beatMs = BEAT_MS }: GuardReadinessWorker,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const over = new AbortController();
+  const heartbeat = (async (): Promise<void> => {
+    for (;;) {
+      await pause(beatMs, [over.signal, session.lost]);
+      if (over.signal.aborted || session.lost.aborted) return;
+      const { guards } = await session.look();
+      if (isEarlier(guards, seen)) throw new GuardsReplaced('the guards were replaced while they were written');
+    }
+  })();
+  // `await heartbeat` below reports the fault once the work has ended; this only prevents an unhandled rejection.
+  heartbeat.catch(() => undefined);
+  try {
+    return await work();
+  } finally {
+    over.abort();
+    await heartbeat;
+  }
+};
+
+const waitReason = (covered: CoveredPositions, upTo: LogPosition | null): 'guards' | 'operator rows' | undefined => {
+  if (isEarlier(covered.guards, upTo)) return 'guards';
+  return isEarlier(covered.operatorRows, upTo) ? 'operator rows' : undefined;
+};
+
+const pause = (ms: number, signals: readonly AbortSignal[]): Promise<void> =>
+  pauseUntil(ms, AbortSignal.any([...signals]));

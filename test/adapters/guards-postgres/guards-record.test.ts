@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPostgresGuards, type PostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
+import { guardCheckpoint, readGuardReadiness } from '../../../src/adapters/guards-postgres/guards-record.js';
+import { openPool } from '../../../src/adapters/sql/pool.js';
+import { addSeconds } from '../../../src/domain/shared/time.js';
+import type { LogPosition } from '../../../src/ports/event-log.js';
+import type { AcceptedKey, AcceptedMark, GuardsSession } from '../../../src/ports/guard-checkpoint.js';
+import type { Claim } from '../../../src/ports/idempotency-keys.js';
+import { knownAs } from '../../support/harness/event-store.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+const NOW = '2026-11-21T12:00:00.000Z';
+const TTL = { idempotencyTtlSeconds: 86_400 };
+const ago = (seconds: number): string => addSeconds(NOW, -seconds);
+const at = (position: number): LogPosition => BigInt(position) as LogPosition;
+
+const owner = { mode: 'live', companyId: '12345678000195', keyHash: 'key' } as const;
+const keyOf = (changes: Partial<AcceptedKey> = {}): AcceptedKey => ({
+  ...owner,
+  ...{ bodyHash: 'body', commandId: 'command', invoiceId: 'invoice', acceptedAt: ago(60) },
+  ...changes,
+});
+const markOf = (changes: Partial<AcceptedMark> = {}): AcceptedMark => ({
+  ...{ fingerprint: 'f', stream: 'nfseLive-1', at: ago(10) },
+  ...changes,
+});
+const claimAt = (acceptedAt: string, commandId = 'command'): Claim => ({
+  ...{ leaseToken: randomUUID(), commandId, acceptedAt },
+});
+
+describeWithPostgres('the record of how much of the log the guards hold', () => {
+  let database: FreshDatabase;
+  let guards: PostgresGuards;
+  const sessions: GuardsSession[] = [];
+  beforeAll(async () => {
+    database = await freshDatabase();
+    guards = createPostgresGuards(database.pool, { ...TTL, leaseSeconds: 5 });
+  });
+  beforeEach(async () => {
+    await Promise.all(sessions.splice(0).map((session) => session.close()));
+    await database.reset();
+  });
+  afterAll(() => database.close());
+
+  const openSession = async (identity = 'log'): Promise<GuardsSession> => {
+    const pool = openPool({ connectionString: database.connectionString, max: 1, applicationName: 'test-guards' });
+    const session = await guardCheckpoint(pool, TTL).open(identity);
+    sessions.push({ ...session, close: () => session.close().then(() => pool.end()) });
+    return session;
+  };
+
+  it('knows nothing of a log that it never saw, and never goes backwards', async () => {
+    const session = await openSession();
+    const nothing = { guards: null, operatorRows: null, furthest: null, logWasIncomplete: false };
+    expect(await session.look()).toEqual({ ...nothing, leads: true });
+    await session.move({ guards: at(7), operatorRows: null });
+    await session.move({ guards: at(5), operatorRows: at(3) });
+    expect(await session.look()).toMatchObject({ guards: 7n, operatorRows: 3n, furthest: 7n });
+    expect(await readGuardReadiness(database.pool, 'another log')).toEqual({ ...nothing, leads: false });
+  });
+
+  it('is not moved by a session under which it was set back, removed or begun by another', async () => {
+    for (const meddle of ['truncate guards_position', 'update guards_position set guards = 4']) {
+      const session = await openSession();
+      await session.look();
+      await session.move({ guards: at(7), operatorRows: at(7) });
+      await database.admin.query(meddle);
+      await expect(session.move({ guards: at(9), operatorRows: at(9) })).rejects.toThrow('another process moved');
+      await expect(session.look()).rejects.toThrow('over');
+      expect((await readGuardReadiness(database.pool, 'log')).guards).not.toBe(9n);
+      await database.reset();
+    }
+    const [late, early] = [await openSession(), await openSession()];
+    await late.look();
+    await early.move({ guards: at(3), operatorRows: null });
+    await expect(late.move({ guards: at(9), operatorRows: null })).rejects.toThrow('another process moved');
+  });
+
+  it('finds the furthest place that anything was made from, of this log alone', async () => {
+    const session = await openSession();
+    await guards.relay.move('log', at(12));
+    await guards.relay.move('another log', at(99));
+    expect(await session.look()).toMatchObject({ furthest: 12n });
+    await database.pool.query(
+      `insert into checkpoints (name, version, log_identity, position, updated_at, generation, role, compatible_from)
+       values ('invoices', 1, 'log', '40', $1, 1, 'live', 1)`,
+      [NOW],
+    );
+    expect(await session.look()).toMatchObject({ furthest: 40n });
+  });
+
+  it('lets one session lead, and the next one when that is closed', async () => {
+    const [first, second] = [await openSession(), await openSession()];
+    expect([await first.look(), await second.look()]).toMatchObject([{ leads: true }, { leads: false }]);
+    expect(await readGuardReadiness(database.pool, 'log')).toMatchObject({ leads: false });
+    await first.close();
+    await expect.poll(async () => (await second.look()).leads).toBe(true);
+  });
+
+  it('remembers that the log was set back', async () => {
+    const session = await openSession();
+    await session.noteIncompleteLog(at(3), NOW);
+    await session.noteIncompleteLog(null, NOW);
+    expect(await session.look()).toMatchObject({ logWasIncomplete: true });
+  });
+
+  it('is over when its connection is, and says so at once', async () => {
+    const session = await openSession();
+    const lost = new Promise((resolve) => session.lost.addEventListener('abort', resolve));
+    await database.admin.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'test-guards' and datname = current_database()`,
+    );
+    await lost;
+    await expect(session.look()).rejects.toThrow('over');
+    await expect(session.move({ guards: at(1), operatorRows: null })).rejects.toThrow('over');
+  });
+
+  describe('filling a key', () => {
+    const filled = async (key: AcceptedKey): Promise<number> => (await openSession()).fill([key], [], NOW);
+    const asked = (bodyHash: string) => guards.idempotency.claim(owner, bodyHash, claimAt(NOW, 'fresh'), NOW);
+
+    it('that is missing lets the same body be answered with its invoice, and no other body', async () => {
+      expect(await filled(keyOf())).toBe(1);
+      expect(await asked('body')).toEqual({ kind: 'done', invoiceId: 'invoice' });
+      expect(await asked('other')).toMatchObject({ kind: 'reuse' });
+      expect(await filled(keyOf())).toBe(0);
+    });
+
+    it('takes the younger one of two acceptances', async () => {
+      const session = await openSession();
+      const keys = [keyOf({ acceptedAt: ago(86_500), invoiceId: 'older' }), keyOf({ invoiceId: 'younger' })];
+      expect(await session.fill(keys.toReversed(), [], NOW)).toBe(1);
+      expect(await asked('body')).toEqual({ kind: 'done', invoiceId: 'younger' });
+    });
+
+    it('leaves a finished key that is not over', async () => {
+      const claim = claimAt(ago(120));
+      await guards.idempotency.claim(owner, 'body', claim, ago(120));
+      await guards.idempotency.markDone(owner, claim.leaseToken, 'standing');
+      expect(await filled(keyOf())).toBe(0);
+      expect(await asked('body')).toEqual({ kind: 'done', invoiceId: 'standing' });
+    });
+
+    it('replaces one of before the key was used anew', async () => {
+      const claim = claimAt(ago(86_500));
+      await guards.idempotency.claim(owner, 'old body', claim, ago(86_500));
+      await guards.idempotency.markDone(owner, claim.leaseToken, 'old');
+      expect(await filled(keyOf())).toBe(1);
+      expect(await asked('body')).toEqual({ kind: 'done', invoiceId: 'invoice' });
+    });
+
+    it('ends a claim whose invoice is in the log, also one of another request that was given up', async () => {
+      await guards.idempotency.claim(owner, 'body', claimAt(ago(2)), ago(2));
+      expect(await asked('body')).toEqual({ kind: 'in_use' });
+      expect(await filled(keyOf({ acceptedAt: ago(2) }))).toBe(1);
+      expect(await asked('body')).toEqual({ kind: 'done', invoiceId: 'invoice' });
+      await database.reset();
+      await guards.idempotency.claim(owner, 'given up', claimAt(ago(90), 'given up'), ago(90));
+      expect(await filled(keyOf())).toBe(1);
+      expect(await asked('given up')).toMatchObject({ kind: 'reuse' });
+    });
+
+    it('leaves a claim that somebody works on, and a younger one than an acceptance that is over', async () => {
+      await guards.idempotency.claim(owner, 'now', claimAt(NOW, 'at work'), NOW);
+      expect(await filled(keyOf())).toBe(0);
+      await database.reset();
+      await guards.idempotency.claim(owner, 'now', claimAt(ago(30), 'younger'), ago(30));
+      expect(await filled(keyOf({ acceptedAt: ago(86_401) }))).toBe(0);
+    });
+  });
+
+  describe('filling a mark', () => {
+    const standing = () => guards.duplicates.place(knownAs('f'), { stream: 'nfseLive-new', at: NOW }, ago(60));
+
+    it('that is missing refuses a twin, and the youngest counts', async () => {
+      const session = await openSession();
+      const marks = [markOf({ at: ago(50) }), markOf({ stream: 'nfseLive-2', at: ago(10) }), markOf({ at: ago(20) })];
+      expect(await session.fill([], marks, NOW)).toBe(1);
+      expect(await standing()).toEqual({ stream: 'nfseLive-2', at: ago(10) });
+    });
+
+    it('never makes one older', async () => {
+      await guards.duplicates.place(knownAs('f'), { stream: 'nfseLive-standing', at: ago(5) }, null);
+      expect(await (await openSession()).fill([], [markOf()], NOW)).toBe(0);
+      expect(await standing()).toEqual({ stream: 'nfseLive-standing', at: ago(5) });
+      expect(await (await openSession()).fill([], [markOf({ at: ago(1) })], NOW)).toBe(1);
+    });
+  });
+});

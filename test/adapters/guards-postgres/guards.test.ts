@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import {
+  createPostgresGuards,
+  type PostgresGuards,
+  pruneGuards,
+} from '../../../src/adapters/guards-postgres/guards.js';
+import { addSeconds } from '../../../src/domain/shared/time.js';
+import { guardsContract } from '../../contracts/guards.js';
+import { lookupMemosContract } from '../../contracts/lookup-memos.js';
+import { pendingCutsContract } from '../../contracts/pending-cuts.js';
+import { relayCheckpointContract } from '../../contracts/relay-checkpoint.js';
+import { knownAs } from '../../support/harness/event-store.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+describeWithPostgres('guards in PostgreSQL', () => {
+  let database: FreshDatabase;
+  let guards: PostgresGuards;
+  beforeAll(async () => {
+    database = await freshDatabase();
+    guards = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
+  });
+  afterAll(() => database.close());
+
+  guardsContract(() => guards);
+  lookupMemosContract(() => guards.lookups);
+  pendingCutsContract(() => guards.cuts);
+  relayCheckpointContract(() => guards.relay);
+
+  it('lets statements of two processes meet over the same rows, whatever their order', async () => {
+    const other = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
+    const at = '2026-11-21T12:00:00.000Z';
+    const keys = Array.from({ length: 60 }, (_, index) => ({
+      owner: { mode: 'live', companyId: 'C', keyHash: `meeting-${index}` } as const,
+      claim: { leaseToken: `token-${index}`, commandId: 'c', acceptedAt: at },
+    }));
+    await Promise.all(keys.map(({ owner, claim }) => guards.idempotency.claim(owner, 'body', claim, at)));
+    for (let round = 0; round < 20; round += 1) {
+      const [done, claims] = await Promise.all([
+        Promise.all(keys.map(({ owner, claim }) => guards.idempotency.markDone(owner, claim.leaseToken, 'invoice'))),
+        Promise.all(
+          keys.toReversed().map(({ owner }) => other.idempotency.claim(owner, 'body', keys[0]?.claim ?? never(), at)),
+        ),
+        Promise.all(
+          keys.map(({ owner }) => guards.duplicates.place(knownAs(owner.keyHash), { stream: 's', at }, null)),
+        ),
+        Promise.all(
+          keys
+            .toReversed()
+            .map(({ owner }) => other.duplicates.place(knownAs(owner.keyHash), { stream: 't', at }, null)),
+        ),
+      ]);
+      expect(done).not.toContain(false);
+      expect(claims.map(({ kind }) => kind)).not.toContain('reuse');
+    }
+  });
+
+  it('prunes keys and marks that have no say any more, and no others', async () => {
+    await database.admin.query('truncate idempotency_keys, duplicate_marks');
+    const [old, young] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.001Z'];
+    for (const at of [old, young]) {
+      const claim = { leaseToken: at, commandId: at, acceptedAt: at };
+      await guards.idempotency.claim({ mode: 'live', companyId: 'C', keyHash: at }, 'body', claim, at);
+      await guards.duplicates.place(knownAs(at), { stream: 's', at }, null);
+    }
+    expect(await pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, '2026-11-21T12:00:00.000Z')).toBe(2);
+    expect((await database.pool.query('select key_hash from idempotency_keys')).rows).toEqual([{ key_hash: young }]);
+    expect((await database.pool.query('select fingerprint from duplicate_marks')).rows).toEqual([
+      { fingerprint: young },
+    ]);
+  });
+
+  /** `a`, `m` and `z` are old, and were written last to first. */
+  const oldRows = async (write: (name: string) => Promise<unknown>): Promise<void> => {
+    await database.admin.query('truncate idempotency_keys, duplicate_marks');
+    for (const name of ['z', 'm', 'a']) await write(name);
+  };
+
+  /** Prunes while `accept` holds `a` and waits for `m`, which another transaction holds. */
+  const pruneDuring = async (lockOfM: string, accept: () => Promise<unknown>): Promise<[unknown, unknown]> => {
+    const holder = await database.admin.connect();
+    try {
+      await holder.query('begin');
+      await holder.query(lockOfM);
+      const accepting = accept();
+      await lockWaits(1);
+      const pruning = pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, LATER);
+      const both = Promise.all([pruning, accepting]);
+      await Promise.race([pruning.catch(() => undefined), lockWaits(2)]);
+      await holder.query('rollback');
+      return await both;
+    } finally {
+      holder.release();
+    }
+  };
+  const lockWaits = (count: number): Promise<void> =>
+    vi.waitFor(
+      async () => {
+        const { rows } = await database.admin.query<{ waits: number }>(
+          `select count(*)::int as waits from pg_stat_activity
+           where wait_event_type = 'Lock' and datname = current_database()`,
+        );
+        expect(rows[0]?.waits).toBe(count);
+      },
+      { timeout: 60_000, interval: 20 },
+    );
+
+  it('prunes no key that an acceptance is about to use again, and never deadlocks with it', async () => {
+    const ownerOf = (keyHash: string) => ({ mode: 'live', companyId: 'C', keyHash }) as const;
+    const claimAt = (name: string, at: string) => ({ leaseToken: `${name} ${at}`, commandId: name, acceptedAt: at });
+    await oldRows((name) => guards.idempotency.claim(ownerOf(name), 'body', claimAt(name, OLD), OLD));
+    const [pruned, states] = await pruneDuring(`select from idempotency_keys where key_hash = 'm' for update`, () =>
+      Promise.all(
+        ['a', 'm', 'z'].map((name) => guards.idempotency.claim(ownerOf(name), 'body', claimAt(name, LATER), LATER)),
+      ),
+    );
+    expect(pruned).toBe(1);
+    expect(states).toMatchObject([{ kind: 'claimed' }, { kind: 'claimed' }, { kind: 'claimed' }]);
+  });
+
+  it('prunes no mark that an acceptance is about to replace, and never deadlocks with it', async () => {
+    const place = (name: string, at: string) =>
+      guards.duplicates.place(knownAs(name), { stream: 's', at }, addSeconds(at, -60));
+    await oldRows((name) => place(name, OLD));
+    const [pruned, marks] = await pruneDuring(`select from duplicate_marks where fingerprint = 'm' for update`, () =>
+      Promise.all(['a', 'm', 'z'].map((name) => place(name, LATER))),
+    );
+    expect(pruned).toBe(1);
+    expect(marks).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+const OLD = '2026-11-19T12:00:00.000Z';
+const LATER = '2026-11-21T12:00:00.000Z';
+
+const never = (): never => {
+  throw new Error('there is a first key');
+};

@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { findRegistryEntry, MAX_REGISTRY_BYTES } from '../../../src/adapters/tax-registry/registry-look-up.js';
+import { readConfig } from '../../../src/runtime/config/config.js';
+
+const CNPJ = '12345678000195';
+/** Long enough for a loaded machine; only the tests of the limit wait this long. */
+const PATIENCE_MS = 500;
+const named = JSON.stringify({ legal_name: ' EMPRESA DE EXEMPLO LTDA ' });
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+const serverOf = async (listener: RequestListener): Promise<{ url: string; server: Server }> => {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+};
+
+const ask = (url: string) => findRegistryEntry(url, CNPJ, PATIENCE_MS);
+
+const answered = async (answer: (response: ServerResponse) => void) => {
+  const { url } = await serverOf((_request, response) => answer(response));
+  return await ask(url);
+};
+
+describe('the tax registry', () => {
+  it('tells the name, and is asked for nothing but plain bytes', async () => {
+    const seen: (string | undefined)[] = [];
+    const { url } = await serverOf((request, response) => {
+      seen.push(request.url, request.headers['accept-encoding']);
+      response.end(named);
+    });
+    expect(await findRegistryEntry(url, CNPJ, 30_000)).toEqual({ cnpj: CNPJ, legalName: 'EMPRESA DE EXEMPLO LTDA' });
+    expect(seen).toEqual([`/${CNPJ}`, 'identity']);
+  });
+
+  it.each(['gzip', 'br', 'deflate', 'x-unknown'])(
+    'is not believed when it answers in %s all the same',
+    async (encoding) => {
+      expect(
+        await answered((response) => {
+          response.writeHead(200, { 'content-encoding': encoding });
+          response.end(encoding === 'gzip' ? gzipSync(named) : named);
+        }),
+      ).toBeUndefined();
+    },
+  );
+
+  it('cannot grow what it sends: a compressed answer is hung up on before it is read', async () => {
+    let taken = 0;
+    let isClosed = false;
+    const block = Buffer.alloc(64 * 1024);
+    const { url } = await serverOf((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.on('close', () => {
+        isClosed = true;
+      });
+      const more = (): void => {
+        while (!isClosed && response.write(block)) taken += block.length;
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(await ask(url)).toBeUndefined();
+    await vi.waitFor(() => expect(isClosed).toBe(true), { timeout: 60_000 });
+    expect(taken).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  it('is read up to its bound and no further', async () => {
+    const filled = (bytes: number): string => {
+      const text = JSON.stringify({ legal_name: 'EMPRESA', padding: '' });
+      return text.replace('""', `"${'a'.repeat(bytes - text.length)}"`);
+    };
+    expect(filled(MAX_REGISTRY_BYTES)).toHaveLength(MAX_REGISTRY_BYTES);
+    expect(await answered((response) => response.end(filled(MAX_REGISTRY_BYTES)))).toMatchObject({ cnpj: CNPJ });
+    expect(await answered((response) => response.end(filled(MAX_REGISTRY_BYTES + 1)))).toBeUndefined();
+  });
+
+  it('has one limit for the whole exchange: a body that drips does not renew it', async () => {
+    let drops = 0;
+    let timer: NodeJS.Timeout | undefined;
+    closing.push(() => clearInterval(timer));
+    let isClosed = false;
+    const dripped = answered((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.on('close', () => {
+        isClosed = true;
+      });
+      timer = setInterval(() => {
+        drops += 1;
+        response.write(' ');
+      }, 20);
+    });
+    expect(await dripped).toBeUndefined();
+    await vi.waitFor(() => expect(isClosed).toBe(true), { timeout: 60_000 });
+    expect(drops).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['never ends its headers', 'HTTP/1.1 200 OK\r\n', () => `x-${'a'.repeat(20)}: ${'b'.repeat(1000)}\r\n`],
+    ['never says a word', '', () => ''],
+  ])('is left alone when it %s', async (_name, head, more) => {
+    const sockets: Socket[] = [];
+    const server = createTcpServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined).resume();
+      socket.write(head);
+      const timer = setInterval(() => socket.write(more()), 5);
+      socket.on('close', () => clearInterval(timer));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    expect(await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).toBeUndefined();
+    await vi.waitFor(() => expect(sockets.every(({ destroyed }) => destroyed)).toBe(true), { timeout: 60_000 });
+  });
+
+  it.each([301, 302, 303, 307, 308])('is not followed to another place: %i', async (status) => {
+    const asked: (string | undefined)[] = [];
+    const { url } = await serverOf((request, response) => {
+      asked.push(request.url);
+      if (request.url === '/elsewhere') return response.end(named);
+      return response.writeHead(status, { location: '/elsewhere' }).end(named);
+    });
+    expect(await ask(url)).toBeUndefined();
+    expect(asked).toEqual([`/${CNPJ}`]);
+  });
+
+  it.each([
+    ['no JSON', 'EMPRESA'],
+    ['another shape', '[]'],
+    ['no name', '{"legal_name":" "}'],
+    ['a name that is no text', '{"legal_name":7}'],
+  ])('tells nothing by %s', async (_name, body) => {
+    expect(await answered((response) => response.end(body))).toBeUndefined();
+  });
+
+  it.each([404, 500])('tells nothing by %i', async (status) => {
+    expect(await answered((response) => response.writeHead(status).end(named))).toBeUndefined();
+  });
+
+  it('that is not there tells nothing', async () => {
+    const { url, server } = await serverOf(() => undefined);
+    server.close();
+    expect(await ask(url)).toBeUndefined();
+  });
+});
+
+describe('its address', () => {
+  const problemsOf = (url: string): readonly string[] => {
+    const read = readConfig({ TAX_REGISTRY_URL: url });
+    return 'problems' in read ? read.problems : [];
+  };
+
+  it.each(['http://registry.example', 'http://10.0.0.1/cnpj', 'http://127.0.0.1.example', 'ftp://127.0.0.1', 'none'])(
+    'is refused by the name of its variable: %s',
+    (url) => {
+      expect(problemsOf(url)).toEqual([expect.stringMatching(/^TAX_REGISTRY_URL must be/)]);
+    },
+  );
+
+  it.each(['https://registry.example/v1', 'http://127.0.0.1:8080', 'http://localhost/cnpj', 'http://[::1]:9'])(
+    'is taken: %s',
+    (url) => {
+      expect(problemsOf(url)).toEqual([]);
+    },
+  );
+});

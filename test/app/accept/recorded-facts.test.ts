@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { withRecordedFacts } from '../../../src/app/accept/accepted-facts.js';
+import type { Eligible } from '../../../src/domain/company/eligibility.js';
+import { invoiceView } from '../../../src/http/invoice-body.js';
+import type { RegistryEntry } from '../../../src/ports/tax-registry.js';
+import { T0 } from '../../support/fixture/invoice.js';
+import { acceptedOf, acceptHarness } from '../../support/harness/accept.js';
+
+const eligible = (changes: Partial<Eligible> = {}): Eligible => ({
+  line: { cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
+  issuer: { municipality: '3304557', taxRegime: 'normal', simplesAssessment: 'all', specialRegime: 0 },
+  customer: { type: 'br', document: '11111111000191', name: 'Sent' },
+  ...changes,
+});
+
+const entry: RegistryEntry = {
+  ...{ cnpj: '11111111000191', legalName: 'CLIENTE REGISTRADO SA' },
+  address: {
+    ...{ street: 'Av. Rio Branco', number: '123', district: 'Centro', city: 'Niterói', state: 'RJ' },
+    postalCode: '24020077',
+  },
+};
+
+const recorded = (given: Eligible, cIndOp = '100301', found: RegistryEntry | undefined = entry): Promise<Eligible> =>
+  withRecordedFacts(given, {
+    taxRegistry: { lookup: async () => found },
+    annexVIII: () => ({ cIndOp: [cIndOp], cClassTrib: ['000001'] }),
+    municipalityCode: () => '3303302',
+  });
+
+const address = {
+  ...{ street: 'Av. Rio Branco', number: '123', district: 'Centro', municipality: '3303302', postalCode: '24020077' },
+};
+
+describe('what an acceptance records of the tables and the tax registry', () => {
+  it('is operation, name and address where the document declares IBS and CBS by the customer’s address', async () => {
+    const { line, customer } = await recorded(eligible());
+    expect(line.ibsCbs).toEqual({ cIndOp: '100301', cClassTrib: '000001' });
+    expect(customer).toEqual({ type: 'br', document: '11111111000191', name: 'CLIENTE REGISTRADO SA', address });
+  });
+
+  it('is no address where the document has no use for it', async () => {
+    const simples = eligible({ issuer: { ...eligible().issuer, taxRegime: 'simples' } });
+    for (const { customer } of [await recorded(simples), await recorded(eligible(), '050101')])
+      expect(customer).toEqual({ type: 'br', document: '11111111000191', name: 'CLIENTE REGISTRADO SA' });
+    expect((await recorded(simples)).line).toEqual(eligible().line);
+  });
+
+  it('is the name that was sent when the registry knows nobody', async () => {
+    const unknown = async () => undefined;
+    const { customer } = await withRecordedFacts(eligible(), {
+      ...{ taxRegistry: { lookup: unknown }, annexVIII: () => undefined, municipalityCode: () => undefined },
+    });
+    expect(customer).toEqual(eligible().customer);
+  });
+
+  it.each(['NOME \u0001 RUIM', 'NOME \ufffe RUIM', 'NOME \ud800 RUIM'])(
+    'is the name that was sent when no document can carry the registry’s: %j',
+    async (legalName) => {
+      const { customer } = await recorded(eligible(), '050101', { ...entry, legalName });
+      expect(customer).toEqual(eligible().customer);
+    },
+  );
+
+  it('is never asked for about a person', async () => {
+    const customer = { type: 'br', document: '12345678909', name: 'Maria' } as const;
+    expect((await recorded(eligible({ customer }))).customer).toEqual(customer);
+  });
+
+  it('is accepted with them, and shows nobody the address', async () => {
+    const world = acceptHarness();
+    const { registration } = world.company.current;
+    world.company.current = { ...world.company.current, registration: { ...registration, taxRegime: 'normal' } };
+    world.deps.taxRegistry = { lookup: async () => entry };
+    const invoice = acceptedOf(await world.post({ customer: { document: '11111111000191' } }));
+    expect(invoiceView(invoice, T0).customer).toEqual({
+      ...{ document: '11111111000191', name: 'CLIENTE REGISTRADO SA', type: 'br' },
+    });
+    const [stored] = await world.acceptances();
+    expect(stored?.data.line).toMatchObject({ ibsCbs: { cIndOp: '100301', cClassTrib: '000001' } });
+    expect(stored?.data.customer).toMatch(/^sealed:/);
+    expect(JSON.stringify(stored?.data)).not.toContain('Rio Branco');
+    expect(invoice.facts.customer).toHaveProperty('address', address);
+  });
+
+  it('is where the ISSQN is due, for a customer abroad alone', async () => {
+    const line = { cnae: '8111700', serviceCode: '071001', nbs: '118021000' };
+    const customer: Eligible['customer'] = {
+      ...{ type: 'foreign', name: 'ACME', taxId: '1' },
+      address: {
+        ...{ street: 'Main', number: '1', district: 'D', city: 'Austin', state: 'TX', postalCode: '1', country: 'US' },
+      },
+    };
+    expect((await recorded(eligible({ line, customer }))).line).toEqual({ ...line, issqnDue: 'where_performed' });
+    expect((await recorded(eligible({ line }))).line).not.toHaveProperty('issqnDue');
+    expect((await recorded(eligible({ customer }))).line).toEqual(eligible().line);
+  });
+});

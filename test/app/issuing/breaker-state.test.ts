@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import {
+  admit,
+  type BreakerState,
+  closedBreaker,
+  onAnswer,
+  onOutage,
+  pauseScaleOf,
+  releaseProbe,
+} from '../../../src/app/issuing/breaker.js';
+import { at } from '../../support/fixture/invoice.js';
+
+const LEASE = 65;
+const outage = (state: BreakerState, seconds: number, { chance = 0, isProbe = false, company = 'A', pace = 1 } = {}) =>
+  onOutage(state, { company, isProbe, now: at(seconds), chance, pace });
+const ask = (state: BreakerState, seconds: number, company = 'B', pace = 1) =>
+  admit(state, company, at(seconds), { leaseSeconds: LEASE, pace });
+
+/** Five outages in a row at second 0, without chance: open until second 5. */
+const opened = [1, 2, 3, 4, 5].reduce((state: BreakerState) => outage(state, 0), closedBreaker);
+
+const probing = (state: BreakerState, seconds: number): BreakerState => {
+  const asked = ask(state, seconds);
+  expect(asked.admission).toEqual({ kind: 'probe' });
+  return asked.state;
+};
+
+describe('the state of the breaker of an environment', () => {
+  it('opens at the fifth outage in a row, and not before', () => {
+    const four = [1, 2, 3, 4].reduce((state: BreakerState) => outage(state, 0), closedBreaker);
+    expect(ask(four, 0).admission).toEqual({ kind: 'send' });
+    expect(ask(opened, 0).admission).toEqual({ kind: 'paused', until: at(5) });
+  });
+
+  it('pauses for as much less as a rehearsal has shorter windows', () => {
+    expect([900, 3_600, 90, 30, 1].map(pauseScaleOf)).toEqual([1, 1, 0.1, 1 / 30, 1 / 30]);
+    const pace = pauseScaleOf(90);
+    const open = [1, 2, 3, 4, 5].reduce((state: BreakerState) => outage(state, 0, { pace }), closedBreaker);
+    expect(ask(open, 0, 'B', pace).admission).toEqual({ kind: 'paused', until: at(0.5) });
+    expect(ask(open, 0.5, 'A', pace).admission).toEqual({ kind: 'paused', until: at(1.5) });
+    const asked = ask(open, 0.5, 'B', pace);
+    expect(asked.admission).toEqual({ kind: 'probe' });
+    expect(ask(asked.state, 0.5, 'C', pace).admission).toEqual({ kind: 'paused', until: at(1) });
+  });
+
+  it('counts anew after an answer', () => {
+    const four = [1, 2, 3, 4].reduce((state: BreakerState) => outage(state, 0), closedBreaker);
+    expect(onAnswer()).toEqual(closedBreaker);
+    expect(four).toEqual({ state: 'closed', failures: 4 });
+    expect(outage(onAnswer(), 0)).toEqual({ state: 'closed', failures: 1 });
+  });
+
+  it('lets one through when the pause is over, and the others look again soon, but not before', () => {
+    expect(ask(opened, 4.999).admission).toEqual({ kind: 'paused', until: at(5) });
+    const state = probing(opened, 5);
+    expect(state.state).toBe('half_open');
+    expect(ask(state, 5).admission).toEqual({ kind: 'paused', until: at(10) });
+    expect(ask(state, 68).admission).toEqual({ kind: 'paused', until: at(5 + LEASE) });
+  });
+
+  it('lets the next one through when the first has not come back in time', () => {
+    expect(ask(probing(opened, 5), 5 + LEASE).admission).toEqual({ kind: 'probe' });
+  });
+
+  it('closes at the first answer, whichever send heard it', () => {
+    expect(ask(onAnswer(), 6).admission).toEqual({ kind: 'send' });
+  });
+
+  it('doubles its pause with each failed try, up to a minute', () => {
+    let state = opened;
+    let second = 5;
+    const pauses: number[] = [];
+    for (let tries = 0; tries < 6; tries += 1) {
+      state = outage(probing(state, second), second, { isProbe: true });
+      const { admission } = ask(state, second);
+      const until = admission.kind === 'paused' ? (Date.parse(admission.until) - Date.parse(at(second))) / 1000 : 0;
+      pauses.push(until);
+      second += until;
+    }
+    expect(pauses).toEqual([10, 20, 40, 60, 60, 60]);
+  });
+
+  it('takes the pause shorter by chance, by half at most', () => {
+    const after = (chance: number) => outage({ state: 'closed', failures: 4 }, 0, { chance });
+    expect([0, 0.5, 1].map((chance) => after(chance))).toMatchObject([
+      { until: at(5) },
+      { until: at(3.75) },
+      { until: at(2.5) },
+    ]);
+  });
+
+  it('is not moved by outages of sends from before it opened', () => {
+    expect(outage(opened, 3)).toEqual(opened);
+    const state = probing(opened, 5);
+    expect(outage(state, 6)).toEqual(state);
+    expect(outage(state, 6, { isProbe: true })).toMatchObject({ state: 'open', until: at(16) });
+  });
+
+  it('lets another one through when the first learned nothing', () => {
+    const state = probing(opened, 5);
+    expect(releaseProbe(state, false)).toEqual(state);
+    expect(ask(releaseProbe(state, true), 5).admission).toEqual({ kind: 'probe' });
+    expect(releaseProbe(opened, true)).toEqual(opened);
+    expect(releaseProbe({ state: 'closed', failures: 3 }, true)).toEqual({ state: 'closed', failures: 3 });
+  });
+
+  it('lets other companies go before the one whose send failed last', () => {
+    expect(ask(opened, 5, 'A').admission).toEqual({ kind: 'paused', until: at(15) });
+    expect(ask(opened, 5, 'B').admission).toEqual({ kind: 'probe' });
+    expect(ask(opened, 15, 'A').admission).toEqual({ kind: 'probe' });
+  });
+
+  it('waits no longer when the clock is set back', () => {
+    expect(ask(opened, -3600).admission).toEqual({ kind: 'probe' });
+    expect(ask(probing(opened, 5), -3600).admission).toEqual({ kind: 'probe' });
+  });
+});

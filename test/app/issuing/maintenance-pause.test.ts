@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { type Breaker, type BreakerChange, createBreaker } from '../../../src/app/issuing/breaker.js';
+import { dpsStream } from '../../../src/domain/shared/ids.js';
+import { createMetrics } from '../../../src/runtime/metrics/metrics.js';
+import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
+import { at } from '../../support/fixture/invoice.js';
+import { issuingHarness } from '../../support/harness/issuing.js';
+import { readMetrics } from '../../support/metrics-text.js';
+
+const CLOSED_UNTIL = at(40);
+const shut: Breaker = { requestPermit: async () => ({ kind: 'paused', until: CLOSED_UNTIL }), isClosed: () => false };
+
+describe('while sends are paused', () => {
+  it('an invoice stays queued, without a number and without an attempt, and is looked at again', async () => {
+    const world = await issuingHarness('live', { breaker: shut });
+    expect(await world.issue()).toEqual({ kind: 'later', at: CLOSED_UNTIL });
+    expect(await world.status()).toBe('queued');
+    expect(await world.types()).toEqual(['InvoiceAccepted']);
+    const { series } = demoCompany(DEMO_CNPJ).registration.dps.live;
+    expect((await world.store.load(dpsStream('live', DEMO_CNPJ, series))).events).toEqual([]);
+    expect(world.authorizer.calls).toEqual([]);
+  });
+
+  it('an invoice that was sent is looked up all the same, and found', async () => {
+    const world = await issuingHarness();
+    world.authorizer.script = ['lost_answer'];
+    await world.issue();
+    world.deps.breaker = shut;
+    await world.issueToTheEnd();
+    expect(await world.status()).toBe('issued');
+    expect(world.authorizer.sends).toHaveLength(1);
+  });
+
+  it('a cancellation waits too, and its time-out does not', async () => {
+    const world = await issuingHarness();
+    await world.issueToTheEnd();
+    await world.record({
+      type: 'CancellationRequested',
+      data: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: world.clock.now() },
+    });
+    world.deps.breaker = shut;
+    expect(await world.cancel()).toEqual({ kind: 'later', at: CLOSED_UNTIL });
+    expect(await world.types()).not.toContain('CancellationAttempted');
+    world.clock.moveTo(at(4_000));
+    expect(await world.cancel()).toEqual({ kind: 'done' });
+    expect((await world.types()).at(-1)).toBe('CancellationNotConfirmed');
+  });
+});
+
+it('a cancellation that meets an outage opens the breaker too, and its answer closes it', async () => {
+  const changes: BreakerChange[] = [];
+  const world = await issuingHarness();
+  await world.issueToTheEnd();
+  await world.record({
+    type: 'CancellationRequested',
+    data: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: world.clock.now() },
+  });
+  const onChange = (change: BreakerChange) => changes.push(change);
+  world.deps.breaker = createBreaker({
+    clock: world.clock,
+    leaseSeconds: 65,
+    shortestWindowSeconds: 900,
+    chance: () => 0,
+    onChange,
+  });
+  const { sendCancellation } = world.authorizer;
+  let refusals = 5;
+  world.authorizer.sendCancellation = async (...call) => {
+    refusals -= 1;
+    if (refusals < 0) return sendCancellation(...call);
+    return { kind: 'not_sent', reason: 'ECONNREFUSED', codes: [], certificateRefused: false, outage: true };
+  };
+  await world.cancelToTheEnd();
+  expect(await world.status()).toBe('canceled');
+  expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'closed']);
+});
+
+it('shows the state of each environment, one series at 1', async () => {
+  const metrics = createMetrics([]);
+  metrics.circuit({ mode: 'live', from: 'closed', to: 'open' });
+  const shown = readMetrics((await metrics.scrape()).text);
+  const states = (mode: string) =>
+    ['closed', 'open', 'half_open'].map((state) => shown.value('nfse_authorizer_circuit', { mode, state }));
+  expect(states('live')).toEqual([0, 1, 0]);
+  expect(states('test')).toEqual([1, 0, 0]);
+});

@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
+import { createCertificateOpener } from '../../../src/app/issuing/open-certificate.js';
+import type { CompanyEvent } from '../../../src/domain/company/events.js';
+import { companyStream } from '../../../src/domain/shared/ids.js';
+import type { CertificateVault, CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { company as registered, registration } from '../../support/fixture/company.js';
+import { T0 } from '../../support/fixture/invoice.js';
+import { appendTo, fixedKeys, movableClock } from '../../support/harness/event-store.js';
+
+const companyId = registration.cnpj;
+const caller = { mode: 'live', companyId } as const;
+
+const certificateOf = (certificateId: string): CompanyCertificate => ({
+  ...{ certificateId, privateKeyPem: 'key', certificatePem: `leaf of ${certificateId}`, chainPem: [], cnpj: companyId },
+  ...{ notBefore: T0, notAfter: T0, fingerprint: certificateId },
+});
+
+describe('the certificate of a company', () => {
+  let store: EventStore;
+  let reads: string[];
+  let current: string | undefined;
+  let held: string[];
+  let vault: CertificateVault;
+  beforeEach(async () => {
+    store = createEventStore(memoryEventLog(), fixedKeys());
+    reads = [];
+    held = ['c1', 'c2'];
+    current = 'c1';
+    vault = {
+      put: async () => undefined,
+      holds: async () => true,
+      open: async (_company, id) => {
+        reads.push(id);
+        return held.includes(id) ? certificateOf(id) : undefined;
+      },
+    };
+    await appendTo(
+      store,
+      companyStream(companyId),
+      [{ type: 'CompanyRegistered', data: { registration, at: T0 } }],
+      T0,
+    );
+  });
+
+  const opener = () =>
+    createCertificateOpener({
+      ...{ vault, store, clock: movableClock(T0), actor: 'worker:issuer' },
+      company: async () => {
+        const { certificate: _none, ...without } = registered;
+        if (current === undefined) return without;
+        return {
+          ...without,
+          certificate: { certificateId: current, notBefore: T0, notAfter: T0, fingerprint: current },
+        };
+      },
+    });
+
+  const openings = async (): Promise<readonly string[]> => {
+    const { events } = await store.load<CompanyEvent>(companyStream(companyId));
+    return events.flatMap((event) => (event.type === 'CertificateOpened' ? [event.data.certificateId] : []));
+  };
+
+  it('is opened once by a process, however many ask at once, and that is an event', async () => {
+    const certificateFor = opener();
+    const asked = await Promise.all(Array.from({ length: 10 }, () => certificateFor(caller)));
+    for (const certificate of asked) expect(certificate).toEqual(certificateOf('c1'));
+    expect([reads, await openings()]).toEqual([['c1'], ['c1']]);
+    await opener()(caller);
+    expect(await openings()).toEqual(['c1', 'c1']);
+  });
+
+  it('is the renewed one at the next call, without a restart', async () => {
+    const certificateFor = opener();
+    await certificateFor(caller);
+    current = 'c2';
+    expect(await certificateFor(caller)).toEqual(certificateOf('c2'));
+    expect(await openings()).toEqual(['c1', 'c2']);
+  });
+
+  it('is not handed out when its opening cannot be recorded', async () => {
+    const down = { ...store, append: () => Promise.reject(new Error('the log is down')) };
+    store = down;
+    await expect(opener()(caller)).rejects.toThrow('the log is down');
+  });
+
+  it('is none, and no event, when there is none or the vault has lost it', async () => {
+    current = undefined;
+    expect(await opener()(caller)).toBeUndefined();
+    current = 'c3';
+    expect(await opener()(caller)).toBeUndefined();
+    expect(await openings()).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCatalogFile, renderCatalogFile } from '../../../../src/app/operator/reference-data/catalog-file.js';
+import { parseRegistryFile } from '../../../../src/app/operator/reference-data/registry-file.js';
+import type { OperatorLine } from '../../../../src/domain/catalog/catalog.js';
+
+const isServiceCode = (code: string): boolean => code.startsWith('01');
+const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default';
+
+describe('a catalogue file', () => {
+  const parse = (...lines: string[]) => parseCatalogFile(lines.join('\n'), isServiceCode);
+  const problems = (...lines: string[]) => {
+    const parsed = parse(...lines);
+    return 'problems' in parsed ? parsed.problems : [];
+  };
+
+  it('is read back from what was rendered of it', () => {
+    const digits = (n: number) => fc.stringMatching(new RegExp(`^\\d{${n}}$`));
+    const text = fc.stringMatching(/^[A-Za-zÀ-ú]([A-Za-zÀ-ú ]{0,20}[A-Za-zÀ-ú])?$/);
+    const municipal = digits(3).filter((code) => code !== '000');
+    const line = fc.record(
+      {
+        ...{ cnae: digits(7), serviceCode: digits(4).map((rest) => `01${rest}`), nbs: digits(9), description: text },
+        ...{ isDefault: fc.constant(false), isBlocked: fc.boolean(), municipalCode: municipal, incidence: text },
+      },
+      { requiredKeys: ['cnae', 'serviceCode', 'description', 'isDefault', 'isBlocked'] },
+    ) as fc.Arbitrary<OperatorLine>;
+    const distinct = fc.uniqueArray(line, {
+      minLength: 1,
+      maxLength: 20,
+      selector: (one) => one.cnae + one.serviceCode,
+    });
+    fc.assert(
+      fc.property(distinct, (lines) => {
+        const parsed = parse(renderCatalogFile(lines));
+        if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+        for (const [cnae, read] of parsed.lines) expect(read).toEqual(lines.filter((one) => one.cnae === cnae));
+        expect([...parsed.lines.values()].flat()).toHaveLength(lines.length);
+      }),
+    );
+  });
+
+  it('takes its columns in any order, a byte order mark, CRLF and empty rows', () => {
+    const parsed = parse(
+      '\ufeffis_default\tdescription\tnbs\tservice_code\tcnae\r',
+      'true\tA\t\t010101\t6201501\r',
+      '',
+    );
+    expect(parsed).toEqual({
+      lines: new Map([
+        ['6201501', [{ cnae: '6201501', serviceCode: '010101', description: 'A', isDefault: true, isBlocked: false }]],
+      ]),
+    });
+  });
+
+  it.each([
+    [
+      ['cnae\tservice_code\tdescription\tis_default\tcolour'],
+      ['the column nbs is missing', 'colour is no known column'],
+    ],
+    [[`${HEADER}\tcnae`], ['the column cnae is there twice']],
+  ])('refuses the header of %j', (lines, expected) => {
+    expect(problems(...lines)).toEqual(expected.map((problem) => `line 1: ${problem}`));
+  });
+
+  it('refuses a file without lines, and a row with too many cells', () => {
+    expect(problems(HEADER, '')).toEqual(['the file has no line below its header']);
+    expect(problems(HEADER, '6201501\t010101\t\tA\ttrue\tfalse')).toEqual(['line 2: has 6 cells for 5 columns']);
+  });
+
+  it('may have the same service twice when one of the two is blocked, but not the very same line', () => {
+    const header = `${HEADER}\tis_blocked`;
+    const open = '6201501\t010101\t\tA\tfalse\tfalse';
+    expect(problems(header, '6201501\t010101\t\tA\ttrue\ttrue', open)).toEqual([]);
+    expect(problems(header, open, open)).toEqual(['line 3: service_code 010101 is there twice for CNAE 6201501']);
+  });
+});
+
+describe('a catalogue file with what the authorizer would refuse', () => {
+  const parse = (row: string) =>
+    parseCatalogFile(`${HEADER}\tis_blocked\tmunicipal_code\n${row}`, (code) => /^(01|07|12|17|99)/.test(code));
+
+  it.each([
+    ['070202', 'the group obra (construction works)', 'E0370'],
+    ['120701', 'the group atvEvento (place and date of an event)', 'E0390'],
+    ['170501', "the customer's address (ISSQN is due there)", 'E0234'],
+    ['990101', 'non-incidence of the ISSQN', 'E0532'],
+  ])('does not release %s, and says why', (code, demand, ruleCode) => {
+    const problem = `line 2: service_code ${code} demands ${demand}, which the API has no fields for (${ruleCode}): set is_blocked to true`;
+    expect(parse(`4120400\t${code}\t\tA\ttrue`)).toEqual({ problems: [problem] });
+    expect(parse(`4120400\t${code}\t\tA\ttrue\ttrue`)).toHaveProperty('lines');
+  });
+
+  it('has no municipal code 000 (E0315)', () => {
+    const problems = ['line 2: municipal_code must be 3 digits other than 000, or empty'];
+    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t000')).toEqual({ problems });
+    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t100')).toHaveProperty('lines');
+  });
+});
+
+describe('a registry file', () => {
+  const entry = { cnpj: '11222333000181', legal_name: ' A LTDA ' };
+
+  it('holds one entry or a list', () => {
+    const entries = new Map([['11222333000181', { legalName: 'A LTDA' }]]);
+    expect(parseRegistryFile(entry)).toEqual({ entries });
+    expect(parseRegistryFile([entry])).toEqual({ entries });
+    expect(parseRegistryFile([])).toEqual({ entries: new Map() });
+  });
+
+  it.each([
+    [[entry, entry], ['entry 2: cnpj is there twice']],
+    [{ ...entry, address: { street: 'A' } }, ['number', 'district', 'city', 'state', 'postal_code']],
+    [{ ...entry, colour: 'red' }, ['colour is not a known field']],
+    ['text', ['it must be an object']],
+    [null, ['it must be an object']],
+    [{ ...entry, legal_name: 'A\u0001B' }, ['legal_name has control characters']],
+    [{ ...entry, legal_name: 'A\ufffeB' }, ['legal_name has control characters']],
+  ])('refuses %j', (json, expected) => {
+    const parsed = parseRegistryFile(json);
+    const problems = 'problems' in parsed ? parsed.problems.join('\n') : '';
+    for (const problem of expected) expect(problems).toContain(problem);
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { memoryEventLog } from '../../../../src/adapters/eventlog-memory/event-log.js';
+import { type DecodedEvent, decodeSealed } from '../../../../src/app/event-store/codec.js';
+import { createEventStore } from '../../../../src/app/event-store/event-store.js';
+import { invoiceIdOfReference } from '../../../../src/app/event-store/hashes.js';
+import {
+  invoiceOfDpsId,
+  kindOf,
+  SCANNED_AT_ONCE,
+  type SearchDeps,
+  searchInvoices,
+} from '../../../../src/app/operator/support/search.js';
+import type { DpsNumberEvent } from '../../../../src/domain/dps-number/dps-number.js';
+import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
+import { evolve } from '../../../../src/domain/invoice/evolve.js';
+import { type InvoiceState, initialInvoice } from '../../../../src/domain/invoice/state.js';
+import { dpsStream, invoiceStream, type StreamName } from '../../../../src/domain/shared/ids.js';
+import type { SupportRow } from '../../../../src/ports/support-reads.js';
+import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
+import { ACCESS_KEY, accepted, DPS_ID, T0 } from '../../../support/fixture/invoice.js';
+import { contextAt, fixedKeys, movableClock } from '../../../support/harness/event-store.js';
+
+const OWN_ID = '22222222-2222-4222-8222-222222222222';
+const by = { command: 'test', actor: 'support:maria' } as const;
+
+const world = () => {
+  const log = memoryEventLog();
+  const keys = fixedKeys();
+  const store = createEventStore(log, keys);
+  const clock = movableClock(T0);
+  const rowsOf = (streams: readonly StreamName[]): Promise<readonly SupportRow[]> =>
+    Promise.all(
+      streams.map(async (stream) => {
+        const events = (await log.read(stream)).map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>);
+        return { stream, createdAt: T0, state: events.reduce<InvoiceState>(evolve, initialInvoice) };
+      }),
+    ).then((rows) => rows.filter(({ state }) => state.kind !== 'none'));
+  const put = async (stream: StreamName, ...events: readonly (InvoiceEvent | DpsNumberEvent)[]): Promise<void> => {
+    await store.append(stream, { kind: 'none' }, events, contextAt(T0, { companyId: DEMO_CNPJ }));
+  };
+  const deps = (newest: SearchDeps['supportReads']['newest'] = async () => []): SearchDeps => ({
+    ...{ store, log, clock, sealingKeys: keys, testRetentionSeconds: 604_800 },
+    readModel: { companies: async () => [demoCompany(DEMO_CNPJ)], byAccessKeys: async () => [] },
+    supportReads: {
+      ...{ invoices: rowsOf, byDpsId: async () => [], newest },
+      indeterminate: async () => ({ count: 0, oldest: [] }),
+    },
+  });
+  return { log, keys, clock, rowsOf, put, deps };
+};
+
+describe('what is searched for', () => {
+  it.each([
+    ['nfse_11111111-1111-4111-8111-111111111111', 'id'],
+    [ACCESS_KEY, 'access-key'],
+    [DPS_ID, 'dps-id'],
+    ['52998224725', 'document'],
+    ['529.982.247-25', 'document'],
+    ['12.345.678/0001-95', 'document'],
+    ['12ABC34501DE35', 'document'],
+    ['pedido-1', 'reference'],
+    ['12345', 'reference'],
+  ])('%s is taken for %s', (text, kind) => {
+    expect(kindOf(text)).toBe(kind);
+  });
+});
+
+describe('a search by reference', () => {
+  it('follows the reference of an imported invoice to the invoice, which has an id of its own', async () => {
+    const { put, deps } = world();
+    const taken = invoiceStream('live', DEMO_CNPJ, invoiceIdOfReference('live', DEMO_CNPJ, 'antiga'));
+    const own = invoiceStream('live', DEMO_CNPJ, OWN_ID);
+    await put(taken, { type: 'ReferenceTaken', data: { invoiceId: OWN_ID, takenAt: T0 } });
+    await put(own, accepted({ companyId: DEMO_CNPJ, invoiceId: OWN_ID }));
+    const { found } = await searchInvoices({ text: 'antiga', kind: 'reference' }, deps(), by);
+    expect(found.map(({ stream }) => stream)).toEqual([own]);
+  });
+
+  it('finds a test invoice until its life is over', async () => {
+    const { put, deps, clock } = world();
+    const invoiceId = invoiceIdOfReference('test', DEMO_CNPJ, 'teste');
+    const stream = invoiceStream('test', DEMO_CNPJ, invoiceId);
+    await put(stream, accepted({ mode: 'test', companyId: DEMO_CNPJ, invoiceId }));
+    const search = async () => (await searchInvoices({ text: 'teste', kind: 'reference' }, deps(), by)).found.length;
+    expect(await search()).toBe(1);
+    clock.pass(604_799);
+    expect(await search()).toBe(1);
+    clock.pass(1);
+    expect(await search()).toBe(0);
+  });
+});
+
+describe('a search by document', () => {
+  const many = async (count: number) => {
+    const { put, deps, rowsOf, keys } = world();
+    const stream = invoiceStream('live', DEMO_CNPJ, OWN_ID);
+    await put(stream, accepted({ companyId: DEMO_CNPJ, invoiceId: OWN_ID }));
+    const [row] = await rowsOf([stream]);
+    const rows = row === undefined ? [] : Array.from({ length: count }, () => row);
+    return { keys, deps: deps(async () => rows), stream };
+  };
+  const query = { text: '11.111.111/0001-91', kind: 'document' } as const;
+
+  it('says where the next one goes on when it has looked at as many as it may', async () => {
+    const full = await many(SCANNED_AT_ONCE);
+    expect(await searchInvoices(query, full.deps, by)).toMatchObject({
+      ...{ lookedAt: SCANNED_AT_ONCE, next: { createdAt: T0, stream: full.stream } },
+    });
+    const { deps } = await many(3);
+    const result = await searchInvoices(query, deps, by);
+    expect([result.lookedAt, result.found.length, result.next]).toEqual([3, 3, undefined]);
+  });
+
+  it('finds nothing whose key was destroyed, and nothing for a text without letter or digit', async () => {
+    const { deps, keys } = await many(1);
+    expect((await searchInvoices({ ...query, text: ' -./' }, deps, by)).lookedAt).toBe(0);
+    keys.destroy('m1');
+    expect((await searchInvoices(query, deps, by)).found).toEqual([]);
+  });
+});
+
+describe('the owner of a DPS id', () => {
+  const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+  const dpsIdOf = (n: number): string => `${DPS_ID.slice(0, 30)}${String(n).padStart(15, '0')}`;
+  const allocated = (number: number): DpsNumberEvent => ({
+    type: 'DpsNumberAllocated',
+    data: { number, nextNumber: number + 1, invoiceId: idOf(number), at: T0 },
+  });
+
+  it.each([1, 2, 3, 7, 8, 9, 64, 100])('is found among numbers with a hole and a block: of %i', async (n) => {
+    const { put, log } = world();
+    const hole: DpsNumberEvent = { type: 'DpsNumberMoved', data: { nextNumber: 7, at: T0 } };
+    const block: DpsNumberEvent = {
+      type: 'DpsSeriesBlocked',
+      data: { nextNumber: 10, number: 9, invoiceId: idOf(9), at: T0 },
+    };
+    const lifted: DpsNumberEvent = { type: 'DpsNumberMoved', data: { nextNumber: 64, at: T0 } };
+    const later = Array.from({ length: 37 }, (_one, index) => allocated(64 + index));
+    const events = [...[1, 2, 3].map(allocated), hole, ...[7, 8, 9].map(allocated), block, lifted, ...later];
+    await put(dpsStream('live', DEMO_CNPJ, '1'), ...events);
+    expect(await invoiceOfDpsId(dpsIdOf(n), log)).toEqual([invoiceStream('live', DEMO_CNPJ, idOf(n))]);
+    for (const free of [4, 6, 10, 63, 101]) expect(await invoiceOfDpsId(dpsIdOf(free), log)).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { UnknownEventVersion } from '../../../src/app/event-store/codec.js';
+import { acceptedGuards } from '../../../src/app/recovery/replay-guards.js';
+import { invoicePrefix } from '../../../src/domain/shared/ids.js';
+import { addSeconds } from '../../../src/domain/shared/time.js';
+import { attempted, T0 } from '../../support/fixture/invoice.js';
+import { acceptances } from '../../support/fixture/recorded-guards.js';
+import { appendTo } from '../../support/harness/event-store.js';
+
+const WINDOWS = { idempotencySeconds: 86_400, duplicateSeconds: 60 };
+const MARGIN = 600;
+
+const guardsAt = async ({ log }: ReturnType<typeof acceptances>, seconds: number) => {
+  const events = await log.readAll({ prefixes: Object.values(invoicePrefix), after: null, limit: 100 });
+  return await acceptedGuards(events, WINDOWS, addSeconds(T0, seconds));
+};
+
+const STREAM = 'nfseLive-12345678000195_00000000-0000-4000-8000-000000000001';
+
+describe('the guards that an acceptance had set', () => {
+  it('are all in its event, which says nothing personal', async () => {
+    const world = acceptances();
+    await world.accept();
+    await appendTo(world.store, STREAM, [attempted(1, 1)], T0);
+    expect(await guardsAt(world, 10)).toEqual({
+      keys: [
+        {
+          ...{ mode: 'live', companyId: '12345678000195', keyHash: 'key-1', bodyHash: 'body-1' },
+          ...{ commandId: 'command-1', invoiceId: '00000000-0000-4000-8000-000000000001', acceptedAt: T0 },
+        },
+      ],
+      marks: [{ fingerprint: 'f-1', stream: STREAM, at: T0 }],
+    });
+  });
+
+  it('are a mark alone when it had no key', async () => {
+    const world = acceptances();
+    await world.accept({ keyed: false });
+    expect(await guardsAt(world, 10)).toMatchObject({ keys: [], marks: [{ fingerprint: 'f-1' }] });
+  });
+
+  it.each([
+    [60 + MARGIN, 1, 1],
+    [60 + MARGIN + 1, 1, 0],
+    [86_400 + MARGIN, 1, 0],
+    [86_400 + MARGIN + 1, 0, 0],
+  ])(
+    'count as long as their window lasts, with a margin for clocks that differ: after %s s',
+    async (seconds, keys, marks) => {
+      const world = acceptances();
+      await world.accept();
+      const found = await guardsAt(world, seconds);
+      expect([found.keys.length, found.marks.length]).toEqual([keys, marks]);
+    },
+  );
+
+  it('cannot be told of an event that a newer program wrote', async () => {
+    const world = acceptances();
+    await world.accept();
+    const events = await world.log.read(STREAM);
+    const newer = events.map((event) => ({ ...event, metadata: { ...event.metadata, schemaVersion: '99' } }));
+    await expect(acceptedGuards(newer, WINDOWS, T0)).rejects.toThrow(UnknownEventVersion);
+  });
+});

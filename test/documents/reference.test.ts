@@ -1,0 +1,75 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { variableNames } from '../../src/runtime/config/environment.js';
+import { environmentReference } from '../../src/runtime/config/environment-reference.js';
+import { allCommands } from '../../src/runtime/commands/main.js';
+import { ROOT } from '../tools/compile.js';
+import { withRegion } from '../tools/documents/regions.js';
+import { readPage, referencePages } from '../tools/documents/pages.js';
+import { readManifest } from '../tools/supply-chain/lock.js';
+
+const PICTURES = ['docs/pictures/danfse.png', 'docs/pictures/console.png'];
+const PNG = '89504e470d0a1a0a';
+
+describe('the pages that are written from the code', () => {
+  it.each(Object.entries(referencePages()))('%s is what npm run documents writes', (path, text) => {
+    expect(readPage(path) === text, `${path} is not what npm run documents writes`).toBe(true);
+  });
+
+  it('explain every variable that the program reads, and no other', () => {
+    expect(Object.keys(environmentReference).toSorted()).toEqual(variableNames.toSorted());
+  });
+
+  it('show every command with every option', () => {
+    const page = readPage('docs/cli.md');
+    const commands = allCommands({}, () => {
+      throw new Error('help needs no configuration');
+    });
+    expect(commands.length).toBeGreaterThan(45);
+    for (const { name, options } of commands) {
+      const [, section = ''] = page.split(`\n### nfse ${name}\n`);
+      const [help = ''] = section.split('\n### ');
+      for (const option of [...Object.keys(options), 'json', 'help'])
+        expect([name, help]).toEqual([name, expect.stringContaining(`--${option}`)]);
+    }
+  });
+
+  it('would be found out when the code says something else', () => {
+    const page = readPage('docs/cli.md');
+    expect(withRegion(page, 'examples', '| another table |')).not.toBe(page);
+    expect(() => withRegion('no marks', 'examples', '')).toThrow('no mark of the generated region examples');
+  });
+});
+
+describe('the changelog', () => {
+  const changelog = readPage('CHANGELOG.md');
+  const { version } = readManifest();
+
+  it('has a dated section of the version in package.json, which compose.yaml builds', () => {
+    expect(changelog).toMatch(new RegExp(`^## ${version.replaceAll('.', '\\.')} - \\d{4}-\\d\\d-\\d\\d$`, 'm'));
+    expect(readPage('compose.yaml')).toContain(`image: nfse-issuance-service:${version}\n`);
+  });
+
+  it('has the usual headings', () => {
+    const [, newest = ''] = changelog.split(/^## \d.*$/m);
+    const headings = [...newest.matchAll(/^### (\w+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(['Added', 'Changed', 'Fixed', 'Security']);
+  });
+});
+
+describe('the README', () => {
+  it('has 1,000 words at most', () => {
+    expect(
+      readPage('README.md')
+        .split(/\s+/)
+        .filter((word) => word !== '').length,
+    ).toBeLessThanOrEqual(1000);
+  });
+
+  it.each(PICTURES)('shows %s, a PNG of less than 150 kB', (path) => {
+    expect(readPage('README.md')).toContain(`](${path})`);
+    expect(readFileSync(join(ROOT, path)).subarray(0, 8).toString('hex')).toBe(PNG);
+    expect(statSync(join(ROOT, path)).size).toBeLessThan(150_000);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { type LookupProgress, progressAfter, provesAbsence } from '../../../src/domain/invoice/send-steps.js';
+import { at, limits } from '../../support/fixture/invoice.js';
+
+const before: LookupProgress = { asked: 2, lastAskedAt: at(100), firstAbsentAt: at(100) };
+
+describe('the progress after a look-up', () => {
+  it('keeps the first absence when nothing is shown, and when another absence does not complete the proof', () => {
+    const kept = { asked: 3, lastAskedAt: at(130), firstAbsentAt: at(100) };
+    expect(progressAfter(before, { askedAt: at(130), kind: 'inconclusive' }, false)).toEqual(kept);
+    expect(progressAfter(before, { askedAt: at(130), kind: 'absent' }, true)).toEqual(kept);
+  });
+
+  it('is without an absence after a document was found', () => {
+    expect(progressAfter(before, { askedAt: at(130), kind: 'found' }, false)).toEqual({
+      asked: 3,
+      lastAskedAt: at(130),
+    });
+  });
+
+  it('begins with an absence that counts, and with no other', () => {
+    const first = { asked: 1, lastAskedAt: at(40) };
+    expect(progressAfter({ asked: 0 }, { askedAt: at(40), kind: 'absent' }, true)).toEqual({
+      ...first,
+      firstAbsentAt: at(40),
+    });
+    expect(progressAfter({ asked: 0 }, { askedAt: at(40), kind: 'absent' }, false)).toEqual(first);
+    expect(progressAfter({ asked: 0 }, { askedAt: at(40), kind: 'inconclusive' }, true)).toEqual(first);
+  });
+
+  it('takes no absence for the first that was asked for before the newest look-up', () => {
+    const found: LookupProgress = { asked: 1, lastAskedAt: at(130) };
+    expect(progressAfter(found, { askedAt: at(129), kind: 'absent' }, true)).toEqual({
+      asked: 2,
+      lastAskedAt: at(130),
+    });
+    expect(progressAfter(found, { askedAt: at(130), kind: 'absent' }, true)).toMatchObject({ firstAbsentAt: at(130) });
+  });
+});
+
+describe('two absences prove', () => {
+  const send = { deadlineAt: at(35) };
+  const noGap = { ...limits, lookupIntervalsSeconds: [30, 0] };
+
+  it.each([
+    ['a gap apart', at(35), at(95), limits, true],
+    ['less than a gap apart', at(35), at(94), limits, false],
+    ['the first before the deadline', at(34), at(95), limits, false],
+    ['one instant, without a gap', at(40), at(40), noGap, false],
+    ['two instants, without a gap', at(40), at(41), noGap, true],
+  ])('%s: %s to %s', (_what, first, second, given, isProof) => {
+    expect(provesAbsence(send, first, second, given)).toBe(isProof);
+  });
+
+  it('only when there are two', () => {
+    expect(provesAbsence(send, undefined, at(95), limits)).toBe(false);
+  });
+});

@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { TooManyWaiting } from '../../src/lib/fair-semaphore.js';
+import { createThreadPool, JobFailed, type ThreadPool, type ThreadPoolOptions } from '../../src/lib/thread-pool.js';
+
+type Answer = { mood: string; threadId: number };
+
+type Request = string | { mood: string; deaths: Int32Array };
+
+const OWNER = 'one';
+
+let pool: ThreadPool<Request, Answer>;
+
+const usual: ThreadPoolOptions = {
+  what: 'jobs',
+  file: new URL('./support/moody-thread.mjs', import.meta.url),
+  workers: 1,
+  waitMs: 60_000,
+  timeoutMs: 60_000,
+  heapMb: 64,
+};
+
+const open = (options: Partial<ThreadPoolOptions> = {}) => {
+  pool = createThreadPool({ ...usual, ...options });
+  return pool;
+};
+
+afterEach(() => pool.close());
+
+const failedFor = (reason: string) => expect.objectContaining({ name: 'JobFailed', reason });
+
+describe('the threads that draw', () => {
+  it('answer each job with its own answer, on one thread', async () => {
+    open();
+    const answers = await Promise.all(['a', 'b', 'c'].map((mood) => pool.run(OWNER, mood)));
+    expect(answers.map(({ mood }) => mood)).toEqual(['a', 'b', 'c']);
+    expect(new Set(answers.map(({ threadId }) => threadId)).size).toBe(1);
+  });
+
+  it.each(['throw', 'exit', 'hoard'])(
+    'fail the job that kills two of them (%s) and go on with a new one',
+    async (end) => {
+      open();
+      const before = await pool.run(OWNER, 'before');
+      await expect(pool.run(OWNER, end)).rejects.toEqual(failedFor('worker_lost'));
+      const after = await pool.run(OWNER, 'after');
+      expect(after.threadId).not.toBe(before.threadId);
+    },
+  );
+
+  it('do the job of a thread that died again, once', async () => {
+    open();
+    const deaths = new Int32Array(new SharedArrayBuffer(4));
+    const answer = await pool.run(OWNER, { mood: 'die once', deaths });
+    expect(answer.mood).toBe('die once');
+    expect(deaths[0]).toBe(2);
+  });
+
+  it('go on beside one that hangs', async () => {
+    open({ workers: 2 });
+    const hanging = pool.run(OWNER, 'hang').catch((error: Error) => error);
+    const answers = await Promise.all(['a', 'b', 'c'].map((mood) => pool.run(OWNER, mood)));
+    expect(new Set(answers.map(({ threadId }) => threadId)).size).toBe(1);
+    await pool.close();
+    expect(await hanging).toEqual(failedFor('closed'));
+  });
+
+  it('fail a job that hangs, and do the one that waited behind it', async () => {
+    // The next job begins with a new thread, and its time limit covers both.
+    open({ timeoutMs: 5_000 });
+    const hanging = pool.run(OWNER, 'hang');
+    const behind = pool.run(OWNER, 'behind');
+    await expect(hanging).rejects.toEqual(failedFor('timeout'));
+    expect((await behind).mood).toBe('behind');
+  });
+
+  it('take turns by owner: a job is next or second, however many of another wait', async () => {
+    open();
+    const done: string[] = [];
+    const run = (owner: string, mood: string) => pool.run(owner, mood).then(() => done.push(owner));
+    const flood = Array.from({ length: 200 }, (_, index) => run('flooding', `f${index}`));
+    await flood[0];
+    const before = done.length;
+    const others = [run('other', 'o1'), run('other', 'o2'), run('third', 't1')];
+    await Promise.all(others);
+    const since = done.slice(before);
+    // The one under way, and at most one of the flooding owner between two of the others.
+    expect(since.indexOf('other')).toBeLessThanOrEqual(2);
+    expect(since.indexOf('third')).toBeLessThanOrEqual(3);
+    expect(since.lastIndexOf('other')).toBeLessThanOrEqual(6);
+    await Promise.all(flood);
+    expect(done).toHaveLength(203);
+  });
+
+  it('do a job again that lost its thread before the others of its owner', async () => {
+    open();
+    const deaths = new Int32Array(new SharedArrayBuffer(4));
+    const done: string[] = [];
+    const run = (owner: string, request: Request) => pool.run(owner, request).then(({ mood }) => done.push(mood));
+    await Promise.all([run('one', { mood: 'die once', deaths }), run('one', 'behind'), run('two', 'another')]);
+    expect(done[0]).toBe('die once');
+  });
+
+  it('refuse a job that waited too long, and do not do it later', async () => {
+    open({ waitMs: 20 });
+    const hanging = pool.run(OWNER, 'hang').catch((error: Error) => error);
+    const deaths = new Int32Array(new SharedArrayBuffer(4));
+    await expect(pool.run(OWNER, { mood: 'die once', deaths })).rejects.toBeInstanceOf(TooManyWaiting);
+    await pool.close();
+    await hanging;
+    expect(deaths[0]).toBe(0);
+  });
+
+  it('fail what runs, what waits and what comes later once closed', async () => {
+    open();
+    const running = pool.run(OWNER, 'hang');
+    const waiting = pool.run(OWNER, 'waits');
+    const both = Promise.allSettled([running, waiting]);
+    await pool.close();
+    for (const settled of await both) {
+      expect(settled).toEqual({ status: 'rejected', reason: failedFor('closed') });
+    }
+    await expect(pool.run(OWNER, 'late')).rejects.toBeInstanceOf(JobFailed);
+  });
+
+  it('say which file is missing when a thread cannot start', async () => {
+    open({ file: new URL('./support/no-such-thread.mjs', import.meta.url) });
+    await expect(pool.run(OWNER, 'anything')).rejects.toMatchObject({
+      reason: 'worker_lost',
+      cause: expect.any(Error),
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { invoices } from '../../projections/invoices.js';
+import { readCheckpoint } from '../../src/projector/generations.js';
+import { rebuildProjection } from '../../src/projector/rebuild.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { describeWithPostgres } from '../support/postgres.js';
+
+const V = invoices.version;
+
+type Health = { status: number; reasons: readonly string[] };
+
+describeWithPostgres('readiness of a service whose live rows are of another version', () => {
+  let running: RunningService;
+  beforeAll(async () => {
+    running = await startRunningService();
+  });
+  afterAll(() => running.close());
+
+  const health = async (): Promise<Health> => {
+    const response = await fetch(`${running.service.opsUrl}/health/ready`);
+    return { status: response.status, reasons: ((await response.json()) as Health).reasons };
+  };
+  /** What a newer program does beside this service. */
+  const swapIn = async (version: number, compatibleFrom: number): Promise<void> => {
+    const { log, pool: db } = running.service.engines;
+    const newer = { ...invoices, version, compatibleFrom };
+    await rebuildProjection(newer, new AbortController().signal, { log, db, clock: systemClock });
+  };
+
+  it('is ready with its own rows, not with rows that only newer readers know, and again with compatible ones', async () => {
+    await eventually(health, ({ status }) => status === 200);
+    await swapIn(V + 1, V + 1);
+    const { reasons } = await eventually(health, ({ status }) => status === 503);
+    expect(reasons).toEqual(['projections: invoices has rows of a newer version']);
+    await swapIn(V + 2, V);
+    await eventually(health, ({ status }) => status === 200);
+  });
+
+  it('goes on with invoices though its projector has halted, which moved no checkpoint and is no fault of readiness', async () => {
+    const { engines, url } = running.service;
+    const headers = { authorization: `Bearer ${running.keys.test}`, 'content-type': 'application/json' };
+    const before = await readCheckpoint(engines.pool, invoices);
+    const body = JSON.stringify({ amount_in_cents: 4_242, description: 'Depois da troca' });
+    const response = await fetch(`${url}/v1/nfse`, { method: 'POST', headers, body });
+    const { id } = (await response.json()) as { id: string };
+    const read = async () => (await (await fetch(`${url}/v1/nfse/${id}`, { headers })).json()) as { status: string };
+    await eventually(read, ({ status }) => status === 'issued');
+    await eventually(health, ({ status }) => status === 200);
+    expect(await readCheckpoint(engines.pool, invoices)).toBe(before);
+  });
+});

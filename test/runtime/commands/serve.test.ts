@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { serveCommand } from '../../../src/runtime/commands/serve.js';
+import { readConfig } from '../../../src/runtime/config/config.js';
+
+/** The configuration by default: nothing of it may be used to start anything. */
+const serve = (role: string) =>
+  serveCommand(() => {
+    const parsed = readConfig({});
+    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+    return { ...parsed.config, databaseUrl: 'postgres://nothing.invalid/started' };
+  }).run({
+    positionals: [],
+    flags: { role },
+    actor: '',
+    session: () => Promise.reject(new Error('nothing may be opened')),
+  });
+
+it.each(['issuer', 'relay', 'api,issuer', 'projector,relay'])(
+  '--role %s is refused without NATS_URL: the queue between relay and issuer is in one process',
+  async (role) => {
+    expect(await serve(role)).toMatchObject({ exit: 2, text: expect.stringContaining('relay and issuer') });
+  },
+);
+
+it.each(['', 'all,api', 'worker', 'api,api'])('--role %j is no list of roles', async (role) => {
+  expect(await serve(role)).toMatchObject({ exit: 2, text: expect.stringContaining('--role must be') });
+});

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
+import { migrate } from '../../../src/adapters/sql/migrate.js';
+import { migrations } from '../../../src/adapters/sql/migrations/index.js';
+import { excessRights } from '../../../src/adapters/sql/roles.js';
+import { runCommand } from '../../../src/cli/run.js';
+import { setupDatabase } from '../../../src/runtime/commands/setup.js';
+import { readConfig } from '../../../src/runtime/config/config.js';
+import { chained } from '../../support/harness/event-log.js';
+import { openOn } from '../../support/harness/open-engines.js';
+import { describeWithPostgres, emptyDatabase, type FreshDatabase } from '../../support/postgres.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+describeWithPostgres('nfse setup database', () => {
+  let server: FreshDatabase;
+  let name: string;
+  let folder: string;
+  beforeEach(async () => {
+    server = await emptyDatabase();
+    name = `nfse_set_${randomUUID().replaceAll('-', '')}`;
+    folder = temporaryFolder();
+    const { connectionString = '' } = server.admin.options;
+    writeFileSync(join(folder, 'admin-url'), `${connectionString}\n`);
+  });
+  afterEach(() => server.close());
+
+  const address = (user: string, password = 'p%40ss'): string => {
+    const url = new URL(server.connectionString);
+    return `postgres://${user}:${password}@${url.host}/${name}`;
+  };
+  const ofService = () => address(`${name}_s`);
+  const ofOwner = () => address(`${name}_o`);
+
+  const setUp = async (more: NodeJS.ProcessEnv = {}, ...args: readonly string[]) => {
+    const env = { DATABASE_URL: ofService(), DATABASE_OWNER_URL: ofOwner(), MASTER_KEY_FILE: '/nowhere', ...more };
+    const parsed = readConfig(env);
+    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+    const said: string[] = [];
+    const say = (text: string): void => void said.push(text);
+    const exit = await runCommand(
+      ['setup', 'database', ...args],
+      [setupDatabase(() => parsed.config)],
+      () => Promise.reject(new Error('it opens no session')),
+      { out: say, err: say },
+    );
+    return { exit, said: said.join('\n') };
+  };
+  const asAdmin = () => setUp({}, '--admin-url-file', join(folder, 'admin-url'));
+
+  const ask = async (connectionString: string, statement: string): Promise<readonly unknown[]> => {
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    return (await client.query(statement).finally(() => client.end())).rows;
+  };
+
+  const rightsOf = async (connectionString: string): Promise<readonly string[]> => {
+    const pool = new pg.Pool({ connectionString, max: 1 });
+    return await excessRights(pool).finally(() => pool.end());
+  };
+
+  it('makes roles, database and tables, on which the service starts with least rights, and changes nothing the second time', async () => {
+    expect(await asAdmin()).toEqual({
+      exit: 0,
+      said: `the database is ready: ${migrations.length} steps of its schema made`,
+    });
+    expect(await openOn(ofService())).toBe('opened');
+    expect(await rightsOf(ofService())).toEqual([]);
+    expect(await asAdmin()).toMatchObject({ exit: 0, said: expect.stringContaining('0 steps') });
+    expect(await setUp()).toMatchObject({ exit: 0, said: expect.stringContaining('0 steps') });
+    expect(await openOn(ofService())).toBe('opened');
+  });
+
+  it('takes over a database that the user of the service has owned, with what it holds', async () => {
+    await server.admin.query(`create role ${name}_s login createdb password 'old'`);
+    await server.admin.query(`create database ${name} owner ${name}_s`);
+    const before = address(`${name}_s`, 'old');
+    const pool = new pg.Pool({ connectionString: before, max: 1 });
+    await migrate(
+      pool,
+      migrations.filter(({ id }) => id < 35),
+    ).finally(() => pool.end());
+    await ask(
+      before,
+      `insert into event_log select n, 's', n - 1, gen_random_uuid(), 't', '', '' from generate_series(1, 3) n;
+      update event_log_head set position = 3`,
+    );
+    await ask(
+      before,
+      'create schema p_x_v1_g1; create table p_x_v1_g1.rows (n int); create view read.x as table p_x_v1_g1.rows',
+    );
+    expect(await asAdmin()).toMatchObject({ exit: 0 });
+    expect(await rightsOf(ofService())).toEqual([]);
+    expect(await ask(ofService(), 'select count(*)::int as n from event_log')).toEqual([{ n: 3 }]);
+    await ask(
+      ofService(),
+      `insert into p_x_v1_g1.rows values (1); drop view read.x; select projection_schema_drop('p_x_v1_g1')`,
+    );
+    expect(await openOn(ofService())).toBe('opened');
+    const log = postgresEventLog({ connectionString: ofService() });
+    expect(await log.append('s', { kind: 'exact', revision: 2 }, [chained('s', 3)])).toEqual({ ok: true, revision: 3 });
+    await log.close();
+  });
+
+  it('refuses one user for two of the three, before anything is made', async () => {
+    const same = await setUp({ DATABASE_OWNER_URL: ofService() }, '--admin-url-file', join(folder, 'admin-url'));
+    expect(same).toEqual({ exit: 1, said: expect.stringContaining('three different users') });
+    const { rowCount } = await server.admin.query('select from pg_database where datname = $1', [name]);
+    expect(rowCount).toBe(0);
+  });
+
+  it('lets a service without owner start only where no step is missing, and says what to do', async () => {
+    await asAdmin();
+    await ask(ofOwner(), `delete from schema_migrations where id = ${migrations.at(-1)?.id}`);
+    expect(await openOn(ofService())).toEqual({
+      exit: 2,
+      line: 'the database lacks 1 step of its schema, which the user of DATABASE_URL may not make: run nfse setup database, or set DATABASE_OWNER_URL',
+    });
+  });
+
+  it('is wanted by name when one user is given for both, or the owner does not own the tables', async () => {
+    await asAdmin();
+    expect(await setUp({ DATABASE_OWNER_URL: ofService() }).catch((error: Error) => error.message)).toMatch(
+      /name one user/,
+    );
+    await server.admin.query(`create role ${name}_other login password 'p'`);
+    const other = { DATABASE_OWNER_URL: address(`${name}_other`, 'p') };
+    expect(await setUp(other).catch((error: Error) => error.message)).toMatch(/does not own the tables/);
+  });
+});

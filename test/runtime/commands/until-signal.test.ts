@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { untilSignal } from '../../../src/runtime/commands/until-signal.js';
+import { createRunner } from '../../../src/runtime/engines/runner.js';
+
+describe('a wish to stop', () => {
+  const exits: (number | undefined)[] = [];
+  let forced: number;
+  let asked: Promise<NodeJS.Signals>;
+  const before = { SIGTERM: process.listeners('SIGTERM'), SIGINT: process.listeners('SIGINT') };
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    vi.spyOn(process, 'exit').mockImplementation(((code?: number) => void exits.push(code)) as typeof process.exit);
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.removeAllListeners(name);
+    forced = 0;
+    asked = untilSignal(() => {
+      forced += 1;
+    });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+    exits.splice(0);
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.removeAllListeners(name);
+      for (const listener of before[name]) process.on(name, listener);
+    }
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('is heard as %s and ends nothing by itself', async (signal) => {
+    process.emit(signal, signal);
+    expect(await asked).toBe(signal);
+    vi.advanceTimersByTime(29_999);
+    expect({ exits, forced }).toEqual({ exits: [], forced: 0 });
+  });
+
+  it('is enforced after 30 s, once it was said so', async () => {
+    process.emit('SIGTERM', 'SIGTERM');
+    vi.advanceTimersByTime(30_000);
+    expect({ exits, forced }).toEqual({ exits: [1], forced: 1 });
+  });
+
+  it('counts once when two signals come within a second', async () => {
+    process.emit('SIGINT', 'SIGINT');
+    vi.advanceTimersByTime(1_000);
+    process.emit('SIGTERM', 'SIGTERM');
+    expect({ exits, forced }).toEqual({ exits: [], forced: 0 });
+  });
+
+  it('is enforced by a second signal that comes later', async () => {
+    process.emit('SIGTERM', 'SIGTERM');
+    vi.advanceTimersByTime(1_001);
+    process.emit('SIGTERM', 'SIGTERM');
+    expect({ exits, forced }).toEqual({ exits: [1], forced: 1 });
+  });
+});
+
+describe('the runner', () => {
+  it('tells everything at once that it stops, then stops part by part, the last one first', async () => {
+    const told: string[] = [];
+    const runner = createRunner(() => undefined);
+    for (const part of ['first', 'second']) {
+      runner.onStop(part, () => void told.push(`${part} ${runner.stopping.aborted}`));
+    }
+    runner.stopping.addEventListener('abort', () => told.push('all'));
+    await Promise.all([runner.stop(), runner.stop()]);
+    expect(told).toEqual(['all', 'second true', 'first true']);
+  });
+
+  it('stops the other parts when one cannot be stopped, and says which', async () => {
+    const told: string[] = [];
+    const runner = createRunner((part) => told.push(`fault of ${part}`));
+    runner.onStop('first', () => void told.push('first'));
+    runner.onStop('second', () => Promise.reject(new Error('stuck')));
+    await runner.stop();
+    expect(told).toEqual(['fault of second', 'first']);
+  });
+});

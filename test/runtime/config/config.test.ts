@@ -1,0 +1,236 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Config, readConfig } from '../../../src/runtime/config/config.js';
+import { transportCheck } from '../../../src/runtime/operator/checks.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const problemsOf = (env: NodeJS.ProcessEnv): readonly string[] => {
+  const result = readConfig(env);
+  return 'problems' in result ? result.problems : [];
+};
+
+const configOf = (env: NodeJS.ProcessEnv): Config => {
+  const result = readConfig(env);
+  if ('problems' in result) throw new Error(result.problems.join('; '));
+  return result.config;
+};
+
+const KEY = { MASTER_KEY_FILE: '/run/secrets/key' };
+
+describe('the environment', () => {
+  it('has the defaults of the operator interface', () => {
+    const config = configOf({});
+    expect(config.api).toEqual({ host: '127.0.0.1', port: 3000, baseUrl: undefined });
+    expect(config.ops).toEqual({ host: '127.0.0.1', port: 3001 });
+    expect(config.databaseUrl).toBeUndefined();
+    expect(config.authorizer).toEqual({});
+    expect(config.masterKeyFile).toBe(join(config.dataDir, 'master.key'));
+    expect(config.rates).toEqual({ write: 60, read: 300 });
+    expect(config.limits).toEqual({
+      queuedSeconds: 900,
+      processingSeconds: 3600,
+      cancellationSeconds: 3600,
+      testRetentionSeconds: 604_800,
+      sendSeconds: 30,
+      lookupIntervalsSeconds: [30, 60, 120, 300, 600],
+    });
+  });
+
+  it('names every wrong variable in one answer', () => {
+    const problems = problemsOf({
+      PORT: 'abc',
+      OPS_HOST: '0.0.0.0',
+      LOG_LEVEL: 'loud',
+      RATE_WRITE_PER_MINUTE: '10',
+      QUEUED_TIMEOUT_S: '5',
+      LOOKUP_INTERVALS_S: '30,,60',
+      AUTHORIZER_LIVE_URL: 'http://plain.example',
+      DATABASE_URL: 'postgres://db/nfse',
+      NATS_URL: 'http://queue',
+    });
+    const named = ['PORT', 'OPERATOR_TOKEN_FILE', 'LOG_LEVEL', 'RATE_WRITE_PER_MINUTE', 'QUEUED_TIMEOUT_S'];
+    const more = ['LOOKUP_INTERVALS_S', 'AUTHORIZER_LIVE_URL', 'MASTER_KEY_FILE', 'NATS_URL'];
+    for (const name of [...named, ...more])
+      expect(problems.filter((problem) => problem.startsWith(name))).toHaveLength(1);
+    expect(problems).toHaveLength(9);
+  });
+
+  it('has pools and time limits that fit the embedded database', () => {
+    expect(configOf({}).database).toEqual({
+      poolSize: 20,
+      limits: { statementTimeoutMs: 15_000, lockTimeoutMs: 10_000, connectTimeoutMs: 5_000 },
+    });
+    const own = { DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full', MASTER_KEY_FILE: '/run/secrets/key' };
+    const set = { DATABASE_POOL_SIZE: '100', DATABASE_STATEMENT_TIMEOUT_S: '5', DATABASE_LOCK_TIMEOUT_S: '2' };
+    expect(configOf({ ...own, ...set, DATABASE_CONNECT_TIMEOUT_S: '3' }).database).toEqual({
+      poolSize: 100,
+      limits: { statementTimeoutMs: 5_000, lockTimeoutMs: 2_000, connectTimeoutMs: 3_000 },
+    });
+  });
+
+  it.each([
+    ['DATABASE_POOL_SIZE', '9'],
+    ['DATABASE_POOL_SIZE', '501'],
+    ['DATABASE_POOL_SIZE', 'many'],
+    ['DATABASE_STATEMENT_TIMEOUT_S', '1'],
+    ['DATABASE_LOCK_TIMEOUT_S', '0'],
+    ['DATABASE_LOCK_TIMEOUT_S', '16'],
+    ['DATABASE_CONNECT_TIMEOUT_S', '61'],
+  ])('refuses %s=%s by name', (name, value) => {
+    const env = {
+      DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full',
+      MASTER_KEY_FILE: '/run/secrets/key',
+      [name]: value,
+    };
+    expect(problemsOf(env)).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
+  });
+
+  it('serves the docs and as many connections as there is room for, unless told otherwise', () => {
+    expect(configOf({})).toMatchObject({ docs: true, maxConnections: undefined });
+    expect(configOf({ DOCS: 'off', MAX_CONNECTIONS: '500' })).toMatchObject({ docs: false, maxConnections: 500 });
+    expect(problemsOf({ DOCS: 'no', MAX_CONNECTIONS: '0' })).toEqual([
+      expect.stringMatching(/^DOCS must be on or off/),
+      expect.stringMatching(/^MAX_CONNECTIONS must/),
+    ]);
+  });
+
+  it('refuses a pool that the embedded database has no room for', () => {
+    expect(problemsOf({ DATABASE_POOL_SIZE: '31' })).toEqual([
+      'DATABASE_POOL_SIZE must be at most 30 without DATABASE_URL',
+    ]);
+  });
+
+  it.each([
+    ['postgres://user:secret@a:5432,b:5432/nfse', /^DATABASE_URL: expected one postgres:/],
+    ['postgres://user:secret@a,b/nfse', /^DATABASE_URL: expected one postgres:/],
+    ['mysql://user:secret@a/nfse', /^DATABASE_URL: expected one postgres:/],
+    ['postgres://user:secret@a/nfse?sslmode=allow', /^DATABASE_URL: sslmode must be one of/],
+    ['postgres://user:secret@a/nfse?sslrootcert=/missing', /^DATABASE_URL: sslrootcert names a file/],
+  ])('refuses the database address %s and never shows it', (address, said) => {
+    const problems = problemsOf({ DATABASE_URL: address, MASTER_KEY_FILE: '/run/secrets/key' });
+    expect(problems).toEqual([expect.stringMatching(said)]);
+    expect(problems.join()).not.toContain('secret');
+  });
+
+  it('verifies certificate and name in every sslmode that asks for TLS', () => {
+    const urlOf = (mode: string) =>
+      configOf({ DATABASE_URL: `postgres://db/nfse?sslmode=${mode}`, ALLOW_PLAINTEXT_ENGINES: '1', ...KEY })
+        .databaseUrl;
+    for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
+      expect(urlOf(mode)).toBe('postgres://db/nfse?sslmode=verify-full');
+    }
+    expect(urlOf('disable')).toBe('postgres://db/nfse?sslmode=disable');
+  });
+
+  it('takes several NATS servers, from a mounted file too, and never shows what a bad address holds', () => {
+    expect(configOf({ NATS_URL: 'tls://user:secret@a:4222,nats://b' }).natsUrl).toContain('nats://b');
+    const file = join(temporaryFolder(), 'url');
+    writeFileSync(file, 'tls://queue\n');
+    expect(configOf({ NATS_URL_FILE: file }).natsUrl).toBe('tls://queue');
+    expect(problemsOf({ NATS_URL: 'nats://user:secret@a,nats://other:secret@b' }).join()).not.toContain('secret');
+  });
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@db/nfse' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@10.0.0.7/nfse?sslmode=disable' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@127.0.0.1/nfse?host=db.example' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:secret@db/nfse?uselibpqcompat=true&sslmode=disable' }],
+    [
+      'DATABASE_OWNER_URL',
+      { DATABASE_URL: 'postgres://localhost/nfse', DATABASE_OWNER_URL: 'postgres://o:secret@db/nfse' },
+    ],
+    ['NATS_URL', { NATS_URL: 'nats://u:secret@queue:4222' }],
+    ['NATS_URL', { NATS_URL: 'nats://127.0.0.1:4222,nats://queue' }],
+    ['EVENTSTORE_URL', { EVENTSTORE_URL: 'esdb://log:2113?tls=false' }],
+    ['EVENTSTORE_URL', { EVENTSTORE_URL: 'esdb+discover://u:secret@127.0.0.1:2113,log:2113?TLS=false' }],
+  ])(
+    'refuses a way to an engine beyond this machine without TLS in %s, unless plain text is allowed: %j',
+    (name, env) => {
+      const problems = problemsOf({ ...KEY, ...env });
+      expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} leads beyond this machine without TLS: `))]);
+      expect(problems.join()).not.toContain('secret');
+      const allowed = configOf({ ...KEY, ...env, ALLOW_PLAINTEXT_ENGINES: '1' });
+      expect(transportCheck(allowed)).toMatchObject({
+        ok: true,
+        detail: `${name} has no TLS (ALLOW_PLAINTEXT_ENGINES)`,
+      });
+    },
+  );
+
+  it.each<[NodeJS.ProcessEnv]>([
+    [{ DATABASE_URL: 'postgres://u@localhost/nfse' }],
+    [{ DATABASE_URL: 'postgres://u@[::1]/nfse' }],
+    [{ DATABASE_URL: 'postgres://u@127.0.0.1/nfse?host=/var/run/postgresql' }],
+    [{ DATABASE_URL: 'postgres://db/nfse?sslmode=verify-full' }],
+    [{ DATABASE_URL: 'postgres://db/nfse?ssl=true' }],
+    [{ NATS_URL: 'nats://localhost,nats://127.0.0.1:4223' }],
+    [{ NATS_URL: 'tls://queue' }],
+    [{ EVENTSTORE_URL: 'esdb://127.0.0.1:2113?tls=false' }],
+    [{ EVENTSTORE_URL: 'esdb://u:p@log:2113' }],
+    [{}],
+  ])('takes a way that nobody can read along: %j', (env) => {
+    expect(transportCheck(configOf({ ...KEY, ...env }))).toMatchObject({ ok: true });
+    expect(transportCheck(configOf({ ...KEY, ...env }))).not.toHaveProperty('cure');
+  });
+
+  it.each([
+    'sslmode=no-verify',
+    'uselibpqcompat=true&sslmode=require',
+    'uselibpqcompat=true&sslmode=prefer',
+    'ssl=no-verify',
+  ])('starts with TLS that verifies nobody, %s, and the doctor says so', (mode) => {
+    const config = configOf({ ...KEY, DATABASE_URL: `postgres://db/nfse?${mode}` });
+    const detail = 'DATABASE_URL has TLS without verification';
+    expect(transportCheck(config)).toMatchObject({ ok: false, detail, cure: expect.stringContaining('verify-full') });
+  });
+
+  it('takes the address of an owner only beside the one of the service', () => {
+    expect(problemsOf({ DATABASE_OWNER_URL: 'postgres://o@127.0.0.1/nfse' })).toEqual([
+      expect.stringMatching(/^DATABASE_OWNER_URL needs DATABASE_URL/),
+    ]);
+  });
+
+  it('takes shorter windows only for a rehearsal', () => {
+    expect(problemsOf({ PROCESSING_TIMEOUT_S: '60' })).toHaveLength(1);
+    expect(configOf({ PROCESSING_TIMEOUT_S: '60', ALLOW_SHORT_WINDOWS: '1' }).limits.processingSeconds).toBe(60);
+  });
+
+  it('treats an empty variable as absent', () => {
+    expect(configOf({ PORT: '', BASE_URL: '' }).api).toEqual({ host: '127.0.0.1', port: 3000, baseUrl: undefined });
+  });
+
+  it('reads the database address from a mounted file, and refuses both', () => {
+    const file = join(temporaryFolder(), 'url');
+    writeFileSync(file, 'postgres://127.0.0.1/nfse\n');
+    const env = { DATABASE_URL_FILE: file, MASTER_KEY_FILE: '/run/secrets/key' };
+    expect(configOf(env).databaseUrl).toBe('postgres://127.0.0.1/nfse');
+    expect(problemsOf({ ...env, DATABASE_URL: 'postgres://db/other' })).toEqual([
+      'DATABASE_URL and DATABASE_URL_FILE are both set',
+    ]);
+    expect(problemsOf({ ...env, DATABASE_URL_FILE: '/nowhere' })).toContain('DATABASE_URL_FILE cannot be read');
+  });
+
+  it('reads the operator token, and refuses one that could be guessed or cannot be read', () => {
+    const file = join(temporaryFolder(), 'token');
+    const env = { OPS_HOST: '0.0.0.0', OPERATOR_TOKEN_FILE: file };
+    expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE cannot be read']);
+    writeFileSync(file, 'fifteen letters\n');
+    expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE must hold at least 16 characters']);
+    writeFileSync(file, 'abababababababab\n');
+    expect(problemsOf({ METRICS_TOKEN_FILE: file })).toEqual([
+      'METRICS_TOKEN_FILE must hold at least 8 different characters',
+    ]);
+    writeFileSync(file, 'sixteen letters!\n');
+    expect(configOf(env).operatorToken).toBe('sixteen letters!');
+    expect(configOf({ METRICS_TOKEN_FILE: file }).metricsToken).toBe('sixteen letters!');
+    expect(configOf({}).operatorToken).toBeUndefined();
+  });
+
+  it('knows the names under which operators reach the console', () => {
+    expect(configOf({ OPS_HOST: '127.0.0.1' }).consoleHosts).toEqual(['127.0.0.1']);
+    expect(configOf({ OPS_HOST: '::1' }).consoleHosts).toEqual(['[::1]']);
+    expect(configOf({ CONSOLE_HOSTS: 'Support.example,[fd00::1]' }).consoleHosts).toContain('support.example');
+    expect(problemsOf({ CONSOLE_HOSTS: 'a b' })).toEqual(['CONSOLE_HOSTS must be host names separated by commas']);
+  });
+});

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { schemaLines } from '../../../src/adapters/sql/database-checks.js';
+import { openDatabaseLine } from '../../support/database-line.js';
+import { openOn } from '../../support/harness/open-engines.js';
+import { runProgram } from '../../support/harness/processes.js';
+import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+describeWithPostgres('a start on a database by its address', () => {
+  let database: FreshDatabase;
+  beforeEach(async () => {
+    database = await freshDatabase();
+  });
+  afterEach(() => database.close());
+
+  const nameOf = ({ connectionString }: FreshDatabase): string => new URL(connectionString).pathname.slice(1);
+
+  it('needs no superuser, only a database of its own', async () => {
+    const name = `${nameOf(database)}_plain`;
+    await database.admin.query(`create role ${name} login password 'plain'`);
+    await database.admin.query(`create database ${name} owner ${name} template template0`);
+    const url = new URL(database.connectionString);
+    Object.assign(url, { username: name, password: 'plain', pathname: `/${name}` });
+    expect(await openOn(url.href)).toBe('opened');
+  });
+
+  it('is refused in one line, exit 2, when the server is older than 15', async () => {
+    // No server of that age is available, so the proxy changes the version that this server reports.
+    const older = (answer: Buffer): Buffer =>
+      Buffer.from(answer.toString('latin1').replace(/1[5-9](00\d\d)/g, '14$1'), 'latin1');
+    const line = await openDatabaseLine(database.connectionString, older);
+    const program = runProgram(['src/main.ts', 'doctor'], {
+      DATABASE_URL: line.connectionString,
+      MASTER_KEY_FILE: '/nowhere',
+      DATA_DIR: '/nowhere',
+    });
+    expect((await program.ended).code).toBe(2);
+    expect(program.complaint().trim()).toMatch(/^the database is PostgreSQL 1\S+: this service needs 15 or newer$/);
+    await line.close();
+  });
+
+  it('is refused when the database does not hold UTF-8', async () => {
+    const plain = `${nameOf(database)}_ascii`;
+    await database.admin.query(`create database ${plain} encoding 'SQL_ASCII' locale 'C' template template0`);
+    const url = new URL(database.connectionString);
+    url.pathname = `/${plain}`;
+    expect(await openOn(url.href)).toEqual({ exit: 2, line: expect.stringMatching(/encoding is SQL_ASCII/) });
+  });
+
+  it('is refused when a newer version has been there, and changes nothing', async () => {
+    const bare = await emptyDatabase();
+    await bare.pool.query(`create table schema_migrations (id integer primary key, name text not null, checksum text not null);
+      insert into schema_migrations values (999, 'from-the-future', 'x')`);
+    const before = await schemaLines(bare.pool);
+    expect(await openOn(bare.connectionString)).toEqual({
+      exit: 2,
+      line: expect.stringMatching(/999-from-the-future.*run a newer version/),
+    });
+    expect(await schemaLines(bare.pool)).toEqual(before);
+    await bare.close();
+  });
+
+  it.each<[string, string, RegExp]>([
+    [
+      'a constraint',
+      'alter table event_log drop constraint event_log_stream_revision_key',
+      /UNIQUE \(stream, revision\)/,
+    ],
+    ['a column', 'alter table pending_cuts rename column stream to other', /column pending_cuts\.stream text/],
+    ['a table', 'drop table lookup_memos', /column lookup_memos\.asked .* and \d more/],
+    ['a type', 'alter table vault_day_keys alter column sealed type varchar(10)', /column vault_day_keys\.sealed text/],
+    [
+      'the code of a function',
+      `create or replace function event_log_append(streams text[], expected integer[], counts integer[],
+         event_streams text[], event_revisions integer[], event_ids uuid[], event_types text[], event_records text[],
+         event_hashes text[], out accepted boolean[], out revisions integer[]) language plpgsql as 'begin end'`,
+      /missing: function event_log_append definer \w+: make/,
+    ],
+  ])('is refused when somebody has changed %s by hand, and says which', async (_what, change, said) => {
+    expect(await openOn(database.connectionString)).toBe('opened');
+    await database.admin.query(change);
+    expect(await openOn(database.connectionString)).toEqual({ exit: 2, line: expect.stringMatching(said) });
+  });
+
+  it('is no matter of what an operator adds', async () => {
+    await database.admin.query('create index of_mine on event_log (type); create table notes_of_mine (note text)');
+    expect(await openOn(database.connectionString)).toBe('opened');
+  });
+
+  it('says that it takes no writes, exit 3', async () => {
+    await database.admin.query(`alter database ${nameOf(database)} set default_transaction_read_only = on`);
+    expect(await openOn(database.connectionString)).toEqual({
+      exit: 3,
+      line: expect.stringMatching(/takes no writes.*\(25006\)/),
+    });
+  });
+
+  it('says that the database refuses it, or that nobody is there, exit 3', async () => {
+    const url = new URL(database.connectionString);
+    url.pathname = '/there_is_none';
+    expect(await openOn(url.href)).toEqual({ exit: 3, line: expect.stringMatching(/refuses this user.*\(3D000\)/) });
+    url.port = '1';
+    expect(await openOn(url.href)).toEqual({
+      exit: 3,
+      line: expect.stringMatching(/cannot be reached.*\(ECONNREFUSED\)/),
+    });
+  });
+});

@@ -1,0 +1,6 @@
+import { parentPort } from 'node:worker_threads';
+
+parentPort?.on('message', ({ expected }) => {
+  Atomics.add(expected.tries, 0, 1);
+  for (;;);
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OpsServer, startOpsServer } from '../../../src/runtime/operations/ops-server.js';
+import type { Readiness } from '../../../src/runtime/operations/readiness.js';
+
+const ok = { ok: true };
+const readyBody: Readiness = {
+  ready: true,
+  reasons: [],
+  lag_s: 0,
+  checks: { serving: ok, database: ok, event_log: ok, queue: ok, projections: ok, guards: ok, certificate_vault: ok },
+};
+
+describe('the operations port', () => {
+  const world = { ready: true, started: true, broken: false };
+  const faults: unknown[] = [];
+  let server: OpsServer;
+  beforeAll(async () => {
+    server = await startOpsServer(
+      { host: '127.0.0.1', port: 0 },
+      {
+        readiness: async () => ({ ...readyBody, ready: world.ready }),
+        isStarted: () => world.started,
+        scrape: async () => {
+          if (world.broken) throw new Error('broken');
+          return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'nfse_ready 1\n' };
+        },
+        metrics: { hosts: ['metrics.example'], token: undefined },
+        onFault: (error) => faults.push(error),
+      },
+    );
+  });
+  afterAll(() => server.close());
+
+  const ask = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+
+  it('is live as long as it answers', async () => {
+    expect(await ask('/health/live')).toMatchObject({ status: 200, text: '{"live":true}' });
+  });
+
+  it.each([
+    [true, 200],
+    [false, 503],
+  ])('ready %s is %i, with the reasons as JSON', async (ready, status) => {
+    world.ready = ready;
+    const answer = await ask('/health/ready?from=probe');
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(JSON.parse(answer.text)).toEqual({ ...readyBody, ready });
+  });
+
+  it('has started once it served, whether it is ready or not', async () => {
+    world.ready = false;
+    expect(await ask('/health/startup')).toMatchObject({ status: 200, text: '{"started":true}' });
+    world.started = false;
+    expect(await ask('/health/startup')).toMatchObject({ status: 503, text: '{"started":false}' });
+  });
+
+  it('answers HEAD as GET without a body', async () => {
+    for (const path of ['/health/live', '/health/ready', '/health/startup', '/metrics']) {
+      const [head, get] = [await ask(path, 'HEAD'), await ask(path)];
+      expect([path, head.status, head.text]).toEqual([path, get.status, '']);
+      expect(head.headers.get('content-length')).toBe(String(get.text.length));
+    }
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('refuses %s with 405 and the methods that it knows', async (method) => {
+    const { status, headers } = await ask('/metrics', method);
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it.each(['/', '/health', '/health/ready/', '/metrics/x', '/__proto__', '/constructor'])(
+    'knows no %s',
+    async (path) => {
+      expect((await ask(path)).status).toBe(404);
+    },
+  );
+
+  it('shows metrics in the text format of Prometheus', async () => {
+    const { status, headers, text } = await ask('/metrics');
+    expect([status, text]).toEqual([200, 'nfse_ready 1\n']);
+    expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  });
+
+  it('answers 500 and says so in the log when a source fails', async () => {
+    world.broken = true;
+    expect(await ask('/metrics')).toMatchObject({ status: 500, text: '{"error":"failed"}' });
+    expect(faults).toMatchObject([{ message: 'broken' }]);
+  });
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  createDocumentAlarms,
+  type DocumentAlarms,
+} from '../../../src/adapters/read-model-postgres/document-alarms.js';
+import { invoiceStream, publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { createLogger } from '../../../src/runtime/config/logger.js';
+import { createNoticeTeller } from '../../../src/runtime/engines/notices.js';
+import { documentAlarmsCheck } from '../../../src/runtime/operator/checks.js';
+import { at, T0 } from '../../support/fixture/invoice.js';
+import { movableClock } from '../../support/harness/event-store.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+
+const invoiceId = '11111111-1111-4111-8111-111111111111';
+const stream = invoiceStream('live', '12345678000195', invoiceId);
+
+describeWithPostgres('alarms about received documents', () => {
+  let database: FreshDatabase;
+  let alarms: DocumentAlarms;
+  beforeAll(async () => {
+    database = await freshDatabase();
+    alarms = createDocumentAlarms(database.pool);
+  });
+  afterAll(() => database.close());
+
+  it('are no finding of doctor while there is none', async () => {
+    expect(await documentAlarmsCheck(alarms, movableClock(T0))).toMatchObject({ name: 'received documents', ok: true });
+  });
+
+  it('are counted by kind and reason, and seen by doctor for a week', async () => {
+    await alarms.note('signature_unverified', 'algorithm', stream, T0);
+    await alarms.note('signature_unverified', 'algorithm', stream, at(60));
+    await alarms.note('document_altered', '', stream, at(30));
+    expect(await alarms.all()).toEqual([
+      { notice: 'signature_unverified', detail: 'algorithm', seen: 2, firstAt: T0, lastAt: at(60), lastStream: stream },
+      { notice: 'document_altered', detail: '', seen: 1, firstAt: at(30), lastAt: at(30), lastStream: stream },
+    ]);
+    const clock = movableClock(at(3_600));
+    const check = await documentAlarmsCheck(alarms, clock);
+    expect(check.ok).toBe(false);
+    expect(check.detail).toContain('signature_unverified (algorithm) 2 times');
+    expect(check.detail).toContain(publicInvoiceId(invoiceId));
+    clock.pass(8 * 86_400);
+    expect(await documentAlarmsCheck(alarms, clock)).toMatchObject({ ok: true });
+  });
+
+  it('are kept by the time a settlement has told them, and nothing else is', async () => {
+    const logger = createLogger('silent', 'stderr');
+    const tell = createNoticeTeller({ pool: database.pool, clock: movableClock(at(90)), logger });
+    await tell({ notice: 'signature_unverified', detail: 'missing', stream });
+    await tell({ notice: 'lookup_inconclusive', detail: 'html', stream });
+    const kept = (await alarms.all()).filter(({ lastAt }) => lastAt === at(90));
+    expect(kept).toMatchObject([{ notice: 'signature_unverified', detail: 'missing', seen: 1, lastStream: stream }]);
+  });
+});

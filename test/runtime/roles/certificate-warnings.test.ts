@@ -1,0 +1,79 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { CertificateExpiry } from '../../../src/adapters/read-model-postgres/monitoring-reads.js';
+import { addSeconds } from '../../../src/domain/shared/time.js';
+import { createCertificateWarnings } from '../../../src/runtime/roles/sweeper.js';
+import { movableClock } from '../../support/harness/event-store.js';
+
+const START = '2026-11-01T12:00:00.000Z';
+const DAY = 86_400;
+const company = '12345678000195';
+
+describe('the log of certificates that end', () => {
+  let expiries: readonly CertificateExpiry[];
+  let asked: number;
+  let lines: { level: string; within_days?: number; days_left: number }[];
+  let clock: ReturnType<typeof movableClock>;
+  let look: () => Promise<void>;
+  beforeEach(() => {
+    clock = movableClock(START);
+    expiries = [{ companyId: company, notAfter: addSeconds(START, 40 * DAY) }];
+    asked = 0;
+    lines = [];
+    const put = (level: string) => (line: (typeof lines)[number]) => void lines.push({ ...line, level });
+    look = createCertificateWarnings({
+      watch: {
+        certificateExpiries: async () => {
+          asked += 1;
+          return expiries;
+        },
+      },
+      clock,
+      logger: { warn: put('warn'), error: put('error') },
+    });
+  });
+
+  const everyHourFor = async (days: number): Promise<void> => {
+    for (let hour = 0; hour < days * 24; hour += 1) {
+      await look();
+      clock.pass(3_600);
+    }
+  };
+
+  it('has one line at 30, 15, 7 and 1 days and one at the end', async () => {
+    await everyHourFor(45);
+    expect(lines.map(({ level, within_days, days_left }) => [level, within_days, days_left])).toEqual([
+      ['warn', 30, 29],
+      ['warn', 15, 14],
+      ['warn', 7, 6],
+      ['warn', 1, 0],
+      ['error', undefined, 0],
+    ]);
+    expect(lines[0]).toMatchObject({ company, not_after: '2026-12-11T12:00:00.000Z' });
+  });
+
+  it('says where a certificate stands when the process begins late, and no step twice', async () => {
+    clock.pass(34 * DAY);
+    await everyHourFor(1);
+    expect(lines.map(({ within_days }) => within_days)).toEqual([7]);
+  });
+
+  it('is quiet once the certificate is renewed, and begins anew with the next one', async () => {
+    clock.pass(26 * DAY);
+    await everyHourFor(1);
+    expiries = [{ companyId: company, notAfter: addSeconds(clock.now(), 365 * DAY) }];
+    await everyHourFor(1);
+    expiries = [{ companyId: company, notAfter: addSeconds(clock.now(), 10 * DAY) }];
+    await everyHourFor(1);
+    expect(lines.map(({ within_days }) => within_days)).toEqual([15, 15]);
+  });
+
+  it('asks once a minute', async () => {
+    for (let times = 0; times < 3; times += 1) {
+      await look();
+      clock.pass(20);
+    }
+    expect(asked).toBe(1);
+    await look();
+    expect(asked).toBe(2);
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { createCarefulClient, waitFor } from '../../support/harness/careful-client.js';
+import { type CrashHarness, openCrashHarness } from '../../support/harness/crash.js';
+import { type Member, startRoles } from '../../support/harness/members.js';
+import { createPoster, type Posted } from '../../support/harness/poster.js';
+import { type ExternalSimulator, startExternalSimulator } from '../../support/harness/simulator-process.js';
+import { type NatsServer, startNats } from '../../support/nats.js';
+import { describeWith } from '../../support/needs.js';
+import { describeWithPostgres } from '../../support/postgres.js';
+
+const ACCEPTED_BEFORE = 40;
+const WITHIN_MS = 60_000;
+/** A connection that was refused, that ended, or that had ended before the request was written. */
+const UNTAKEN = /^(?:ECONNREFUSED|ECONNRESET|EPIPE)$/;
+
+describeWith('natsServer', 'a process that is told to stop', () => {
+  describeWithPostgres('while clients ask', () => {
+    let simulator: ExternalSimulator;
+    let nats: NatsServer;
+    let stage: CrashHarness;
+    let env: Readonly<Record<string, string>>;
+    const members: Member[] = [];
+    beforeAll(async () => {
+      [simulator, nats] = await Promise.all([startExternalSimulator(), startNats()]);
+      stage = await openCrashHarness(simulator, '910');
+      env = { ...stage.env, NATS_URL: nats.url };
+    });
+    afterAll(async () => {
+      await Promise.all(members.map(({ program }) => program.kill()));
+      await Promise.all([stage?.close(), nats?.close(), simulator?.close()]);
+    });
+
+    const start = async (roles: string): Promise<Member> => {
+      const member = await startRoles(roles, env);
+      members.push(member);
+      return member;
+    };
+
+    it('an api answers what it has taken, takes nothing that it does not answer, and ends with 0', async () => {
+      const [leaving, worker] = await Promise.all([start('api'), start('projector,relay,issuer,sweeper')]);
+      const outcomes = new Map<number, Posted>();
+      const accepted = () => [...outcomes].filter(([, posted]) => 'status' in posted && posted.status === 202);
+      let amount = 10_000;
+      const clients = Array.from({ length: 10 }, async (_, index) => {
+        const poster = createPoster(leaving.origin, stage.key, index % 2 === 0 ? 'kept' : 'fresh');
+        for (let posted: Posted | undefined; posted === undefined || 'status' in posted; ) {
+          amount += 1;
+          const own = amount;
+          posted = await poster.post({ amount_in_cents: own, description: 'Serviço' }, `drain-${own}`);
+          outcomes.set(own, posted);
+        }
+        poster.close();
+      });
+      await waitFor('load', WITHIN_MS, async () => (accepted().length >= ACCEPTED_BEFORE ? true : undefined));
+      leaving.program.signal('SIGTERM');
+      await Promise.all(clients);
+      expect(await leaving.program.ended, leaving.program.complaint()).toEqual({ code: 0, signal: null });
+
+      const answered = accepted();
+      const others = [...outcomes.values()].filter((posted) => !('status' in posted && posted.status === 202));
+      expect(others.filter((posted) => !('fault' in posted && UNTAKEN.test(posted.fault)))).toEqual([]);
+      expect(
+        answered.filter(([, posted]) => 'connection' in posted && posted.connection === 'close').length,
+      ).toBeGreaterThan(0);
+      const inLog = (await stage.engines.log.readAll({ prefixes: ['nfse'], after: null, limit: 10_000 })).filter(
+        ({ type }) => type === 'InvoiceAccepted',
+      );
+      expect(inLog.map(({ data }) => [data.amountInCents, publicInvoiceId(String(data.invoiceId))]).sort()).toEqual(
+        answered.map(([own, posted]) => [own, 'id' in posted ? posted.id : undefined]).sort(),
+      );
+
+      const next = await start('api');
+      const client = createCarefulClient(next.origin, stage.key);
+      for (const [, posted] of answered) {
+        const id = ('id' in posted ? posted.id : undefined) ?? '';
+        await client.pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');
+      }
+      const notes = await simulator.notes();
+      expect(notes.map(({ amount_in_cents }) => amount_in_cents).sort()).toEqual(answered.map(([own]) => own).sort());
+      for (const { program } of [next, worker]) {
+        expect(await program.stop(), program.complaint()).toEqual({ code: 0, signal: null });
+      }
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { createGuardReadiness } from '../../../src/runtime/roles/guard-readiness.js';
+
+const incomplete = { kind: 'log incomplete', head: null, furthest: null } as const;
+
+/** Work that ends when the test says so, and is counted. */
+const watched = () => {
+  const seen = { began: 0, ended: 0 };
+  const work = async (signal: AbortSignal): Promise<void> => {
+    seen.began += 1;
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve());
+    });
+    seen.ended += 1;
+  };
+  return { seen, work };
+};
+
+/** Resolves when all work that may begin has begun. */
+const turnsPass = async (): Promise<void> => {
+  for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('work that appends to the log', () => {
+  it('begins when the log is known to be complete, pauses while it is incomplete, and ends with its signal', async () => {
+    const source = createGuardReadiness();
+    const stop = new AbortController();
+    const { seen, work } = watched();
+    const ended = source.whileAppendsAllowed(stop.signal, work);
+    const becomes = async (began: number, endedTimes: number): Promise<void> => {
+      await turnsPass();
+      expect(seen).toEqual({ began, ended: endedTimes });
+    };
+    source.set({ kind: 'unknown' });
+    await becomes(0, 0);
+    source.set(incomplete);
+    await becomes(0, 0);
+    source.set({ kind: 'rebuilding', position: null, upTo: 1n as never, waitsFor: 'guards' });
+    await becomes(1, 0);
+    source.set({ kind: 'unknown' });
+    source.set({ kind: 'complete' });
+    await becomes(1, 0);
+    source.set(incomplete);
+    await becomes(1, 1);
+    source.set({ kind: 'unknown' });
+    await becomes(1, 1);
+    source.set({ kind: 'complete' });
+    await becomes(2, 1);
+    stop.abort();
+    await ended;
+    expect(seen).toEqual({ began: 2, ended: 2 });
+  });
+
+  it('never begins when it is stopped before anything is known', async () => {
+    const source = createGuardReadiness();
+    const stop = new AbortController();
+    const { seen, work } = watched();
+    const ended = source.whileAppendsAllowed(stop.signal, work);
+    stop.abort();
+    await ended;
+    expect(seen.began).toBe(0);
+  });
+
+  it('says whether the kind is another than before', () => {
+    const source = createGuardReadiness();
+    expect([source.set({ kind: 'complete' }), source.set({ kind: 'complete' }), source.set(incomplete)]).toEqual([
+      ...[true, false, true],
+    ]);
+  });
+});

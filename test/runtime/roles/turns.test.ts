@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
+import { createFairQueues } from '../../../src/runtime/roles/api.js';
+
+it.each(['commands', 'reads'] as const)(
+  '%s of a company beside another: few under way, and more is refused at an end',
+  async (kind) => {
+    const turns = createFairQueues();
+    const counts = { flooding: 0, other: 0 };
+    const waiting: (() => void)[] = [];
+    const run = (owner: keyof typeof counts) =>
+      turns[kind](owner, async () => {
+        counts[owner] += 1;
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      });
+    const other = run('other');
+    const flood = Array.from({ length: 600 }, () =>
+      run('flooding').then(
+        () => 'done',
+        (error: unknown) => error,
+      ),
+    );
+    const begun = counts.flooding;
+    expect(begun).toBeLessThanOrEqual(2);
+    // A further task of the other company waits for none of these.
+    const second = run('other');
+    expect(counts).toEqual({ flooding: begun, other: 2 });
+    for (let turn = 0; turn < 1_000 && waiting.length > 0; turn += 1) {
+      for (const end of waiting.splice(0)) end();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all([other, second]);
+    const ends = await Promise.all(flood);
+    expect(ends.filter((end) => end instanceof TooManyWaiting)).toHaveLength(600 - 512 - begun);
+    expect(counts.flooding).toBe(512 + begun);
+  },
+);
+
+/** Tasks that wait for `end`; `begun` counts those under way. */
+const held = () => {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const stage = { begun: 0, end: () => end() };
+  const task = () => {
+    stage.begun += 1;
+    return ended;
+  };
+  return { stage, task };
+};
+
+it('leaves a company that is alone more room, and not all connections of the database', async () => {
+  const { reads } = createFairQueues();
+  const { stage, task } = held();
+  const all = Array.from({ length: 100 }, () => reads('alone', task));
+  expect(stage.begun).toBe(32);
+  stage.end();
+  await Promise.all(all);
+});
+
+it('takes a company that only reads for there when another one only writes', async () => {
+  const { commands, reads } = createFairQueues();
+  await reads('other', async () => undefined);
+  const { stage, task } = held();
+  const flood = Array.from({ length: 100 }, () => commands('flooding', task));
+  expect(stage.begun).toBe(2);
+  stage.end();
+  await Promise.all(flood);
+});

@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { makeDemoCompany } from '../../src/runtime/commands/first-start.js';
+import { roles as allRoles, type Role, readConfig } from '../../src/runtime/config/config.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import type { Readiness } from '../../src/runtime/operations/readiness.js';
+import type { Service } from '../../src/runtime/roles/parts.js';
+import { startService } from '../../src/runtime/service.js';
+import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
+import { freePort } from '../support/free-port.js';
+import { eventually } from '../support/harness/running-service.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { runLogger } from '../support/run-logs.js';
+
+/** The bound of the wait, which a busy machine would otherwise reach: it ends with the process here. */
+const BOUND_MS = 5_000;
+
+vi.mock('../../src/lib/pause.js', async (original) => {
+  const actual = await original<typeof import('../../src/lib/pause.js')>();
+  return {
+    ...actual,
+    pause: (ms: number, signal?: AbortSignal) => actual.pause(ms === BOUND_MS ? 3_600_000 : ms, signal),
+  };
+});
+
+describeWithPostgres('an api process whose database lacks rows that the log has', () => {
+  let folder: string;
+  let double: EventStoreDouble;
+  const running: Service[] = [];
+  beforeEach(async () => {
+    [folder, double] = await Promise.all([mkdtemp(join(tmpdir(), 'nfse-start-')), startEventStoreDouble()]);
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((service) => service.stop()));
+    await double.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const configFor = (database: FreshDatabase, ports: Record<string, string> = {}) => {
+    const parsed = readConfig({
+      PORT: '0',
+      OPS_PORT: '0',
+      DATA_DIR: folder,
+      MASTER_KEY_FILE: join(folder, 'master.key'),
+      DATABASE_URL: database.connectionString,
+      EVENTSTORE_URL: double.url,
+      ...ports,
+    });
+    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+    return { ...parsed.config, masterKeyMayBeMade: true };
+  };
+
+  const start = async (config: ReturnType<typeof configFor>, roles: readonly Role[]): Promise<Service> => {
+    const service = await startService({ config, roles, clock: systemClock, logger: runLogger() });
+    running.push(service);
+    return service;
+  };
+
+  it('listens when another process has rebuilt them, and answers the first request', async () => {
+    const config = configFor(await freshDatabase());
+    const first = await start(config, allRoles);
+    const [key] = await makeDemoCompany(first, config, systemClock, ['test']);
+    await Promise.all(running.splice(0).map((service) => service.stop()));
+
+    const emptied = await freshDatabase();
+    const [port, opsPort] = [String(await freePort()), String(await freePort())];
+    const activities = () =>
+      fetch(`http://127.0.0.1:${port}/v1/activities`, { headers: { authorization: `Bearer ${key?.key ?? ''}` } });
+    let isListening = false;
+    const starting = start(configFor(emptied, { PORT: port, OPS_PORT: opsPort }), ['api']).finally(() => {
+      isListening = true;
+    });
+    const readiness = async (): Promise<Readiness | undefined> => {
+      const answer = await fetch(`http://127.0.0.1:${opsPort}/health/ready`).catch(() => undefined);
+      return answer === undefined ? undefined : ((await answer.json()) as Readiness);
+    };
+    await eventually(readiness, (seen) => seen?.checks.guards.reason?.includes('waiting for the projector') === true);
+    await expect(activities()).rejects.toThrow();
+    expect(isListening).toBe(false);
+
+    await start(configFor(emptied), ['projector']);
+    await starting;
+    expect((await activities()).status).toBe(200);
+  });
+});

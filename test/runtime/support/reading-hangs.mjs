@@ -1,6 +1,0 @@
-import { parentPort } from 'node:worker_threads';
-
-parentPort?.on('message', ({ asked }) => {
-  Atomics.add(asked.tries, 0, 1);
-  for (;;);
-});

@@ -1,0 +1,62 @@
+import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
+import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
+import { addSeconds } from '../../../src/domain/shared/time.js';
+import type { Caller } from '../../../src/ports/authorizer.js';
+import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
+import { certificateFor, type SignedSample, signedCancellation, signedDps } from '../fixture/sefin.js';
+import { type AuthorizerServer, startAuthorizerServer } from './authorizer-server.js';
+
+export const now = new Date().toISOString();
+export const inAMinute = addSeconds(now, 60);
+export const caller: Caller = { mode: 'test', companyId: '12345678000195' };
+
+export type Client = ReturnType<typeof createAuthorizer>;
+type Options = Parameters<typeof createAuthorizer>[0];
+
+/** A server that demands a client certificate, a company that has one and two documents, and the client between them. */
+export type ClientHarness = {
+  authority: KeyAndCertificate;
+  serverIdentity: KeyAndCertificate;
+  company: CompanyCertificate;
+  dps: SignedSample;
+  cancellation: SignedSample;
+  server: AuthorizerServer;
+  client: Client;
+  /** A client of another address or with other options; closed with the rig. */
+  clientOf(changes: Partial<Options>): Client;
+  close(): Promise<void>;
+};
+
+export const openClientHarness = async (): Promise<ClientHarness> => {
+  const authority = issueCertificate({ subjectName: 'Autoridade', validDays: 1, now });
+  const serverNames = ['127.0.0.1'];
+  const serverIdentity = issueCertificate({ subjectName: 'sefin', issuer: authority, serverNames, validDays: 1, now });
+  const company = certificateFor(authority, now);
+  const server = await startAuthorizerServer(authority, serverIdentity);
+  const opened: Client[] = [];
+  const clientOf = (changes: Partial<Options>): Client => {
+    const client = createAuthorizer({
+      ...{ addresses: at(server.address), trustRootsPem: [authority.certificatePem] },
+      ...{ connectTimeoutMs: 5_000, timeoutMs: 5_000, now: () => now },
+      certificateOf: () => Promise.resolve(company),
+      ...changes,
+    });
+    opened.push(client);
+    return client;
+  };
+  const documents = { dps: await signedDps(company), cancellation: await signedCancellation(company) };
+  return {
+    ...{ authority, serverIdentity, company, ...documents, server, client: clientOf({}), clientOf },
+    close: async () => {
+      for (const client of opened) client.close();
+      await server.close();
+    },
+  };
+};
+
+/** Both modes at one address. */
+export const at = (address: string): Options['addresses'] => ({ test: address, live: address });
+
+export const errors = (...codes: string[]) => ({
+  erros: codes.map((Codigo) => ({ Codigo, Descricao: `texto ${Codigo}` })),
+});

@@ -1,0 +1,142 @@
+import type { Hono } from 'hono';
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { type DecodedEvent, decodeSealed } from '../../../src/app/event-store/codec.js';
+import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
+import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
+import type { SettleCommand, SettleResult } from '../../../src/app/operator/settlement/settle-invoice.js';
+import { createConsole } from '../../../src/console/app.js';
+import type { ConsoleDeps, RebuildRun } from '../../../src/console/deps.js';
+import type { ConsoleEnv } from '../../../src/console/guard.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { evolve } from '../../../src/domain/invoice/evolve.js';
+import { type InvoiceState, initialInvoice } from '../../../src/domain/invoice/state.js';
+import { consoleStream, revealsStream, supportStream } from '../../../src/domain/log/audit-events.js';
+import { invoiceStream, type StreamName } from '../../../src/domain/shared/ids.js';
+import type { ReadModel } from '../../../src/ports/read-model.js';
+import type { SupportRow } from '../../../src/ports/support-reads.js';
+import type { ParkedWork } from '../../../src/ports/work-queue.js';
+import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
+import { accepted, attempted, interrupted, T0 } from '../fixture/invoice.js';
+import { contextAt, fixedKeys, type MovableClock, movableClock } from './event-store.js';
+
+export const HOST = '127.0.0.1:3001';
+
+export type Answer = { status: number; headers: Headers; text: string };
+
+export type Visit = {
+  method?: string;
+  headers?: Record<string, string>;
+  /** Address that the call comes from. */
+  from?: string;
+};
+
+export type ConsoleHarness = {
+  app: Hono<ConsoleEnv>;
+  clock: MovableClock;
+  store: EventStore;
+  stream: StreamName;
+  /** Path of the one invoice, which is indeterminate. */
+  invoice: string;
+  faults: unknown[];
+  settled: { command: SettleCommand; operator: string }[];
+  parked: ParkedWork[];
+  begun: string[];
+  /** What a test may bend. */
+  answers: { settle: SettleResult; broken: boolean; run: RebuildRun | undefined };
+  visit(path: string, options?: Visit): Promise<Answer>;
+  /** Opens the page, takes its form token and sends a form to `path`. */
+  send(path: string, fields?: Record<string, string>, options?: Visit & { page?: string }): Promise<Answer>;
+  /** Data and actors of the recorded events about support. */
+  onRecord(): Promise<readonly { type: string; data: unknown; actor: string | undefined }[]>;
+  /** The same of who came in and out. */
+  accesses(): Promise<readonly { type: string; data: unknown; actor: string | undefined }[]>;
+  /** Another process of the same service, over the same log. */
+  elsewhere(path: string, headers: Record<string, string>): Promise<number>;
+};
+
+/** The console over a memory log with one indeterminate invoice, at a clock that only the test moves. */
+export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}): Promise<ConsoleHarness> => {
+  const log = memoryEventLog();
+  const keys = fixedKeys();
+  const store = createEventStore(log, keys);
+  const clock = movableClock(T0);
+  const invoiceId = invoiceIdOfReference('live', DEMO_CNPJ, 'pedido-1');
+  const stream = invoiceStream('live', DEMO_CNPJ, invoiceId);
+  const life = [accepted({ companyId: DEMO_CNPJ, invoiceId }), attempted(1, 1), interrupted];
+  await store.append(stream, { kind: 'none' }, life, contextAt(T0, { mode: 'live', companyId: DEMO_CNPJ }));
+  const rowsOf = async (streams: readonly StreamName[]): Promise<readonly SupportRow[]> => {
+    if (!streams.includes(stream)) return [];
+    const events = (await log.read(stream)).map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>);
+    return [{ stream, createdAt: T0, state: events.reduce<InvoiceState>(evolve, initialInvoice) }];
+  };
+  const world = {
+    ...{ faults: [] as unknown[], settled: [] as ConsoleHarness['settled'], begun: [] as string[] },
+    parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
+    answers: { settle: { kind: 'settled', detail: 'x' }, broken: false, run: undefined } as ConsoleHarness['answers'],
+  };
+  const deps: ConsoleDeps = {
+    ...{ clock, log, store, sealingKeys: keys, simulatedModes: [], version: '0', testRetentionSeconds: 604_800 },
+    access: { token: undefined, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: 'ana', ...access },
+    readModel: {
+      companies: async () => [demoCompany(DEMO_CNPJ)],
+      byAccessKeys: async () => [],
+    } as unknown as ReadModel,
+    supportReads: {
+      invoices: rowsOf,
+      byDpsId: async () => [],
+      newest: () => rowsOf([stream]),
+      indeterminate: async () => ({ count: 1, oldest: await rowsOf([stream]) }),
+    },
+    lookups: { get: async () => undefined },
+    queue: {
+      parked: async () => world.parked,
+      retryParked: async (wanted) => {
+        const found = world.parked.some((tap) => tap.stream === wanted);
+        world.parked = [];
+        return found;
+      },
+    },
+    settle: async (command, operator) => {
+      world.settled.push({ command, operator });
+      return world.answers.settle;
+    },
+    health: async () => {
+      if (world.answers.broken) throw new Error('the password is hunter2');
+      return { roles: [], checks: [], waiting: [] };
+    },
+    projections: async () => [{ name: 'invoices', version: 1, generation: 1, lagSeconds: 0 }],
+    rebuilds: { begin: (name) => world.begun.push(name) > 0, of: () => world.answers.run },
+    onFault: (error) => world.faults.push(error),
+  };
+  const [app, other] = [createConsole(deps), createConsole(deps)];
+  const recorded = async (names: readonly StreamName[]) => {
+    const streams = await Promise.all(names.map((name) => store.load(name)));
+    return streams.flatMap(({ events }) =>
+      events.map(({ type, data, metadata }) => ({ type, data, actor: metadata.actor })),
+    );
+  };
+  const call = async (path: string, init: RequestInit, from = '10.0.0.1'): Promise<Answer> => {
+    const bindings = { incoming: { socket: { remoteAddress: from } } };
+    const response = await app.request(path, init, bindings);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const visit: ConsoleHarness['visit'] = (path, { method = 'GET', headers = {}, from } = {}) =>
+    call(path, { method, headers: { host: HOST, ...headers } }, from);
+  return Object.assign(world, {
+    ...{ app, clock, store, stream, visit, invoice: `/console/invoices/nfse_${invoiceId}` },
+    send: async (path: string, fields: Record<string, string> = {}, options: Visit & { page?: string } = {}) => {
+      const { page = '/console', headers = {}, from } = options;
+      const token = tokenOf((await visit(page, { headers })).text);
+      const body = new URLSearchParams({ form_token: token, ...fields }).toString();
+      const sent = { host: HOST, origin: `http://${HOST}`, 'content-length': String(body.length) };
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      return await call(path, { method: 'POST', body, headers: { ...sent, ...type, ...headers } }, from);
+    },
+    onRecord: () => recorded([revealsStream, supportStream]),
+    accesses: () => recorded([consoleStream]),
+    elsewhere: async (path: string, headers: Record<string, string>) =>
+      (await other.request(path, { headers: { host: HOST, ...headers } })).status,
+  });
+};
+
+export const tokenOf = (text: string): string => /name="form_token" value="([\w-]+)"/.exec(text)?.[1] ?? '';

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
+import { createDocumentSigner } from '../../../src/adapters/authorizer/document-signer.js';
+import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
+import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
+import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { workOnCancellation } from '../../../src/app/issuing/cancellation.js';
+import type { IssuerDeps, IssuerNotice, Next } from '../../../src/app/issuing/deps.js';
+import { workOnIssue } from '../../../src/app/issuing/note.js';
+import { loadInvoice } from '../../../src/app/read/read-invoice.js';
+import type {
+  ComparisonResult,
+  ReconciliationDeps,
+  ReconciliationSettings,
+} from '../../../src/app/reconciliation/compare-invoice.js';
+import { reconcileStep } from '../../../src/app/reconciliation/reconcile-step.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { invoiceStatus } from '../../../src/domain/invoice/status.js';
+import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/shared/ids.js';
+import { brasiliaDate } from '../../../src/domain/shared/time.js';
+import type { Authorizer } from '../../../src/ports/authorizer.js';
+import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
+import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
+import { accepted, cancelRequested, limits } from '../fixture/invoice.js';
+import { appendTo, fixedKeys, type MovableClock, movableClock, openBreaker } from './event-store.js';
+import { openSimulatorHarness, type SimulatorHarness } from './simulator.js';
+
+export const SETTINGS: ReconciliationSettings = {
+  samplePercent: 100,
+  roundSeconds: 86_400,
+  settledSeconds: 3_600,
+  reachSeconds: 60 * 86_400,
+};
+
+export type ReconciliationHarness = {
+  simulator: SimulatorHarness;
+  clock: MovableClock;
+  deps: ReconciliationDeps;
+  streams: StreamName[];
+  looks: ComparisonResult[];
+  notices: IssuerNotice[];
+  /** Of `onDifference`. */
+  told: string[];
+  /** Accepts an invoice and takes it as far as it goes, through the real client to the simulator. */
+  issue(mode?: Mode): Promise<StreamName>;
+  cancel(stream: StreamName): Promise<void>;
+  record(stream: StreamName, ...events: InvoiceEvent[]): Promise<void>;
+  events(stream: StreamName): Promise<readonly InvoiceEvent[]>;
+  status(stream: StreamName): Promise<string>;
+  accessKey(stream: StreamName): Promise<string>;
+  /** `kind` of every difference on the stream. */
+  differences(stream: StreamName): Promise<readonly string[]>;
+  /** Runs the reconciliation until nothing is left to do, including the second look-ups. */
+  walkToTheEnd(mode?: Mode, deps?: ReconciliationDeps): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The list of invoices as the read model would have it, and the cursor of the reconciliation, in memory. */
+export const memoryProgressStore = (
+  rowsOf: (mode: Mode) => Promise<Awaited<ReturnType<ReconciliationProgressStore['page']>>>,
+): ReconciliationProgressStore => {
+  const places = new Map<Mode, string>();
+  return {
+    read: async (mode) => {
+      const walk = places.get(mode);
+      return walk === undefined ? undefined : (JSON.parse(walk) as ReconciliationProgress);
+    },
+    save: async (mode, walk) => void places.set(mode, JSON.stringify(walk)),
+    page: async (mode, after, limit) => {
+      const rows = [...(await rowsOf(mode))].sort((a, b) => (a.stream < b.stream ? -1 : 1));
+      return rows.filter(({ stream }) => after === null || stream > after).slice(0, limit);
+    },
+  };
+};
+
+/** The protocol and the walk over a memory log and a simulator with a ledger; one clock for all, which only the test moves. */
+export const openReconciliationHarness = async (): Promise<ReconciliationHarness> => {
+  const simulator = await openSimulatorHarness({
+    tables: {
+      serviceCode: () => ({ description: 'Serviço' }),
+      isNbs: () => true,
+      municipality: () => ({ name: 'Rio de Janeiro', uf: 'RJ' }),
+      isForeignCountry: () => true,
+    },
+  });
+  const clock = movableClock(simulator.clock.at);
+  simulator.clock.now = clock.now;
+  const store = createEventStore(memoryEventLog(), fixedKeys());
+  const certificate = {
+    ...{ ...simulator.identity, certificateId: 'c', chainPem: [], fingerprint: 'f', cnpj: DEMO_CNPJ },
+    ...{ notBefore: simulator.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
+  };
+  const client = createAuthorizer({
+    ...{ addresses: simulator.simulator.urls, trustRootsPem: [simulator.simulator.caPem] },
+    ...{ connectTimeoutMs: 10_000, timeoutMs: 10_000, now: clock.now },
+    certificateOf: async () => certificate,
+  });
+  const issuer: IssuerDeps = {
+    ...{ store, clock, limits, authorizer: client as Authorizer },
+    breaker: openBreaker(clock),
+    signer: createDocumentSigner(),
+    lookups: createMemoryGuards().lookups,
+    company: async () => demoCompany(DEMO_CNPJ),
+    identityOf: async () => certificate,
+    currencyCode: () => undefined,
+    actor: 'worker:issuer',
+    notify: () => undefined,
+  };
+  const streams: StreamName[] = [];
+  const looks: ComparisonResult[] = [];
+  const told: string[] = [];
+  const notices: IssuerNotice[] = [];
+  const rowsOf = (mode: Mode) =>
+    Promise.all(
+      streams
+        .filter((stream) => stream.startsWith(mode === 'live' ? 'nfseLive' : 'nfseTest'))
+        .map(async (stream) => {
+          const { state } = await loadInvoice(stream, store);
+          const invoice = state.kind === 'invoice' ? state : undefined;
+          return { stream, createdAt: invoice?.facts.createdAt, isIssued: invoice?.outcome.status === 'issued' };
+        }),
+    );
+  const deps: ReconciliationDeps = {
+    ...{ store, clock, limits: issuer.limits, authorizer: client as Authorizer, actor: 'timer:reconciliation' },
+    notify: (notice) => void notices.push(notice),
+    progressStore: memoryProgressStore(rowsOf),
+    settings: SETTINGS,
+    onComparison: (_mode, result) => void looks.push(result),
+    onDifference: (stream, kind) => void told.push(`${stream} ${kind}`),
+  };
+  const toTheEnd = async (look: () => Promise<Next>): Promise<void> => {
+    for (let next = await look(); next.kind !== 'done'; next = await look()) {
+      if (next.kind === 'park') throw new Error(next.reason);
+      clock.moveTo(next.at);
+    }
+  };
+  // No key is destroyed here, so every personal field is there.
+  const events = async (stream: StreamName): Promise<readonly InvoiceEvent[]> =>
+    (await loadInvoice(stream, store)).events as readonly InvoiceEvent[];
+  const invoiceOf = async (stream: StreamName) => {
+    const { state } = await loadInvoice(stream, store);
+    if (state.kind !== 'invoice') throw new Error('the stream holds no invoice');
+    return state;
+  };
+  return {
+    ...{ simulator, clock, deps, streams, looks, told, notices, events },
+    issue: async (mode = 'live') => {
+      const invoiceId = randomUUID();
+      const stream = invoiceStream(mode, DEMO_CNPJ, invoiceId);
+      const amountInCents = 100_000 + streams.length;
+      const event = accepted({
+        mode,
+        invoiceId,
+        amountInCents,
+        acceptedAt: clock.now(),
+        competence: brasiliaDate(clock.now()),
+      });
+      await appendTo(store, stream, [event], clock.now());
+      streams.push(stream);
+      await toTheEnd(() => workOnIssue(stream, issuer));
+      return stream;
+    },
+    cancel: async (stream) => {
+      const requested = cancelRequested(0);
+      if (requested.type !== 'CancellationRequested') throw new Error('not a request');
+      const event = { ...requested, data: { ...requested.data, requestedAt: clock.now() } };
+      await appendTo(store, stream, [event], clock.now());
+      await toTheEnd(() => workOnCancellation(stream, issuer));
+    },
+    record: (stream, ...more) => appendTo(store, stream, more, clock.now()),
+    status: async (stream) => invoiceStatus(await invoiceOf(stream)),
+    accessKey: async (stream) => {
+      const { outcome } = await invoiceOf(stream);
+      if (outcome.status !== 'issued' || outcome.accessKey === undefined) throw new Error('not issued');
+      return outcome.accessKey;
+    },
+    differences: async (stream) =>
+      (await events(stream)).flatMap((event) =>
+        event.type === 'ReconciliationDifferenceFound' ? [event.data.kind] : [],
+      ),
+    walkToTheEnd: async (mode = 'live', own = deps) => {
+      for (let steps = 0; steps < 5_000; steps += 1) {
+        if ((await reconcileStep(mode, own)) !== 'nothing to do') continue;
+        const walk = await own.progressStore.read(mode);
+        if (walk?.endedAt !== undefined && walk.firstAbsences.length === 0) return;
+        clock.pass(30);
+      }
+      throw new Error('the walk does not end');
+    },
+    close: async () => {
+      client.close();
+      await simulator.close();
+    },
+  };
+};

@@ -1,0 +1,84 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../../src/ports/clock.js';
+import { makeDemoCompany } from '../../../src/runtime/commands/first-start.js';
+import { roles as allRoles, type Config, type Role, readConfig } from '../../../src/runtime/config/config.js';
+import { systemClock } from '../../../src/runtime/engines/clock.js';
+import type { Service } from '../../../src/runtime/roles/parts.js';
+import { startService } from '../../../src/runtime/service.js';
+import { giveIdentity } from '../fixture/simulator-identity.js';
+import { freshDatabase } from '../postgres.js';
+import { runLogger } from '../run-logs.js';
+
+export type RunningService = {
+  service: Service;
+  config: Config;
+  /** API keys of the demo company. */
+  keys: { live: string; test: string };
+  control(method: string, path: string, body?: unknown): Promise<unknown>;
+  close(): Promise<void>;
+};
+
+/** The whole service in this process, on a fresh database of the run's PostgreSQL, with its own simulator. */
+export const startRunningService = async (
+  env: NodeJS.ProcessEnv = {},
+  roles: readonly Role[] = allRoles,
+  clock: Clock = systemClock,
+): Promise<RunningService> => {
+  const database = await freshDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'nfse-service-'));
+  // Where the database is to be embedded, its server may run as another user, who has to walk through.
+  await chmod(dataDir, 0o711);
+  if (clock === systemClock) await giveIdentity(join(dataDir, 'simulator'));
+  const parsed = readConfig({
+    PORT: '0',
+    OPS_PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.connectionString,
+    MASTER_KEY_FILE: join(dataDir, 'master.key'),
+    RATE_WRITE_PER_MINUTE: '100000',
+    RATE_READ_PER_MINUTE: '100000',
+    ...env,
+  });
+  if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+  const config = { ...parsed.config, masterKeyMayBeMade: true };
+  const service = await startService({ config, roles, clock, logger: runLogger() });
+  const [live, test] = await makeDemoCompany(service, config, clock, ['live', 'test']);
+  if (live === undefined || test === undefined) throw new Error('the demo company has no keys');
+  return {
+    service,
+    config,
+    keys: { live: live.key, test: test.key },
+    control: async (method, path, body) => {
+      const response = await fetch(`${service.simulator?.controlUrl ?? ''}${path}`, {
+        method,
+        ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
+    },
+    close: async () => {
+      await service.stop();
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Asks until the answer is as wanted, with a bound; the last answer is in the error. */
+export const eventually = async <T>(
+  ask: () => Promise<T>,
+  wanted: (answer: T) => boolean,
+  withinMs = 60_000,
+): Promise<T> => {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer)) return answer;
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${JSON.stringify(answer)}`);
+    await pause(25);
+  }
+};

@@ -1,0 +1,28 @@
+import { usageOf } from '../../../src/cli/run.js';
+import type { Command } from '../../../src/cli/command.js';
+import { allCommands } from '../../../src/runtime/commands/main.js';
+import { commandExamples } from './command-examples.js';
+import { cell } from './regions.js';
+
+const unused = (): never => {
+  throw new Error('help is made without a configuration');
+};
+
+const commands: readonly Command[] = allCommands({}, unused);
+
+/** One row for each example; a command without an example of its own has its summary. */
+export const exampleTable = (): string => {
+  const unknown = commandExamples.find(({ command }) => commands.every(({ name }) => name !== command));
+  if (unknown !== undefined) throw new Error(`there is no command ${unknown.command}`);
+  const rows = commands.flatMap(({ name, summary }) => {
+    const examples = commandExamples.filter(({ command }) => command === name);
+    const link = `[${name}](#nfse-${name.replaceAll(' ', '-')})`;
+    if (examples.length === 0) throw new Error(`nfse ${name} has no example in command-examples.ts: ${summary}`);
+    return examples.map(({ typed, answers }) => `| ${link} | \`${cell(typed)}\` | ${cell(answers)} |`);
+  });
+  return ['| command | example | answers |', '|---|---|---|', ...rows].join('\n');
+};
+
+/** A section for each command with what its `--help` prints. */
+export const commandSections = (): string =>
+  commands.map((command) => `### nfse ${command.name}\n\n\`\`\`text\n${usageOf(command)}\n\`\`\``).join('\n\n');

@@ -1,0 +1,356 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { addSeconds } from '../../src/domain/shared/time.js';
+import { EventLogUnavailable, type LogPosition } from '../../src/ports/event-log.js';
+import {
+  type GuardReadiness,
+  type GuardReadinessWorker,
+  runGuardReadiness,
+} from '../../src/workers/guard-readiness.js';
+import { acceptances, recordedGuards } from '../support/fixture/recorded-guards.js';
+
+const at = (position: number): LogPosition => BigInt(position) as LogPosition;
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 60_000, interval: 2 });
+
+describe('the keeper of the guards', () => {
+  const running: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const end of running.splice(0)) await end();
+  });
+
+  const keep = (world: ReturnType<typeof acceptances>, changes: Partial<GuardReadinessWorker> = {}) => {
+    const stop = new AbortController();
+    const record = recordedGuards();
+    const standings: GuardReadiness[] = [];
+    const faults: unknown[] = [];
+    let ended: Promise<void> | undefined;
+    const end = async (): Promise<void> => {
+      stop.abort();
+      await ended;
+    };
+    running.push(end);
+    const start = (): Promise<void> => {
+      ended = runGuardReadiness({
+        ...{ log: world.log, record, clock: world.clock, operatorRowsHold: async () => true },
+        positionBefore: async () => null,
+        windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
+        signal: stop.signal,
+        onReadiness: (standing) => standings.push(standing),
+        onFilled: () => undefined,
+        onFault: (error) => faults.push(error),
+        pauseMs: { complete: 1, waiting: 1 },
+        ...changes,
+      });
+      return ended;
+    };
+    const last = () => standings[standings.length - 1];
+    const becomes = (kind: GuardReadiness['kind']) => soon(() => expect(last()?.kind).toBe(kind));
+    return { record, standings, faults, start, end, last, becomes };
+  };
+
+  it('finds nothing missing in a log without an event', async () => {
+    const { record, start, becomes } = keep(acceptances());
+    void start();
+    await becomes('complete');
+    expect(record.fills).toEqual([]);
+  });
+
+  it('fills an empty database from the log, never more than a page at once, and says how far it is', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    const { record, standings, start, becomes } = keep(world);
+    void start();
+    await becomes('complete');
+    expect(record.keys).toHaveLength(1_200);
+    expect(record.fills).toEqual([1_000, 1_000, 400]);
+    expect(standings.slice(0, 3)).toMatchObject([
+      { kind: 'rebuilding', position: 500n, upTo: 1_200n, waitsFor: 'guards' },
+      { kind: 'rebuilding', position: 1_000n, upTo: 1_200n, waitsFor: 'guards' },
+      { kind: 'complete' },
+    ]);
+  });
+
+  it('goes on behind the last page of a run that was cut off', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    const first = keep(world, { onReadiness: () => void first.end() });
+    await first.start();
+    const { guards } = first.record.standing;
+    expect(guards).toBe(1_000n);
+    const second = keep(world);
+    second.record.standing.guards = guards;
+    void second.start();
+    await second.becomes('complete');
+    expect(second.record.keys).toHaveLength(200);
+    expect(second.record.standing.guards).toBe(1_200n);
+  });
+
+  it('reads what is appended in its first minute without a word, and from then on only follows the head', async () => {
+    const world = acceptances();
+    const told: number[] = [];
+    let isSeen = false;
+    const head = async (): Promise<LogPosition | null> => (isSeen ? await world.log.head() : null);
+    const { record, standings, start, becomes } = keep(world, {
+      log: { ...world.log, head },
+      onFilled: (rows) => told.push(rows),
+    });
+    void start();
+    await becomes('complete');
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    isSeen = true;
+    await soon(() => expect(record.keys).toHaveLength(1_200));
+    world.clock.pass(60);
+    await world.accept();
+    await soon(() => expect(record.standing).toMatchObject({ guards: 1_201n, operatorRows: 1_201n }));
+    expect(record.keys).toHaveLength(1_201);
+    await world.accept();
+    await soon(() => expect(record.standing).toMatchObject({ guards: 1_202n, operatorRows: 1_202n }));
+    expect(record.keys).toHaveLength(1_201);
+    expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
+    expect(told).toEqual([]);
+  });
+
+  it('takes nothing for granted once its session was lost: tells at once, and reads behind the position again', async () => {
+    const world = acceptances();
+    const { record, standings, start, becomes } = keep(world);
+    void start();
+    await becomes('complete');
+    world.clock.pass(60);
+    record.standing.leads = false;
+    await world.accept();
+    const before = standings.length;
+    record.lose();
+    await soon(() => expect(standings.slice(before)).toContainEqual({ kind: 'unknown' }));
+    record.standing.leads = true;
+    await becomes('complete');
+    expect(record.keys).toHaveLength(1);
+  });
+
+  it('begins anew when the rows were set back under its session', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 3; n++) await world.accept();
+    const { record, standings, start, becomes } = keep(world);
+    void start();
+    await becomes('complete');
+    const before = standings.length;
+    Object.assign(record.standing, { guards: at(1), operatorRows: at(1) });
+    await soon(() => expect(standings.slice(before)).toContainEqual({ kind: 'unknown' }));
+    await becomes('complete');
+    expect(record.keys.map(({ keyHash }) => keyHash)).toEqual(['key-1', 'key-2', 'key-3', 'key-2', 'key-3']);
+  });
+
+  it('leaves the work to the one that leads and waits for it', async () => {
+    const world = acceptances();
+    await world.accept();
+    const { record, last, start, becomes } = keep(world);
+    record.standing.leads = false;
+    void start();
+    await becomes('rebuilding');
+    await soon(() => expect(record.looks).toBeGreaterThan(5));
+    expect(last()).toMatchObject({ waitsFor: 'guards' });
+    expect([record.moves, record.keys]).toEqual([[], []]);
+    Object.assign(record.standing, { guards: at(1), operatorRows: at(1) });
+    await becomes('complete');
+  });
+
+  it('waits for the rows that operators made', async () => {
+    const world = acceptances();
+    await world.accept();
+    let hold = false;
+    const { last, start, becomes } = keep(world, { operatorRowsHold: async () => hold });
+    void start();
+    await soon(() => expect(last()).toMatchObject({ kind: 'rebuilding', waitsFor: 'operator rows', upTo: 1n }));
+    hold = true;
+    await becomes('complete');
+  });
+
+  it('sees that the log ends before what the database was made from, and writes it down when that lasts', async () => {
+    const world = acceptances();
+    await world.accept();
+    const { record, last, start, becomes } = keep(world);
+    record.standing.furthest = at(9);
+    void start();
+    await becomes('log incomplete');
+    expect(last()).toEqual({ kind: 'log incomplete', head: 1n, furthest: 9n });
+    await soon(() => expect(record.setBackNotes).toBe(1));
+    expect(record.looks).toBeGreaterThanOrEqual(5);
+    record.standing.furthest = at(1);
+    const looked = record.looks;
+    await soon(() => expect(record.looks).toBeGreaterThan(looked + 2));
+    expect(last()?.kind).toBe('log incomplete');
+    expect(record.keys).toEqual([]);
+  });
+
+  it('takes another log under the same address for the loss of its own', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 2; n++) await world.accept();
+    const other = acceptances();
+    await other.accept();
+    let current = world.log;
+    const log: GuardReadinessWorker['log'] = {
+      identity: () => current.identity(),
+      head: () => current.head(),
+      readAll: (wanted) => current.readAll(wanted),
+    };
+    const { record, start, becomes } = keep(world, { log });
+    void start();
+    await becomes('complete');
+    record.standing.furthest = record.standing.guards;
+    current = other.log;
+    record.lose();
+    await becomes('log incomplete');
+    expect(new Set(record.identities)).toEqual(new Set([await world.log.identity()]));
+    expect(record.identities.length).toBeGreaterThan(1);
+  });
+
+  it('forgives a node that lags for moments', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 2; n++) await world.accept();
+    const heads = [1, 1, 1, 2, 1, 1, 1];
+    const lagging = async (): Promise<LogPosition> => at(heads.shift() ?? 2);
+    const { record, standings, start, becomes } = keep(world, { log: { ...world.log, head: lagging } });
+    record.standing.furthest = at(2);
+    void start();
+    await becomes('complete');
+    await soon(() => expect(heads).toEqual([]));
+    await becomes('complete');
+    expect(standings[0]?.kind).toBe('log incomplete');
+    expect(record.setBackNotes).toBe(0);
+  });
+
+  it('keeps what it knows while the log cannot be asked, and knows nothing before', async () => {
+    const world = acceptances();
+    await world.accept();
+    let isAway = true;
+    const head = async (): Promise<LogPosition | null> => {
+      if (isAway) throw new EventLogUnavailable('away');
+      return await world.log.head();
+    };
+    const { faults, last, start, becomes } = keep(world, { log: { ...world.log, head } });
+    void start();
+    await becomes('unknown');
+    isAway = false;
+    await becomes('complete');
+    isAway = true;
+    const before = faults.length;
+    await soon(() => expect(faults.length).toBeGreaterThan(before + 2));
+    expect(last()?.kind).toBe('complete');
+  });
+
+  it('stays complete while its readings of the log fail, and lets nobody wait who came after', async () => {
+    const world = acceptances();
+    await world.accept();
+    let fails = false;
+    const readAll: GuardReadinessWorker['log']['readAll'] = async (wanted) => {
+      if (fails) throw new EventLogUnavailable('dropped');
+      return await world.log.readAll(wanted);
+    };
+    const { record, standings, faults, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    void start();
+    await becomes('complete');
+    fails = true;
+    await world.accept();
+    await soon(() => expect(faults.length).toBeGreaterThan(3));
+    expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
+    expect(record.identities).toHaveLength(1);
+    fails = false;
+    await soon(() => expect(record.keys).toHaveLength(2));
+  });
+
+  it('goes on with what it has read when a reading fails before the guards are complete', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    let reads = 0;
+    const readAll: GuardReadinessWorker['log']['readAll'] = async (wanted) => {
+      reads += 1;
+      if (reads % 2 === 0) throw new EventLogUnavailable('dropped');
+      return await world.log.readAll(wanted);
+    };
+    const { record, standings, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    void start();
+    await becomes('complete');
+    expect(record.fills).toEqual([1_000, 1_000, 400]);
+    expect(record.identities).toHaveLength(1);
+    expect(standings.map(({ kind }) => kind)).not.toContain('unknown');
+  });
+
+  it('vouches for nothing that it could not read in its first minute', async () => {
+    const world = acceptances();
+    let fails = false;
+    const readAll: GuardReadinessWorker['log']['readAll'] = async (wanted) => {
+      if (fails) throw new EventLogUnavailable('dropped');
+      return await world.log.readAll(wanted);
+    };
+    const { record, faults, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    void start();
+    await becomes('complete');
+    fails = true;
+    // Its guard was lost before the session began.
+    await world.accept();
+    world.clock.pass(61);
+    const before = faults.length;
+    await soon(() => expect(faults.length).toBeGreaterThan(before + 3));
+    expect(record.standing.guards).toBeNull();
+    fails = false;
+    await soon(() => expect(record.standing.guards).toBe(1n));
+    expect(record.keys).toHaveLength(1);
+  });
+
+  it('skips what is too old to count, once it has seen a page of it, and asks for no such place otherwise', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 1_200; n++) await world.accept();
+    world.clock.pass(3 * 86_400);
+    for (let n = 0; n < 3; n++) await world.accept();
+    const asked: string[] = [];
+    const positionBefore = async (since: string): Promise<LogPosition> => {
+      asked.push(since);
+      return at(1_199);
+    };
+    const { record, start, becomes } = keep(world, { positionBefore });
+    void start();
+    await becomes('complete');
+    expect(asked).toEqual([addSeconds(world.clock.now(), -86_400 - 600)]);
+    expect(record.moves.map(({ guards }) => guards)).toEqual([1_199n, 1_203n, 1_203n]);
+    expect(record.keys.map(({ keyHash }) => keyHash)).toEqual(['key-1201', 'key-1202', 'key-1203']);
+    const young = acceptances();
+    for (let n = 0; n < 600; n++) await young.accept();
+    const quick = keep(young, { positionBefore });
+    void quick.start();
+    await quick.becomes('complete');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('reads nothing more when all of it is too old', async () => {
+    const world = acceptances();
+    for (let n = 0; n < 700; n++) await world.accept();
+    world.clock.pass(3 * 86_400);
+    const { record, start, becomes } = keep(world, { positionBefore: async () => at(700) });
+    void start();
+    await becomes('complete');
+    expect([record.keys, record.fills.length, record.standing.guards]).toEqual([[], 1, 700n]);
+  });
+
+  it('lets R hear from it while a reading lasts, and notices rows that are set back meanwhile', async () => {
+    const world = acceptances();
+    await world.accept();
+    let goOn = (): void => undefined;
+    let holds = 0;
+    const operatorRowsHold = (): Promise<boolean> => {
+      holds += 1;
+      if (holds > 1) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        goOn = () => resolve(true);
+      });
+    };
+    const { record, faults, start, becomes } = keep(world, { operatorRowsHold, beatMs: 1 });
+    record.standing.guards = at(1);
+    void start();
+    await soon(() => expect(record.looks).toBeGreaterThan(5));
+    record.standing.guards = null;
+    const looked = record.looks;
+    // The look that finds it is the last of this session.
+    await soon(() => expect(record.looks).toBeGreaterThan(looked));
+    goOn();
+    await soon(() => expect(faults.map((fault) => (fault as Error).name)).toContain('GuardsReplaced'));
+    await becomes('complete');
+  });
+});
