@@ -1,6 +1,21 @@
+import { createHash, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
+import { type Instant, instant } from '../domain/shared/time.js';
 
 const { asn1 } = forge;
+
+/** What a leaf certificate (PEM) says. `fingerprint`: SHA-256 of its DER, hex. */
+export const leafFacts = (
+  pem: string,
+): { cnpj: string | undefined; notBefore: Instant; notAfter: Instant; fingerprint: string } => {
+  const { raw, validFrom, validTo } = new X509Certificate(pem);
+  return {
+    cnpj: cnpjOf(raw),
+    notBefore: instant(Date.parse(validFrom)),
+    notAfter: instant(Date.parse(validTo)),
+    fingerprint: createHash('sha256').update(raw).digest('hex'),
+  };
+};
 
 /**
  * CNPJ of a certificate's holder: otherName 2.16.76.1.3.3 of subjectAltName, else the tail of a common name `NAME:CNPJ`

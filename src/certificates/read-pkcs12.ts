@@ -1,7 +1,7 @@
-import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
-import { type Instant, instant } from '../domain/shared/time.js';
-import { cnpjOf } from './holder.js';
+import type { Instant } from '../domain/shared/time.js';
+import { leafFacts } from './holder.js';
 
 /** An A1 certificate as its file holds it; the vault adds an id. */
 type OpenedPkcs12 = {
@@ -16,7 +16,7 @@ type OpenedPkcs12 = {
   fingerprint: string;
 };
 
-type Pkcs12Fault =
+export type Pkcs12Fault =
   | 'wrong_password'
   | 'not_pkcs12'
   /** Sealed with an algorithm that no authority of ICP-Brasil uses. */
@@ -41,21 +41,10 @@ export const readPkcs12 = (pfx: Buffer, password: string): ReadPkcs12 => {
   const certificates = bagsOf(opened, forge.pki.oids.certBag).flatMap(pemOf);
   const leaf = certificates.find((pem) => isOfKey(pem, key));
   if (leaf === undefined) return { ok: false, reason: 'no_certificate' };
-  const { raw, validFrom, validTo } = new X509Certificate(leaf);
-  const cnpj = cnpjOf(raw);
+  const { cnpj, ...facts } = leafFacts(leaf);
   if (cnpj === undefined) return { ok: false, reason: 'no_cnpj' };
-  return {
-    ok: true,
-    certificate: {
-      privateKeyPem: key,
-      certificatePem: leaf,
-      chainPem: certificates.filter((pem) => pem !== leaf),
-      cnpj,
-      notBefore: instant(Date.parse(validFrom)),
-      notAfter: instant(Date.parse(validTo)),
-      fingerprint: createHash('sha256').update(raw).digest('hex'),
-    },
-  };
+  const chainPem = certificates.filter((pem) => pem !== leaf);
+  return { ok: true, certificate: { privateKeyPem: key, certificatePem: leaf, chainPem, cnpj, ...facts } };
 };
 
 type Opened = forge.pkcs12.Pkcs12Pfx | 'not_pkcs12' | 'wrong_password' | 'unsupported_algorithm';

@@ -1,5 +1,6 @@
 import type { CommandResult } from '../app/operator/company/company-commands.js';
 import type { Session, SessionNeeds } from './session.js';
+import type { Terminal } from './terminal.js';
 
 /** 0 done, 1 refused or found something wrong, 2 bad usage, 3 an engine could not be reached. */
 type ExitCode = 0 | 1 | 2 | 3;
@@ -13,22 +14,24 @@ export type Option = { type: 'string' | 'boolean'; multiple?: boolean; help: str
 
 export type Flags = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
-type Invocation = {
+export type Invocation = {
   positionals: readonly string[];
   flags: Flags;
   /** Who runs a changing command: `--actor`, otherwise the OS user. */
   actor: string;
   /** Opens the engines at the first call; the caller of the command closes them. */
   session(needs?: SessionNeeds): Promise<Session>;
+  /** For what is said before the outcome. */
+  terminal: Terminal;
 };
 
 export type Command = {
   /** As typed: `company put`. */
   name: string;
   /** A name in brackets is optional; optional names come last. */
-  positionals: readonly string[];
+  positionals?: readonly string[];
   summary: string;
-  options: Readonly<Record<string, Option>>;
+  options?: Readonly<Record<string, Option>>;
   changes: boolean;
   run(invocation: Invocation): Promise<Outcome>;
 };

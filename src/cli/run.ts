@@ -1,10 +1,9 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Command, Option, Outcome } from './command.js';
-import { badUsage, textFlag } from './command.js';
+import { badUsage, done, textFlag } from './command.js';
 import type { Session, SessionNeeds } from './session.js';
-
-type Terminal = { out(text: string): void; err(text: string): void };
+import type { Terminal } from './terminal.js';
 
 const COMMON: Readonly<Record<string, Option>> = {
   json: { type: 'boolean', help: 'print one JSON document on stdout' },
@@ -21,8 +20,8 @@ export const runCommand = async (
   terminal: Terminal,
   version = '',
 ): Promise<number> => {
-  if (argv[0] === '--version')
-    return print({ exit: 0, text: `nfse ${version}`, json: { version } }, argv.includes('--json'), terminal);
+  const say = (outcome: Outcome): number => print(outcome, argv.includes('--json'), terminal);
+  if (argv[0] === '--version') return say(done(`nfse ${version}`, { version }));
   const command = findCommand(argv, commands);
   if (command === undefined) {
     if (argv.length === 0 || argv[0] === '--help' || argv[0] === 'help') {
@@ -30,27 +29,22 @@ export const runCommand = async (
       return 0;
     }
     const group = argv[1] === '--help' ? groupOf(argv[0], commands) : [];
-    if (group.length === 0) return print(unknownCommand(argv, commands), argv.includes('--json'), terminal);
+    if (group.length === 0) return say(unknownCommand(argv, commands));
     terminal.out(listOf(group).join('\n'));
     return 0;
   }
-  const rest = argv.slice(command.name.split(' ').length);
-  const parsed = parse(rest, optionsOf(command));
-  if ('problem' in parsed)
-    return print(badUsage(`${parsed.problem}\n${usageOf(command)}`), argv.includes('--json'), terminal);
-  const { values, positionals } = parsed;
-  if (values.help === true)
-    return print(
-      { exit: 0, text: usageOf(command), json: { usage: usageOf(command) } },
-      values.json === true,
-      terminal,
-    );
-  const json = values.json === true;
-  const required = command.positionals.filter((name) => !name.startsWith('['));
-  if (positionals.length < required.length || positionals.length > command.positionals.length)
-    return print(badUsage(usageOf(command)), json, terminal);
-  const actor = command.changes ? (textFlag(values, 'actor') ?? osUser()) : '';
-  return print(await command.run({ positionals, flags: values, actor, session: open }), json, terminal);
+  const usage = usageOf(command);
+  const parsed = parse(argv.slice(command.name.split(' ').length), optionsOf(command));
+  if ('problem' in parsed) return say(badUsage(`${parsed.problem}\n${usage}`));
+  const { values: flags, positionals } = parsed;
+  const json = flags.json === true;
+  if (flags.help === true) return print(done(usage, { usage }), json, terminal);
+  const { positionals: names = [] } = command;
+  const required = names.filter((name) => !name.startsWith('['));
+  if (positionals.length < required.length || positionals.length > names.length)
+    return print(badUsage(usage), json, terminal);
+  const actor = command.changes ? (textFlag(flags, 'actor') ?? osUser()) : '';
+  return print(await command.run({ positionals, flags, actor, session: open, terminal }), json, terminal);
 };
 
 /** A uid without a passwd entry, usual in containers, has no name. */
@@ -106,7 +100,7 @@ const optionsOf = (command: Command): Readonly<Record<string, Option>> => ({
 
 /** The help of a command: how it is typed, what it does, its options. */
 export const usageOf = (command: Command): string => {
-  const places = command.positionals.map((name) => ` ${name}`).join('');
+  const places = (command.positionals ?? []).map((name) => ` ${name}`).join('');
   const lines = Object.entries(optionsOf(command)).map(([name, { type, multiple, help }]) => {
     const shown = `--${name}${type === 'string' ? ' VALUE' : ''}${multiple === true ? ' (repeatable)' : ''}`;
     return `  ${shown.padEnd(32)}${help}`;
@@ -115,7 +109,7 @@ export const usageOf = (command: Command): string => {
 };
 
 const listOf = (commands: readonly Command[]): readonly string[] =>
-  commands.map(({ name, positionals, summary }) => `  ${[name, ...positionals].join(' ').padEnd(34)}${summary}`);
+  commands.map(({ name, positionals = [], summary }) => `  ${[name, ...positionals].join(' ').padEnd(34)}${summary}`);
 
 const overview = (commands: readonly Command[]): string =>
   [

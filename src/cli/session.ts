@@ -18,20 +18,6 @@ import type { SealingKeys } from '../ports/sealing-keys.js';
 import type { SupportReads } from '../ports/support-reads.js';
 import type { ParkedWork } from '../ports/work-queue.js';
 
-type ReadCertificate =
-  | { ok: true; certificate: Omit<CompanyCertificate, 'certificateId'> }
-  | { ok: false; reason: CertificateFault };
-
-/** Why a certificate file cannot be used, as far as the file itself shows. */
-export type CertificateFault =
-  | 'wrong_password'
-  | 'not_pkcs12'
-  | 'unsupported_algorithm'
-  | 'no_private_key'
-  | 'not_rsa'
-  | 'no_certificate'
-  | 'no_cnpj';
-
 /** Only the rebuild, which repairs it, may open a read model that was made from another log. */
 export type SessionNeeds = { readModelOfAnyLog: true };
 
@@ -60,7 +46,6 @@ export type Session = {
   parameters: Pick<ParametersCache, 'entriesOf'>;
   /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
-  readPkcs12(pfx: Buffer, password: string): ReadCertificate;
   /** Makes a throwaway certificate that only the simulator accepts. */
   issueDemoCertificate(cnpj: string, legalName: string): Promise<Omit<CompanyCertificate, 'certificateId'>>;
   /** Modes that the simulator serves: nothing issued there is a fiscal document. */

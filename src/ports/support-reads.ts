@@ -16,7 +16,10 @@ export type SupportReads = {
   /** By the DPS id of the last attempt. */
   byDpsId(dpsId: DpsId): Promise<readonly StreamName[]>;
   /** Newest first, of the company or of all companies. */
-  newest(from: { companyId?: CompanyId; before?: SupportCursor }, limit: number): Promise<readonly SupportRow[]>;
+  newest(
+    from: { companyId?: CompanyId | undefined; before?: SupportCursor | undefined },
+    limit: number,
+  ): Promise<readonly SupportRow[]>;
   /** Invoices that wait for support, oldest first; `count` covers all of them. */
   indeterminate(limit: number): Promise<{ count: number; oldest: readonly SupportRow[] }>;
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
-import { auditCommandsOn } from '../../src/cli/commands/audit.js';
+import { auditCommands } from '../../src/cli/commands/audit.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
 import { COMPANY, registration } from '../support/fixture/histories.js';
@@ -20,7 +20,7 @@ const COMPANY_STREAM = `company-${COMPANY}`;
 describeWithPostgres('audit verify of a log whose rows were edited', () => {
   let operator: Operator;
   beforeAll(async () => {
-    operator = await openOperator([...auditCommandsOn({ write: () => undefined }), ...eventCommands]);
+    operator = await openOperator([...auditCommands, ...eventCommands]);
     const { store, projections } = operator.session;
     await appendTo(
       store,

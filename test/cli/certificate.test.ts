@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueCertificate, type KeyAndCertificate } from '../../src/certificates/issue-certificate.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
-import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { pfxOf } from '../support/fixture/pfx.js';
@@ -28,7 +28,7 @@ describeWithPostgres('nfse certificate put', () => {
   let authority: KeyAndCertificate;
   const now = systemClock.now();
   beforeAll(async () => {
-    operator = await openOperator([...companyCommands, ...certificateCommands, ...doctorCommands]);
+    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand]);
     await writeFile(inFolder('company.json'), JSON.stringify(company));
     await writeFile(inFolder('password'), `${password}\n`);
     expect(await operator.run('company', 'put', inFolder('company.json'))).toMatchObject({ exit: 0 });

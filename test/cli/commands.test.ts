@@ -5,7 +5,7 @@ import type { Command } from '../../src/cli/command.js';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
-import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
@@ -20,7 +20,7 @@ const commands: readonly Command[] = [
   ...eventCommands,
   ...invoiceCommands,
   ...auditCommands,
-  ...doctorCommands,
+  doctorCommand,
 ];
 
 const CNPJ = '12345678000195';

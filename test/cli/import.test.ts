@@ -6,7 +6,7 @@ import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { deleteTestInvoice } from '../../src/app/retention/test-retention.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
-import { importCommands } from '../../src/cli/commands/invoice.js';
+import { importCommand } from '../../src/cli/commands/invoice.js';
 import type { Session } from '../../src/cli/session.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -21,7 +21,7 @@ const readNote = (xml: Buffer) =>
 
 describeWithPostgres('invoice import', () => {
   let operator: Operator;
-  const commands = [...importCommands(readNote), ...companyCommands, ...eventCommands];
+  const commands = [importCommand(readNote), ...companyCommands, ...eventCommands];
   let folder: string;
   let session: Session;
 

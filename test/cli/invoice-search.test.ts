@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
-import { invoiceSearchCommands } from '../../src/cli/commands/invoice.js';
+import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import { revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
@@ -26,8 +26,7 @@ describeWithPostgres('support at the command line', () => {
   let operator: Operator;
   beforeAll(async () => {
     operator = await openOperator([
-      ...[...companyCommands, ...invoiceSearchCommands, ...parkedCommands],
-      ...projectionCommands({ write: () => true }),
+      ...[...companyCommands, ...invoiceCommands, ...parkedCommands, ...projectionCommands],
     ]);
     await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
     await operator.run('company', 'put', join(operator.folder, 'company.json'));

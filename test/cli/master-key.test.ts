@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
-import { doctorCommands } from '../../src/cli/commands/doctor.js';
-import { giveUpCommands, masterKeyCommands } from '../../src/cli/commands/master-key.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { giveUpCommand, masterKeyCommands } from '../../src/cli/commands/master-key.js';
 import { runCommand } from '../../src/cli/run.js';
 import { addMasterKeyCommand } from '../../src/runtime/commands/master-key.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -22,10 +22,10 @@ describeWithPostgres('nfse master-key', () => {
   let file: string;
   const progress: string[] = [];
   beforeAll(async () => {
-    operator = await openOperator([
-      ...[...companyCommands, ...certificateCommands, ...doctorCommands, addMasterKeyCommand],
-      ...masterKeyCommands({ write: (text) => progress.push(text) }),
-    ]);
+    operator = await openOperator(
+      [...companyCommands, ...certificateCommands, doctorCommand, addMasterKeyCommand, ...masterKeyCommands],
+      { write: (text) => progress.push(text) },
+    );
     file = join(operator.folder, 'master.key');
     await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
     await operator.run('company', 'put', join(operator.folder, 'company.json'));
@@ -140,15 +140,15 @@ describe('nfse master-key give-up', () => {
   });
 });
 
-type Result = Awaited<ReturnType<Parameters<typeof giveUpCommands>[0]>>;
+type Result = Awaited<ReturnType<Parameters<typeof giveUpCommand>[0]>>;
 
 const outcomeOf = async (result: Result, asked: unknown[], argv: readonly string[]) => {
   const [out, err]: [string[], string[]] = [[], []];
-  const commands = giveUpCommands(async (...words) => {
+  const command = giveUpCommand(async (...words) => {
     asked.push(words);
     return result;
   });
   const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
   const noSession = () => Promise.reject(new Error('it opens no session'));
-  return { exit: await runCommand(['master-key', 'give-up', ...argv], commands, noSession, terminal), out, err };
+  return { exit: await runCommand(['master-key', 'give-up', ...argv], [command], noSession, terminal), out, err };
 };

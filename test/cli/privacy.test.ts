@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
-import { privacyCommands } from '../../src/cli/commands/privacy.js';
-import { registryCommands } from '../../src/cli/commands/reference-data.js';
+import { privacyCommand } from '../../src/cli/commands/privacy.js';
+import { registryCommand } from '../../src/cli/commands/reference-data.js';
 import { invoiceStream, publicInvoiceId } from '../../src/domain/shared/ids.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
 import { accepted } from '../support/fixture/invoice.js';
@@ -27,10 +27,10 @@ describeWithPostgres('nfse privacy report', () => {
   let operator: Operator;
   const shown: string[] = [];
   beforeAll(async () => {
-    operator = await openOperator([
-      ...privacyCommands({ write: (text) => shown.push(text) }),
-      ...[...companyCommands, ...registryCommands, ...eventCommands, ...auditCommands],
-    ]);
+    operator = await openOperator(
+      [privacyCommand, ...companyCommands, registryCommand, ...eventCommands, ...auditCommands],
+      { write: (text) => shown.push(text) },
+    );
     const { folder, session } = operator;
     await writeFile(join(folder, 'company.json'), JSON.stringify(company));
     await operator.run('company', 'put', join(folder, 'company.json'));

@@ -3,7 +3,7 @@ import { invoices } from '../../projections/invoices.js';
 import { registry } from '../../projections/registry.js';
 import { leaderSession } from '../../src/adapters/sql/leader-lock.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
-import type { ProgressStream } from '../../src/cli/progress.js';
+import type { ProgressStream } from '../../src/cli/terminal.js';
 import { buildLock } from '../../src/projector/rebuild.js';
 import { accepted, attempted, streamOf } from '../support/fixture/histories.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
@@ -17,7 +17,7 @@ describeWithPostgres('the operator command of projections', () => {
   let stderr: string[];
   const stream: ProgressStream = { isTTY: false, write: (text) => stderr.push(text) };
   beforeAll(async () => {
-    operator = await openOperator(projectionCommands(stream));
+    operator = await openOperator(projectionCommands, stream);
     const { log } = operator.session;
     for (let n = 1; n <= 3; n++) await appendEvents(log, streamOf('live', n), [accepted('live', n), attempted(1, 5)]);
   });
@@ -101,7 +101,7 @@ describeWithPostgres('the operator command of projections', () => {
       json: { rolled_back: [{ name: 'invoices', generation: (before?.generation ?? 0) - 1 }] },
     });
     expect(await statusOf('invoices')).toMatchObject({ previous: { generation: before?.generation }, lag_s: 0 });
-    const fresh = await openOperator(projectionCommands(stream));
+    const fresh = await openOperator(projectionCommands, stream);
     expect(await fresh.run('projections', 'rollback', 'invoices')).toMatchObject({ exit: 1 });
     await fresh.close();
   });

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openCopiedField } from '../../src/app/event-store/codec.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
-import { doctorCommands } from '../../src/cli/commands/doctor.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import type { Session } from '../../src/cli/session.js';
 import { referenceCommands } from '../../src/runtime/commands/main.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
-const commands = [...referenceCommands, ...companyCommands, ...eventCommands, ...doctorCommands];
+const commands = [...referenceCommands, ...companyCommands, ...eventCommands, doctorCommand];
 const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default';
 const RIO = '3304557';
 const CUSTOMER = '11222333000181';

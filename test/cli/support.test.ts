@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKeyUses } from '../../src/adapters/read-model-postgres/key-uses.js';
 import { createParkedItems } from '../../src/adapters/read-model-postgres/parked-items.js';
-import { companyCommands, usageCommands } from '../../src/cli/commands/company.js';
-import { doctorCommandsTo } from '../../src/cli/commands/doctor.js';
-import { resolveCommands } from '../../src/cli/commands/invoice.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { runCommand } from '../../src/cli/run.js';
@@ -30,8 +30,8 @@ describeWithPostgres('an operator who looks after the service', () => {
   let operator: Operator;
   beforeAll(async () => {
     operator = await openOperator([
-      ...[...companyCommands, ...usageCommands, ...keyCommands, ...parkedCommands],
-      ...[...resolveCommands({ write: () => true }), ...doctorCommandsTo({ write: () => true })],
+      ...[...companyCommands, ...keyCommands, ...parkedCommands, ...invoiceCommands],
+      doctorCommand,
     ]);
     await writeFile(join(operator.folder, 'company.json'), JSON.stringify(company));
     await operator.run('company', 'put', join(operator.folder, 'company.json'));

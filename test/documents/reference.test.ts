@@ -1,10 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { variableNames } from '../../src/runtime/config/environment.js';
-import { environmentReference } from '../../src/runtime/config/environment-reference.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
 import { ROOT } from '../tools/compile.js';
+import { environmentReference, variableNames } from '../tools/documents/environment-reference.js';
 import { withRegion } from '../tools/documents/regions.js';
 import { readPage, referencePages } from '../tools/documents/pages.js';
 import { readManifest } from '../tools/supply-chain/lock.js';
@@ -30,7 +29,7 @@ describe('the pages that are written from the code', () => {
     for (const { name, options } of commands) {
       const [, section = ''] = page.split(`\n### nfse ${name}\n`);
       const [help = ''] = section.split('\n### ');
-      for (const option of [...Object.keys(options), 'json', 'help'])
+      for (const option of [...Object.keys(options ?? {}), 'json', 'help'])
         expect([name, help]).toEqual([name, expect.stringContaining(`--${option}`)]);
     }
   });

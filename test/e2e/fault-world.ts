@@ -53,7 +53,7 @@ export const openFaultWorld = async (): Promise<FaultWorld> => {
   const simulator = await startSimulator({ folder, port: 0, controlPort: 0, clock, timers, tables });
   const company = { cnpj: DEMO_CNPJ, name: 'ESTUDIO EXEMPLO LTDA', clock };
   const certificate = {
-    ...(await demoCertificate(() => issueClientCertificate(folder, company))),
+    ...demoCertificate(await issueClientCertificate(folder, company)),
     certificateId: 'demo',
   };
   const clientOf = (timeoutMs: number) =>

@@ -36,7 +36,7 @@ describeWithPostgres('a service that runs on while its keys are renewed', () => 
   const operate = async (...argv: string[]): Promise<string> => {
     const said: string[] = [];
     const terminal = { out: (text: string) => void said.push(text), err: (text: string) => void said.push(text) };
-    const commands = [...certificateCommands, ...masterKeyCommands({ write: () => undefined })];
+    const commands = [...certificateCommands, ...masterKeyCommands];
     expect([await runCommand(argv, commands, async () => session, terminal), said.join()]).toEqual([0, said.join()]);
     return said.join('\n');
   };

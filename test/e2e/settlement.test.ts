@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { resolveCommands } from '../../src/cli/commands/invoice.js';
+import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { runCommand } from '../../src/cli/run.js';
 import { addSeconds } from '../../src/domain/shared/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
@@ -60,8 +60,7 @@ describeWithPostgres('support settles what the protocol could not', () => {
     const said: string[] = [];
     const write = (text: string): void => void said.push(text);
     const argv = ['invoice', 'resolve', id, '--as', as, '--evidence', 'portal', '--actor', 'maria'];
-    const commands = resolveCommands({ write });
-    const exit = await runCommand(argv, commands, async () => session, { out: write, err: write });
+    const exit = await runCommand(argv, invoiceCommands, async () => session, { out: write, err: write });
     await runner.stop();
     return { exit, said: said.join('\n') };
   };

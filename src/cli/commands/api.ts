@@ -5,7 +5,6 @@ const MAX_REASON = 200;
 
 const off: Command = {
   name: 'api off',
-  positionals: [],
   summary: 'the kill switch: every route under /v1 answers 503; work in progress continues',
   options: { reason: { type: 'string', help: 'why, for the log; never shown to clients' } },
   changes: true,
@@ -20,9 +19,7 @@ const off: Command = {
 
 const on: Command = {
   name: 'api on',
-  positionals: [],
   summary: 'open the API again after api off',
-  options: {},
   changes: true,
   run: async ({ actor, session }) => {
     const changed = await setApiSwitch('on', undefined, (await session()).companyDeps(actor));

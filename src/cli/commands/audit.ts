@@ -13,11 +13,20 @@ import { verifyExport } from '../../app/audit/verify-export.js';
 import { verifyLog } from '../../app/audit/verify-log.js';
 import { findStream } from '../../app/operator/support/search.js';
 import { counted } from '../../lib/counted.js';
-import { badUsage, type Command, done, type Flags, type Outcome, refused, reported, textFlag } from '../command.js';
+import {
+  badUsage,
+  type Command,
+  done,
+  type Invocation,
+  type Outcome,
+  refused,
+  reported,
+  textFlag,
+} from '../command.js';
 import { manifestOf, readExport } from '../export-file.js';
-import { readInstant } from '../flags.js';
-import { createProgress, type ProgressStream } from '../progress.js';
-import { auditDeps, type Session } from '../session.js';
+import { instantFlag } from '../flags.js';
+import { auditDeps, type DriftReport, type Session } from '../session.js';
+import { type ShowProgress, withProgress } from '../terminal.js';
 
 /** Shows the customer in clear, as the API does, so each use is recorded as a look at personal data. */
 const replay: Command = {
@@ -27,8 +36,8 @@ const replay: Command = {
   options: { at: { type: 'string', help: 'the instant, e.g. 2026-11-21T12:00:00Z; required' } },
   changes: true,
   run: async ({ positionals: [id = ''], flags, actor, session }) => {
-    const at = readInstant(textFlag(flags, 'at') ?? '');
-    if (at === undefined) return badUsage('--at takes an instant: 2026-11-21T12:00:00Z');
+    const at = instantFlag(flags, 'at');
+    if (at === undefined || at === 'bad') return badUsage('--at takes an instant: 2026-11-21T12:00:00Z');
     const opened = await session();
     const stream = await findStream(id, opened);
     const replayed = stream === undefined ? undefined : await replayInvoice(stream, at, opened);
@@ -43,9 +52,8 @@ const replay: Command = {
   },
 };
 
-const verifyCommand = (stream: ProgressStream): Command => ({
+const verify: Command = {
   name: 'audit verify',
-  positionals: [],
   summary: 'hash chains, shapes, invariants, anchors, and drift of the read models; exit 1 on any finding',
   options: {
     file: { type: 'string', help: 'an export instead of the log: FILE, with FILE.manifest.json beside it' },
@@ -61,63 +69,54 @@ const verifyCommand = (stream: ProgressStream): Command => ({
     'skip-drift': { type: 'boolean', help: 'leave the read models out' },
   },
   changes: false,
-  run: ({ flags, session }) => {
+  run: async (invocation) => {
+    const { flags } = invocation;
     const file = textFlag(flags, 'file');
-    if (file !== undefined && textFlag(flags, 'anchors') !== undefined) {
-      return Promise.resolve(badUsage('--anchors compares the log, --file is read without it'));
-    }
-    if (file !== undefined && flags.documents === true) {
-      return Promise.resolve(badUsage('--documents needs the log: fields of an export are sealed'));
-    }
-    return file === undefined ? verifyTheLog(flags, session, stream) : verifyFile(file, flags, session, stream);
+    if (file === undefined) return await verifyTheLog(invocation);
+    if (flags.anchors !== undefined) return badUsage('--anchors compares the log, --file is read without it');
+    if (flags.documents === true) return badUsage('--documents needs the log: fields of an export are sealed');
+    return await verifyFile(file, invocation);
   },
-});
+};
 
-type Opening = () => Promise<Session>;
-
-const verifyTheLog = async (flags: Flags, session: Opening, stream: ProgressStream): Promise<Outcome> => {
+const verifyTheLog = async ({ flags, session, terminal }: Invocation): Promise<Outcome> => {
   const folder = textFlag(flags, 'anchors');
   const published = folder === undefined ? [] : await anchorFiles(folder);
   if (published === undefined) return badUsage(`${folder} cannot be read`);
   const opened = await session();
-  const progress = createProgress(stream);
-  const report = await verifyLog(opened.log, ({ events, share }) => progress.show('verify', share, `${events} events`));
-  const { findings } = report;
-  const { readable } = report;
-  const anchors = readable ? await compareAnchors(published, (day) => findAnchor(day, opened.store)) : [];
-  for (const finding of anchors) findings.add(finding);
-  const documents = flags.documents === true && readable ? await documentCount(opened, findings, progress) : undefined;
-  const withDrift = flags['skip-drift'] !== true && readable;
-  const drift = withDrift ? await driftFindings(opened, findings, progress) : undefined;
-  progress.end();
-  return outcomeOf({ ...report, ...(documents && { documents }) }, [
-    ...(readable
-      ? []
-      : ['published anchors, documents and read models are not compared with a log that cannot be read as a whole']),
-    ...(folder === undefined || !readable ? [] : [`${published.length} published anchors compared`]),
-    ...(documents === undefined ? [] : [documentsText(documents)]),
-    ...(drift === undefined ? [] : [`${drift.rows} rows of the read models compared`]),
-  ]);
+  return await withProgress(terminal, async (progress) => {
+    const report = await verifyLog(opened.log, ({ events, share }) => progress('verify', share, `${events} events`));
+    const { findings, readable } = report;
+    if (!readable) return outcomeOf(report, [NOT_COMPARED]);
+    for (const finding of await compareAnchors(published, (day) => findAnchor(day, opened.store)))
+      findings.add(finding);
+    const documents = flags.documents === true ? await documentCount(opened, findings, progress) : undefined;
+    const drift = flags['skip-drift'] === true ? undefined : await driftFindings(opened, findings, progress);
+    return outcomeOf({ ...report, documents }, [
+      ...(folder === undefined ? [] : [`${published.length} published anchors compared`]),
+      ...(documents === undefined ? [] : [documentsText(documents)]),
+      ...(drift === undefined ? [] : [`${drift.rows} rows of the read models compared`]),
+    ]);
+  });
 };
+
+const NOT_COMPARED =
+  'published anchors, documents and read models are not compared with a log that cannot be read as a whole';
 
 const documentCount = (
   { log, sealingKeys: keys, verifyIndependently: oracle, embeddedDigest }: Session,
   findings: Findings,
-  progress: ReturnType<typeof createProgress>,
+  progress: ShowProgress,
 ): Promise<DocumentCount> =>
   verifyDocuments({ log, keys, oracle, embeddedDigest }, findings, ({ events, share }) =>
-    progress.show('documents', share, `${events} events`),
+    progress('documents', share, `${events} events`),
   );
 
 const documentsText = ({ checked, sealed }: DocumentCount): string =>
   `${counted(checked, 'signed document')} checked${sealed === 0 ? '' : `, ${sealed} skipped: their key was destroyed`}`;
 
-const driftFindings = async (
-  { drift }: Session,
-  findings: Findings,
-  progress: ReturnType<typeof createProgress>,
-): Promise<{ rows: number }> => {
-  const report = await drift(({ projection, events }) => progress.show(projection, 0, `${events} events folded`));
+const driftFindings = async ({ drift }: Session, findings: Findings, progress: ShowProgress): Promise<DriftReport> => {
+  const report = await drift(({ projection, events }) => progress(projection, 0, `${events} events folded`));
   for (const { projection, row, what } of report.drifts) {
     findings.add({ kind: 'read_model_drift', ...streamOf(row), detail: `${projection} ${row}: ${what}` });
   }
@@ -128,7 +127,7 @@ const driftFindings = async (
 /** Rows of invoices have their stream as key. */
 const streamOf = (row: string): { stream?: string } => (/^nfse(?:Live|Test)-/.test(row) ? { stream: row } : {});
 
-const verifyFile = async (file: string, flags: Flags, session: Opening, stream: ProgressStream): Promise<Outcome> => {
+const verifyFile = async (file: string, { flags, session, terminal }: Invocation): Promise<Outcome> => {
   const given = textFlag(flags, 'public-key');
   const key = given === undefined ? undefined : await publicKeyOf(given);
   if (given !== undefined && key === undefined) return badUsage('--public-key is no Ed25519 public key');
@@ -136,11 +135,10 @@ const verifyFile = async (file: string, flags: Flags, session: Opening, stream: 
   if (source === undefined) return badUsage(`${file} cannot be read`);
   // Without a given key only keys of this installation are trusted, and these are read from its database.
   const trusted = key === undefined ? await (await session()).exportSigner.publicKeys() : [key];
-  const progress = createProgress(stream);
   const manifest = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
-  const report = await verifyExport({ ...source, manifest, trusted }, (events) =>
-    progress.show('verify', source.share(), `${events} events`),
-  ).finally(() => progress.end());
+  const report = await withProgress(terminal, (progress) =>
+    verifyExport({ ...source, manifest, trusted }, (events) => progress('verify', source.share(), `${events} events`)),
+  );
   return outcomeOf(report, manifest === undefined ? [] : [extentText(manifest)]);
 };
 
@@ -177,7 +175,7 @@ type Report = {
   findings: Findings;
   anchors: AnchorCount;
   givenUp: readonly GivenUpCount[];
-  documents?: DocumentCount;
+  documents?: DocumentCount | undefined;
 };
 
 const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
@@ -197,10 +195,10 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
     streams,
     events,
     findings: findings.kept,
-    ...(hidden === 0 ? {} : { hidden }),
+    hidden: hidden === 0 ? undefined : hidden,
     anchors,
     given_up: givenUp,
-    ...(documents === undefined ? {} : { documents }),
+    documents,
   });
 };
 
@@ -209,6 +207,4 @@ const lineOf = ({ kind, stream, revision, detail }: Finding): string => {
   return `${kind}${where}  ${detail}`;
 };
 
-export const auditCommandsOn = (progress: ProgressStream): readonly Command[] => [verifyCommand(progress), replay];
-
-export const auditCommands: readonly Command[] = auditCommandsOn(process.stderr);
+export const auditCommands: readonly Command[] = [verify, replay];

@@ -1,26 +1,23 @@
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
-import { createProgress, type ProgressStream } from '../progress.js';
+import { type ShowProgress, withProgress } from '../terminal.js';
 
-const backup = (stream: ProgressStream): Command => ({
+export const backupCommand: Command = {
   name: 'backup',
-  positionals: [],
   summary: 'copy the embedded database into a new folder while the service runs',
   options: {
     out: { type: 'string', help: 'the new folder; required' },
     'with-master-key': { type: 'boolean', help: 'copy the master key too: the folder alone then opens everything' },
   },
   changes: false,
-  run: async ({ flags, session }) => {
+  run: async ({ flags, session, terminal }) => {
     const folder = textFlag(flags, 'out');
     if (folder === undefined) return badUsage('--out is required: a new folder');
-    const progress = createProgress(stream);
-    const result = await (await session()).backup({
-      folder,
-      withMasterKey: flags['with-master-key'] === true,
-      onProgress: (table, rows) => progress.show(table, 1, counted(rows, 'row')),
-    });
-    progress.end();
+    const opened = await session();
+    const withMasterKey = flags['with-master-key'] === true;
+    const result = await withProgress(terminal, (progress) =>
+      opened.backup({ folder, withMasterKey, onProgress: shownRows(progress) }),
+    );
     if ('refused' in result) return refused(result.refused);
     const { tables, rows, events, masterKey } = result.done;
     const text = [
@@ -32,9 +29,9 @@ const backup = (stream: ProgressStream): Command => ({
     ];
     return done(text.join('\n'), result.done);
   },
-});
+};
 
-export const backupCommands = (stream: ProgressStream): readonly Command[] => [backup(stream)];
+const shownRows = (progress: ShowProgress) => (table: string, rows: number) => progress(table, 1, counted(rows, 'row'));
 
 const WITHOUT_KEY =
   'THE MASTER KEY IS NOT IN IT. Keep a copy of its file elsewhere: without it no certificate and no personal field of this backup can ever be opened.';
@@ -54,9 +51,8 @@ type RestoreOutcome =
 /** Needs no session: the database does not exist before the restore. */
 export type Restore = (from: string, onProgress: (table: string, rows: number) => void) => Promise<RestoreOutcome>;
 
-const restore = (restoreFrom: Restore, stream: ProgressStream): Command => ({
+export const restoreCommand = (restore: Restore): Command => ({
   name: 'restore',
-  positionals: [],
   summary: 'restore a backup of the embedded database into an empty DATA_DIR; issuing is paused then',
   options: {
     from: { type: 'string', help: 'the folder of the backup' },
@@ -66,23 +62,17 @@ const restore = (restoreFrom: Restore, stream: ProgressStream): Command => ({
     },
   },
   changes: true,
-  run: async ({ flags, session }) => {
+  run: async ({ flags, session, terminal }) => {
     const from = textFlag(flags, 'from');
     if ((from === undefined) === (flags.mark !== true)) return badUsage('either --from DIR or --mark is required');
     if (from === undefined) {
       await (await session()).markRestored();
       return done(`issuing is paused: ${NEXT}`, { paused: true });
     }
-    const progress = createProgress(stream);
-    const result = await restoreFrom(from, (table, rows) => progress.show(table, 1, counted(rows, 'row')));
-    progress.end();
+    const result = await withProgress(terminal, (progress) => restore(from, shownRows(progress)));
     return 'refused' in result ? refused(result.refused) : restoredOutcome(result);
   },
 });
-
-export const restoreCommands = (restoreFrom: Restore, stream: ProgressStream): readonly Command[] => [
-  restore(restoreFrom, stream),
-];
 
 const NEXT = 'start the service, then nfse doctor --reconcile';
 

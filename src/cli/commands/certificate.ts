@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { appendCertificate } from '../../app/operator/company/company-commands.js';
+import { putCertificate } from '../../app/operator/company/company-commands.js';
+import { type Pkcs12Fault, readPkcs12 } from '../../certificates/read-pkcs12.js';
 import { type Instant, isBefore } from '../../domain/shared/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
-import { answer, badUsage, type Command, type Outcome, refused, textFlag } from '../command.js';
-import type { CertificateFault, Session } from '../session.js';
+import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
+import type { Session } from '../session.js';
 
 const put: Command = {
   name: 'certificate put',
@@ -24,7 +24,7 @@ const put: Command = {
     const password = await readFile(passwordFile, 'utf8').catch(() => undefined);
     if (password === undefined) return badUsage(`${passwordFile} cannot be read`);
     const opened = await session();
-    const read = opened.readPkcs12(pfx, passwordIn(password));
+    const read = readPkcs12(pfx, passwordIn(password));
     if (!read.ok) return notStored(REASONS[read.reason]);
     const { certificate } = read;
     const refusal = holderFault(certificate.cnpj, cnpj) ?? validityFault(certificate, opened.clock.now());
@@ -39,24 +39,19 @@ const issueDemo: Command = {
   name: 'certificate issue-demo',
   positionals: ['CNPJ'],
   summary: 'make a throwaway certificate that only the simulator accepts',
-  options: {},
   changes: true,
   run: async ({ positionals: [cnpj = ''], actor, session }) => {
     const opened = await session();
     const company = await opened.readModel.company(cnpj);
     if (company?.state.kind !== 'company') return refused(`no company ${cnpj}: register it with company put first`);
-    return await store(
-      cnpj,
-      await opened.issueDemoCertificate(cnpj, company.state.registration.legalName),
-      actor,
-      opened,
-    );
+    const certificate = await opened.issueDemoCertificate(cnpj, company.state.registration.legalName);
+    return await store(cnpj, certificate, actor, opened);
   },
 };
 
 export const certificateCommands: readonly Command[] = [put, issueDemo];
 
-const REASONS: Record<CertificateFault, string> = {
+const REASONS: Record<Pkcs12Fault, string> = {
   wrong_password: 'the password is wrong',
   not_pkcs12: 'the file is not PKCS#12: hand over the .pfx or .p12 file, not a .cer, .pem or a picture of one',
   unsupported_algorithm:
@@ -75,42 +70,30 @@ const isSameCompany = (one: string, other: string): boolean => one.slice(0, 8) =
 const holderFault = (holder: string, cnpj: string): string | undefined =>
   isSameCompany(holder, cnpj) ? undefined : `it belongs to another company (${holder})`;
 
-const validityFault = ({ notBefore, notAfter }: Validity, now: Instant): string | undefined => {
+const validityFault = ({ notBefore, notAfter }: Certificate, now: Instant): string | undefined => {
   if (!isBefore(now, notAfter)) return `it expired on ${notAfter}: get a new one from the authority`;
   if (isBefore(now, notBefore)) return `it is valid from ${notBefore} on: store it then`;
   return undefined;
 };
 
-type Validity = Pick<CompanyCertificate, 'notBefore' | 'notAfter'>;
+type Certificate = Omit<CompanyCertificate, 'certificateId'>;
 
-/** Writes the vault first: an event that names a certificate missing there would stop issuing. */
-const store = async (
-  cnpj: string,
-  facts: Omit<CompanyCertificate, 'certificateId'>,
-  actor: string,
-  session: Session,
-): Promise<Outcome> => {
+const store = async (cnpj: string, certificate: Certificate, actor: string, session: Session): Promise<Outcome> => {
   const known = await session.readModel.company(cnpj);
   if (known?.state.kind !== 'company') return refused(`no company ${cnpj}: register it with company put first`);
-  const certificate = { ...facts, certificateId: randomUUID() };
-  await session.vault.put(cnpj, certificate);
-  const { certificateId, notBefore, notAfter, fingerprint } = certificate;
-  const result = await appendCertificate(
-    cnpj,
-    { certificateId, notBefore, notAfter, fingerprint },
-    session.companyDeps(actor),
-  );
+  const result = await putCertificate(cnpj, certificate, session.vault, session.companyDeps(actor));
+  if ('refused' in result) return refused(result.refused);
   const remarks = [
-    `certificate stored for ${cnpj}, valid until ${notAfter}`,
+    `certificate stored for ${cnpj}, valid until ${certificate.notAfter}`,
     ...(certificate.cnpj === cnpj ? [] : [`it is that of ${certificate.cnpj}, of the same company`]),
     ...(certificate.chainPem.length > 0
       ? []
       : ['it came without its chain: should the national system refuse it (E1205), export it again with the chain']),
   ];
-  return answer(result, remarks.join('; '), {
+  return done(remarks.join('; '), {
     cnpj,
-    certificate_id: certificateId,
-    not_after: notAfter,
+    certificate_id: result.done,
+    not_after: certificate.notAfter,
     holder_cnpj: certificate.cnpj,
   });
 };

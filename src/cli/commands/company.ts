@@ -2,24 +2,21 @@ import { putCompanyFile, setCompanyEnabled } from '../../app/operator/company/co
 import { parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
 import type { Company, CompanyState } from '../../domain/company/company.js';
-import { answer, badUsage, type Command, done, refused, textFlag } from '../command.js';
+import { answer, badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
 import { readJsonFile } from '../flags.js';
 
 const put: Command = {
   name: 'company put',
   positionals: ['FILE.json'],
   summary: 'create or change a company; a new one is disabled',
-  options: {},
   changes: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
     const json = await readJsonFile(file);
     if ('problem' in json) return badUsage(json.problem);
     const parsed = parseCompanyFile(json.value);
     if ('problems' in parsed) {
-      const text = [`${file} is not a valid company file:`, ...parsed.problems.map((problem) => `  ${problem}`)].join(
-        '\n',
-      );
-      return { exit: 1, text, json: { error: 'not a valid company file', problems: parsed.problems } };
+      const json = { error: 'not a valid company file', problems: parsed.problems };
+      return { ...withProblems(`${file} is not a valid company file:`, parsed.problems), json };
     }
     const { registration } = parsed;
     const result = await putCompanyFile(registration, (await session()).companyDeps(actor));
@@ -31,7 +28,6 @@ const switchCommand = (word: 'enable' | 'disable'): Command => ({
   name: `company ${word}`,
   positionals: ['CNPJ'],
   summary: word === 'enable' ? 'open the API for a company' : 'close the API for a company (403 feature_not_enabled)',
-  options: {},
   changes: true,
   run: async ({ positionals: [cnpj = ''], actor, session }) => {
     const result = await setCompanyEnabled(cnpj, word === 'enable', (await session()).companyDeps(actor));
@@ -43,7 +39,6 @@ const show: Command = {
   name: 'company show',
   positionals: ['CNPJ'],
   summary: 'what is on file for a company',
-  options: {},
   changes: false,
   run: async ({ positionals: [cnpj = ''], session }) => {
     const found = await (await session()).readModel.company(cnpj);
@@ -55,9 +50,7 @@ const show: Command = {
 
 const list: Command = {
   name: 'company list',
-  positionals: [],
   summary: 'all companies',
-  options: {},
   changes: false,
   run: async ({ session }) => {
     const companies = (await (await session()).readModel.companies()).filter(isCompany).map(describe);
@@ -67,8 +60,6 @@ const list: Command = {
     return done(lines.length === 0 ? 'no companies' : lines.join('\n'), { companies });
   },
 };
-
-export const companyCommands: readonly Command[] = [put, show, list, switchCommand('enable'), switchCommand('disable')];
 
 const isCompany = (state: CompanyState): state is Company => state.kind === 'company';
 
@@ -80,9 +71,7 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
   tax_regime: registration.taxRegime,
   simples_assessment: registration.simplesAssessment,
   special_regime: registration.specialRegime,
-  ...(registration.approximateTaxPercent === undefined
-    ? {}
-    : { approximate_tax_percent: registration.approximateTaxPercent }),
+  approximate_tax_percent: registration.approximateTaxPercent,
   municipal_registration: {
     live: registration.municipalRegistration.live ?? null,
     test: registration.municipalRegistration.test ?? null,
@@ -126,4 +115,11 @@ const usage: Command = {
 
 const COLUMNS = ['accepted', 'issued', 'failed', 'canceled'] as const satisfies readonly (keyof UsageCounts)[];
 
-export const usageCommands: readonly Command[] = [usage];
+export const companyCommands: readonly Command[] = [
+  put,
+  show,
+  list,
+  switchCommand('enable'),
+  switchCommand('disable'),
+  usage,
+];

@@ -3,15 +3,13 @@ import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry
 import type { Instant } from '../../domain/shared/time.js';
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
-import type { ProgressStream } from '../progress.js';
 import type { Check, LogRecovery, Session } from '../session.js';
 
 /** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
 const SPAN = 50;
 
-const doctor = (stream: ProgressStream): Command => ({
+export const doctorCommand: Command = {
   name: 'doctor',
-  positionals: [],
   summary: 'check the installation; one line for each check, with what to do',
   options: {
     reconcile: {
@@ -25,7 +23,7 @@ const doctor = (stream: ProgressStream): Command => ({
     span: { type: 'string', help: `with --reconcile: unknown numbers in a row that end a series (default ${SPAN})` },
   },
   changes: true,
-  run: async ({ flags, actor, session }) => {
+  run: async ({ flags, actor, session, terminal }) => {
     const span = Number(textFlag(flags, 'span') ?? SPAN);
     if (!Number.isInteger(span) || span < 1 || span > 10_000)
       return badUsage('--span must be a number from 1 to 10000');
@@ -34,13 +32,13 @@ const doctor = (stream: ProgressStream): Command => ({
       return badUsage('--accept-unknown and --span go with --reconcile');
     const opened = await session();
     if (flags.reconcile === true) {
-      const onProgress = (text: string): void => void stream.write(`${text}\n`);
-      return report(logRecoveryChecks(await opened.recoverLog(actor, { acceptUnknown, span, onProgress })));
+      const options = { acceptUnknown, span, onProgress: terminal.err };
+      return report(logRecoveryChecks(await opened.recoverLog(actor, options)));
     }
     const checks = [...(await opened.checks(actor)), await apiCheck(opened)];
     return report([...checks, simulatorCheck(opened), ...(await certificateChecks(opened))]);
   },
-});
+};
 
 const report = (checks: readonly Check[]): Outcome => {
   const ok = checks.every((check) => check.ok);
@@ -51,11 +49,6 @@ const report = (checks: readonly Check[]): Outcome => {
   );
   return reported(ok, lines.join('\n'), { ok, checks });
 };
-
-/** `stream` receives the progress. */
-export const doctorCommandsTo = (stream: ProgressStream): readonly Command[] => [doctor(stream)];
-
-export const doctorCommands: readonly Command[] = doctorCommandsTo(process.stderr);
 
 /** Reported, because the switch may have been forgotten. */
 const apiCheck = async ({ readModel }: Session): Promise<Check> =>

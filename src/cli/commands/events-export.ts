@@ -7,14 +7,13 @@ import { exportEvents } from '../../app/audit/export-events.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
 import { badUsage, type Command, type Flags, refused, textFlag } from '../command.js';
 import { isWritable, manifestOf, writeExport } from '../export-file.js';
-import { readInstant } from '../flags.js';
-import { createProgress, type ProgressStream } from '../progress.js';
-import type { Session } from '../session.js';
+import { instantFlag } from '../flags.js';
+import { auditDeps, type Session } from '../session.js';
+import { type ShowProgress, withProgress } from '../terminal.js';
 
 /** Writes the file, then its manifest. A file without a manifest is an export that did not finish. */
-export const exportCommand = (stream: ProgressStream): Command => ({
+export const exportCommand: Command = {
   name: 'events export',
-  positionals: [],
   summary: 'the log as NDJSON with a signed manifest that is verified without the service',
   options: {
     out: { type: 'string', help: 'the file; gzipped when its name ends in .gz; required' },
@@ -24,7 +23,7 @@ export const exportCommand = (stream: ProgressStream): Command => ({
     reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
   },
   changes: true,
-  run: async ({ flags, actor, session }) => {
+  run: async ({ flags, actor, session, terminal }) => {
     const file = textFlag(flags, 'out');
     if (file === undefined) return badUsage('--out FILE is required');
     const filter = filterOf(flags);
@@ -35,12 +34,9 @@ export const exportCommand = (stream: ProgressStream): Command => ({
     }
     if (!(await isWritable(file))) return badUsage(`${file} cannot be written`);
     const reveal = flags.reveal === true;
-    if (reveal) {
-      const { store, clock } = opened;
-      const seen = { command: 'events export', subject: JSON.stringify(filter) };
-      await appendReveal(seen, { store, clock, actor: `support:${actor}` });
-    }
-    const head = await written(file, filter, reveal, opened, stream);
+    const seen = { command: 'events export', subject: JSON.stringify(filter) };
+    if (reveal) await appendReveal(seen, auditDeps(opened, actor));
+    const head = await withProgress(terminal, (progress) => written(file, filter, reveal, opened, progress));
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
     return {
       exit: 0,
@@ -51,23 +47,22 @@ export const exportCommand = (stream: ProgressStream): Command => ({
       },
     };
   },
-});
+};
 
 const written = async (
   file: string,
   filter: ExportFilter,
   reveal: boolean,
   { log, clock, exportSigner, sealingKeys }: Session,
-  stream: ProgressStream,
+  progress: ShowProgress,
 ): Promise<ManifestHead> => {
-  const progress = createProgress(stream);
   const exported = exportEvents(filter, {
     log,
-    onProgress: ({ events, share }) => progress.show('export', share, `${events} events`),
+    onProgress: ({ events, share }) => progress('export', share, `${events} events`),
     ...(reveal ? { reveal: (event) => revealEvent(event, sealingKeys) } : {}),
   });
   await rm(manifestOf(file), { force: true });
-  const { sha256, bytes } = await writeExport(file, exported.lines()).finally(() => progress.end());
+  const { sha256, bytes } = await writeExport(file, exported.lines());
   const { head: found, streams } = await exported.finish();
   const exported_at = clock.now();
   const public_key = await exportSigner.publicKey();
@@ -90,12 +85,9 @@ async function* pieces(texts: Iterable<string>): AsyncGenerator<string, void, vo
 
 const filterOf = (flags: Flags): ExportFilter | { problem: string } => {
   const company = textFlag(flags, 'company');
-  const { from: begin, to: end } = flags;
-  const from = typeof begin === 'string' ? readInstant(begin) : undefined;
-  const to = typeof end === 'string' ? readInstant(end) : undefined;
-  if ((begin !== undefined && from === undefined) || (end !== undefined && to === undefined)) {
-    return { problem: '--from and --to take an instant: 2026-11-21T12:00:00Z' };
-  }
+  const from = instantFlag(flags, 'from');
+  const to = instantFlag(flags, 'to');
+  if (from === 'bad' || to === 'bad') return { problem: '--from and --to take an instant: 2026-11-21T12:00:00Z' };
   return {
     ...(company === undefined ? {} : { company }),
     ...(from === undefined ? {} : { from }),

@@ -9,21 +9,20 @@ import type { StreamName } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
-import { readInstant, wholeFlag } from '../flags.js';
-import type { ProgressStream } from '../progress.js';
+import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
 import { lineOf } from '../text.js';
 import { exportCommand } from './events-export.js';
 
-const SEARCH_PAGE = '100';
+const SEARCH_PAGE = 100;
 const LARGEST_PAGE = 10_000;
 
 type Search = {
-  type?: string;
-  company?: string;
-  since?: Instant;
-  until?: Instant;
-  actor?: string;
+  type: string | undefined;
+  company: string | undefined;
+  since: Instant | undefined;
+  until: Instant | undefined;
+  actor: string | undefined;
   limit: number;
   after: LogPosition | null;
 };
@@ -31,7 +30,6 @@ type Search = {
 /** Searches in order of the log, from an anchor before `--since`. `next` of a page is `--after` of the following page. */
 const searchCommand: Command = {
   name: 'events search',
-  positionals: [],
   summary: 'events by type, company, time and actor, in order of the log',
   options: {
     type: { type: 'string', help: 'an event type, e.g. Authorized' },
@@ -61,7 +59,7 @@ const searchCommand: Command = {
     const next = found.length > search.limit ? shown[shown.length - 1]?.position : undefined;
     const lines = [...shown.map(lineOf), ...(next === undefined ? [] : [`more: --after ${next}`])];
     const text = lines.length === 0 ? 'no such event' : lines.join('\n');
-    return done(text, { events: shown.map(describeEvent), ...(next === undefined ? {} : { next: String(next) }) });
+    return done(text, { events: shown.map(describeEvent), next: next?.toString() });
   },
 };
 
@@ -75,10 +73,10 @@ const matches = ({ type, metadata }: RecordedEvent, search: Search): boolean => 
 
 const searchOf = (flags: Flags): Search | { problem: string } => {
   const [type, company, actor] = [textFlag(flags, 'type'), textFlag(flags, 'company'), textFlag(flags, 'by')];
-  const limit = wholeFlag(textFlag(flags, 'limit') ?? SEARCH_PAGE);
+  const limit = wholeFlag(flags, 'limit', SEARCH_PAGE);
   const after = textFlag(flags, 'after');
-  const since = momentOf(flags, 'since');
-  const until = momentOf(flags, 'until');
+  const since = instantFlag(flags, 'since');
+  const until = instantFlag(flags, 'until');
   if (type !== undefined && !eventTypeDefinitions.has(type)) return { problem: `there is no event type ${type}` };
   if (limit === undefined || limit < 1 || limit > LARGEST_PAGE) {
     return { problem: `--limit takes a whole number from 1 to ${LARGEST_PAGE}` };
@@ -86,26 +84,14 @@ const searchOf = (flags: Flags): Search | { problem: string } => {
   if (after !== undefined && !isPosition(after)) return { problem: '--after takes a position' };
   if (since === 'bad' || until === 'bad')
     return { problem: '--since and --until take an instant: 2026-11-21T12:00:00Z' };
-  return {
-    limit,
-    after: after === undefined ? null : (BigInt(after) as LogPosition),
-    ...(type === undefined ? {} : { type }),
-    ...(company === undefined ? {} : { company }),
-    ...(actor === undefined ? {} : { actor }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  };
+  const position = after === undefined ? null : (BigInt(after) as LogPosition);
+  return { limit, after: position, type, company, actor, since, until };
 };
 
 /** Engines store positions as signed 64-bit numbers. */
 const LAST_POSITION = 2n ** 63n - 1n;
 
 const isPosition = (text: string): boolean => /^\d{1,20}$/.test(text) && BigInt(text) <= LAST_POSITION;
-
-const momentOf = (flags: Flags, name: string): Instant | undefined | 'bad' => {
-  const text = textFlag(flags, name);
-  return text === undefined ? undefined : (readInstant(text) ?? 'bad');
-};
 
 const PAGE = 500;
 
@@ -123,21 +109,18 @@ const show: Command = {
   },
   changes: true,
   run: async ({ positionals: [wanted = ''], flags, actor, session }) => {
-    const from = wholeFlag(typeof flags.from === 'string' ? flags.from : '0');
-    const limit = wholeFlag(textFlag(flags, 'limit') ?? String(Number.MAX_SAFE_INTEGER));
+    const from = wholeFlag(flags, 'from', 0);
+    const limit = wholeFlag(flags, 'limit', Number.MAX_SAFE_INTEGER);
     if (from === undefined || from > LAST_REVISION || limit === undefined)
       return badUsage('--from and --limit take whole numbers');
     const opened = await session();
     const stream = await findStream(wanted, opened);
     const events = stream === undefined ? [] : await readWhole(stream, opened, from, limit);
     if (stream === undefined || events.length === 0) return refused(`nothing is recorded for ${wanted}`);
-    if (flags.reveal === true) {
-      await appendReveal({ command: 'events show', subject: stream }, auditDeps(opened, actor));
-    }
+    const reveal = flags.reveal === true;
+    if (reveal) await appendReveal({ command: 'events show', subject: stream }, auditDeps(opened, actor));
     const shown = await Promise.all(
-      events.map((event) =>
-        flags.reveal === true ? revealEvent(event, opened.sealingKeys) : Promise.resolve(describeEvent(event)),
-      ),
+      events.map((event) => (reveal ? revealEvent(event, opened.sealingKeys) : describeEvent(event))),
     );
     const last = events[events.length - 1];
     const more = last !== undefined && events.length === limit ? { next: last.revision + 1 } : {};
@@ -145,19 +128,12 @@ const show: Command = {
   },
 };
 
-type EventOutputs = {
-  /** Where `tail` writes events as they arrive. */
-  out: ProgressStream;
-  progress: ProgressStream;
-  /** Returns a signal that ends `tail --follow`. */
-  untilStopped(): AbortSignal;
-};
-
-export const eventCommandsOn = (outputs: EventOutputs): readonly Command[] => [
+/** `untilStopped` returns a signal that ends `tail --follow`. */
+export const eventCommandsUntil = (untilStopped: () => AbortSignal): readonly Command[] => [
   show,
-  tailCommand(outputs),
+  tailCommand(untilStopped),
   searchCommand,
-  exportCommand(outputs.progress),
+  exportCommand,
 ];
 
 export const readWhole = async (
@@ -183,29 +159,26 @@ const linesOf = ({ revision, at, type, meta, revealed }: ShownEvent): readonly s
   ...(revealed === undefined ? [] : [`      ${JSON.stringify(revealed)}`]),
 ];
 
-const LAST = '20';
-
-type Outputs = { out: ProgressStream; untilStopped(): AbortSignal };
+const LAST = 20;
 
 /** With `--follow` each event is written as it arrives, with `--json` as one document a line. */
-const tailCommand = ({ out, untilStopped }: Outputs): Command => ({
+const tailCommand = (untilStopped: () => AbortSignal): Command => ({
   name: 'events tail',
-  positionals: [],
   summary: 'the last events of the log; --follow then shows new ones as they come',
   options: {
     follow: { type: 'boolean', help: 'continue until Ctrl-C; with --json one event a line' },
     limit: { type: 'string', help: `how many of the last events (default ${LAST})` },
   },
   changes: false,
-  run: async ({ flags, session }) => {
-    const limit = wholeFlag(textFlag(flags, 'limit') ?? LAST);
-    if (limit === undefined || limit > 10_000) return badUsage('--limit takes a whole number up to 10000');
+  run: async ({ flags, session, terminal }) => {
+    const limit = wholeFlag(flags, 'limit', LAST);
+    if (limit === undefined || limit > LARGEST_PAGE) return badUsage('--limit takes a whole number up to 10000');
     const { log } = await session();
     const last = await log.readLast({ prefixes: ALL_STREAMS, limit });
     if (flags.follow !== true) return done(last.map(lineOf).join('\n'), { events: last.map(describeEvent) });
     const write = (events: readonly RecordedEvent[]): void => {
       for (const event of events)
-        out.write(`${flags.json === true ? JSON.stringify(describeEvent(event)) : lineOf(event)}\n`);
+        terminal.out(flags.json === true ? JSON.stringify(describeEvent(event)) : lineOf(event));
     };
     write(last);
     const after = last[last.length - 1]?.position ?? (await log.head());
@@ -214,14 +187,10 @@ const tailCommand = ({ out, untilStopped }: Outputs): Command => ({
   },
 });
 
-export const eventCommands: readonly Command[] = eventCommandsOn({
-  out: process.stdout,
-  progress: process.stderr,
-  untilStopped: () => {
-    const stop = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-    // The reader of the output may close the pipe (`nfse events tail --follow | head`).
-    process.stdout.once('error', () => stop.abort());
-    return stop.signal;
-  },
+export const eventCommands: readonly Command[] = eventCommandsUntil(() => {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  // The reader of the output may close the pipe (`nfse events tail --follow | head`).
+  process.stdout.once('error', () => stop.abort());
+  return stop.signal;
 });

@@ -2,14 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { importInvoices } from '../../app/operator/import/import-invoices.js';
 import type { NoteFiles } from '../../app/operator/import/import-line.js';
-import type { SettleAs, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
-import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
+import { type SettleAs, type SettleResult, settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
 import { shortActor, type TimelineEntry, timelineEntries } from '../../app/operator/support/invoice-case.js';
 import {
   findStream,
   kindOf,
   SEARCH_KINDS,
-  type SearchQuery,
   type SearchResult,
   searchInvoices,
 } from '../../app/operator/support/search.js';
@@ -21,7 +19,6 @@ import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag, withProblems } from '../command.js';
-import type { ProgressStream } from '../progress.js';
 import type { Session } from '../session.js';
 import { readWhole } from './events.js';
 
@@ -29,15 +26,12 @@ const timeline: Command = {
   name: 'invoice timeline',
   positionals: ['ID'],
   summary: 'the story of one invoice: what, when, who, evidence',
-  options: {},
   changes: false,
   run: async ({ positionals: [id = ''], session }) => {
     const story = await timelineOf(id, await session());
     return story === undefined ? refused(`no invoice ${id}`) : done(renderTimeline(story), { id, timeline: story });
   },
 };
-
-export const invoiceCommands: readonly Command[] = [timeline];
 
 /** Undefined when no company has an invoice with this id. */
 export const timelineOf = async (id: string, session: Session): Promise<readonly TimelineEntry[] | undefined> => {
@@ -70,16 +64,15 @@ const search: Command = {
     if (kind === undefined) return badUsage(`--by must be one of ${SEARCH_KINDS.join(', ')}`);
     const before = readCursor(textFlag(flags, 'before'));
     if (before === 'unreadable') return badUsage('--before takes the "next" of the search before');
-    const companyId = textFlag(flags, 'company');
-    const opened = await session();
-    const query: SearchQuery = {
-      text,
-      kind,
-      ...(companyId === undefined ? {} : { companyId }),
-      ...(before === undefined ? {} : { before }),
-    };
-    const result = await searchInvoices(query, opened, { command: 'invoice search', actor: `support:${actor}` });
-    return done(textOf(result), { invoices: result.found.map(jsonOf), looked_at: result.lookedAt, ...nextOf(result) });
+    const query = { text, kind, companyId: textFlag(flags, 'company'), before };
+    const searcher = { command: 'invoice search', actor: `support:${actor}` } as const;
+    const result = await searchInvoices(query, await session(), searcher);
+    const { found, lookedAt, next } = result;
+    return done(textOf(result), {
+      invoices: found.map(jsonOf),
+      looked_at: lookedAt,
+      next: next && cursorText(next),
+    });
   },
 };
 
@@ -88,9 +81,7 @@ const LISTED = 100;
 
 const indeterminate: Command = {
   name: 'invoice indeterminate',
-  positionals: [],
   summary: 'invoices that wait for support, oldest first',
-  options: {},
   changes: false,
   run: async ({ session }) => {
     const { supportReads, clock } = await session();
@@ -100,8 +91,6 @@ const indeterminate: Command = {
     return done(text, { count, invoices: oldest.map(jsonOf) });
   },
 };
-
-export const invoiceSearchCommands: readonly Command[] = [search, indeterminate];
 
 const hoursSince = (at: Instant, now: Instant): number => Math.floor((epochMs(now) - epochMs(at)) / 3_600_000);
 
@@ -113,8 +102,6 @@ const readCursor = (text: string | undefined): SupportCursor | undefined | 'unre
   const isGood = more.length === 0 && !Number.isNaN(Date.parse(createdAt)) && parseInvoiceStream(stream) !== undefined;
   return isGood ? { createdAt, stream } : 'unreadable';
 };
-
-const nextOf = ({ next }: SearchResult) => (next === undefined ? {} : { next: cursorText(next) });
 
 const textOf = ({ found, lookedAt, next }: SearchResult): string =>
   [
@@ -147,14 +134,7 @@ const ENDS: readonly SettleAs[] = ['issued', 'failed', 'canceled'];
 /** Look-ups that prove an absence; a third is never needed. The bound ends the wait when the clock does not move. */
 const LOOKS = 3;
 
-/** Waits until the instant has passed on the session's clock; tests move the clock instead. */
-type WaitUntil = (at: Instant, now: Instant) => Promise<void>;
-
-const waitUntil: WaitUntil = async (at, now) => {
-  await pause(Math.max(0, epochMs(at) - epochMs(now)) + 50);
-};
-
-const resolveCommand = (stream: ProgressStream, wait: WaitUntil): Command => ({
+const resolveCommand: Command = {
   name: 'invoice resolve',
   positionals: ['ID'],
   summary: 'settle an indeterminate invoice or a failed cancellation, by what the authorizer holds',
@@ -165,7 +145,7 @@ const resolveCommand = (stream: ProgressStream, wait: WaitUntil): Command => ({
     'no-wait': { type: 'boolean', help: 'with --as failed: do not wait for the second of the two look-ups' },
   },
   changes: true,
-  run: async ({ positionals: [id = ''], flags, actor, session }) => {
+  run: async ({ positionals: [id = ''], flags, actor, session, terminal }) => {
     const as = ENDS.find((end) => end === textFlag(flags, 'as'));
     if (as === undefined) return badUsage(`--as must be one of ${ENDS.join(', ')}`);
     const evidence = textFlag(flags, 'evidence')?.trim() ?? '';
@@ -181,15 +161,13 @@ const resolveCommand = (stream: ProgressStream, wait: WaitUntil): Command => ({
     for (let look = 1; ; look += 1) {
       const result = await settleInvoice(command, deps);
       if (result.kind !== 'ask_again' || flags['no-wait'] === true || look === LOOKS) return outcome(id, as, result);
-      stream.write(`${result.detail} at ${result.at}\n`);
-      await wait(result.at, opened.clock.now());
+      terminal.err(`${result.detail} at ${result.at}`);
+      await pause(Math.max(0, epochMs(result.at) - epochMs(opened.clock.now())) + 50);
     }
   },
-});
+};
 
-export const resolveCommands = (stream: ProgressStream, wait: WaitUntil = waitUntil): readonly Command[] => [
-  resolveCommand(stream, wait),
-];
+export const invoiceCommands: readonly Command[] = [timeline, search, indeterminate, resolveCommand];
 
 const outcome = (id: string, as: SettleAs, result: SettleResult): Outcome => {
   switch (result.kind) {
@@ -204,28 +182,24 @@ const outcome = (id: string, as: SettleAs, result: SettleResult): Outcome => {
   }
 };
 
-/** `invoice import`. XML files are named relative to the folder of the imported file. */
-export const importCommands = (readNote: NoteFiles['readNote']): readonly Command[] => [
-  {
-    name: 'invoice import',
-    positionals: ['FILE.ndjson'],
-    summary: 'take over invoices made elsewhere, one JSON object a line, all or nothing',
-    options: {},
-    changes: true,
-    run: async ({ positionals: [file = ''], actor, session }) => {
-      const text = await readFile(file, 'utf8').catch(() => undefined);
-      if (text === undefined) return badUsage(`${file} cannot be read`);
-      const opened = await session();
-      const result = await importInvoices(text, {
-        ...opened.companyDeps(actor),
-        readModel: opened.readModel,
-        testRetentionSeconds: opened.testRetentionSeconds,
-        readXml: (name) => readFile(resolve(dirname(file), name)).catch(() => undefined),
-        readNote,
-      });
-      if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);
-      const { imported, already } = result;
-      return done(`${imported} invoices imported, ${already} were there already`, { imported, already });
-    },
+/** XML files are named relative to the folder of the imported file. */
+export const importCommand = (readNote: NoteFiles['readNote']): Command => ({
+  name: 'invoice import',
+  positionals: ['FILE.ndjson'],
+  summary: 'take over invoices made elsewhere, one JSON object a line, all or nothing',
+  changes: true,
+  run: async ({ positionals: [file = ''], actor, session }) => {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text === undefined) return badUsage(`${file} cannot be read`);
+    const opened = await session();
+    const result = await importInvoices(text, {
+      ...opened.companyDeps(actor),
+      readModel: opened.readModel,
+      testRetentionSeconds: opened.testRetentionSeconds,
+      readXml: (name) => readFile(resolve(dirname(file), name)).catch(() => undefined),
+      readNote,
+    });
+    if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);
+    return done(`${result.imported} invoices imported, ${result.already} were there already`, result);
   },
-];
+});

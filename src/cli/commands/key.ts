@@ -30,7 +30,6 @@ const list: Command = {
   name: 'key list',
   positionals: ['CNPJ'],
   summary: 'the API keys of a company, without their secrets',
-  options: {},
   changes: false,
   run: async ({ positionals: [cnpj = ''], session }) => {
     const { readModel, keyUses } = await session();
@@ -60,7 +59,6 @@ const revoke: Command = {
   name: 'key revoke',
   positionals: ['ID'],
   summary: 'stop an API key; it is refused within 2 s',
-  options: {},
   changes: true,
   run: async ({ positionals: [keyId = ''], actor, session }) => {
     const opened = await session();

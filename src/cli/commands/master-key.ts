@@ -1,13 +1,11 @@
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
-import { createProgress, type ProgressStream } from '../progress.js';
 import type { MasterKeyGeneration } from '../session.js';
+import { withProgress } from '../terminal.js';
 
 const status: Command = {
   name: 'master-key status',
-  positionals: [],
   summary: 'the generations of the master key and their state',
-  options: {},
   changes: false,
   run: async ({ session }) => {
     const generations = await (await session()).masterKey.status();
@@ -15,18 +13,15 @@ const status: Command = {
   },
 };
 
-const rotate = (stream: ProgressStream): Command => ({
+const rotate: Command = {
   name: 'master-key rotate',
-  positionals: [],
   summary: 'seal with the newest generation of the key file from now on, and seal certificates again with it',
-  options: {},
   changes: true,
-  run: async ({ actor, session }) => {
+  run: async ({ actor, session, terminal }) => {
     const { masterKey } = await session();
-    const progress = createProgress(stream);
-    const result = await masterKey
-      .rotate(actor, ({ done: rows, of }) => progress.show('sealing again', rows / of, `${rows} of ${of}`))
-      .finally(() => progress.end());
+    const result = await withProgress(terminal, (progress) =>
+      masterKey.rotate(actor, ({ done: rows, of }) => progress('sealing again', rows / of, `${rows} of ${of}`)),
+    );
     if ('refused' in result) return refused(result.refused);
     const { generation, resealed } = result.done;
     return done(
@@ -34,10 +29,10 @@ const rotate = (stream: ProgressStream): Command => ({
       { actor, ...result.done },
     );
   },
-});
+};
 
 /** Commands that need the service's engines. `master-key add` only needs the key file and is separate. */
-export const masterKeyCommands = (stream: ProgressStream): readonly Command[] => [status, rotate(stream)];
+export const masterKeyCommands: readonly Command[] = [status, rotate];
 
 const WORDS: Record<MasterKeyGeneration['state'], string> = {
   sealing: 'seals',
@@ -47,29 +42,21 @@ const WORDS: Record<MasterKeyGeneration['state'], string> = {
   given_up: 'given up: what it sealed stays closed',
 };
 
-const lineOf = ({
-  generation,
-  keyId,
-  state,
-  certificates,
-  dayKeys,
-  activatedAt,
-  ...rest
-}: MasterKeyGeneration): string =>
+const lineOf = (one: MasterKeyGeneration): string =>
   [
-    `${generation.padEnd(4)} ${keyId}  ${WORDS[state]}`,
-    `${counted(certificates, 'certificate')} and ${counted(dayKeys, 'day key')} are under it`,
-    ...(activatedAt === undefined ? [] : [`since ${activatedAt}`]),
-    ...(rest.givenUpAt === undefined ? [] : [`until ${rest.givenUpAt}`]),
+    `${one.generation.padEnd(4)} ${one.keyId}  ${WORDS[one.state]}`,
+    `${counted(one.certificates, 'certificate')} and ${counted(one.dayKeys, 'day key')} are under it`,
+    ...(one.activatedAt === undefined ? [] : [`since ${one.activatedAt}`]),
+    ...(one.givenUpAt === undefined ? [] : [`until ${one.givenUpAt}`]),
   ].join('; ');
 
 const jsonOf = ({ keyId, dayKeys, activatedAt, activatedBy, givenUpAt, ...rest }: MasterKeyGeneration) => ({
   ...rest,
   key_id: keyId,
   day_keys: dayKeys,
-  ...(activatedAt === undefined ? {} : { activated_at: activatedAt }),
-  ...(activatedBy === undefined ? {} : { activated_by: activatedBy }),
-  ...(givenUpAt === undefined ? {} : { given_up_at: givenUpAt }),
+  activated_at: activatedAt,
+  activated_by: activatedBy,
+  given_up_at: givenUpAt,
 });
 
 /** What was removed from the vault with the generation, by name, or one line why nothing was done. */
@@ -88,7 +75,7 @@ type GivenUp =
 /** Needs no session: the engines do not open while a generation is missing. */
 export type GiveUp = (generation: string, why: { actor: string; reason: string }) => Promise<GivenUp>;
 
-const giveUpCommand = (giveUp: GiveUp): Command => ({
+export const giveUpCommand = (giveUp: GiveUp): Command => ({
   name: 'master-key give-up',
   positionals: ['GENERATION'],
   summary: 'a generation is lost and no copy is left: remove what only it opened, and start without it',
@@ -108,8 +95,6 @@ const giveUpCommand = (giveUp: GiveUp): Command => ({
     return 'refused' in result ? refused(result.refused) : givenUpOutcome(result.done, actor);
   },
 });
-
-export const giveUpCommands = (giveUp: GiveUp): readonly Command[] => [giveUpCommand(giveUp)];
 
 const givenUpOutcome = (
   { generation, sealing, certificates, dayKeys, signingKeys }: Extract<GivenUp, { done: unknown }>['done'],

@@ -37,7 +37,6 @@ const show = (find: FindMunicipality): Command => ({
   name: 'municipality show',
   positionals: ['IBGE'],
   summary: 'what a municipality demands of an invoice, and what the national system answered, with its age',
-  options: {},
   changes: false,
   run: async ({ positionals: [ibge = ''], session }) => {
     const found = find(ibge);

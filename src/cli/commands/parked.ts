@@ -8,9 +8,7 @@ import { auditDeps } from '../session.js';
 
 const list: Command = {
   name: 'parked list',
-  positionals: [],
   summary: 'work that failed too often and waits for a person; its invoices still end by their time limits',
-  options: {},
   changes: false,
   run: async ({ session }) => {
     const parked = await (await session()).queue.parked();

@@ -1,14 +1,13 @@
 import { readDocument } from '../../app/operator/privacy/document.js';
-import type { InvoiceHoldings } from '../../app/operator/privacy/report.js';
-import { type PrivacyReport, reportOn } from '../../app/operator/privacy/report.js';
+import { type InvoiceHoldings, type PrivacyReport, reportOn } from '../../app/operator/privacy/report.js';
 import { counted } from '../../lib/counted.js';
-import { badUsage, type Command, done, textFlag } from '../command.js';
+import { badUsage, type Command, done } from '../command.js';
 import { wholeFlag } from '../flags.js';
-import { createProgress, type ProgressStream } from '../progress.js';
+import { withProgress } from '../terminal.js';
 
-const LISTED = '1000';
+const LISTED = 1000;
 
-const report = (stream: ProgressStream): Command => ({
+export const privacyCommand: Command = {
   name: 'privacy report',
   positionals: ['DOCUMENT'],
   summary: 'where a CPF, CNPJ or NIF is stored, why and until when; this is recorded with the actor',
@@ -16,23 +15,22 @@ const report = (stream: ProgressStream): Command => ({
     limit: { type: 'string', help: `how many invoices to list at most (default ${LISTED}); all are counted` },
   },
   changes: true,
-  run: async ({ positionals: [typed = ''], flags, actor, session }) => {
+  run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
     const document = readDocument(typed);
     if (document === undefined) return badUsage('DOCUMENT is a CPF, a CNPJ or a foreign NIF');
-    const limit = wholeFlag(textFlag(flags, 'limit') ?? LISTED);
+    const limit = wholeFlag(flags, 'limit', LISTED);
     if (limit === undefined) return badUsage('--limit takes a whole number');
     const opened = await session();
-    const progress = createProgress(stream);
-    const found = await reportOn(document, limit, {
-      ...opened,
-      actor: `support:${actor}`,
-      onProgress: ({ events, share }) => progress.show('privacy', share, `${events} events`),
-    }).finally(() => progress.end());
+    const found = await withProgress(terminal, (progress) =>
+      reportOn(document, limit, {
+        ...opened,
+        actor: `support:${actor}`,
+        onProgress: ({ events, share }) => progress('privacy', share, `${events} events`),
+      }),
+    );
     return done(textOf(found), jsonOf(found));
   },
-});
-
-export const privacyCommands = (stream: ProgressStream): readonly Command[] => [report(stream)];
+};
 
 const textOf = (found: PrivacyReport): string => {
   const { document, totals, invoices, registry, companies, unreadable } = found;

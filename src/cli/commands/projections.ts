@@ -1,14 +1,12 @@
 import { appendSupportAct } from '../../app/audit/audit-trail.js';
-import type { ProjectionStatus } from '../../ports/projection-status.js';
+import type { BuildingStatus, ProjectionStatus } from '../../ports/projection-status.js';
 import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
-import { createProgress, type ProgressStream } from '../progress.js';
 import { auditDeps, type ProjectionOperations, type RebuildResult } from '../session.js';
+import { type Terminal, withProgress } from '../terminal.js';
 
 const status: Command = {
   name: 'projections status',
-  positionals: [],
   summary: 'version, generation and lag of each projection, and what is being rebuilt',
-  options: {},
   changes: false,
   run: async ({ session }) => {
     const all = await (await session(ANY_LOG)).projections.status();
@@ -16,13 +14,13 @@ const status: Command = {
   },
 };
 
-const rebuild = (stream: ProgressStream): Command => ({
+const rebuild: Command = {
   name: 'projections rebuild',
   positionals: ['[NAME]'],
   summary: 'build a projection again beside the one that is read, then swap; the service keeps running',
   options: { all: { type: 'boolean', help: 'every projection, one after the other' } },
   changes: true,
-  run: async ({ positionals: [name], flags, actor, session }) => {
+  run: async ({ positionals: [name], flags, actor, session, terminal }) => {
     if ((name === undefined) === (flags.all !== true)) return badUsage('nfse projections rebuild NAME, or --all');
     const opened = await session(ANY_LOG);
     const { projections } = opened;
@@ -31,32 +29,26 @@ const rebuild = (stream: ProgressStream): Command => ({
     const deps = auditDeps(opened, actor);
     for (const one of name === undefined ? projections.names : [name]) {
       await appendSupportAct({ rebuild: one }, deps);
-      results.push(await shown(stream, (onProgress) => projections.rebuild(one, onProgress)));
+      results.push(await shown(terminal, (onProgress) => projections.rebuild(one, onProgress)));
     }
     return outcomeOf('rebuilt', actor, results);
   },
-});
+};
 
-const rollback = (stream: ProgressStream): Command => ({
+const rollback: Command = {
   name: 'projections rollback',
   positionals: ['NAME'],
   summary: 'go back to the generation before the live one, brought up to date first',
-  options: {},
   changes: true,
-  run: async ({ positionals: [name = ''], actor, session }) => {
+  run: async ({ positionals: [name = ''], actor, session, terminal }) => {
     const { projections } = await session();
     if (!projections.names.includes(name)) return unknown(name, projections);
-    return outcomeOf('rolled_back', actor, [
-      await shown(stream, (onProgress) => projections.rollback(name, onProgress)),
-    ]);
+    const result = await shown(terminal, (onProgress) => projections.rollback(name, onProgress));
+    return outcomeOf('rolled_back', actor, [result]);
   },
-});
+};
 
-export const projectionCommands = (stream: ProgressStream): readonly Command[] => [
-  status,
-  rebuild(stream),
-  rollback(stream),
-];
+export const projectionCommands: readonly Command[] = [status, rebuild, rollback];
 
 /** A rebuild repairs rows of another log, and the status shows its progress. */
 const ANY_LOG = { readModelOfAnyLog: true } as const;
@@ -64,19 +56,15 @@ const ANY_LOG = { readModelOfAnyLog: true } as const;
 const unknown = (name: string, { names }: ProjectionOperations): Outcome =>
   refused(`there is no projection ${name}: ${names.join(', ')}`);
 
-const shown = async (
-  stream: ProgressStream,
+const shown = (
+  terminal: Terminal,
   work: (onProgress: Parameters<ProjectionOperations['rebuild']>[1]) => Promise<RebuildResult>,
-): Promise<RebuildResult> => {
-  const progress = createProgress(stream);
-  try {
-    const result = await work(({ name, share, events }) => progress.show(name, share, `${events} events`));
-    if ('done' in result) progress.show(result.done.name, 1, `${result.done.events} events`);
+): Promise<RebuildResult> =>
+  withProgress(terminal, async (progress) => {
+    const result = await work(({ name, share, events }) => progress(name, share, `${events} events`));
+    if ('done' in result) progress(result.done.name, 1, `${result.done.events} events`);
     return result;
-  } finally {
-    progress.end();
-  }
-};
+  });
 
 /** Successful projections are reported also when others failed. */
 const outcomeOf = (what: 'rebuilt' | 'rolled_back', actor: string, results: readonly RebuildResult[]): Outcome => {
@@ -85,7 +73,7 @@ const outcomeOf = (what: 'rebuilt' | 'rolled_back', actor: string, results: read
   const json = {
     actor,
     [what]: good.map(({ position, ...rest }) => ({ ...rest, position: textOf(position) })),
-    ...(bad.length === 0 ? {} : { error: bad.join('; ') }),
+    error: bad.length === 0 ? undefined : bad.join('; '),
   };
   const lines = good.map(
     ({ name, version, generation, events }) =>
@@ -99,18 +87,17 @@ const textOf = (position: bigint | null): string | null => (position === null ? 
 const lineOf = ({ name, version, generation, position, lagSeconds, rebuilding, previous }: ProjectionStatus): string =>
   [
     `${name.padEnd(16)} v${version} generation ${generation} at ${textOf(position) ?? 'the beginning'}, ${Math.round(lagSeconds)} s behind`,
-    ...(rebuilding === undefined
-      ? []
-      : [
-          `rebuilding v${rebuilding.version} generation ${rebuilding.generation}: ${Math.floor(rebuilding.progress * 100)} %${rebuilding.running ? '' : ', interrupted'}`,
-        ]),
+    ...(rebuilding === undefined ? [] : [buildingText(rebuilding)]),
     ...(previous === undefined ? [] : [`rollback to v${previous.version} generation ${previous.generation}`]),
   ].join('; ');
+
+const buildingText = ({ version, generation, progress, running }: BuildingStatus): string =>
+  `rebuilding v${version} generation ${generation}: ${Math.floor(progress * 100)} %${running ? '' : ', interrupted'}`;
 
 /** One entry of `projections status --json`. */
 const jsonOf = ({ lagSeconds, position, rebuilding, ...rest }: ProjectionStatus) => ({
   ...rest,
   position: textOf(position),
   lag_s: lagSeconds,
-  ...(rebuilding === undefined ? {} : { rebuilding: { ...rebuilding, position: textOf(rebuilding.position) } }),
+  rebuilding: rebuilding && { ...rebuilding, position: textOf(rebuilding.position) },
 });

@@ -9,13 +9,12 @@ import { badUsage, type Command, done, withProblems } from '../command.js';
 import { readJsonFile } from '../flags.js';
 
 /** The shipped catalogue and the list of its CNAEs. */
-type ShippedCatalogue = Catalogue & { cnaes: readonly string[] };
+type ShippedCatalogue = Catalogue & { cnaes(): readonly string[] };
 
 const importCommand = (shipped: ShippedCatalogue): Command => ({
   name: 'catalog import',
   positionals: ['FILE.tsv'],
   summary: 'replace the activity lines of the CNAEs in the file, all or nothing',
-  options: {},
   changes: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
     const text = await readFile(file, 'utf8').catch(() => undefined);
@@ -26,20 +25,14 @@ const importCommand = (shipped: ShippedCatalogue): Command => ({
     const lines = [...parsed.lines.values()].flat().length;
     return done(
       `${counted(lines, 'line')} of ${counted(parsed.lines.size, 'CNAE')} on record, ${counted(changed, 'CNAE')} changed`,
-      {
-        cnaes: parsed.lines.size,
-        lines,
-        changed,
-      },
+      { cnaes: parsed.lines.size, lines, changed },
     );
   },
 });
 
 const exportCommand = (shipped: ShippedCatalogue): Command => ({
   name: 'catalog export',
-  positionals: [],
   summary: 'the shipped activity lines under the imported ones, tab-separated',
-  options: {},
   changes: false,
   run: async ({ session }) => {
     const lines = allLines(shipped, await (await session()).readModel.catalogLines('all'));
@@ -53,7 +46,7 @@ export const catalogCommands = (shipped: ShippedCatalogue): readonly Command[] =
 ];
 
 const allLines = (shipped: ShippedCatalogue, imported: ImportedLines): readonly OperatorLine[] =>
-  [...new Set([...shipped.cnaes, ...imported.keys()])]
+  [...new Set([...shipped.cnaes(), ...imported.keys()])]
     .sort()
     .flatMap((cnae) => imported.get(cnae) ?? shipped.linesOf(cnae))
     // A CNAE without a published service is shipped without a code; such a line needs no review and cannot be imported.
@@ -66,15 +59,14 @@ const describe = (line: OperatorLine) => ({
   description: line.description,
   is_default: line.isDefault,
   is_blocked: line.isBlocked,
-  ...(line.municipalCode === undefined ? {} : { municipal_code: line.municipalCode }),
-  ...(line.incidence === undefined ? {} : { incidence: line.incidence }),
+  municipal_code: line.municipalCode,
+  incidence: line.incidence,
 });
 
-const put: Command = {
+export const registryCommand: Command = {
   name: 'registry put',
   positionals: ['FILE.json'],
   summary: 'record names of the local tax registry: one entry or a list',
-  options: {},
   changes: true,
   run: async ({ positionals: [file = ''], actor, session }) => {
     const json = await readJsonFile(file);
@@ -88,5 +80,3 @@ const put: Command = {
     });
   },
 };
-
-export const registryCommands: readonly Command[] = [put];

@@ -18,7 +18,6 @@ const OUT = 'out';
 
 export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
   name: 'demo',
-  positionals: [],
   summary: 'watch one invoice go the whole way, in a throwaway data folder',
   options: {
     'lost-answer': { type: 'boolean', help: "lose the authorizer's answer to the send, and watch the recovery" },

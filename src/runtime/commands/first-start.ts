@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import {
-  appendCertificate,
   createKey,
   loadCompany,
   type NewApiKey,
+  putCertificate,
   putCompanyFile,
   setCompanyEnabled,
 } from '../../app/operator/company/company-commands.js';
@@ -60,13 +59,8 @@ export const makeDemoCompany = async (
   const deps = session.companyDeps('first-start');
   const { cnpj } = registration;
   doneOrThrow(await putCompanyFile(registration, deps));
-  const certificate = {
-    ...(await session.issueDemoCertificate(cnpj, registration.legalName)),
-    certificateId: randomUUID(),
-  };
-  await session.vault.put(cnpj, certificate);
-  const { certificateId, notBefore, notAfter, fingerprint } = certificate;
-  doneOrThrow(await appendCertificate(cnpj, { certificateId, notBefore, notAfter, fingerprint }, deps));
+  const certificate = await session.issueDemoCertificate(cnpj, registration.legalName);
+  doneOrThrow(await putCertificate(cnpj, certificate, session.vault, deps));
   const keys: NewApiKey[] = [];
   for (const mode of modes) keys.push(doneOrThrow(await createKey(cnpj, mode, ['nfse:read', 'nfse:write'], deps)));
   doneOrThrow(await setCompanyEnabled(cnpj, true, deps));

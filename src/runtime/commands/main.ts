@@ -2,19 +2,19 @@ import { readNote } from '../../adapters/authorizer/documents.js';
 import type { Command } from '../../cli/command.js';
 import { apiCommands } from '../../cli/commands/api.js';
 import { auditCommands } from '../../cli/commands/audit.js';
-import { backupCommands, restoreCommands } from '../../cli/commands/backup.js';
+import { backupCommand, restoreCommand } from '../../cli/commands/backup.js';
 import { certificateCommands } from '../../cli/commands/certificate.js';
-import { companyCommands, usageCommands } from '../../cli/commands/company.js';
-import { doctorCommands } from '../../cli/commands/doctor.js';
+import { companyCommands } from '../../cli/commands/company.js';
+import { doctorCommand } from '../../cli/commands/doctor.js';
 import { eventCommands } from '../../cli/commands/events.js';
-import { importCommands, invoiceCommands, invoiceSearchCommands, resolveCommands } from '../../cli/commands/invoice.js';
+import { importCommand, invoiceCommands } from '../../cli/commands/invoice.js';
 import { keyCommands } from '../../cli/commands/key.js';
-import { giveUpCommands, masterKeyCommands } from '../../cli/commands/master-key.js';
+import { giveUpCommand, masterKeyCommands } from '../../cli/commands/master-key.js';
 import { municipalityCommands } from '../../cli/commands/municipality.js';
 import { parkedCommands } from '../../cli/commands/parked.js';
-import { privacyCommands } from '../../cli/commands/privacy.js';
+import { privacyCommand } from '../../cli/commands/privacy.js';
 import { projectionCommands } from '../../cli/commands/projections.js';
-import { catalogCommands, registryCommands } from '../../cli/commands/reference-data.js';
+import { catalogCommands, registryCommand } from '../../cli/commands/reference-data.js';
 import { runCommand } from '../../cli/run.js';
 import type { Session, SessionNeeds } from '../../cli/session.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
@@ -34,42 +34,16 @@ import { serveCommand, simulatorCommand } from './serve.js';
 import { setupCommands } from './setup.js';
 import { startupFault } from './startup-fault.js';
 
-const shippedCnaes = (): readonly string[] => [
-  ...new Set(readTable('catalogue.tsv', ['cnae']).map(({ cnae }) => cnae)),
-];
-
 /** Commands about reference data that operators enter, with the national tables that check the input. */
 export const referenceCommands: readonly Command[] = [
   ...catalogCommands({
     ...shippedCatalogue,
-    get cnaes() {
-      return shippedCnaes();
-    },
+    cnaes: () => [...new Set(readTable('catalogue.tsv', ['cnae']).map(({ cnae }) => cnae))],
   }),
   ...municipalityCommands(municipalityByCode),
-  ...registryCommands,
+  registryCommand,
   ...apiCommands,
-  ...importCommands((xml) => readNote(gzipBase64(xml))),
-];
-
-const operatorCommands: readonly Command[] = [
-  ...companyCommands,
-  ...usageCommands,
-  ...certificateCommands,
-  ...keyCommands,
-  ...referenceCommands,
-  ...eventCommands,
-  ...invoiceCommands,
-  ...invoiceSearchCommands,
-  ...resolveCommands(process.stderr),
-  ...auditCommands,
-  ...privacyCommands(process.stderr),
-  ...projectionCommands(process.stderr),
-  ...masterKeyCommands(process.stderr),
-  addMasterKeyCommand,
-  ...parkedCommands,
-  ...backupCommands(process.stderr),
-  ...doctorCommands,
+  importCommand((xml) => readNote(gzipBase64(xml))),
 ];
 
 /** Returns all commands. Only commands that need the configuration call `config`. */
@@ -77,9 +51,22 @@ export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): reado
   serveCommand(config),
   simulatorCommand(config),
   demoCommand(env),
-  ...operatorCommands,
-  ...restoreCommands(restoreOf(config), process.stderr),
-  ...giveUpCommands(giveUpOf(config, systemClock)),
+  ...companyCommands,
+  ...certificateCommands,
+  ...keyCommands,
+  ...referenceCommands,
+  ...eventCommands,
+  ...invoiceCommands,
+  ...auditCommands,
+  privacyCommand,
+  ...projectionCommands,
+  ...masterKeyCommands,
+  addMasterKeyCommand,
+  ...parkedCommands,
+  backupCommand,
+  doctorCommand,
+  restoreCommand(restoreOf(config)),
+  giveUpCommand(giveUpOf(config, systemClock)),
   ...setupCommands(config),
 ];
 
@@ -88,6 +75,7 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
   const terminal = {
     out: (text: string) => void process.stdout.write(`${text}\n`),
     err: (text: string) => void process.stderr.write(`${text}\n`),
+    progress: process.stderr,
   };
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {

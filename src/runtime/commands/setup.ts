@@ -30,7 +30,6 @@ const secrets: Command = {
 
 const eventStore = (config: () => Config): Command => ({
   name: 'setup eventstore',
-  positionals: [],
   summary: 'make the user of EVENTSTORE_URL, or renew its password, and let it read the whole log',
   options: { 'admin-password-file': { type: 'string', help: 'a file that holds the password of admin; required' } },
   changes: false,
@@ -66,7 +65,6 @@ export const setupCommands = (config: () => Config): readonly Command[] => [
  */
 export const setupDatabase = (config: () => Config): Command => ({
   name: 'setup database',
-  positionals: [],
   summary: 'make the steps of the schema; with an administrator also the roles, the database and their rights',
   options: {
     'admin-url-file': { type: 'string', help: 'a file that holds the address of an administrator of the server' },

@@ -124,11 +124,3 @@ export const environment = v.object({
 
 /** Variables whose value may come from a mounted file instead: `NAME_FILE`. */
 export const FROM_FILE = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'EVENTSTORE_URL', 'NATS_URL'] as const;
-
-/** All variables that the program reads; tests compare documents and files with this list. */
-export const variableNames: readonly string[] = [
-  ...Object.keys(environment.entries),
-  ...FROM_FILE.map((name) => `${name}_FILE`),
-  'OPERATOR_TOKEN_FILE',
-  'METRICS_TOKEN_FILE',
-];

@@ -1,4 +1,3 @@
-import { createHash, X509Certificate } from 'node:crypto';
 import { operatorProjections, registry } from '../../../projections/registry.js';
 import { pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
@@ -8,8 +7,7 @@ import { createParkedItems } from '../../adapters/read-model-postgres/parked-ite
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
-import { cnpjOf } from '../../certificates/holder.js';
-import { readPkcs12 } from '../../certificates/read-pkcs12.js';
+import { leafFacts } from '../../certificates/holder.js';
 import type { DriftReport, Session, SessionNeeds } from '../../cli/session.js';
 import { replayedBody } from '../../http/invoice-body.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
@@ -101,9 +99,8 @@ export const sessionOver = (
     backup: (request) => backUp({ engines, config, clock }, request),
     markRestored: async () => pauseIssuing(pool, await log.identity(), await log.head(), clock.now()),
     testRetentionSeconds: config.limits.testRetentionSeconds,
-    readPkcs12,
-    issueDemoCertificate: (cnpj, name) =>
-      demoCertificate(() => issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
+    issueDemoCertificate: async (cnpj, name) =>
+      demoCertificate(await issueClientCertificate(simulatorFolder(config), { cnpj, name, clock })),
     simulatedModes: simulatedModes(config),
     bodyOf: (invoice, at) => replayedBody(invoice, at, publicOrigin(config)),
     exportSigner,
@@ -186,18 +183,11 @@ const sessionQueue = (
 type Issued = { privateKeyPem: string; certificatePem: string; caPem: string };
 
 /** Returns a certificate that the simulator's authority has issued, as the vault stores it. */
-export const demoCertificate = async (
-  issue: () => Promise<Issued>,
-): Promise<Omit<CompanyCertificate, 'certificateId'>> => {
-  const { privateKeyPem, certificatePem, caPem } = await issue();
-  const { raw, validFrom, validTo } = new X509Certificate(certificatePem);
-  return {
-    privateKeyPem,
-    certificatePem,
-    chainPem: [caPem],
-    cnpj: cnpjOf(raw) ?? '',
-    notBefore: new Date(validFrom).toISOString(),
-    notAfter: new Date(validTo).toISOString(),
-    fingerprint: createHash('sha256').update(raw).digest('hex'),
-  };
+export const demoCertificate = ({
+  privateKeyPem,
+  certificatePem,
+  caPem,
+}: Issued): Omit<CompanyCertificate, 'certificateId'> => {
+  const { cnpj = '', ...facts } = leafFacts(certificatePem);
+  return { privateKeyPem, certificatePem, chainPem: [caPem], cnpj, ...facts };
 };

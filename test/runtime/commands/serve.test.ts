@@ -13,6 +13,7 @@ const serve = (role: string) =>
     flags: { role },
     actor: '',
     session: () => Promise.reject(new Error('nothing may be opened')),
+    terminal: { out: () => undefined, err: () => undefined },
   });
 
 it.each(['issuer', 'relay', 'api,issuer', 'projector,relay'])(

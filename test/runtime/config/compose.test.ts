@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { roles } from '../../../src/runtime/config/config.js';
-import { variableNames } from '../../../src/runtime/config/environment.js';
+import { variableNames } from '../../tools/documents/environment-reference.js';
 import { composeService, readCompose, serviceText, withDefaults } from '../../support/compose.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -6,9 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { done } from '../../../src/cli/command.js';
 import { runCommand } from '../../../src/cli/run.js';
 import { allCommands } from '../../../src/runtime/commands/main.js';
-import { environment, variableNames } from '../../../src/runtime/config/environment.js';
+import { environment } from '../../../src/runtime/config/environment.js';
 import { readCompose } from '../../support/compose.js';
 import { commandLinesOf, examplesOf, operationsPages, variablesOf } from '../../support/operations-docs.js';
+import { variableNames } from '../../tools/documents/environment-reference.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const pages = operationsPages();

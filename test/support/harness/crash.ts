@@ -1,10 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  appendCertificate,
   createKey,
+  putCertificate,
   putCompanyFile,
   setCompanyEnabled,
 } from '../../../src/app/operator/company/company-commands.js';
@@ -94,10 +94,7 @@ const setUp = async (
   };
   const { cnpj } = registration(1);
   must(await putCompanyFile(registration(1), deps));
-  const certificate = { ...simulator.certificate, certificateId: randomUUID() };
-  await session.vault.put(cnpj, certificate);
-  const { certificateId, notBefore, notAfter, fingerprint } = certificate;
-  must(await appendCertificate(cnpj, { certificateId, notBefore, notAfter, fingerprint }, deps));
+  must(await putCertificate(cnpj, simulator.certificate, session.vault, deps));
   const { key } = must(await createKey(cnpj, 'test', ['nfse:read', 'nfse:write'], deps));
   must(await setCompanyEnabled(cnpj, true, deps));
 

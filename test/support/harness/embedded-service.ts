@@ -2,8 +2,8 @@ import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from '../../../src/cli/command.js';
-import { backupCommands, restoreCommands } from '../../../src/cli/commands/backup.js';
-import { doctorCommandsTo } from '../../../src/cli/commands/doctor.js';
+import { backupCommand, restoreCommand } from '../../../src/cli/commands/backup.js';
+import { doctorCommand } from '../../../src/cli/commands/doctor.js';
 import { runCommand } from '../../../src/cli/run.js';
 import type { Session } from '../../../src/cli/session.js';
 import { makeDemoCompany, prepareFirstStart } from '../../../src/runtime/commands/first-start.js';
@@ -40,8 +40,6 @@ export type EmbeddedHarness = {
   close(): Promise<void>;
 };
 
-const SAID_TO_NOBODY = { write: () => true };
-
 /** `key` is the live API key when the company is registered already, in another folder that this one was made from. */
 export const openEmbeddedHarness = async (key = { live: '' }): Promise<EmbeddedHarness> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-embedded-'));
@@ -75,13 +73,8 @@ export const openEmbeddedHarness = async (key = { live: '' }): Promise<EmbeddedH
       key.live = live?.key ?? '';
     },
     restore: (from) =>
-      runAs(
-        ['restore', '--from', from],
-        restoreCommands(
-          restoreOf(() => config),
-          SAID_TO_NOBODY,
-        ),
-        () => Promise.reject(new Error('a restore opens no session')),
+      runAs(['restore', '--from', from], [restoreCommand(restoreOf(() => config))], () =>
+        Promise.reject(new Error('a restore opens no session')),
       ),
     close: async () => {
       for (const service of running) await service.stop();
@@ -112,7 +105,7 @@ const serviceAt = (service: Service, config: Config, key: { live: string }, gone
     operate: async (...argv) => {
       const runner = createRunner(() => undefined);
       const session = sessionOver(service.engines, config, systemClock, { logger: runLogger(), runner });
-      const commands = [...doctorCommandsTo(SAID_TO_NOBODY), ...referenceCommands, ...backupCommands(SAID_TO_NOBODY)];
+      const commands = [doctorCommand, ...referenceCommands, backupCommand];
       return await runAs(argv, commands, async () => session).finally(() => runner.stop());
     },
     stop: async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificateCommands } from '../../../src/cli/commands/certificate.js';
-import { doctorCommandsTo } from '../../../src/cli/commands/doctor.js';
+import { doctorCommand } from '../../../src/cli/commands/doctor.js';
 import { keyCommands } from '../../../src/cli/commands/key.js';
 import { runCommand } from '../../../src/cli/run.js';
 import type { Clock } from '../../../src/ports/clock.js';
@@ -106,7 +106,7 @@ export const openLogAndDatabaseHarness = async (): Promise<LogAndDatabaseHarness
           const write = (text: string): void => void out.push(text);
           const runner = createRunner(() => undefined);
           const session = sessionOver(service.engines, config, clock, { logger, runner });
-          const commands = [...certificateCommands, ...doctorCommandsTo({ write }), ...keyCommands];
+          const commands = [...certificateCommands, doctorCommand, ...keyCommands];
           const terminal = { out: write, err: write };
           const exit = await runCommand(argv, commands, async () => session, terminal).finally(() => runner.stop());
           return { exit, out: out.join('\n') };

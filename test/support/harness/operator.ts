@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from '../../../src/cli/command.js';
 import { runCommand } from '../../../src/cli/run.js';
 import type { Session } from '../../../src/cli/session.js';
+import type { ProgressStream } from '../../../src/cli/terminal.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
@@ -21,8 +22,8 @@ export type Operator = {
   close(): Promise<void>;
 };
 
-/** An operator with these commands, at a database and in a folder of the test's own. */
-export const openOperator = async (commands: readonly Command[]): Promise<Operator> => {
+/** An operator with these commands, at a database and in a folder of the test's own; `progress` is shown what they make. */
+export const openOperator = async (commands: readonly Command[], progress?: ProgressStream): Promise<Operator> => {
   const runner = createRunner(() => undefined);
   const folder = await mkdtemp(join(tmpdir(), 'nfse-operator-'));
   await giveIdentity(join(folder, 'simulator'));
@@ -39,7 +40,10 @@ export const openOperator = async (commands: readonly Command[]): Promise<Operat
   const run = async (...argv: string[]) => {
     const out: string[] = [];
     const err: string[] = [];
-    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
+    const terminal = {
+      ...{ out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) },
+      ...(progress === undefined ? {} : { progress }),
+    };
     const exit = await runCommand(argv, commands, async () => session, terminal);
     return { exit, out: out.join('\n'), err: err.join('\n') };
   };

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { auditCommands } from '../../../src/cli/commands/audit.js';
-import { eventCommandsOn } from '../../../src/cli/commands/events.js';
+import { eventCommands } from '../../../src/cli/commands/events.js';
 import { projectionCommands } from '../../../src/cli/commands/projections.js';
 import { runCommand } from '../../../src/cli/run.js';
 import { addSeconds, epochMs } from '../../../src/domain/shared/time.js';
@@ -27,7 +27,6 @@ export type RetentionHarness = {
 };
 
 const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
-const UNSEEN = { write: () => true };
 
 export const openRetentionHarness = async (env: NodeJS.ProcessEnv): Promise<RetentionHarness> => {
   let ahead = 0;
@@ -58,12 +57,7 @@ export const openRetentionHarness = async (env: NodeJS.ProcessEnv): Promise<Rete
       const runner = createRunner(() => undefined);
       const { engines } = running.service;
       const session = sessionOver(engines, running.config, clock, { logger: runLogger(), runner });
-      const events = eventCommandsOn({
-        out: UNSEEN,
-        progress: UNSEEN,
-        untilStopped: () => new AbortController().signal,
-      });
-      const commands = [...events, ...auditCommands, ...projectionCommands(UNSEEN)];
+      const commands = [...eventCommands, ...auditCommands, ...projectionCommands];
       const terminal = { out: write, err: write };
       const exit = await runCommand(argv, commands, async () => session, terminal).finally(() => runner.stop());
       return { exit, out: out.join('\n') };

@@ -27,7 +27,7 @@ export type ExternalSimulator = {
   /** All, or those of this amount. */
   notes(amountInCents?: number): Promise<readonly LedgerNote[]>;
   /** The demo company's, which this simulator accepts. */
-  certificate: Awaited<ReturnType<typeof demoCertificate>>;
+  certificate: ReturnType<typeof demoCertificate>;
   close(): Promise<void>;
 };
 
@@ -54,7 +54,7 @@ export const startExternalSimulator = async (): Promise<ExternalSimulator> => {
       (await readLedger(controlUrl)).filter(
         ({ amount_in_cents }) => amountInCents === undefined || amount_in_cents === amountInCents,
       ),
-    certificate: await demoCertificate(async () => issued),
+    certificate: demoCertificate(issued),
     close: async () => {
       await kill();
       await rm(home, { recursive: true, force: true });

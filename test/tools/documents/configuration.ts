@@ -1,11 +1,7 @@
 import type { GenericSchema } from 'valibot';
 import * as v from 'valibot';
 import { environment, SPEC_WINDOWS } from '../../../src/runtime/config/environment.js';
-import {
-  environmentReference,
-  VARIABLE_GROUPS,
-  type VariableReference,
-} from '../../../src/runtime/config/environment-reference.js';
+import { environmentReference, VARIABLE_GROUPS, type VariableReference } from './environment-reference.js';
 import { cell } from './regions.js';
 
 /** The tables of docs/operations/configuration.md: bounds and defaults from the schema, meanings from the reference. */

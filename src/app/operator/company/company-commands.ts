@@ -12,12 +12,13 @@ import {
   storeCertificate,
   switchCompany,
 } from '../../../domain/company/company.js';
-import type { CertificateFacts, CompanyEvent, Registration, Scope } from '../../../domain/company/events.js';
+import type { CompanyEvent, Registration, Scope } from '../../../domain/company/events.js';
 import { dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
 import { noChange } from '../../../domain/shared/decision.js';
 import { type CompanyId, companyStream, dpsStream, type Mode, type StreamName } from '../../../domain/shared/ids.js';
 import type { Instant } from '../../../domain/shared/time.js';
 import { unreachable } from '../../../domain/shared/unreachable.js';
+import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
 import type { Clock } from '../../../ports/clock.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
@@ -71,11 +72,20 @@ export const createKey = async (
 export const revokeKey = (companyId: CompanyId, keyId: string, deps: CompanyCommandDeps): Promise<CommandResult> =>
   decideCompany(companyId, deps, (state, at) => revokeApiKey(state, keyId, at));
 
-export const appendCertificate = (
+/** Writes the vault first: an event that names a certificate missing there would stop issuing. Returns the certificate's id. */
+export const putCertificate = async (
   companyId: CompanyId,
-  facts: CertificateFacts,
+  certificate: Omit<CompanyCertificate, 'certificateId'>,
+  vault: Pick<CertificateVault, 'put'>,
   deps: CompanyCommandDeps,
-): Promise<CommandResult> => decideCompany(companyId, deps, (state, at) => storeCertificate(state, facts, at));
+): Promise<CommandResult<string>> => {
+  const certificateId = randomUUID();
+  await vault.put(companyId, { ...certificate, certificateId });
+  const { notBefore, notAfter, fingerprint } = certificate;
+  const facts = { certificateId, notBefore, notAfter, fingerprint };
+  const result = await decideCompany(companyId, deps, (state, at) => storeCertificate(state, facts, at));
+  return 'refused' in result ? result : { done: certificateId };
+};
 
 export const loadCompany = async (companyId: CompanyId, store: EventStore) => {
   const { events, version } = await store.load<CompanyEvent>(companyStream(companyId));

@@ -28,9 +28,9 @@ export type SearchQuery = {
   text: string;
   kind: SearchKind;
   /** Narrows a search by document; the other kinds are as fast without it. */
-  companyId?: CompanyId;
+  companyId?: CompanyId | undefined;
   /** The cursor at which an earlier search by document stopped. */
-  before?: SupportCursor;
+  before?: SupportCursor | undefined;
 };
 
 /** `next`: the cursor for older invoices, when a search by document stopped at its limit. */
@@ -131,7 +131,7 @@ const searchByDocument = async (
   const mark = await documentMark(document, deps.sealingKeys, deps.clock);
   const subject = `invoices of document ${mark}, ${companyId ?? 'all companies'}`;
   await appendReveal({ command, subject }, { store: deps.store, clock: deps.clock, actor });
-  const from = { ...(companyId === undefined ? {} : { companyId }), ...(before === undefined ? {} : { before }) };
+  const from = { companyId, before };
   const rows = await deps.supportReads.newest(from, SCANNED_AT_ONCE);
   const found: SupportRow[] = [];
   for (const row of rows)

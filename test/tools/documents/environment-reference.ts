@@ -1,10 +1,18 @@
-import type { environment, FROM_FILE } from './environment.js';
+import { environment, FROM_FILE } from '../../../src/runtime/config/environment.js';
 
 type VariableName =
   | keyof typeof environment.entries
   | `${(typeof FROM_FILE)[number]}_FILE`
   | 'OPERATOR_TOKEN_FILE'
   | 'METRICS_TOKEN_FILE';
+
+/** All variables that the program reads. */
+export const variableNames: readonly string[] = [
+  ...Object.keys(environment.entries),
+  ...FROM_FILE.map((name) => `${name}_FILE`),
+  'OPERATOR_TOKEN_FILE',
+  'METRICS_TOKEN_FILE',
+];
 
 /** `meaning` and `unset` are Markdown of docs/operations/configuration.md; `unset` says what happens without a fixed default. */
 export type VariableReference = { group: VariableGroup; meaning: string; unset?: string };
@@ -23,7 +31,7 @@ export const VARIABLE_GROUPS = [
   'Simulator',
   'Logging',
 ] as const;
-export type VariableGroup = (typeof VARIABLE_GROUPS)[number];
+type VariableGroup = (typeof VARIABLE_GROUPS)[number];
 
 const inFile = (name: string, group: VariableGroup): VariableReference => ({
   group,
