@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { deleteTestInvoice } from '../../src/app/retention/test-retention.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
@@ -9,6 +8,7 @@ import { eventCommands } from '../../src/cli/commands/events.js';
 import { importCommand } from '../../src/cli/commands/invoice.js';
 import type { Session } from '../../src/cli/session.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
+import { createMemoryGuards } from '../support/memory/guards.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';

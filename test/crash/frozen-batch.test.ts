@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { applyBatch } from '../../src/projector/batch.js';
@@ -9,6 +8,7 @@ import { prepareProjections } from '../../src/projector/projector.js';
 import { accepted, streamOf } from '../support/fixture/histories.js';
 import { waitFor } from '../support/harness/careful-client.js';
 import { allOf, appendEvents, clock, dump, liveOf, NOW } from '../support/harness/projector.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const WITHIN_MS = 30_000;

@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthorizer } from '../../src/adapters/authorizer/client.js';
 import { createDocumentSigner } from '../../src/adapters/authorizer/document-signer.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
-import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
 import type { IssuerDeps } from '../../src/app/issuing/deps.js';
 import type { Authorizer } from '../../src/ports/authorizer.js';
@@ -16,6 +14,8 @@ import { T0 } from '../support/fixture/invoice.js';
 import { fixedKeys, type MovableClock, movableClock, openBreaker } from '../support/harness/event-store.js';
 import { issuingHarness } from '../support/harness/issuing.js';
 import { tables } from '../support/harness/simulator.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
+import { createMemoryGuards } from '../support/memory/guards.js';
 import type { Fault } from './fault-kinds.js';
 import { type MovedTimers, movedTimers } from './fault-timers.js';
 

@@ -1,9 +1,9 @@
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
-import { createMemoryGuards, type MemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { acceptedGuards } from '../../src/app/recovery/replay-guards.js';
 import type { DuplicateWindow } from '../../src/ports/duplicate-window.js';
 import { AppendOutcomeUnknown, type EventLog, EventLogUnavailable } from '../../src/ports/event-log.js';
 import type { IdempotencyKeys } from '../../src/ports/idempotency-keys.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
+import { createMemoryGuards, type MemoryGuards } from '../support/memory/guards.js';
 
 /** What an api process reaches over the network; a test that breaks one must see the model find the harm. */
 export type Ports = { log: EventLog; idempotency: IdempotencyKeys; duplicates: DuplicateWindow };

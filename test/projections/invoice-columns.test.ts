@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
 import type { Projection, Row } from '../../projections/types.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createPreviousGeneration } from '../../src/adapters/read-model-postgres/kept-rows.js';
 import { createSupportReads, indeterminateInvoices } from '../../src/adapters/read-model-postgres/support-reads.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
@@ -12,6 +11,7 @@ import { rebuildProjection, rollbackProjection } from '../../src/projector/rebui
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
 import { accepted, at, attempted, authorized, COMPANY, deleted, streamOf } from '../support/fixture/histories.js';
 import { appendEvents, clock, dump, dumpOf, emptyProjections, eventually } from '../support/harness/projector.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const VERSION_2_COLUMNS: readonly string[] = [

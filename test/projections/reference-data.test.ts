@@ -5,7 +5,6 @@ import { municipalities } from '../../projections/municipalities.js';
 import { operatorProjections } from '../../projections/registry.js';
 import { taxRegistry } from '../../projections/tax-registry.js';
 import type { Projection } from '../../projections/types.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { catalogStream, type OperatorLine } from '../../src/domain/catalog/catalog.js';
 import { municipalityStream } from '../../src/domain/municipality/demands.js';
@@ -15,6 +14,7 @@ import { applyStreamNow } from '../../src/projector/apply-now.js';
 import { applyBatch } from '../../src/projector/batch.js';
 import { accepted, attempted, authorized, streamOf } from '../support/fixture/histories.js';
 import { allOf, appendEvents, dump, emptyProjections, liveOf, NOW } from '../support/harness/projector.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const CNPJ = '11222333000181';

@@ -4,7 +4,6 @@ import { credentials } from '../../projections/credentials.js';
 import { invoices } from '../../projections/invoices.js';
 import { registry } from '../../projections/registry.js';
 import type { Projection } from '../../projections/types.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { decodeEvent } from '../../src/app/event-store/codec.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
@@ -33,6 +32,7 @@ import {
   liveOf,
   NOW,
 } from '../support/harness/projector.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 describeWithPostgres('applyBatch', () => {

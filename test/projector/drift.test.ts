@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { compareWithLog } from '../../src/projector/drift.js';
 import { emptyProjections } from '../support/harness/projector.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 describeWithPostgres('a comparison of rows with the log', () => {

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
 import { operatorProjections, registry } from '../../projections/registry.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { companyStream, systemApiStream } from '../../src/domain/shared/ids.js';
 import { type EventLog, EventLogUnavailable } from '../../src/ports/event-log.js';
@@ -32,6 +31,7 @@ import {
   eventually,
   NOW,
 } from '../support/harness/projector.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 describeWithPostgres('projector', () => {

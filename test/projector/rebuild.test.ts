@@ -4,7 +4,6 @@ import { credentials } from '../../projections/credentials.js';
 import { invoices } from '../../projections/invoices.js';
 import { operatorProjections, registry } from '../../projections/registry.js';
 import type { Projection } from '../../projections/types.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { companyStream } from '../../src/domain/shared/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
@@ -36,6 +35,7 @@ import {
   eventually,
   NOW,
 } from '../support/harness/projector.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 describeWithPostgres('a rebuild beside the live rows', () => {

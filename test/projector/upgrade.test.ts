@@ -3,7 +3,6 @@ import { companies } from '../../projections/companies.js';
 import { invoices } from '../../projections/invoices.js';
 import { operatorProjections } from '../../projections/registry.js';
 import type { Projection } from '../../projections/types.js';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { companyStream } from '../../src/domain/shared/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
@@ -20,6 +19,7 @@ import { rebuildProjection, rollbackProjection } from '../../src/projector/rebui
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
 import { accepted, attempted, COMPANY, registration, streamOf } from '../support/fixture/histories.js';
 import { allOf, appendEvents, clock, dump, emptyProjections, eventually, NOW } from '../support/harness/projector.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 /** The version of this program. */

@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryEventLog } from '../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore } from '../../src/app/event-store/event-store.js';
 import { companyStream, invoiceStream } from '../../src/domain/shared/ids.js';
 import type { LogPosition } from '../../src/ports/event-log.js';
@@ -7,6 +6,7 @@ import { runRelay } from '../../src/workers/relay.js';
 import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';
 import { appendTo, fixedKeys } from '../support/harness/event-store.js';
 import { collectingQueue } from '../support/harness/workers.js';
+import { memoryEventLog } from '../support/memory/event-log.js';
 
 const stream = (mode: 'live' | 'test', digit: number): string =>
   invoiceStream(mode, '12345678000195', `${String(digit).repeat(8)}-1111-4111-8111-111111111111`);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { createInvoiceReader } from '../../src/app/read/invoice-reader.js';
 import { invoiceStream, type Mode } from '../../src/domain/shared/ids.js';
@@ -10,6 +9,7 @@ import { acceptHarness, codeOf, idOf } from '../support/harness/accept.js';
 import { fixedKeys } from '../support/harness/event-store.js';
 import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
 import { scriptedReadModel } from '../support/harness/workers.js';
+import { createMemoryGuards } from '../support/memory/guards.js';
 import { verifyChain } from '../support/verify-chain.js';
 
 const WEEK = 604_800;

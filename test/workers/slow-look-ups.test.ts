@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
 import { createLookUpSemaphore } from '../../src/app/issuing/look-up-limit.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
@@ -22,6 +21,7 @@ import { appendTo, movableClock } from '../support/harness/event-store.js';
 import { noteFor } from '../support/harness/fake-authorizer.js';
 import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
 import { collectingQueue, scriptedReadModel } from '../support/harness/workers.js';
+import { createMemoryGuards } from '../support/memory/guards.js';
 
 const companyId = '12345678000195';
 const bound = { timeout: 60_000, interval: 5 };

@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createMemoryGuards } from '../../src/adapters/guards-memory/guards.js';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
 import type { Mode } from '../../src/domain/shared/ids.js';
 import { epochMs } from '../../src/domain/shared/time.js';
@@ -8,6 +7,7 @@ import { refillQueue, type Sweeper, sweep } from '../../src/workers/sweeper.js';
 import { at, cancelRequested, limits, T0 } from '../support/fixture/invoice.js';
 import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
 import { collectingQueue, scriptedReadModel } from '../support/harness/workers.js';
+import { createMemoryGuards } from '../support/memory/guards.js';
 
 const deadline = (world: IssuingHarness, kind: Timer['kind'] = 'issue', mode: Mode = 'live'): Timer => ({
   ...{ stream: world.stream, mode, companyId: '12345678000195', kind, since: T0, started: false },

@@ -1,6 +1,6 @@
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { eventLogContract } from '../../contracts/event-log.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 
 eventLogContract('memory', async () => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { registry } from '../../../projections/registry.js';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createReadModel } from '../../../src/adapters/read-model-postgres/read-model.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
 import { companyStream, systemApiStream } from '../../../src/domain/shared/ids.js';
@@ -22,6 +21,7 @@ import {
   streamOf,
 } from '../../support/fixture/histories.js';
 import { appendEvents, emptyProjections, liveOf, NOW } from '../../support/harness/projector.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 const windows = { queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 2_000 };

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { replayInvoice } from '../../../src/app/audit/replay.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import { COMPANY } from '../../support/fixture/histories.js';
 import * as life from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const ID = '11111111-1111-4111-8111-111111111111';
 const STREAM = invoiceStream('live', COMPANY, ID);

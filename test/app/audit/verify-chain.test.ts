@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
 import { accepted, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 import { verifyChain } from '../../support/verify-chain.js';
 
 /** An accepted invoice that was ended and cut; `lastHash` defaults to the true one. */

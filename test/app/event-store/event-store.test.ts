@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { decodeEvent, eventHash, eventIdOf, UnknownEventVersion } from '../../../src/app/event-store/codec.js';
 import { createEventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
 import type { InvoiceEvent, ReadInvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -8,6 +7,7 @@ import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
 import type { EventLog, RecordedEvent } from '../../../src/ports/event-log.js';
 import { accepted, attempted, authorized, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, contextAt, fixedKeys, generationOf } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 import { verifyChain } from '../../support/verify-chain.js';
 
 const streamOf = (mode: Mode): string => invoiceStream(mode, '12345678000195', '11111111-1111-4111-8111-111111111111');

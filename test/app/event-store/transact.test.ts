@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { operatorContext, requestContext, workerContext } from '../../../src/app/event-store/command-context.js';
 import { createEventStore, type EventStore, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import {
@@ -17,6 +16,7 @@ import { dpsStream } from '../../../src/domain/shared/ids.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { accepted, T0 } from '../../support/fixture/invoice.js';
 import { contextAt, fixedKeys, movableClock } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const stream = dpsStream('live', '12345678000195', '1');
 

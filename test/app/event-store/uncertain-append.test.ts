@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore, NO_STREAM, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { AppendOutcomeUnknown, type EventLog, EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { accepted, T0 } from '../../support/fixture/invoice.js';
 import { contextAt, fixedKeys } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const stream = 'nfseLive-12345678000195_11111111-1111-4111-8111-111111111111';
 

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
 import { createCertificateOpener } from '../../../src/app/issuing/open-certificate.js';
 import type { CompanyEvent } from '../../../src/domain/company/events.js';
@@ -8,6 +7,7 @@ import type { CertificateVault, CompanyCertificate } from '../../../src/ports/ce
 import { company as registered, registration } from '../../support/fixture/company.js';
 import { T0 } from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys, movableClock } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const companyId = registration.cnpj;
 const caller = { mode: 'live', companyId } as const;

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { companyUsage } from '../../../src/app/operator/company-usage.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -18,6 +17,7 @@ import {
   rejected,
 } from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const NONE = { accepted: 0, issued: 0, failed: 0, canceled: 0 };
 

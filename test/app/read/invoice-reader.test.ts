@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -10,6 +9,7 @@ import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import type { ReadModel } from '../../../src/ports/read-model.js';
 import { accepted, attempted, authorized, limits, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys, movableClock } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const address = {
   mode: 'live',

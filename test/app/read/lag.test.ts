@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createLag } from '../../../src/app/read/lag.js';
 import type { EventLog, LogPosition } from '../../../src/ports/event-log.js';
 import { chained, NONE, streamOf } from '../../support/harness/event-log.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const RARE = ['company-'];
 const clock = { now: () => '2026-11-21T12:00:30.000Z' };

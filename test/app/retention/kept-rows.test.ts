@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoices } from '../../../projections/invoices.js';
-import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import { createPreviousGeneration } from '../../../src/adapters/read-model-postgres/kept-rows.js';
 import { deleteTestInvoice } from '../../../src/app/retention/test-retention.js';
 import { auditCommands } from '../../../src/cli/commands/audit.js';
@@ -10,6 +9,7 @@ import { addSeconds } from '../../../src/domain/shared/time.js';
 import { accepted, attempted, limits } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { type Operator, openOperator } from '../../support/harness/operator.js';
+import { createMemoryGuards } from '../../support/memory/guards.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 
 const CNPJ = '12345678000195';

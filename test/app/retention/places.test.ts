@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { handlers as deadlines } from '../../../projections/deadlines.js';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
-import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { sealedWith } from '../../../src/app/event-store/sealing.js';
 import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
@@ -18,6 +16,8 @@ import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { accepted, at, attempted, limits, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys, movableClock } from '../../support/harness/event-store.js';
 import { scriptedReadModel } from '../../support/harness/workers.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
+import { createMemoryGuards } from '../../support/memory/guards.js';
 
 const WEEK = 604_800;
 const ID = '11111111-1111-4111-8111-111111111111';

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
-import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import type { AcceptDeps } from '../../../src/app/accept/accept-deps.js';
 import { acceptInvoice } from '../../../src/app/accept/accept-invoice.js';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
@@ -25,6 +23,8 @@ import type { Accepted } from '../../support/fixture/dps-facts.js';
 import { type Attempt, attempts } from '../../support/fixture/eligible-requests.js';
 import { requester } from '../../support/harness/accept.js';
 import { fixedGuardKeys, fixedKeys, movableClock } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
+import { createMemoryGuards } from '../../support/memory/guards.js';
 
 const RIO = '3304557';
 const { validate } = openSchemas();

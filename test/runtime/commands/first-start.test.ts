@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
 import { createKey, putCompanyFile } from '../../../src/app/operator/company/company-commands.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { isFirstStart } from '../../../src/runtime/commands/first-start.js';
 import { fixedKeys, movableClock } from '../../support/harness/event-store.js';
+import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const DEMO = demoCompany().cnpj;
 const OTHER = '11222333000181';

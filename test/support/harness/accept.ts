@@ -1,5 +1,3 @@
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
-import { createMemoryGuards, type MemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import type { AcceptDeps, AcceptResult } from '../../../src/app/accept/accept-deps.js';
 import { acceptInvoice } from '../../../src/app/accept/accept-invoice.js';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
@@ -14,6 +12,8 @@ import { annexVIII } from '../../../src/tables/catalogue.js';
 import { municipalityByName } from '../../../src/tables/municipalities.js';
 import { catalogue, DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../fixture/demo.js';
 import { T0 } from '../fixture/invoice.js';
+import { memoryEventLog } from '../memory/event-log.js';
+import { createMemoryGuards, type MemoryGuards } from '../memory/guards.js';
 import { fixedGuardKeys, fixedKeys, type MovableClock, movableClock } from './event-store.js';
 
 export type AcceptHarness = {

@@ -1,5 +1,4 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { anchorLog } from '../../../src/app/audit/anchor-log.js';
 import { eventHash } from '../../../src/app/event-store/codec.js';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
@@ -10,6 +9,7 @@ import type { EventLog, LogPosition, RecordedEvent } from '../../../src/ports/ev
 import type { ExportSigner } from '../../../src/ports/export-signer.js';
 import { COMPANY, keyCreated, registration } from '../fixture/histories.js';
 import * as life from '../fixture/invoice.js';
+import { memoryEventLog } from '../memory/event-log.js';
 import { appendTo, fixedKeys, type MovableClock, movableClock } from './event-store.js';
 
 export type AuditHarness = {

@@ -1,5 +1,4 @@
 import type { Hono } from 'hono';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { type DecodedEvent, decodeSealed } from '../../../src/app/event-store/codec.js';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
 import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
@@ -17,6 +16,7 @@ import type { SupportRow } from '../../../src/ports/support-reads.js';
 import type { ParkedWork } from '../../../src/ports/work-queue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, attempted, interrupted, T0 } from '../fixture/invoice.js';
+import { memoryEventLog } from '../memory/event-log.js';
 import { contextAt, fixedKeys, type MovableClock, movableClock } from './event-store.js';
 
 export const HOST = '127.0.0.1:3001';

@@ -1,8 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Hono } from 'hono';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
-import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import { acceptInvoice } from '../../../src/app/accept/accept-invoice.js';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
 import { cancelInvoice } from '../../../src/app/cancel/cancel-invoice.js';
@@ -27,6 +25,8 @@ import type { ReadModel } from '../../../src/ports/read-model.js';
 import type { SealingKeys } from '../../../src/ports/sealing-keys.js';
 import { checkAnswer } from '../../http/openapi/check-answer.js';
 import { catalogue, DEMO_CNPJ, demoCompany, issueBodyOf, OTHER_CNPJ } from '../fixture/demo.js';
+import { memoryEventLog } from '../memory/event-log.js';
+import { createMemoryGuards } from '../memory/guards.js';
 import { fixedGuardKeys } from './event-store.js';
 
 export const BASE_URL = 'https://nfse.example';

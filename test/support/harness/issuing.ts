@@ -1,6 +1,4 @@
 import { gunzipSync } from 'node:zlib';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
-import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
 import { workOnCancellation } from '../../../src/app/issuing/cancellation.js';
 import type { IssuerDeps, IssuerNotice, Next } from '../../../src/app/issuing/deps.js';
@@ -14,6 +12,8 @@ import type { DocumentSigner, SignedDocument } from '../../../src/ports/document
 import type { EventLog } from '../../../src/ports/event-log.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, limits, T0 } from '../fixture/invoice.js';
+import { memoryEventLog } from '../memory/event-log.js';
+import { createMemoryGuards } from '../memory/guards.js';
 import { appendTo, fixedKeys, type MovableClock, movableClock, openBreaker } from './event-store.js';
 import { digestOf, type FakeAuthorizer, fakeAuthorizer, markOf } from './fake-authorizer.js';
 

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
 import { createDocumentSigner } from '../../../src/adapters/authorizer/document-signer.js';
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
-import { createMemoryGuards } from '../../../src/adapters/guards-memory/guards.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { workOnCancellation } from '../../../src/app/issuing/cancellation.js';
 import type { IssuerDeps, IssuerNotice, Next } from '../../../src/app/issuing/deps.js';
@@ -22,6 +20,8 @@ import type { Authorizer } from '../../../src/ports/authorizer.js';
 import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, cancelRequested, limits } from '../fixture/invoice.js';
+import { memoryEventLog } from '../memory/event-log.js';
+import { createMemoryGuards } from '../memory/guards.js';
 import { appendTo, fixedKeys, type MovableClock, movableClock, openBreaker } from './event-store.js';
 import { openSimulatorHarness, type SimulatorHarness } from './simulator.js';
 

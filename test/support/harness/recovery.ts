@@ -1,4 +1,3 @@
-import { memoryEventLog } from '../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
@@ -10,6 +9,7 @@ import { decimalFromCents } from '../../../src/domain/shared/money.js';
 import type { AuthorizedNote, Authorizer } from '../../../src/ports/authorizer.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, limits, T0 } from '../fixture/invoice.js';
+import { memoryEventLog } from '../memory/event-log.js';
 import { appendTo, fixedKeys, type MovableClock, movableClock } from './event-store.js';
 import { digestOf, type FakeAuthorizer, fakeAuthorizer, noteFor } from './fake-authorizer.js';
 import { fakeSigner, signFakely } from './issuing.js';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore, type EventStore } from '../../../../src/app/event-store/event-store.js';
 import { CONTENDED, StreamContended } from '../../../../src/app/event-store/transact.js';
 import {
@@ -18,6 +17,7 @@ import { startupFault } from '../../../../src/runtime/commands/startup-fault.js'
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { T0 } from '../../../support/fixture/invoice.js';
 import { fixedKeys, movableClock } from '../../../support/harness/event-store.js';
+import { memoryEventLog } from '../../../support/memory/event-log.js';
 
 const { registration } = demoCompany(DEMO_CNPJ);
 

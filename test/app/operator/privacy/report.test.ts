@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../../src/adapters/eventlog-memory/event-log.js';
 import { createEventStore } from '../../../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../../../src/app/event-store/event-types.js';
 import { readDocument } from '../../../../src/app/operator/privacy/document.js';
@@ -15,6 +14,7 @@ import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { accepted, at, attempted, limits, T0 } from '../../../support/fixture/invoice.js';
 import { appendTo, fixedKeys, generationOf, movableClock } from '../../../support/harness/event-store.js';
 import { scriptedReadModel } from '../../../support/harness/workers.js';
+import { memoryEventLog } from '../../../support/memory/event-log.js';
 
 const CPF = '11144477735';
 const OTHER_CNPJ = '98765432000198';

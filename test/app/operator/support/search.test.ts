@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { memoryEventLog } from '../../../../src/adapters/eventlog-memory/event-log.js';
 import { type DecodedEvent, decodeSealed } from '../../../../src/app/event-store/codec.js';
 import { createEventStore } from '../../../../src/app/event-store/event-store.js';
 import { invoiceIdOfReference } from '../../../../src/app/event-store/hashes.js';
@@ -19,6 +18,7 @@ import type { SupportRow } from '../../../../src/ports/support-reads.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { ACCESS_KEY, accepted, DPS_ID, T0 } from '../../../support/fixture/invoice.js';
 import { contextAt, fixedKeys, movableClock } from '../../../support/harness/event-store.js';
+import { memoryEventLog } from '../../../support/memory/event-log.js';
 
 const OWN_ID = '22222222-2222-4222-8222-222222222222';
 const by = { command: 'test', actor: 'support:maria' } as const;

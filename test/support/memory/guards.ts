@@ -1,8 +1,8 @@
-import type { Instant } from '../../domain/shared/time.js';
-import { addSeconds, isBefore } from '../../domain/shared/time.js';
-import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../ports/duplicate-window.js';
-import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/idempotency-keys.js';
-import type { LookupProgressStore, PendingCuts, StoredLookupProgress } from '../../ports/work-progress.js';
+import type { Instant } from '../../../src/domain/shared/time.js';
+import { addSeconds, isBefore } from '../../../src/domain/shared/time.js';
+import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../../src/ports/duplicate-window.js';
+import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../../src/ports/idempotency-keys.js';
+import type { LookupProgressStore, PendingCuts, StoredLookupProgress } from '../../../src/ports/work-progress.js';
 
 export type MemoryGuards = {
   idempotency: IdempotencyKeys;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { fromRecord, type StoredRecord, toRecord } from '../../domain/log/record.js';
-import type { StreamName } from '../../domain/shared/ids.js';
+import { fromRecord, type StoredRecord, toRecord } from '../../../src/domain/log/record.js';
+import type { StreamName } from '../../../src/domain/shared/ids.js';
 import {
   type EventLog,
   type EventToAppend,
@@ -12,7 +12,7 @@ import {
   type Revision,
   SUBSCRIPTION_BATCH,
   type Subscription,
-} from '../../ports/event-log.js';
+} from '../../../src/ports/event-log.js';
 
 type Stored = StoredRecord & { stream: StreamName; revision: Revision; id: string; position: LogPosition };
 
