@@ -124,9 +124,9 @@ export type MasterKeyGeneration = {
   state: 'sealing' | 'opening' | 'waiting' | 'lost' | 'given_up';
   certificates: number;
   dayKeys: number;
-  activatedAt?: Instant;
-  activatedBy?: string;
-  givenUpAt?: Instant;
+  activatedAt?: Instant | undefined;
+  activatedBy?: string | undefined;
+  givenUpAt?: Instant | undefined;
 };
 
 export type ProjectionOperations = {

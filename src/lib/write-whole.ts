@@ -1,4 +1,4 @@
-import { chmod, open, rename, rm } from 'node:fs/promises';
+import { chmod, open, rename, rm, writeFile } from 'node:fs/promises';
 
 /**
  * Writes and syncs under another name, then renames, so that the final name never shows a partial file, also after a power cut. Replaces an existing
@@ -7,13 +7,13 @@ import { chmod, open, rename, rm } from 'node:fs/promises';
 export const writeWhole = async (path: string, text: string, mode?: number): Promise<void> => {
   const draft = `${path}.draft`;
   await rm(draft, { force: true });
-  const handle = await open(draft, 'wx', mode);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeFile(draft, text, { flag: 'wx', mode, flush: true });
   if (mode !== undefined) await chmod(draft, mode);
   await rename(draft, path);
+};
+
+/** Makes the names of a folder's files durable. */
+export const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
 };

@@ -1,3 +1,5 @@
+import { countsWithin } from '../lib/counts-within.js';
+
 /**
  * Limits of a received document (ADR 31). A note of the national system has some 200 elements, 10 attributes, 5 name space declarations and a depth
  * of 12; the largest that its schema allows lists 1,000 documents of deduction with 15 elements each.
@@ -20,30 +22,15 @@ export const XML_BOUNDS = {
 type XmlCounts = Record<keyof typeof XML_BOUNDS, number> & {
   /** Bytes read: never more than the document has. */
   bytesRead: number;
+  exceededLimit: keyof typeof XML_BOUNDS | undefined;
 };
 
 /**
  * Counts in one pass over the bytes what a parser would have to build, and stops at the first limit that is exceeded. It does not check
  * well-formedness. The counts are right for UTF-8 only, so other encodings are refused before.
  */
-export const countXml = (xml: Buffer): XmlCounts & { exceededLimit: keyof typeof XML_BOUNDS | undefined } => {
-  const counts: XmlCounts = {
-    elements: 0,
-    sections: 0,
-    attributesOfOneElement: 0,
-    attributes: 0,
-    namespaces: 0,
-    depth: 0,
-    text: 0,
-    name: 0,
-    bytesRead: 0,
-  };
-  let exceededLimit: keyof typeof XML_BOUNDS | undefined;
-  const raise = (what: keyof typeof XML_BOUNDS, value: number): void => {
-    if (value > counts[what]) counts[what] = value;
-    if (value > XML_BOUNDS[what]) exceededLimit ??= what;
-  };
-
+export const countXml = (xml: Buffer): XmlCounts => {
+  const { counts, raise, exceededLimit } = countsWithin(XML_BOUNDS);
   let at = 0;
   let depth = 0;
 
@@ -61,7 +48,7 @@ export const countXml = (xml: Buffer): XmlCounts & { exceededLimit: keyof typeof
     let own = 0;
     let began = at;
     let last = 0;
-    while (at < xml.length && exceededLimit === undefined) {
+    while (at < xml.length && exceededLimit() === undefined) {
       const byte = xml[at] ?? 0;
       at += 1;
       if (byte === GREATER) break;
@@ -82,7 +69,7 @@ export const countXml = (xml: Buffer): XmlCounts & { exceededLimit: keyof typeof
     raise('depth', depth);
   };
 
-  while (at < xml.length && exceededLimit === undefined) {
+  while (at < xml.length && exceededLimit() === undefined) {
     const open = xml.indexOf(LESS, at);
     raise('text', (open < 0 ? xml.length : open) - at);
     if (open < 0) {
@@ -99,7 +86,7 @@ export const countXml = (xml: Buffer): XmlCounts & { exceededLimit: keyof typeof
       skipTo(endOf(xml, at));
     } else tag();
   }
-  return { ...counts, bytesRead: at, exceededLimit };
+  return { ...counts, bytesRead: at, exceededLimit: exceededLimit() };
 };
 
 /** The end of a comment, a CDATA section, an instruction or anything else that begins with `!`. */

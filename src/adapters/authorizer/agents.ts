@@ -2,20 +2,15 @@ import { Agent } from 'node:https';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 
-type Agents = {
-  /** Keep-alive connections with this certificate and no other; undefined when TLS cannot use it. */
-  agentOf(certificate: CompanyCertificate): Agent | undefined;
-  close(): void;
-};
-
 /**
  * Verifies servers against Node's public roots and `trustRootsPem`; verification is never switched off. At most `maxSockets` connections are open
  * with one certificate.
  */
-export const createAgents = (trustRootsPem: readonly string[], maxSockets = 16): Agents => {
+export const createAgents = (trustRootsPem: readonly string[], maxSockets = 16) => {
   const agents = new Map<string, Agent>();
   return {
-    agentOf: (certificate) => {
+    /** Keep-alive connections with this certificate and no other; undefined when TLS cannot use it. */
+    agentOf: (certificate: CompanyCertificate): Agent | undefined => {
       const agent = agents.get(certificate.fingerprint) ?? createAgent(certificate, trustRootsPem, maxSockets);
       if (agent === undefined) return undefined;
       agents.delete(certificate.fingerprint);
@@ -23,7 +18,7 @@ export const createAgents = (trustRootsPem: readonly string[], maxSockets = 16):
       if (agents.size > MAX_AGENTS) dropOldestIdle(agents);
       return agent;
     },
-    close: () => {
+    close: (): void => {
       for (const agent of agents.values()) agent.destroy();
       agents.clear();
     },

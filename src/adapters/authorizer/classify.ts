@@ -110,12 +110,9 @@ const MAINTENANCE = ['E1217'];
  * company or one document is no outage, because it would hold back the sends of all other companies.
  */
 const isOutage = ({ exchange, body, errors }: CallEvidence): boolean => {
-  if (exchange.kind !== 'answered') return isOutageReason(exchange);
+  if (exchange.kind !== 'answered') return !LOCAL_REASONS.has(exchange.reason) && !isAlert(exchange.reason);
   if (ABOUT_THE_CALLER.has(exchange.status)) return false;
   // A 5xx whose codes judge the document is an answer.
   const serverFault = exchange.status >= 500 && areAllOf(errors, transientCodes);
   return serverFault || body === undefined || hasOneOf(errors, MAINTENANCE);
 };
-
-const isOutageReason = ({ reason }: Extract<Exchange, { reason: string }>): boolean =>
-  !LOCAL_REASONS.has(reason) && !isAlert(reason);

@@ -74,16 +74,10 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
   const call: typeof callWith = (...args) => callWith(...args).catch(() => NOT_BEGUN);
 
   /** An unreadable answer proves as little as a missing answer, because its status and codes are unreadable too. */
-  const readAnswerOr = async <Name extends ReadingName>(
+  const readAnswerOr = <Name extends ReadingName>(
     job: ReadingJob<Name>,
     unreadable: Readings[Name]['result'],
-  ): Promise<Readings[Name]['result']> => {
-    try {
-      return await read(job);
-    } catch {
-      return unreadable;
-    }
-  };
+  ): Promise<Readings[Name]['result']> => read(job).catch(() => unreadable);
 
   const send = async <Name extends 'sentDps' | 'sentCancellation'>(
     name: Name,

@@ -2,6 +2,8 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { errorCode } from '../../lib/error-code.js';
+import { readUpTo } from '../../lib/read-up-to.js';
 
 /**
  * The result of one HTTP call. `not_handed`: no byte of the request was handed to a connected socket, so the server cannot have seen it. `broken`:
@@ -98,15 +100,9 @@ const read = async (incoming: IncomingMessage, call: Call): Promise<Exchange> =>
   const { maxBytes = MAX_RESPONSE_BYTES, identityOnly = false } = call;
   const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (identityOnly && encoding !== 'identity') throw new Error('response_encoded');
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Error('response_too_large');
-    chunks.push(chunk);
-  }
+  const received = await readUpTo(incoming, maxBytes);
+  if (received === undefined) throw new Error('response_too_large');
   const contentType = incoming.headers['content-type']?.toLowerCase() ?? '';
-  const received = Buffer.concat(chunks);
   // No request asks for compression, but a server may compress all the same; the limit holds for the unpacked bytes.
   const body = encoding === 'gzip' ? await inflated(received, { maxOutputLength: maxBytes }) : received;
   return { kind: 'answered', status: incoming.statusCode ?? 0, contentType, body };
@@ -116,6 +112,5 @@ const inflated = promisify(gunzip);
 
 /** The error's code, because its message may name hosts and certificates. */
 const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return 'failed';
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message.slice(0, 100);
+  return errorCode(error) ?? (error instanceof Error ? error.message.slice(0, 100) : 'failed');
 };

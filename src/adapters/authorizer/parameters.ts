@@ -45,7 +45,7 @@ export const createMunicipalParameters = (options: ParametersOptions): Municipal
         return { kind: 'no_proof', reason: 'unreadable' };
       }
     },
-    close: () => agents.close(),
+    close: agents.close,
   };
 };
 
@@ -108,14 +108,14 @@ const READ: Record<KnownParameters['kind'], (member: unknown) => KnownParameters
   },
   aliquota: (member) => {
     const rates = lists(member)?.map(({ item }) => rateOf(item));
-    return rates?.every(isKnown) === true ? { kind: 'aliquota', rates } : undefined;
+    return rates?.every((rate) => rate !== undefined) === true ? { kind: 'aliquota', rates } : undefined;
   },
   // Keyed by service, then by regime; the real body is not confirmed (docs/national-system.md#rates-and-regimes).
   regimes_especiais: (member) => {
     const services = objectOf(member);
     if (services === undefined) return undefined;
     const regimes = Object.values(services).flatMap((one) => (lists(one) ?? [undefined]).map(regimeOf));
-    return regimes.every(isKnown) ? { kind: 'regimes_especiais', regimes } : undefined;
+    return regimes.every((regime) => regime !== undefined) ? { kind: 'regimes_especiais', regimes } : undefined;
   },
   retencoes: (member) => {
     const object = objectOf(member);
@@ -124,8 +124,6 @@ const READ: Record<KnownParameters['kind'], (member: unknown) => KnownParameters
     return { kind: 'retencoes', article6: objectOf(object.artigosexto)?.habilitado === true, municipal };
   },
 };
-
-const isKnown = <T>(value: T | undefined): value is T => value !== undefined;
 
 /** 1 means yes and 0 no; -1 is declared in the Swagger and says nothing (docs/national-system.md#convenio). */
 const flag = <Name extends string>(name: Name, value: unknown): { [K in Name]?: boolean } =>

@@ -1,3 +1,5 @@
+import { countsWithin } from '../../lib/counts-within.js';
+
 /** One error item of the authorizer; `code` is missing when the item is not of a known shape. */
 export type AuthorizerError = { code?: string; text: string };
 
@@ -89,14 +91,11 @@ export const JSON_BOUNDS = {
   values: 20_000,
 } as const;
 
-type JsonCounts = Record<keyof typeof JSON_BOUNDS, number> & {
+type JsonShape = Record<keyof typeof JSON_BOUNDS, number> & {
   /** Bytes that were scanned, at most the length of the body. */
   bytesRead: number;
-  /** Bytes of member names that were decoded, each name once; at most `looked`. */
+  /** Bytes of member names that were decoded, each name once; at most `bytesRead`. */
   named: number;
-};
-
-type JsonShape = JsonCounts & {
   exceededLimit: keyof typeof JSON_BOUNDS | undefined;
   /** Whether one object has two members of one name: `JSON.parse` would keep the last and hide the others. */
   repeats: boolean;
@@ -107,16 +106,16 @@ type JsonShape = JsonCounts & {
  * the text is JSON.
  */
 export const countJson = (body: Uint8Array): JsonShape => {
-  const counts: JsonCounts = { depth: 0, members: 0, values: 0, bytesRead: 0, named: 0 };
+  const { counts, raise, exceededLimit } = countsWithin(JSON_BOUNDS);
   /** The names seen so far in each open object; undefined for an open array. */
   const open: (Set<string> | undefined)[] = [];
-  let exceededLimit: keyof typeof JSON_BOUNDS | undefined;
+  let named = 0;
   let repeats = false;
   let inString = false;
   /** The last string, without its quotes. */
   let text = { from: 0, to: 0, escaped: false };
   let at = 0;
-  for (; at < body.length && exceededLimit === undefined; at += 1) {
+  for (; at < body.length && exceededLimit() === undefined; at += 1) {
     const byte = body[at];
     if (inString) {
       if (byte === BACKSLASH) {
@@ -132,26 +131,22 @@ export const countJson = (body: Uint8Array): JsonShape => {
       inString = true;
       text = { from: at + 1, to: at + 1, escaped: false };
     } else if (byte === COLON) {
-      counts.members += 1;
+      raise('members', counts.members + 1);
       const names = open.at(-1);
       if (names !== undefined) {
-        counts.named += text.to - text.from;
+        named += text.to - text.from;
         const name = decoded(body.subarray(text.from, text.to), text.escaped);
         repeats ||= names.has(name);
         names.add(name);
       }
-    } else if (byte === COMMA) counts.values += 1;
+    } else if (byte === COMMA) raise('values', counts.values + 1);
     else if (byte === BRACE || byte === BRACKET) {
-      counts.values += 1;
       open.push(byte === BRACE ? new Set() : undefined);
-      if (open.length > counts.depth) counts.depth = open.length;
+      raise('depth', open.length);
+      raise('values', counts.values + 1);
     } else if (byte === BRACE_END || byte === BRACKET_END) open.pop();
-    else continue;
-    if (counts.depth > JSON_BOUNDS.depth) exceededLimit = 'depth';
-    else if (counts.members > JSON_BOUNDS.members) exceededLimit = 'members';
-    else if (counts.values > JSON_BOUNDS.values) exceededLimit = 'values';
   }
-  return { ...counts, bytesRead: Math.min(at, body.length), exceededLimit, repeats };
+  return { ...counts, bytesRead: Math.min(at, body.length), named, exceededLimit: exceededLimit(), repeats };
 };
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
-import { type Migration, migrate } from '../sql/migrate.js';
+import { syncFolder, writeWhole } from '../../lib/write-whole.js';
+import { type AppliedMigration, history, type Migration, migrate } from '../sql/migrate.js';
 
 /** Thrown when a backup cannot be made or restored; the message says what to do. */
 export class BackupRefused extends Error {
@@ -21,7 +22,7 @@ export type BackupManifest = {
   format: 1;
   madeAt: string;
   /** The migrations that the database had; a restore applies the same ones before it loads rows. */
-  schema: readonly { id: number; name: string; checksum: string }[];
+  schema: readonly AppliedMigration[];
   /** `elsewhere`: the log is in another engine and not in this backup. */
   log: { kind: 'database'; identity: string; head: string } | { kind: 'elsewhere' };
   tables: readonly BackupTable[];
@@ -104,14 +105,18 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
     const manifest: BackupManifest = {
       format: 1,
       madeAt,
-      schema: await schemaOf(client),
+      schema: await history(client),
       log: await logOf(client, logIsHere),
       tables,
       masterKey: masterKeyFile === undefined ? 'absent' : 'included',
     };
     await client.query('commit');
-    if (masterKeyFile !== undefined) await copySecret(masterKeyFile, join(folder, MASTER_KEY_COPY));
-    await writeManifest(folder, manifest);
+    if (masterKeyFile !== undefined) {
+      await copyFile(masterKeyFile, join(folder, MASTER_KEY_COPY));
+      await chmod(join(folder, MASTER_KEY_COPY), 0o600);
+    }
+    await writeWhole(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, 0o600);
+    await syncFolder(folder);
     return manifest;
   } finally {
     // Closing the connection also ends a transaction that is still open.
@@ -160,32 +165,12 @@ const pagesOf = async function* (client: pg.PoolClient, name: string): AsyncGene
   await client.query('close backup');
 };
 
-const schemaOf = async (client: pg.PoolClient): Promise<BackupManifest['schema']> =>
-  (
-    await client.query<{ id: number; name: string; checksum: string }>(
-      'select id, name, checksum from schema_migrations order by id',
-    )
-  ).rows;
-
 const logOf = async (client: pg.PoolClient, isHere: boolean): Promise<BackupManifest['log']> => {
   if (!isHere) return { kind: 'elsewhere' };
   const { rows } = await client.query<{ identity: string; head: string }>(
     'select identity::text, position::text as head from event_log_head',
   );
   return { kind: 'database', identity: rows[0]?.identity ?? '', head: rows[0]?.head ?? '0' };
-};
-
-const copySecret = async (from: string, to: string): Promise<void> => {
-  await copyFile(from, to);
-  await chmod(to, 0o600);
-};
-
-const writeManifest = async (folder: string, manifest: BackupManifest): Promise<void> => {
-  const draft = join(folder, `${MANIFEST_FILE}.draft`);
-  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
-  await rename(draft, join(folder, MANIFEST_FILE));
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
 };
 
 const ROWS_PER_INSERT = 500;
@@ -230,8 +215,7 @@ export const loadBackup = async (
 
 /** The migrations must have the same text as when the backup was made, so that its rows fit. */
 const checkSteps = async (db: pg.Pool, { schema }: BackupManifest): Promise<void> => {
-  const { rows } = await db.query<{ id: number; checksum: string }>('select id, checksum from schema_migrations');
-  const made = new Map(rows.map(({ id, checksum }) => [id, checksum]));
+  const made = new Map((await history(db)).map(({ id, checksum }) => [id, checksum]));
   const other = schema.find(({ id, checksum }) => made.get(id) !== checksum);
   if (other !== undefined)
     throw new BackupRefused(

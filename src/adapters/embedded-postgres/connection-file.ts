@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeWhole } from '../../lib/write-whole.js';
 
 /** `password` is the superuser's. A folder of an older version, which had no other user, lacks the other passwords until its next start. */
 export type EmbeddedConnection = { port: number; password: string; ownerPassword?: string; servicePassword?: string };
@@ -53,11 +54,8 @@ export const readConnection = async (dataDir: string): Promise<EmbeddedConnectio
 };
 
 /** Replaces the file as a whole. Only its owner can read it, because it holds the passwords. */
-export const writeConnection = async (dataDir: string, connection: EmbeddedConnection): Promise<void> => {
-  const draft = `${path(dataDir)}.draft`;
-  await writeFile(draft, JSON.stringify(connection), { mode: 0o600 });
-  await rename(draft, path(dataDir));
-};
+export const writeConnection = (dataDir: string, connection: EmbeddedConnection): Promise<void> =>
+  writeWhole(path(dataDir), JSON.stringify(connection), 0o600);
 
 export const newPassword = (): string => randomBytes(24).toString('hex');
 

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode } from '../../lib/error-code.js';
+import { pause } from '../../lib/pause.js';
+import { writeWhole } from '../../lib/write-whole.js';
 import { EmbeddedPostgresError } from './error.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 
@@ -15,7 +17,7 @@ const makeDataDir = async (dataDir: string): Promise<{ undo(): Promise<void> }> 
     const made = await mkdir(dataDir, { recursive: true, mode: 0o711 });
     return { undo: async () => (made === undefined ? undefined : rm(made, { recursive: true, force: true })) };
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    const code = errorCode(cause) ?? 'unknown error';
     throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} cannot be created (${code}): choose another DATA_DIR`, {
       cause,
     });
@@ -118,18 +120,15 @@ const createWhole = async (path: string, lockFile: LockFile): Promise<boolean> =
     await link(draft, path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(draft, { force: true });
   }
 };
 
-const releaseLock = async (path: string): Promise<void> => {
-  const draft = `${path}.released`;
-  await writeFile(draft, JSON.stringify({ ...ownLockFile(), released: true }));
-  await rename(draft, path);
-};
+const releaseLock = (path: string): Promise<void> =>
+  writeWhole(path, JSON.stringify({ ...ownLockFile(), released: true }));
 
 /**
  * Returns a name that no other process ever gets, unlike a process id. The start time counts from the boot, so the boot is part of the name.

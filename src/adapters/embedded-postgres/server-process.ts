@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
+import { settlesWithin } from '../../lib/pause.js';
 import { EmbeddedPostgresError } from './error.js';
 import type { OsUser } from './os-user.js';
 
@@ -44,18 +44,16 @@ export const launchServer = async (launch: Launch): Promise<ServerProcess> => {
   const child = spawn(launch.postgres, ['-D', launch.cluster, ...flags], spawnOptions(launch.user));
   const exited = exitOf(child);
   const failureLine = failureLineOf(child);
-  const ready = new Promise<'ready'>((resolve) => {
+  let isReady = false;
+  const ready = new Promise<void>((resolve) => {
     onLines(child, (line) => {
       launch.log(line);
-      if (line.includes('database system is ready to accept connections')) resolve('ready');
+      isReady ||= line.includes('database system is ready to accept connections');
+      if (isReady) resolve();
     });
   });
-  const limit = new AbortController();
-  const outcome = await Promise.race([ready, exited, pause(START_LIMIT_MS, 'late' as const, { signal: limit.signal })]);
-  limit.abort();
-  if (outcome === 'ready' && child.pid !== undefined) {
-    return { exited, pid: child.pid, signal: (signal) => child.kill(signal) };
-  }
+  await settlesWithin(START_LIMIT_MS, Promise.race([ready, exited]));
+  if (isReady && child.pid !== undefined) return { exited, pid: child.pid, signal: (signal) => child.kill(signal) };
   child.kill('SIGKILL');
   throw new EmbeddedPostgresError(`PostgreSQL did not start: ${failureLine()}`);
 };

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../lib/pause.js';
 import { findBinaries } from './binaries.js';
 import { clusterFolder, prepareCluster, prepareDatabase } from './cluster.js';
 import { addressesOf, superuserAddress, writeConnection } from './connection-file.js';
@@ -104,7 +104,7 @@ const launchOnFreePort = async (
       return { server: await launchOn(port), port };
     } catch (error) {
       if (launch === LAUNCHES || !/TCP\/IP sockets|shared memory block|lock file/.test(messageOf(error))) throw error;
-      await new Promise((done) => setTimeout(done, launch * 100));
+      await pause(launch * 100);
     }
   }
 };

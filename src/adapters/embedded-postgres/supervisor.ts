@@ -1,31 +1,21 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { createBackoff } from '../../lib/backoff.js';
+import { pause, settlesWithin } from '../../lib/pause.js';
 import type { PostgresExit, ServerProcess } from './server-process.js';
-
-type Supervisor = {
-  /** Shuts the server down, by force if it takes too long; nothing restarts it afterwards. */
-  stop(): Promise<void>;
-  /** Called whenever the server ended without a stop; it is being started again. */
-  onExit(callback: (exit: PostgresExit) => void): void;
-  pid(): number;
-};
 
 const RESTART_MS = { first: 100, longest: 5_000 };
 const FAST_STOP_MS = 10_000;
 const IMMEDIATE_STOP_MS = 5_000;
 
 /** Keeps a server running: calls `launch`, with growing pauses, until it succeeds. */
-export const supervise = (
-  first: ServerProcess,
-  launch: () => Promise<ServerProcess>,
-  log: (line: string) => void,
-): Supervisor => {
+export const supervise = (first: ServerProcess, launch: () => Promise<ServerProcess>, log: (line: string) => void) => {
   const callbacks: ((exit: PostgresExit) => void)[] = [];
   const stopping = new AbortController();
   let current = first;
 
   const relaunch = async (): Promise<ServerProcess | undefined> => {
-    for (let wait = RESTART_MS.first; !stopping.signal.aborted; wait = Math.min(wait * 2, RESTART_MS.longest)) {
-      await pause(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
+    const waits = createBackoff(RESTART_MS.first, RESTART_MS.longest);
+    for (;;) {
+      await pause(waits.next(), stopping.signal);
       if (stopping.signal.aborted) return undefined;
       try {
         return await launch();
@@ -33,7 +23,6 @@ export const supervise = (
         log(error instanceof Error ? error.message : 'PostgreSQL did not start');
       }
     }
-    return undefined;
   };
 
   const watch = async (): Promise<void> => {
@@ -50,11 +39,13 @@ export const supervise = (
 
   const watching = watch();
   return {
-    onExit: (callback) => {
+    /** Called whenever the server ended without a stop; it is being started again. */
+    onExit: (callback: (exit: PostgresExit) => void): void => {
       callbacks.push(callback);
     },
-    pid: () => current.pid,
-    stop: async () => {
+    pid: (): number => current.pid,
+    /** Shuts the server down, by force if it takes too long; nothing restarts it afterwards. */
+    stop: async (): Promise<void> => {
       stopping.abort();
       await endServer(current);
       await watching;
@@ -67,17 +58,9 @@ export const supervise = (
 /** Fast shutdown, then one without a checkpoint, then by force; PostgreSQL recovers from each. */
 const endServer = async (server: ServerProcess): Promise<void> => {
   server.signal('SIGINT');
-  if (await endsWithin(server, FAST_STOP_MS)) return;
+  if (await settlesWithin(FAST_STOP_MS, server.exited)) return;
   server.signal('SIGQUIT');
-  if (await endsWithin(server, IMMEDIATE_STOP_MS)) return;
+  if (await settlesWithin(IMMEDIATE_STOP_MS, server.exited)) return;
   server.signal('SIGKILL');
   await server.exited;
-};
-
-const endsWithin = async (server: ServerProcess, ms: number): Promise<boolean> => {
-  const limit = new AbortController();
-  const late = pause(ms, false, { signal: limit.signal }).catch(() => false);
-  const ended = await Promise.race([server.exited.then(() => true), late]);
-  limit.abort();
-  return ended;
 };

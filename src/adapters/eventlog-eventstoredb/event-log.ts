@@ -1,13 +1,12 @@
-import { BACKWARDS, END, jsonEvent, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client';
 import type { StreamName } from '../../domain/shared/ids.js';
-import { within } from '../../lib/pause.js';
 import { type EventLog, EventLogUnavailable, type Revision } from '../../ports/event-log.js';
 import { type AppendDeps, appendTo } from './append.js';
-import { callOptions, openConnection } from './client.js';
-import { faultCode, unavailable } from './faults.js';
+import { openConnection } from './client.js';
+import { cutBefore } from './cut.js';
+import { faultCode } from './faults.js';
 import { logIdentity } from './identity.js';
 import { createHeadFinder, readAfter, readLastEvents, type Stretch } from './pages.js';
-import { answered, type Reader, readLastRevision, readStream } from './read.js';
+import { type Reader, readLastRevision, readStream } from './read.js';
 import { createStreamStartFilter } from './stream-starts.js';
 import { supervised } from './subscription.js';
 
@@ -74,32 +73,23 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
 
   return {
     append: (stream, expected, events) =>
-      open(async () => {
-        const answer = appendTo(appends, stream, expected, events);
+      open(() => {
+        const answer = appendTo(appends, stream, expected, events).finally(() => appending.delete(answer));
         appending.add(answer);
-        try {
-          return await answer;
-        } finally {
-          appending.delete(answer);
-        }
+        return answer;
       }),
     read: (stream, readOptions = {}) => open(() => readStream(reader, stream, readOptions)),
     lastRevision: (stream) => open(() => readLastRevision(reader, stream)),
     readAll: (wanted) => open(() => readAll(wanted)),
     readLast: ({ prefixes, limit }) =>
-      open(
-        async () => await createStreamStartFilter(firstRevision, limit)(await readLastEvents(reader, prefixes, limit)),
-      ),
-    subscribe: (wanted) =>
-      supervised(
-        {
-          reader,
-          streamStarts: createStreamStartFilter(firstRevision),
-          checkMs: subscriptionCheckMs,
-          closing: closing.signal,
-        },
-        wanted,
-      ),
+      open(async () => {
+        const last = await readLastEvents(reader, prefixes, limit);
+        return await createStreamStartFilter(firstRevision, limit)(last);
+      }),
+    subscribe: (wanted) => {
+      const streamStarts = createStreamStartFilter(firstRevision);
+      return supervised({ reader, streamStarts, checkMs: subscriptionCheckMs, closing: closing.signal }, wanted);
+    },
     head: () => open(head),
     identity: () => open(() => logIdentity(reader)),
     cut: (stream, before) => open(() => cutBefore(reader, stream, before)),
@@ -118,61 +108,3 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     },
   };
 };
-
-type Metadata = { readonly [key: string]: unknown };
-
-/** Another writer may change the metadata first; more conflicts in a row than this are a fault. */
-const TRIES = 5;
-
-/**
- * Cuts by `$tb` in the stream's metadata and keeps the other entries; the next scavenge frees the disk. The last event, which carries the stream's
- * revision, is never cut, and an earlier cut never moves back. Throws `EventLogUnavailable`.
- */
-const cutBefore = async (reader: Reader, stream: StreamName, before: Revision): Promise<void> => {
-  const last = await readLastRevision(reader, stream);
-  if (last === null) return;
-  const target = Math.min(before, last);
-  for (let tries = 1; tries <= TRIES; tries += 1) {
-    const { metadata, revision } = await storedMetadata(reader, stream);
-    const stored = metadata.$tb;
-    if (target <= 0 || (typeof stored === 'number' && stored >= target)) return;
-    if (await writeMetadata(reader, stream, { ...metadata, $tb: target }, revision)) return;
-  }
-  throw new EventLogUnavailable('the metadata of a stream is being changed all the time');
-};
-
-/** Reads the metadata event itself, because the client's own reader returns a position as the revision and drops unknown entries. */
-const storedMetadata = async (
-  reader: Reader,
-  stream: StreamName,
-): Promise<{ metadata: Metadata; revision: bigint | undefined }> => {
-  const options = { ...callOptions(reader), direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-  const [found] = await answered(reader, () => reader.client.readStream(metadataStream(stream), options));
-  const data: unknown = found?.event?.data;
-  const metadata = typeof data === 'object' && data !== null ? (data as Metadata) : {};
-  return { metadata, revision: found?.event?.revision };
-};
-
-/** Returns false when another writer changed the metadata meanwhile. */
-const writeMetadata = async (
-  reader: Reader,
-  stream: StreamName,
-  metadata: { readonly $tb: number },
-  revision: bigint | undefined,
-): Promise<boolean> => {
-  const { client, timeoutMs: deadline } = reader;
-  const writing = client.appendToStream(
-    metadataStream(stream),
-    [jsonEvent({ type: '$metadata', data: { ...metadata } })],
-    { ...callOptions(reader), expectedRevision: revision ?? NO_STREAM, deadline },
-  );
-  try {
-    const late = (): Error => new EventLogUnavailable('the event log did not answer a cut in time');
-    return (await within(deadline, writing, late)).success;
-  } catch (error) {
-    if (error instanceof WrongExpectedVersionError) return false;
-    throw unavailable('the event log did not take a cut', error);
-  }
-};
-
-const metadataStream = (stream: StreamName): string => `$$${stream}`;

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { BACKWARDS, END, jsonEvent, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client';
-import { within } from '../../lib/pause.js';
+import { jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { EventLogUnavailable } from '../../ports/event-log.js';
-import { callOptions } from './client.js';
-import { unavailable } from './faults.js';
-import { answered, type Reader } from './read.js';
+import { appendOne } from './append.js';
+import { type Reader, readLastAsStored } from './read.js';
 
 /** Holds one event permanently. It matches no prefix that a projection follows, and the head of the log skips it. */
 export const identityStream = 'log-identity';
@@ -17,9 +15,7 @@ export const logIdentity = async (reader: Reader): Promise<string> =>
   (await storedIdentity(reader)) ?? (await newIdentity(reader));
 
 const storedIdentity = async (reader: Reader): Promise<string | undefined> => {
-  const options = { ...callOptions(reader), direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-  const [found] = await answered(reader, () => reader.client.readStream(identityStream, options));
-  const data: unknown = found?.event?.data;
+  const data: unknown = (await readLastAsStored(reader, identityStream))?.data;
   if (data === undefined) return undefined;
   if (typeof data === 'object' && data !== null && 'identity' in data && typeof data.identity === 'string') {
     return data.identity;
@@ -29,17 +25,7 @@ const storedIdentity = async (reader: Reader): Promise<string | undefined> => {
 
 const newIdentity = async (reader: Reader): Promise<string> => {
   const event = jsonEvent({ type: 'LogIdentityGiven', data: { identity: randomUUID() } });
-  const { client, timeoutMs: deadline } = reader;
-  const writing = client.appendToStream(identityStream, [event], {
-    ...callOptions(reader),
-    expectedRevision: NO_STREAM,
-    deadline,
-  });
-  await within(deadline, writing, () => new EventLogUnavailable('the event log did not answer in time')).catch(
-    (error: unknown) => {
-      if (!(error instanceof WrongExpectedVersionError)) throw unavailable('the event log has no identity yet', error);
-    },
-  );
+  await appendOne(reader, identityStream, event, NO_STREAM);
   // Several processes may have tried to write; the stored event is the answer for all of them.
   const stored = await storedIdentity(reader);
   if (stored === undefined) throw new EventLogUnavailable('the event log does not keep its identity');

@@ -96,16 +96,14 @@ const search = async (reader: Reader, { prefixes, after, limit }: Wanted, signal
   return { events: events.slice(0, limit), cursor: reached(), atEnd: false };
 };
 
-/** Returns the position of the last event that is not the server's own. */
-type HeadFinder = () => Promise<LogPosition | null>;
-
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 4_096;
 
 /**
- * Reads backwards, only what is new since the previous call. Any number of the server's own events (statistics, metadata, scavenges) may follow ours.
+ * Finds the position of the last event that is not the server's own. Reads backwards, only what is new since the previous call. Any number of the
+ * server's own events (statistics, metadata, scavenges) may follow ours.
  */
-export const createHeadFinder = (reader: Reader): HeadFinder => {
+export const createHeadFinder = (reader: Reader): (() => Promise<LogPosition | null>) => {
   let known: { head: LogPosition | null; newest: LogPosition } | undefined;
   return async () => {
     const before = known;

@@ -1,4 +1,11 @@
-import { BACKWARDS, END, FORWARDS, type ResolvedEvent, type StreamingRead } from '@eventstore/db-client';
+import {
+  BACKWARDS,
+  END,
+  FORWARDS,
+  type ResolvedEvent,
+  type RecordedEvent as ServerEvent,
+  type StreamingRead,
+} from '@eventstore/db-client';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { createBackoff } from '../../lib/backoff.js';
 import { pause } from '../../lib/pause.js';
@@ -33,6 +40,13 @@ export const readStream = async (
 export const readLastRevision = async (reader: Reader, stream: StreamName): Promise<Revision | null> => {
   const [last] = await readStream(reader, stream, { direction: 'backwards', limit: 1 });
   return last?.revision ?? null;
+};
+
+/** The last event as the server stores it, also of a stream that is not ours. Undefined for an absent stream. Throws `EventLogUnavailable`. */
+export const readLastAsStored = async (reader: Reader, stream: string): Promise<ServerEvent | undefined> => {
+  const options = { ...callOptions(reader), direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
+  const [found] = await answered(reader, () => reader.client.readStream(stream, options));
+  return found?.event;
 };
 
 /** Tries at a read, with growing pauses between them. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { StreamName } from '../../domain/shared/ids.js';
+import { inGroups } from '../../lib/in-groups.js';
 import type { RecordedEvent, Revision } from '../../ports/event-log.js';
 
 /** Returns the events of a batch that may be handed out. */
@@ -22,10 +23,6 @@ export const createStreamStartFilter = (
 ): StreamStartFilter => {
   const handedOut = new LRUCache<StreamName, Revision>({ max: Math.max(1, streamsKept) });
 
-  const remember = ({ stream, revision }: RecordedEvent): void => {
-    handedOut.set(stream, revision);
-  };
-
   return async (events) => {
     const doubtful: RecordedEvent[] = [];
     const last = new Map<StreamName, Revision>();
@@ -35,32 +32,21 @@ export const createStreamStartFilter = (
       if (revision > 0 && before !== revision - 1) doubtful.push(event);
       last.set(stream, revision);
     }
-    const firsts = await firstsOf([...new Set(doubtful.map(({ stream }) => stream))], firstRevision);
-    return events.filter((event) => {
-      const first = firsts.get(event.stream);
-      const shown =
-        event.revision === 0 || first === undefined || first <= event.revision || followsHandedOut(handedOut, event);
-      if (shown) remember(event);
+    const streams = [...new Set(doubtful.map(({ stream }) => stream))];
+    const firsts = new Map(
+      // A stream that has no event left shows nothing.
+      await inGroups(
+        AT_ONCE,
+        streams,
+        async (stream) => [stream, (await firstRevision(stream)) ?? Number.POSITIVE_INFINITY] as const,
+      ),
+    );
+    return events.filter(({ stream, revision }) => {
+      const first = firsts.get(stream);
+      const follows = handedOut.get(stream) === revision - 1;
+      const shown = revision === 0 || first === undefined || first <= revision || follows;
+      if (shown) handedOut.set(stream, revision);
       return shown;
     });
   };
-};
-
-const followsHandedOut = (handedOut: LRUCache<StreamName, Revision>, { stream, revision }: RecordedEvent): boolean =>
-  handedOut.get(stream) === revision - 1;
-
-const firstsOf = async (
-  streams: readonly StreamName[],
-  firstRevision: (stream: StreamName) => Promise<Revision | null>,
-): Promise<ReadonlyMap<StreamName, Revision>> => {
-  const firsts = new Map<StreamName, Revision>();
-  for (let start = 0; start < streams.length; start += AT_ONCE) {
-    const some = streams.slice(start, start + AT_ONCE);
-    const revisions = await Promise.all(some.map(firstRevision));
-    some.forEach((stream, index) => {
-      // A stream that has no event left shows nothing.
-      firsts.set(stream, revisions[index] ?? Number.POSITIVE_INFINITY);
-    });
-  }
-  return firsts;
 };

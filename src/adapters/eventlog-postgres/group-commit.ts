@@ -11,6 +11,7 @@ import {
   MAX_EVENT_BYTES,
   type Revision,
 } from '../../ports/event-log.js';
+import { columnsOf } from '../sql/columns.js';
 import { isRolledBack, sqlFault } from '../sql/errors.js';
 
 /**
@@ -59,22 +60,17 @@ export const groupCommit = (send: SendAppends, deadlineMs: number): GroupCommit 
     waiting.batch?.abort();
   };
 
-  const append = (prepared: PreparedAppend): Promise<AppendResult> =>
-    new Promise<AppendResult>((resolve, reject) => {
-      if (closed) throw new EventLogUnavailable('the event log is closed');
+  const append = async (prepared: PreparedAppend): Promise<AppendResult> => {
+    if (closed) throw new EventLogUnavailable('the event log is closed');
+    let timer: NodeJS.Timeout | undefined;
+    const answer = new Promise<AppendResult>((resolve, reject) => {
       const waiting: Waiting = { append: prepared, batch: undefined, resolve, reject };
-      const timer = setTimeout(() => expire(waiting), deadlineMs);
-      waiting.resolve = (result) => {
-        clearTimeout(timer);
-        resolve(result);
-      };
-      waiting.reject = (error) => {
-        clearTimeout(timer);
-        reject(error);
-      };
+      timer = setTimeout(() => expire(waiting), deadlineMs);
       queue.push(waiting);
       pumping ??= pump();
     });
+    return await answer.finally(() => clearTimeout(timer));
+  };
 
   const pump = async (): Promise<void> => {
     do {
@@ -87,12 +83,13 @@ export const groupCommit = (send: SendAppends, deadlineMs: number): GroupCommit 
     pumping = undefined;
   };
 
-  const close = async (): Promise<void> => {
-    closed = true;
-    await pumping;
+  return {
+    append,
+    close: async () => {
+      closed = true;
+      await pumping;
+    },
   };
-
-  return { append, close };
 };
 
 const takeBatch = (queue: Waiting[]): Waiting[] => {
@@ -142,7 +139,9 @@ const fail = async (batch: readonly Waiting[], error: unknown, sent: boolean, se
 export const sendAppends =
   (pool: pg.Pool): SendAppends =>
   async (appends, onSent, signal) => {
-    const client = await connect(pool);
+    const client = await pool.connect().catch((cause: unknown) => {
+      throw new EventLogUnavailable('the event log cannot be reached', { cause });
+    });
     let held = true;
     const release = (destroy: boolean): void => {
       if (held) client.release(destroy);
@@ -171,28 +170,14 @@ type Answer = { accepted: boolean[]; revisions: (number | null)[] };
 
 const APPEND = 'select accepted, revisions from event_log_append($1, $2, $3, $4, $5, $6, $7, $8, $9)';
 
-const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
-  try {
-    return await pool.connect();
-  } catch (cause) {
-    throw new EventLogUnavailable('the event log cannot be reached', { cause });
-  }
-};
-
 const parameters = (appends: readonly PreparedAppend[]): unknown[] => {
   const events = appends.flatMap(({ stream, expected, events: own }) =>
     own.map((event, index) => ({ ...event, stream, revision: expected + 1 + index })),
   );
   return [
-    appends.map(({ stream }) => stream),
-    appends.map(({ expected }) => expected),
+    ...columnsOf(appends, ['stream', 'expected']),
     appends.map((append) => append.events.length),
-    events.map(({ stream }) => stream),
-    events.map(({ revision }) => revision),
-    events.map(({ id }) => id),
-    events.map(({ type }) => type),
-    events.map(({ record }) => record),
-    events.map(({ hash }) => hash),
+    ...columnsOf(events, ['stream', 'revision', 'id', 'type', 'record', 'hash']),
   ];
 };
 

@@ -43,13 +43,11 @@ export async function* subscription(
         poll = Math.min(poll * 2, POLL_MS.longest);
       } else {
         poll = POLL_MS.first;
-        await gather(signal);
+        await pause(GATHER_MS, signal);
       }
     }
   }
 }
-
-const gather = (signal: AbortSignal): Promise<void> => pause(GATHER_MS, signal);
 
 type ReadResult = { kind: 'read'; stretch: Stretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
 

@@ -1,37 +1,43 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import type { StreamName } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../ports/duplicate-window.js';
 import { batched } from '../sql/batched.js';
+import { columnsOf } from '../sql/columns.js';
 
 type MarkRow = { place: number; stream: string; at: Instant; placed_by: string };
 
-type Wanted = {
-  fingerprints: Fingerprints;
-  mark: DuplicateMark;
-  placedBy: string;
-  youngerThan: Instant | null;
-  /** A mark that is ignored. */
-  unless?: DuplicateMark;
-};
+/** `unlessStream` and `unlessAt` are a mark that is ignored. */
+type Wanted = Fingerprints &
+  DuplicateMark & {
+    placedBy: string;
+    youngerThan: Instant | null;
+    unlessStream: StreamName | null;
+    unlessAt: Instant | null;
+  };
 
 export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
   const placed = batched<Wanted, MarkRow>(async (wanted) => {
-    const isPlain = wanted.every(
-      ({ fingerprints, unless }) => fingerprints.placed.length === 1 && unless === undefined,
-    );
+    const isPlain = wanted.every((one) => one.placed.length === 1 && one.unlessStream === null);
     const { rows } = await db.query<MarkRow>(isPlain ? placeOne(wanted) : placeEach(wanted));
     return rows.sort((one, other) => one.place - other.place);
   });
-  const place = async (wanted: Omit<Wanted, 'placedBy'>): Promise<DuplicateMark | undefined> => {
+  const place = async (
+    fingerprints: Fingerprints,
+    mark: DuplicateMark,
+    youngerThan: Instant | null,
+    unless?: DuplicateMark,
+  ): Promise<DuplicateMark | undefined> => {
     const placedBy = randomUUID();
-    const row = await placed({ ...wanted, placedBy });
+    const ignored = { unlessStream: unless?.stream ?? null, unlessAt: unless?.at ?? null };
+    const row = await placed({ ...fingerprints, ...mark, youngerThan, placedBy, ...ignored });
     return row.placed_by === placedBy ? undefined : { stream: row.stream, at: row.at };
   };
   return {
-    place: (fingerprints, mark, youngerThan) => place({ fingerprints, mark, youngerThan }),
+    place,
     takeOver: async (fingerprints, from, to, youngerThan) =>
-      (await place({ fingerprints, mark: to, youngerThan, unless: from })) === undefined,
+      (await place(fingerprints, to, youngerThan, from)) === undefined,
     remove: async ({ placed: under }, stream) => {
       await db.query({ name: 'mark-remove', text: REMOVE, values: [under, stream] });
     },
@@ -42,28 +48,21 @@ export const duplicateWindow = (db: pg.Pool): DuplicateWindow => {
 const placeOne = (wanted: readonly Wanted[]) => ({
   name: 'mark-place',
   text: PLACE_ONE,
-  values: [wanted.map(({ fingerprints }) => fingerprints.placed[0]), ...columns(wanted)],
+  values: [wanted.map(({ placed }) => placed[0]), ...columnsOf(wanted, COLUMNS)],
 });
 
 const placeEach = (wanted: readonly Wanted[]) => ({
   name: 'mark-place-each',
   text: PLACE_EACH,
   values: [
-    wanted.flatMap(({ fingerprints }) => fingerprints.placed),
-    wanted.flatMap(({ fingerprints }, index) => fingerprints.placed.map(() => index + 1)),
-    ...columns(wanted),
-    wanted.map(({ unless }) => unless?.stream ?? null),
-    wanted.map(({ unless }) => unless?.at ?? null),
+    wanted.flatMap(({ placed }) => placed),
+    wanted.flatMap(({ placed }, index) => placed.map(() => index + 1)),
+    ...columnsOf(wanted, COLUMNS),
+    ...columnsOf(wanted, ['unlessStream', 'unlessAt']),
   ],
 });
 
-const columns = (wanted: readonly Wanted[]): readonly (readonly (string | null)[])[] => [
-  wanted.map(({ fingerprints }) => fingerprints.legacy),
-  wanted.map(({ mark }) => mark.stream),
-  wanted.map(({ mark }) => mark.at),
-  wanted.map(({ placedBy }) => placedBy),
-  wanted.map(({ youngerThan }) => youngerThan),
-];
+const COLUMNS = ['legacy', 'stream', 'at', 'placedBy', 'youngerThan'] as const;
 
 /** Always returns the row that decided, as for idempotency keys. */
 const PLACE_ONE = 'select place, stream, at, placed_by from duplicate_marks_place_one($1, $2, $3, $4, $5, $6)';

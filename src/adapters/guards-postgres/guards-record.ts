@@ -10,6 +10,8 @@ import type {
   GuardsPosition,
   GuardsSession,
 } from '../../ports/guard-checkpoint.js';
+import { columnsOf } from '../sql/columns.js';
+import { holdSession } from '../sql/held-session.js';
 import { pauseIssuing } from './incomplete-log.js';
 
 type PositionRow = { guards: string | null; operator_rows: string | null };
@@ -29,42 +31,23 @@ export const guardCheckpoint = (
   { idempotencyTtlSeconds }: { idempotencyTtlSeconds: number },
 ): GuardCheckpoint => ({
   open: async (logIdentity): Promise<GuardsSession> => {
-    const client = await pool.connect();
-    const lost = new AbortController();
-    const lose = (): void => {
-      if (lost.signal.aborted) return;
-      client.off('error', lose);
-      client.off('end', lose);
-      lost.abort();
-      // Closing the connection releases the session's lock.
-      client.release(true);
-    };
-    client.on('error', lose);
-    client.once('end', lose);
-    await client.query(LEASE).catch((error: unknown) => {
-      lose();
-      throw error;
-    });
-    const inSession = async <T>(work: () => Promise<T>): Promise<T> => {
-      if (lost.signal.aborted) throw new GuardsSessionLost('the session of the guards is over');
-      try {
-        return await work();
-      } catch (error) {
-        lose();
-        throw error;
-      }
+    const { run, lost, lose } = await holdSession(pool);
+    await run((client) => client.query(LEASE));
+    const inSession = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+      if (lost.aborted) throw new GuardsSessionLost('the session of the guards is over');
+      return await run(work);
     };
     /** The position that this session last read or wrote. */
     let known: GuardsPosition = { guards: null, operatorRows: null };
     return {
       look: () =>
-        inSession(async () => {
+        inSession(async (client) => {
           const look = await readGuardReadiness(client, logIdentity, LEADER_LOCK);
-          known = { guards: look.guards, operatorRows: look.operatorRows };
+          known = look;
           return look;
         }),
       move: (to) =>
-        inSession(async () => {
+        inSession(async (client) => {
           const isFirst = known.guards === null && known.operatorRows === null;
           const values = [logIdentity, toText(to.guards), toText(to.operatorRows)];
           const expected = [toText(known.guards), toText(known.operatorRows)];
@@ -77,12 +60,9 @@ export const guardCheckpoint = (
           known = { guards: toPosition(row.guards), operatorRows: toPosition(row.operator_rows) };
         }),
       fill: (keys, marks, now) =>
-        inSession(() => restoreMissingGuards(client, { keys, marks }, now, idempotencyTtlSeconds)),
-      noteIncompleteLog: (head, now) =>
-        inSession(async () => {
-          await pauseIssuing(client, logIdentity, head, now);
-        }),
-      lost: lost.signal,
+        inSession((client) => restoreMissingGuards(client, { keys, marks }, now, idempotencyTtlSeconds)),
+      noteIncompleteLog: (head, now) => inSession((client) => pauseIssuing(client, logIdentity, head, now)),
+      lost,
       close: async () => lose(),
     };
   },
@@ -151,29 +131,17 @@ const restoreMissingGuards = async (
   let written = 0;
   if (keys.length > 0) {
     const over = addSeconds(now, -idempotencyTtlSeconds);
-    const { rowCount } = await client.query(RESTORE_KEYS, [...keyColumns(keys), randomUUID(), now, over]);
+    const { rowCount } = await client.query(RESTORE_KEYS, [...columnsOf(keys, KEY_COLUMNS), randomUUID(), now, over]);
     written += rowCount ?? 0;
   }
   if (marks.length > 0) {
-    const { rowCount } = await client.query(RESTORE_MARKS, [
-      marks.map(({ fingerprint }) => fingerprint),
-      marks.map(({ stream }) => stream),
-      marks.map(({ at }) => at),
-    ]);
+    const { rowCount } = await client.query(RESTORE_MARKS, [...columnsOf(marks, ['fingerprint', 'stream', 'at'])]);
     written += rowCount ?? 0;
   }
   return written;
 };
 
-const keyColumns = (keys: readonly AcceptedKey[]): readonly (readonly string[])[] => [
-  keys.map(({ mode }) => mode),
-  keys.map(({ companyId }) => companyId),
-  keys.map(({ keyHash }) => keyHash),
-  keys.map(({ bodyHash }) => bodyHash),
-  keys.map(({ commandId }) => commandId),
-  keys.map(({ acceptedAt }) => acceptedAt),
-  keys.map(({ invoiceId }) => invoiceId),
-];
+const KEY_COLUMNS = ['mode', 'companyId', 'keyHash', 'bodyHash', 'commandId', 'acceptedAt', 'invoiceId'] as const;
 
 /**
  * A row that is filled in has no lease holder, because its acceptance is over. An existing row stays if it is finished and not expired ($10), if a

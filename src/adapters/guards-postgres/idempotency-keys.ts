@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/idempotency-keys.js';
 import { batched } from '../sql/batched.js';
+import { columnsOf } from '../sql/columns.js';
 
 type KeyRow = {
   place: number;
@@ -13,8 +14,10 @@ type KeyRow = {
   invoice_id: string | null;
 };
 
-type Asked = { owner: KeyOwner; bodyHash: string; sameBody: string | undefined; fresh: Claim; now: Instant };
-type Finished = { owner: KeyOwner; leaseToken: string; invoiceId: string };
+/** `keptSince`: a key that was accepted earlier is over. */
+type Asked = KeyOwner &
+  Claim & { bodyHash: string; sameBody: string; leasedUntil: Instant; now: Instant; keptSince: Instant };
+type Finished = KeyOwner & { leaseToken: string; invoiceId: string };
 
 export const idempotencyKeys = (
   db: pg.Pool,
@@ -34,26 +37,15 @@ export const idempotencyKeys = (
 
   const claimed = batched<Asked, KeyRow>(async (asked) => {
     const values = [
-      ...ownerColumns(asked),
-      asked.map(({ bodyHash }) => bodyHash),
-      asked.map(({ fresh }) => fresh.leaseToken),
-      asked.map(({ now }) => addSeconds(now, leaseSeconds)),
-      asked.map(({ fresh }) => fresh.commandId),
-      asked.map(({ fresh }) => fresh.acceptedAt),
-      asked.map(({ now }) => now),
-      asked.map(({ now }) => addSeconds(now, -idempotencyTtlSeconds)),
-      asked.map(({ bodyHash, sameBody }) => sameBody ?? bodyHash),
+      ...columnsOf(asked, ['mode', 'companyId', 'keyHash', 'bodyHash', 'leaseToken', 'leasedUntil', 'commandId']),
+      ...columnsOf(asked, ['acceptedAt', 'now', 'keptSince', 'sameBody']),
     ];
     const { rows } = await db.query<KeyRow>({ name: 'key-claim', text: CLAIM, values });
     return rows.sort((one, other) => one.place - other.place);
   });
 
   const done = batched<Finished, boolean>(async (finished) => {
-    const values = [
-      ...ownerColumns(finished),
-      finished.map(({ leaseToken }) => leaseToken),
-      finished.map(({ invoiceId }) => invoiceId),
-    ];
+    const values = [...columnsOf(finished, ['mode', 'companyId', 'keyHash', 'leaseToken', 'invoiceId'])];
     const { rows } = await db.query<{ held: number[] }>({ name: 'key-done', text: DONE, values });
     const held = new Set(rows[0]?.held);
     return finished.map((_one, index) => held.has(index + 1));
@@ -61,7 +53,10 @@ export const idempotencyKeys = (
 
   return {
     claim: async (owner, bodyHash, fresh, now, sameBody) => {
-      const row = await claimed({ owner, bodyHash, sameBody, fresh, now });
+      const leasedUntil = addSeconds(now, leaseSeconds);
+      const keptSince = addSeconds(now, -idempotencyTtlSeconds);
+      const hashes = { bodyHash, sameBody: sameBody ?? bodyHash };
+      const row = await claimed({ ...owner, ...fresh, ...hashes, leasedUntil, now, keptSince });
       if (row.lease_token === fresh.leaseToken) {
         const claim = { leaseToken: row.lease_token, commandId: row.command_id, acceptedAt: row.accepted_at };
         return { kind: 'claimed', claim };
@@ -70,20 +65,12 @@ export const idempotencyKeys = (
       if (state.kind === 'free') throw new Error('a free key was not claimed');
       return state;
     },
-    markDone: (owner, leaseToken, invoiceId) => done({ owner, leaseToken, invoiceId }),
-    release: async (owner, leaseToken) => {
-      await db.query({ name: 'key-release', text: RELEASE, values: [...idOf(owner), leaseToken] });
+    markDone: (owner, leaseToken, invoiceId) => done({ ...owner, leaseToken, invoiceId }),
+    release: async ({ mode, companyId, keyHash }, leaseToken) => {
+      await db.query({ name: 'key-release', text: RELEASE, values: [mode, companyId, keyHash, leaseToken] });
     },
   };
 };
-
-const idOf = ({ mode, companyId, keyHash }: KeyOwner): string[] => [mode, companyId, keyHash];
-
-const ownerColumns = (of: readonly { owner: KeyOwner }[]): string[][] => [
-  of.map(({ owner }) => owner.mode),
-  of.map(({ owner }) => owner.companyId),
-  of.map(({ owner }) => owner.keyHash),
-];
 
 /** Returns the row that decided, also when another transaction inserted it meanwhile. The claim is ours if the row has our lease token. */
 const CLAIM = `select place, body_hash, lease_token, leased_until, command_id, accepted_at, invoice_id

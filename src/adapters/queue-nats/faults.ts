@@ -12,8 +12,15 @@ export const faultCode = (error: unknown): string => {
 export const unavailable = (what: string, error: unknown): WorkQueueUnavailable =>
   error instanceof WorkQueueUnavailable ? error : new WorkQueueUnavailable(what, faultCode(error));
 
-/** Whether the stream, consumer or message does not exist. */
-export const isNotFound = (error: unknown): boolean => error instanceof NatsError && error.api_error?.code === 404;
+/** The answer; undefined when the stream, consumer or message does not exist. Throws the client's other errors. */
+export const ifFound = async <T>(asking: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asking;
+  } catch (error) {
+    if (error instanceof NatsError && error.api_error?.code === 404) return undefined;
+    throw error;
+  }
+};
 
 /** Whether no server listens on the subject: the stream is gone, or JetStream does not run. */
 export const isUnheard = (error: unknown): boolean =>

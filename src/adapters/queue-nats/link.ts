@@ -8,7 +8,7 @@ import {
 } from 'nats';
 import { createBackoff, jittered } from '../../lib/backoff.js';
 import { pause, settlesWithin } from '../../lib/pause.js';
-import { type HandlingResult, WorkQueueUnavailable } from '../../ports/work-queue.js';
+import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { faultCode, unavailable } from './faults.js';
 import type { Kind, Lane } from './names.js';
 import { NatsTopologyMismatch } from './topology.js';
@@ -252,8 +252,6 @@ export type QueueNotice =
   /** A consumer was silent or gone, so it is checked and asked again. */
   | { kind: 'consumer_rebuilt'; consumer: string; why: 'missing' | 'silent' }
   | { kind: 'put_failed'; code: string }
-  | { kind: 'delivered'; work: Kind; lane: Lane; deliveries: number }
-  | { kind: 'concluded'; work: Kind; lane: Lane; verdict: HandlingResult['kind'] }
   /** The handling result did not reach the server; the message comes back when its holder's time ends. */
   | { kind: 'verdict_lost'; work: Kind; lane: Lane; code: string }
   /** A message that is not ours was removed. */

@@ -95,13 +95,7 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
       }),
     parked: () =>
       asPort('the parked items could not be read', async () =>
-        (await parked.list()).map(({ kind, stream, messageId, reason, parkedAt }) => ({
-          kind,
-          stream,
-          messageId,
-          reason,
-          parkedAt,
-        })),
+        (await parked.list()).map(({ sequence: _sequence, workSequence: _workSequence, ...item }) => item),
       ),
     retryParked: (stream) =>
       asPort('the parked item could not be put back', async () => {
@@ -155,13 +149,7 @@ export const clearCrashLeftovers = async (manager: JetStreamManager, names: Name
 };
 
 /** Writes work items into the work stream. Calls throw the client's errors. */
-type ItemWriter = {
-  put(item: WorkItem): Promise<void>;
-  /** Puts a parked work item back, even when the server has just seen its message id. */
-  unpark(record: ParkedRecord): Promise<void>;
-};
-
-const createItemWriter = (link: Link, names: Names, parked: Parked): ItemWriter => {
+const createItemWriter = (link: Link, names: Names, parked: Parked) => {
   const publish = async (item: WorkItem, messageId: string, onlyIfNoneWaits: boolean): Promise<number> => {
     const session = link.session();
     const send = async (): Promise<number> => {
@@ -199,8 +187,9 @@ const createItemWriter = (link: Link, names: Names, parked: Parked): ItemWriter 
   };
 
   return {
-    put: (item) => (isFromSweep(item) ? putAgain(item) : putNew(item)),
-    unpark: async (record) => {
+    put: (item: WorkItem): Promise<void> => (isFromSweep(item) ? putAgain(item) : putNew(item)),
+    /** Puts a parked work item back, even when the server has just seen its message id. */
+    unpark: async (record: ParkedRecord): Promise<void> => {
       await publish(record, `${record.messageId}/unparked/${record.sequence}`, false);
       await parked.forget(record);
     },

@@ -2,7 +2,7 @@ import type { JetStreamManager } from 'nats';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import { isFromSweep, type ParkedWork, type WorkItem } from '../../ports/work-queue.js';
-import { isNotFound } from './faults.js';
+import { ifFound } from './faults.js';
 import type { Link } from './link.js';
 import { readFields, readItem } from './message.js';
 import { kinds, type Names } from './names.js';
@@ -101,27 +101,14 @@ type Stored = Awaited<ReturnType<JetStreamManager['streams']['getMessage']>>;
 /** The last message of a subject, or the first from a sequence on whose subject matches. */
 type Which = { last_by_subj: string } | { seq: number; next_by_subj: string };
 
-/** Returns undefined when no message matches. Throws the client's other errors. */
-export const findStored = async (
-  manager: JetStreamManager,
-  stream: string,
-  which: Which,
-): Promise<Stored | undefined> => {
-  try {
-    // The client's type does not know `next_by_subj`; servers have it from 2.9 on.
-    return await manager.streams.getMessage(stream, which);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-};
+/** Returns undefined when no message matches. Throws the client's other errors. Servers know `next_by_subj` from 2.9 on. */
+export const findStored = (manager: JetStreamManager, stream: string, which: Which): Promise<Stored | undefined> =>
+  ifFound(manager.streams.getMessage(stream, which));
 
 /**
  * Removes one message; a missing message is no error. The work stream needs this, because after a purge by subject server 2.9 may never deliver
  * waiting messages of other subjects.
  */
 export const removeStored = async (manager: JetStreamManager, stream: string, { seq }: Stored): Promise<void> => {
-  await manager.streams.deleteMessage(stream, seq, false).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-  });
+  await ifFound(manager.streams.deleteMessage(stream, seq, false));
 };

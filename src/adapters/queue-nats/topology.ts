@@ -11,7 +11,7 @@ import {
   StorageType,
   type StreamConfig,
 } from 'nats';
-import { faultCode, isNotFound, isRefused } from './faults.js';
+import { faultCode, ifFound, isRefused } from './faults.js';
 import type { ConsumerName, Names } from './names.js';
 
 type Topology = {
@@ -33,9 +33,7 @@ export const ensureTopology = async (manager: JetStreamManager, topology: Topolo
 };
 
 /** One message for each stream and kind: a newer one replaces one that waits or is being handled. */
-const workStream = (names: Names) => ({
-  subjects: [names.workSubjects],
-  retention: RetentionPolicy.Workqueue,
+const NEWEST_OF_SUBJECT = {
   storage: StorageType.File,
   max_msgs_per_subject: 1,
   discard: DiscardPolicy.Old,
@@ -43,18 +41,19 @@ const workStream = (names: Names) => ({
   max_msgs: -1,
   max_bytes: -1,
   max_age: 0,
+};
+
+const workStream = (names: Names) => ({
+  subjects: [names.workSubjects],
+  retention: RetentionPolicy.Workqueue,
+  ...NEWEST_OF_SUBJECT,
   duplicate_window: nanos(DUPLICATE_WINDOW_MS),
 });
 
 const parkedStream = (names: Names) => ({
   subjects: [names.parkedSubjects],
   retention: RetentionPolicy.Limits,
-  storage: StorageType.File,
-  max_msgs_per_subject: 1,
-  discard: DiscardPolicy.Old,
-  max_msgs: -1,
-  max_bytes: -1,
-  max_age: 0,
+  ...NEWEST_OF_SUBJECT,
 });
 
 const workConsumer = ({ name, filter }: ConsumerName, ackWaitMs: number) => ({
@@ -76,13 +75,12 @@ const ensureStream = async (
   wanted: Partial<StreamConfig>,
   replicas: number,
 ): Promise<void> => {
-  const found = await foundOr404(manager.streams.info(name));
-  if (found === undefined) {
-    await settle(`stream ${name}`, [], manager.streams.add({ ...wanted, name, num_replicas: replicas }));
-    return;
-  }
-  const differing = differences(found.config, wanted);
-  if (differing.length > 0) await settle(`stream ${name}`, differing, manager.streams.update(name, wanted));
+  const found = await ifFound(manager.streams.info(name));
+  await settle(`stream ${name}`, found?.config, wanted, () =>
+    found === undefined
+      ? manager.streams.add({ ...wanted, name, num_replicas: replicas })
+      : manager.streams.update(name, wanted),
+  );
 };
 
 const ensureConsumer = async (
@@ -91,38 +89,31 @@ const ensureConsumer = async (
   consumer: ConsumerName,
 ): Promise<void> => {
   const wanted: ConsumerConfig = workConsumer(consumer, ackWaitMs);
-  const found = await foundOr404(manager.consumers.info(names.workStream, consumer.name));
-  const what = `consumer ${consumer.name}`;
-  if (found === undefined) {
-    await settle(what, [], manager.consumers.add(names.workStream, wanted));
-    return;
-  }
-  const differing = differences(found.config, wanted);
-  if (differing.length > 0) {
-    await settle(what, differing, manager.consumers.update(names.workStream, consumer.name, wanted));
-  }
+  const found = await ifFound(manager.consumers.info(names.workStream, consumer.name));
+  await settle(`consumer ${consumer.name}`, found?.config, wanted, () =>
+    found === undefined
+      ? manager.consumers.add(names.workStream, wanted)
+      : manager.consumers.update(names.workStream, consumer.name, wanted),
+  );
 };
 
-const foundOr404 = async <T>(asking: Promise<T>): Promise<T | undefined> => {
+/** Runs `change` unless what was found is as it has to be; `found` is undefined for what does not exist yet. */
+const settle = async (
+  what: string,
+  found: object | undefined,
+  wanted: object,
+  change: () => Promise<unknown>,
+): Promise<void> => {
+  const has = new Map<string, unknown>(Object.entries(found ?? {}));
+  const differing = Object.entries(wanted).flatMap(([field, value]) =>
+    isDeepStrictEqual(has.get(field), value) ? [] : [field],
+  );
+  if (differing.length === 0) return;
   try {
-    return await asking;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-};
-
-const differences = (found: object, wanted: object): readonly string[] => {
-  const has = new Map<string, unknown>(Object.entries(found));
-  return Object.entries(wanted).flatMap(([field, value]) => (isDeepStrictEqual(has.get(field), value) ? [] : [field]));
-};
-
-const settle = async (what: string, differing: readonly string[], changing: Promise<unknown>): Promise<void> => {
-  try {
-    await changing;
+    await change();
   } catch (error) {
     if (!isRefused(error)) throw error;
-    const fields = differing.length === 0 ? '' : `; it differs in ${differing.join(', ')}`;
+    const fields = found === undefined ? '' : `; it differs in ${differing.join(', ')}`;
     throw new NatsTopologyMismatch(`NATS refuses the ${what} that the work queue needs (${faultCode(error)})${fields}`);
   }
 };

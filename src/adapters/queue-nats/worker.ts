@@ -65,17 +65,13 @@ export const work = async (options: WorkerOptions, { kinds, concurrency, signal,
 
   const finish = async (held: Held): Promise<void> => {
     const { item, message } = held;
-    const { deliveries } = message;
-    const about = { work: item.kind, lane: laneOf(item.stream) };
-    notify({ kind: 'delivered', ...about, deliveries });
-    const result = await handlingResult({ ...item, deliveries }, handle, maxDeliveries);
+    const result = await handlingResult({ ...item, deliveries: message.deliveries }, handle, maxDeliveries);
     const latest = (): WorkMessage => intake.messageOf(item) ?? message;
     let again: 'keep' | 'drop' = result.kind === 'park' ? 'drop' : 'keep';
     try {
       again = await answer(result, held, latest);
-      notify({ kind: 'concluded', ...about, verdict: result.kind });
     } catch (error) {
-      notify({ kind: 'verdict_lost', ...about, code: faultCode(error) });
+      notify({ kind: 'verdict_lost', work: item.kind, lane: laneOf(item.stream), code: faultCode(error) });
     }
     intake.finish(item, again);
   };

@@ -29,23 +29,11 @@ export const createDocumentAlarms = (db: pg.Pool): DocumentAlarms => ({
     );
   },
   all: async () => {
-    const { rows } = await db.query<Row>('select * from document_alarms order by last_at desc, notice, detail');
-    return rows.map(({ notice, detail, seen, first_at, last_at, last_stream }) => ({
-      notice,
-      detail,
-      seen: Number(seen),
-      firstAt: first_at,
-      lastAt: last_at,
-      lastStream: last_stream,
-    }));
+    // The driver gives a bigint as text and a float as a number.
+    const { rows } = await db.query<DocumentAlarm>(
+      `select notice, detail, seen::float, first_at as "firstAt", last_at as "lastAt", last_stream as "lastStream"
+       from document_alarms order by last_at desc, notice, detail`,
+    );
+    return rows;
   },
 });
-
-type Row = {
-  notice: string;
-  detail: string;
-  seen: string;
-  first_at: Instant;
-  last_at: Instant;
-  last_stream: StreamName;
-};

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
+import { columnsOf } from '../sql/columns.js';
 
 /** The parked work items of the in-process queue, for the operator's commands (migration 22). */
 export type ParkedItems = {
@@ -12,29 +13,16 @@ export type ParkedItems = {
   retriesAsked(): Promise<readonly StreamName[]>;
 };
 
-type Row = { stream: string; kind: ParkedWork['kind']; message_id: string; reason: string; parked_at: string };
-
 export const createParkedItems = (db: pg.Pool): ParkedItems => ({
   list: async () => {
-    const { rows } = await db.query<Row>(
-      'select stream, kind, message_id, reason, parked_at from parked_taps order by parked_at, stream',
+    const { rows } = await db.query<ParkedWork>(
+      `select stream, kind, message_id as "messageId", reason, parked_at as "parkedAt"
+       from parked_taps order by parked_at, stream`,
     );
-    return rows.map(({ stream, kind, message_id: messageId, reason, parked_at: parkedAt }) => ({
-      stream,
-      kind,
-      messageId,
-      reason,
-      parkedAt,
-    }));
+    return rows;
   },
   replace: async (items) => {
-    await db.query(REPLACE, [
-      items.map(({ stream }) => stream),
-      items.map(({ kind }) => kind),
-      items.map(({ messageId }) => messageId),
-      items.map(({ reason }) => reason),
-      items.map(({ parkedAt }) => parkedAt),
-    ]);
+    await db.query(REPLACE, [...columnsOf(items, ['stream', 'kind', 'messageId', 'reason', 'parkedAt'])]);
   },
   askRetry: async (stream) =>
     ((await db.query('update parked_taps set retry_asked = true where stream = $1', [stream])).rowCount ?? 0) > 0,

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { InvoiceRow } from '../../../projections/invoices.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { Mode } from '../../domain/shared/ids.js';
+import { errorCode } from '../../lib/error-code.js';
 import type { SupportReads, SupportRow } from '../../ports/support-reads.js';
 
 type Row = Pick<InvoiceRow, 'stream' | 'created_at' | 'state'>;
@@ -73,11 +74,10 @@ const indeterminateRows = async <R extends object>(
   try {
     return (await oldest(`status = 'indeterminate'`)).rows;
   } catch (error) {
-    if (!isUndefinedColumn(error)) throw error;
+    if (errorCode(error) !== UNDEFINED_COLUMN) throw error;
     // Rows of version 2 have no such column. They are live until the projector of this program has built its own beside them.
     return (await oldest(`state::jsonb #>> '{outcome,status}' = 'indeterminate'`)).rows;
   }
 };
 
-const isUndefinedColumn = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '42703';
+const UNDEFINED_COLUMN = '42703';

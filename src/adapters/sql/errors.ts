@@ -1,3 +1,5 @@
+import { errorCode } from '../../lib/error-code.js';
+
 /** What a failed statement says about the state of the server. */
 export type SqlFault =
   | 'unavailable'
@@ -35,7 +37,7 @@ export const isRolledBack = (error: unknown): boolean =>
 /** SQLSTATE or errno name. An AggregateError (several addresses tried) counts as its first error. */
 const codeOf = (error: unknown): string | undefined => {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return errorCode(error);
 };
 
 const UNAVAILABLE: ReadonlySet<string> = new Set([

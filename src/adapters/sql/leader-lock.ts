@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { type HeldSession, holdSession } from './held-session.js';
 
 /** To lead by session locks with a lease. The lead only saves work; the compare-and-set of the checkpoint makes writing correct. */
 export type LeaderSession = {
@@ -10,11 +11,9 @@ export type LeaderSession = {
 
 type Answer = { leads?: boolean; transaction_read_only?: string };
 
-type Session = {
-  /** Returns the first row. Any error ends the session. */
+type Session = Pick<HeldSession, 'lost' | 'lose'> & {
+  /** Returns the first row. */
   query(text: string, values?: readonly string[]): Promise<Answer | undefined>;
-  lost: AbortController;
-  lose(): void;
 };
 
 /**
@@ -45,26 +44,14 @@ export const leaderSession = (db: pg.Pool, leaseMs: number | 'none' = LEASE_MS):
   };
 
   const open = async (): Promise<Session> => {
-    const client = await db.connect();
-    const lost = new AbortController();
-    const lose = (): void => {
-      if (lost.signal.aborted) return;
-      lost.abort();
+    const { run, lost, lose } = await holdSession(db);
+    lost.addEventListener('abort', () => {
       session = undefined;
-      client.release(true);
-    };
-    client.on('error', lose);
-    client.once('end', lose);
-    lost.signal.addEventListener('abort', () => client.off('end', lose), { once: true });
+    });
     const query: Session['query'] = async (text, values = []) => {
-      // The client's types lack `query_timeout` of a single query.
+      // The client's types lack `query_timeout` of a single query; without it the pool's limit holds.
       const statement = { text, values: [...values], query_timeout: answerMs } as pg.QueryConfig;
-      try {
-        return (await client.query<Answer>(answerMs === undefined ? { text, values: [...values] } : statement)).rows[0];
-      } catch (error) {
-        lose();
-        throw error;
-      }
+      return (await run((client) => client.query<Answer>(statement))).rows[0];
     };
     const opened = { query, lost, lose };
     if (leaseMs !== 'none') await keepLease(opened, leaseMs, inTurn);
@@ -89,21 +76,19 @@ export const leaderSession = (db: pg.Pool, leaseMs: number | 'none' = LEASE_MS):
         if (stopping?.aborted) return undefined;
         const { query, lost } = await current();
         const answer = await query('select pg_try_advisory_lock(hashtextextended($1, 0)) as leads', [name]);
-        return answer?.leads === true ? lost.signal : undefined;
+        return answer?.leads === true ? lost : undefined;
       }),
     resign: (name) =>
       inTurn(async () => {
         const open = await session?.catch(() => undefined);
         // A lost session holds no lock.
-        if (open === undefined || open.lost.signal.aborted) return;
+        if (open === undefined || open.lost.aborted) return;
         await open.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
       }),
     close: async () => {
       const open = await session?.catch(() => undefined);
       session = undefined;
-      if (open === undefined || open.lost.signal.aborted) return;
-      // The session's locks are released with its connection.
-      open.lose();
+      open?.lose();
     },
   };
 };
@@ -145,7 +130,7 @@ const keepLease = async (
 ): Promise<void> => {
   /** A server that has become read-only was replaced: its locks do not tell who leads on the new primary. */
   const stay = async (): Promise<void> => {
-    if (lost.signal.aborted) return;
+    if (lost.aborted) return;
     const answer = await query('show transaction_read_only');
     if (answer?.transaction_read_only === 'on') lose();
   };
@@ -155,5 +140,5 @@ const keepLease = async (
     Math.floor(leaseMs / RENEWALS_PER_LEASE),
   );
   renewals.unref();
-  lost.signal.addEventListener('abort', () => clearInterval(renewals), { once: true });
+  lost.addEventListener('abort', () => clearInterval(renewals), { once: true });
 };

@@ -56,12 +56,14 @@ const hasHistory = async (client: pg.PoolClient): Promise<boolean> => {
   return rows[0]?.known === true;
 };
 
-type Applied = { id: number; name: string; checksum: string };
+/** A migration that a database ran. */
+export type AppliedMigration = { id: number; name: string; checksum: string };
 
-const history = async (client: pg.PoolClient): Promise<readonly Applied[]> =>
-  (await client.query<Applied>('select id, name, checksum from schema_migrations order by id')).rows;
+/** What a migrated database ran, in order. */
+export const history = async (db: Pick<pg.Pool, 'query'>): Promise<readonly AppliedMigration[]> =>
+  (await db.query<AppliedMigration>('select id, name, checksum from schema_migrations order by id')).rows;
 
-const unapplied = (migrations: readonly Migration[], applied: readonly Applied[]): readonly Migration[] => {
+const unapplied = (migrations: readonly Migration[], applied: readonly AppliedMigration[]): readonly Migration[] => {
   const known = new Map(migrations.map((migration) => [migration.id, migration]));
   migrations.forEach(({ id, name }, index) => {
     const before = migrations[index - 1];

@@ -90,26 +90,21 @@ type Reported = { parameterName: string; parameterValue: string };
 /** From PostgreSQL 14 on the server reports changes of this setting to open sessions. */
 const REPORTED_SIGN = 'default_transaction_read_only';
 
-type ReadOnlySessions = {
-  /** Asks a new session whether its server takes writes; for the pool's `onConnect`. */
-  onConnect(client: pg.ClientBase): Promise<void>;
-  /** Closes sessions of a server that takes no writes when they are given back. */
-  attach(pool: pg.Pool): void;
-};
-
 /**
  * A session of a server that takes no writes is used once. Such a server was replaced, or is about to be, and would serve old data. The next caller
  * connects again, by the name or proxy that knows the new primary; the driver has no `target_session_attrs`. While no server takes writes, reads
  * continue at the price of a connection each.
  */
-const readOnlySessions = (): ReadOnlySessions => {
+const readOnlySessions = () => {
   const readOnly = new WeakSet<pg.ClientBase>();
   return {
-    onConnect: async (client) => {
+    /** Asks a new session whether its server takes writes; for the pool's `onConnect`. */
+    onConnect: async (client: pg.ClientBase): Promise<void> => {
       const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
       if (rows[0]?.transaction_read_only === 'on') readOnly.add(client);
     },
-    attach: (pool) => {
+    /** Closes sessions of a server that takes no writes when they are given back. */
+    attach: (pool: pg.Pool): void => {
       pool.on('connect', (client) =>
         client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Reported) => {
           if (parameterName === REPORTED_SIGN && parameterValue === 'on') readOnly.add(client);

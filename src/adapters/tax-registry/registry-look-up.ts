@@ -1,6 +1,7 @@
 import { type ClientRequest, get as getOverHttp, type IncomingMessage } from 'node:http';
 import { get as getOverHttps } from 'node:https';
 import * as v from 'valibot';
+import { readUpTo } from '../../lib/read-up-to.js';
 import type { RegistryEntry } from '../../ports/tax-registry.js';
 
 /** An answer has about a hundred bytes; a registry that returns everything about a company has a few thousand. */
@@ -45,12 +46,6 @@ const read = async (incoming: IncomingMessage): Promise<string | undefined> => {
   const { statusCode = 0, headers } = incoming;
   const isPlain = (headers['content-encoding'] ?? 'identity').trim().toLowerCase() === 'identity';
   if (statusCode < 200 || statusCode > 299 || !isPlain) return undefined;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_REGISTRY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  const body = await readUpTo(incoming, MAX_REGISTRY_BYTES);
+  return body && new TextDecoder().decode(body);
 };

@@ -34,11 +34,11 @@ export const openSecret = async (
 ): Promise<Buffer> => {
   const parts = partsOf(text, binding);
   const masterKey = await masterKeyOf(parts.keyId, binding, keyring);
-  return orTampered(binding, () =>
-    parts.kind === 'direct'
-      ? decrypt(parts.body, directKey(binding, masterKey), aad(binding))
-      : decrypt(parts.body, unwrap(parts.wrapped, binding, masterKey), aad(binding)),
-  );
+  return orTampered(binding, () => {
+    const { wrapped, body } = parts;
+    const own = wrapped === undefined ? directKey(binding, masterKey) : unwrap(wrapped, binding, masterKey);
+    return decrypt(body, own, aad(binding));
+  });
 };
 
 /**
@@ -51,24 +51,23 @@ export const resealSecret = async (
   keyring: Pick<Keyring, 'ofId'>,
   masterKey: Buffer,
 ): Promise<string> => {
-  const parts = partsOf(text, binding);
-  if (parts.kind === 'direct') return sealSecret(await openSecret(text, binding, keyring), binding, masterKey);
-  const before = await masterKeyOf(parts.keyId, binding, keyring);
-  const own = orTampered(binding, () => unwrap(parts.wrapped, binding, before));
-  return [ENVELOPE, masterKeyId(masterKey), wrap(own, binding, masterKey), parts.body].join(':');
+  const { keyId, wrapped, body } = partsOf(text, binding);
+  if (wrapped === undefined) return sealSecret(await openSecret(text, binding, keyring), binding, masterKey);
+  const before = await masterKeyOf(keyId, binding, keyring);
+  const own = orTampered(binding, () => unwrap(wrapped, binding, before));
+  return [ENVELOPE, masterKeyId(masterKey), wrap(own, binding, masterKey), body].join(':');
 };
 
-type Parts =
-  | { kind: 'envelope'; keyId: string; wrapped: string; body: string }
-  | { kind: 'direct'; keyId: string; body: string };
+/** `wrapped` is absent from direct text. */
+type Parts = { keyId: string; wrapped?: string; body: string };
 
 /** Both kinds have the id of the master key as their third part, where SQL looks for it too. */
 const partsOf = (text: string, binding: SecretBinding): Parts => {
   const [, , keyId, first, second, ...rest] = text.split(':');
   if (keyId !== undefined && first !== undefined && second !== undefined && rest.length === 0) {
-    if (text.startsWith(`${ENVELOPE}:`)) return { kind: 'envelope', keyId, wrapped: first, body: second };
+    if (text.startsWith(`${ENVELOPE}:`)) return { keyId, wrapped: first, body: second };
     // The two parts joined are the one part of an envelope: iv, ciphertext and tag.
-    if (text.startsWith(`${DIRECT}:`)) return { kind: 'direct', keyId, body: joinedBytes(first, second) };
+    if (text.startsWith(`${DIRECT}:`)) return { keyId, body: joinedBytes(first, second) };
   }
   throw new TamperedSecret(`a ${binding.purpose} of the vault is not sealed text`);
 };

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chown, link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { chown, link, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCode } from '../../lib/error-code.js';
+import { syncFolder } from '../../lib/write-whole.js';
 import { byGeneration, generationNumber, type MasterKey, type MasterKeys, nextGeneration } from './master-key.js';
 
 /** Thrown when the file is missing, holds no keys, or may be read by others; the message names the file and what to do. */
@@ -69,7 +71,7 @@ const readKeys = async (file: string): Promise<MasterKeys | undefined> => {
     return parseKeys(file, await readFile(file, 'utf8'));
   } catch (error) {
     if (error instanceof MasterKeyUnusable) throw error;
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === 'ENOENT') return undefined;
     throw new MasterKeyUnusable(`the master key file ${file} cannot be read (${code ?? 'unknown error'})`);
   }
@@ -104,7 +106,7 @@ const createFile = (file: string, text: string): Promise<void> =>
     const draft = await writeDraft(file, text);
     // Unlike a rename, a link never replaces the key that another process made.
     await link(draft, file).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (errorCode(error) !== 'EEXIST') throw error;
     });
     await unlink(draft);
   });
@@ -114,7 +116,7 @@ const writing = async (file: string, write: () => Promise<void>): Promise<void> 
     await write();
     await syncFolder(dirname(file));
   } catch (error) {
-    throw new MasterKeyUnusable(`the master key file ${file} cannot be made (${codeOf(error) ?? 'unknown error'})`);
+    throw new MasterKeyUnusable(`the master key file ${file} cannot be made (${errorCode(error) ?? 'unknown error'})`);
   }
 };
 
@@ -122,28 +124,10 @@ const writing = async (file: string, write: () => Promise<void>): Promise<void> 
 const writeDraft = async (file: string, text: string): Promise<string> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
-    const handle = await open(draft, 'wx', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
   } catch (error) {
     await unlink(draft).catch(() => undefined);
     throw error;
   }
   return draft;
 };
-
-const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
-
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

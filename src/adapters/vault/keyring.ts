@@ -74,6 +74,20 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     return usableKeys.usable.find(is);
   };
 
+  const recentSealingKeys = (seconds: number): readonly [KnownKey, ...KnownKey[]] => {
+    const newest = sealing();
+    const now = clock.now();
+    const activatedAt = ({ generation }: KnownKey): Instant | undefined =>
+      registered.find((one) => one.generation === generation)?.activatedAt;
+    // A key sealed until its successor was activated.
+    const before = usableKeys.active.slice(1).filter((_one, index) => {
+      const successor = usableKeys.active[index];
+      const until = successor === undefined ? undefined : activatedAt(successor);
+      return until !== undefined && isWithin(until, seconds, now);
+    });
+    return [newest, ...before];
+  };
+
   return {
     sealing,
     ofGeneration: async (generation) => {
@@ -86,26 +100,11 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     },
     ofId: (keyId) => find(({ id }) => id === keyId),
     recent: (seconds) => {
-      const newest = sealing();
-      const before = usableKeys.active[1];
-      const since = registered.find(({ generation }) => generation === newest.generation)?.activatedAt;
+      const [newest, ...before] = recentSealingKeys(seconds);
       const waiting = usableKeys.usable.filter((one) => byGeneration(one, newest) < 0);
-      const isFresh = before !== undefined && since !== undefined && isWithin(since, seconds, clock.now());
-      return [newest, ...waiting, ...(isFresh ? [before] : [])];
+      return [newest, ...waiting, ...before];
     },
-    recentSealingKeys: (seconds) => {
-      const newest = sealing();
-      const now = clock.now();
-      const activatedAt = ({ generation }: KnownKey): Instant | undefined =>
-        registered.find((one) => one.generation === generation)?.activatedAt;
-      // A key sealed until its successor was activated.
-      const before = usableKeys.active.slice(1).filter((_one, index) => {
-        const successor = usableKeys.active[index];
-        const until = successor === undefined ? undefined : activatedAt(successor);
-        return until !== undefined && isWithin(until, seconds, now);
-      });
-      return [newest, ...before];
-    },
+    recentSealingKeys,
     all: () => [...keys].sort(byGeneration),
     refresh: async () => {
       // An empty table was lost, so its last known rows stay valid.

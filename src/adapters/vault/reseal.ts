@@ -9,38 +9,31 @@ import { masterKeyId } from './master-key.js';
 /** How many rows of the vault each master key seals, by its id. */
 type SealedRows = ReadonlyMap<string, { certificates: number; dayKeys: number; signingKeys: number }>;
 
-type ResealResult = { resealed: number };
-
 const PAGE = 200;
 
 export const sealedRows = async (db: pg.Pool): Promise<SealedRows> => {
-  const { rows } = await db.query<{ key_id: string; certificates: number; day_keys: number; signing_keys: number }>(
-    `select key_id, sum(certificates)::int as certificates, sum(day_keys)::int as day_keys,
-       sum(signing_keys)::int as signing_keys from (
+  const { rows } = await db.query<{ keyId: string; certificates: number; dayKeys: number; signingKeys: number }>(
+    `select key_id as "keyId", sum(certificates)::int as certificates, sum(day_keys)::int as "dayKeys",
+       sum(signing_keys)::int as "signingKeys" from (
        select split_part(sealed, ':', 3) as key_id, 1 as certificates, 0 as day_keys, 0 as signing_keys
          from vault_certificates
        union all select split_part(sealed, ':', 3), 0, 1, 0 from vault_day_keys
        union all select split_part(sealed, ':', 3), 0, 0, 1 from vault_signing_keys
      ) as row group by key_id`,
   );
-  return new Map(
-    rows.map(({ key_id, certificates, day_keys, signing_keys }) => [
-      key_id,
-      { certificates, dayKeys: day_keys, signingKeys: signing_keys },
-    ]),
-  );
+  return new Map(rows.map(({ keyId, ...counts }) => [keyId, counts]));
 };
 
 /**
  * Seals every row under the key that seals. A row is changed alone, and only if it is still as it was read, so this may be ended at any moment,
- * repeated, run twice at once, and run beside the service. Throws `WrongMasterKey` at a row whose key is lost and `TamperedSecret` at a changed
- * row.
+ * repeated, run twice at once, and run beside the service. Returns how many rows it sealed. Throws `WrongMasterKey` at a row whose key is lost and
+ * `TamperedSecret` at a changed row.
  */
 export const resealVault = async (
   db: pg.Pool,
   keyring: Keyring,
   onRow: (resealed: number) => void,
-): Promise<ResealResult> => {
+): Promise<number> => {
   let resealed = 0;
   const { key } = keyring.sealing();
   for (const table of tables) {
@@ -57,7 +50,7 @@ export const resealVault = async (
       }
     }
   }
-  return { resealed };
+  return resealed;
 };
 
 type Row = { sealed: string; path: readonly string[] };

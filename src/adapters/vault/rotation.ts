@@ -19,9 +19,9 @@ export type GenerationStatus = {
   /** Rows of the vault. No table counts the events that a generation sealed. */
   certificates: number;
   dayKeys: number;
-  activatedAt?: Instant;
-  activatedBy?: string;
-  givenUpAt?: Instant;
+  activatedAt?: Instant | undefined;
+  activatedBy?: string | undefined;
+  givenUpAt?: Instant | undefined;
 };
 
 type RotationProgress = { done: number; of: number };
@@ -45,14 +45,7 @@ export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<re
   };
   const statuses = [
     ...waiting.map(({ generation, key }) => ({ generation, keyId: masterKeyId(key), state: 'waiting' as const })),
-    ...registered.map((one) => ({
-      generation: one.generation,
-      keyId: one.keyId,
-      state: stateOf(one),
-      ...(one.activatedAt === undefined ? {} : { activatedAt: one.activatedAt }),
-      ...(one.activatedBy === undefined ? {} : { activatedBy: one.activatedBy }),
-      ...(one.givenUpAt === undefined ? {} : { givenUpAt: one.givenUpAt }),
-    })),
+    ...registered.map((one) => ({ ...one, state: stateOf(one) })),
   ];
   return statuses
     .map((status) => {
@@ -92,6 +85,6 @@ export const rotateMasterKey = async (
       refused: `${generation} seals already, and no newer generation waits in the key file: nfse master-key add FILE`,
     };
   }
-  const { resealed } = await resealVault(db, keyring, (done) => onProgress({ done, of: Math.max(done, of) }));
+  const resealed = await resealVault(db, keyring, (done) => onProgress({ done, of: Math.max(done, of) }));
   return { done: { generation, activated: isWaiting, resealed } };
 };

@@ -9,11 +9,7 @@ import { type DayKeys, dayKeys, type UtcDay, utcDay } from './day-keys.js';
 import type { Keyring } from './keyring.js';
 import { deriveKey, type MasterKey, masterKeyId } from './master-key.js';
 
-type SealingKeysOptions = {
-  keyring: Keyring;
-  db: pg.Pool;
-  clock: Clock;
-};
+type SealingKeysOptions = { keyring: Keyring; db: pg.Pool; clock: Clock };
 
 export type VaultSealingKeys = SealingKeys & {
   /** The keys of the guards, from the same keyring and the same cache of day keys. */
@@ -31,12 +27,12 @@ const DAY_SECONDS = 86_400;
  */
 export const createSealingKeys = ({ keyring, db, clock }: SealingKeysOptions): VaultSealingKeys => {
   const days = dayKeys(db, keyring, clock);
-  const derived = new LRUCache<string, Buffer>({ max: REMEMBERED_KEYS });
+  const streamKeys = new LRUCache<string, Buffer>({ max: REMEMBERED_KEYS });
 
-  const liveKey = ({ generation, key }: MasterKey, stream: StreamName): Buffer => {
+  const streamKey = ({ generation, key }: MasterKey, stream: StreamName): Buffer => {
     const name = `${generation}/${stream}`;
-    const known = derived.get(name) ?? deriveKey(key, `seal|${stream}`);
-    derived.set(name, known);
+    const known = streamKeys.get(name) ?? deriveKey(key, `seal|${stream}`);
+    streamKeys.set(name, known);
     return known;
   };
 
@@ -44,38 +40,33 @@ export const createSealingKeys = ({ keyring, db, clock }: SealingKeysOptions): V
     forSealing: async (mode, stream, at) => {
       if (mode === 'live') {
         const master = keyring.sealing();
-        return { generation: master.generation, key: liveKey(master, stream) };
+        return { generation: master.generation, key: streamKey(master, stream) };
       }
       const kept = await days.find(utcDay(at));
       const day = kept === undefined ? sealingDay(at, clock.now()) : utcDay(at);
       const key = kept ?? (await days.ensure(day));
-      return { generation: `t${day}.${idOf(key)}`, key };
+      return { generation: `t${day}.${derived(key).id}`, key };
     },
     forOpening: async (generation, stream) => {
       const [, day, keyId] = TEST_GENERATION.exec(generation) ?? [];
       if (day !== undefined) return keyWithId(await days.find(day), keyId);
       const master = await keyring.ofGeneration(generation);
-      return master && liveKey(master, stream);
+      return master && streamKey(master, stream);
     },
     guards: createGuardKeys(keyring, days),
     destroyDayKeys: (olderThanDay) => days.destroyBefore(olderThanDay),
   };
 };
 
-/** Ids by buffer: deriving an id costs as much as sealing, and the day keys return the same buffers again. */
-const ids = new WeakMap<Buffer, string>();
-const idOf = (key: Buffer): string => {
-  const id = ids.get(key) ?? masterKeyId(key);
-  ids.set(key, id);
-  return id;
-};
-
 /** Text sealed by the first versions lacks the id of its key. */
 const TEST_GENERATION = /^t(\d{4}-\d{2}-\d{2})(?:\.([0-9a-f]{16}))?$/;
 
-/** A day whose key was lost with the database has another key since. What the lost key sealed counts as erased. */
+/**
+ * Undefined for a key with another id: since a database was lost, the name belongs to another key. What the lost key sealed counts as erased, and
+ * hashes under it must not be compared.
+ */
 const keyWithId = (key: Buffer | undefined, keyId: string | undefined): Buffer | undefined =>
-  key === undefined || keyId === undefined || idOf(key) === keyId ? key : undefined;
+  key === undefined || keyId === undefined || derived(key).id === keyId ? key : undefined;
 
 /** A day long past may have lost its key; a new key of that day would make older texts look changed. So today's key seals instead. */
 const sealingDay = (at: Instant, now: Instant): UtcDay =>
@@ -96,47 +87,39 @@ const createGuardKeys = (keyring: Keyring, days: DayKeys): GuardKeys => ({
     }
     const own = utcDay(at);
     const ahead = utcDay(addSeconds(at, MARGIN_SECONDS));
+    const first = guardKey(`t${own}`, await days.ensure(own));
     // A day that begins within the margin gets its key now, because a process whose clock is ahead already hashes with it.
-    const made = [own, ...(ahead === own ? [] : [ahead])];
-    const found = daysBetween(addSeconds(at, -seconds - MARGIN_SECONDS), own);
-    const [first, ...others] = await Promise.all(made.map(async (day) => dayKey(day, await days.ensure(day))));
+    const next = ahead === own ? [] : [guardKey(`t${ahead}`, await days.ensure(ahead))];
     const earlier = await Promise.all(
-      found.map(async (day) => {
+      daysBetween(addSeconds(at, -seconds - MARGIN_SECONDS), own).map(async (day) => {
         const key = await days.find(day);
-        return key === undefined ? [] : [dayKey(day, key)];
+        return key === undefined ? [] : [guardKey(`t${day}`, key)];
       }),
     );
-    if (first === undefined) throw new Error('a day has its key');
-    return [first, ...others, ...earlier.flat()];
+    return [first, ...next, ...earlier.flat()];
   },
   ofTag: async (tag) => {
     const { day, generation, keyId } = TAG.exec(tag)?.groups ?? {};
-    if (day !== undefined) return derivedOf(await days.find(day), keyId);
-    if (generation === undefined) return undefined;
-    return derivedOf((await keyring.ofGeneration(generation))?.key, keyId);
+    if (keyId === undefined) return undefined;
+    const source = day === undefined ? (await keyring.ofGeneration(generation ?? ''))?.key : await days.find(day);
+    const key = keyWithId(source, keyId);
+    return key && derived(key).guard;
   },
 });
 
 const TAG = /^(?:t(?<day>\d{4}-\d{2}-\d{2})|(?<generation>m[1-9]\d{0,5}))\.(?<keyId>[0-9a-f]{16})$/;
 
-const liveKey = ({ generation, key }: MasterKey): GuardKey => {
+const liveKey = ({ generation, key }: MasterKey): GuardKey => guardKey(generation, key);
+
+const guardKey = (name: string, key: Buffer): GuardKey => {
   const { id, guard } = derived(key);
-  return { tag: `${generation}.${id}`, key: guard };
+  return { tag: `${name}.${id}`, key: guard };
 };
 
-const dayKey = (day: UtcDay, key: Buffer): GuardKey => {
-  const { id, guard } = derived(key);
-  return { tag: `t${day}.${id}`, key: guard };
-};
-
-/** Undefined when the name belongs to another key since a database was lost. Hashes under the lost key must not be compared. */
-const derivedOf = (key: Buffer | undefined, keyId: string | undefined): Buffer | undefined => {
-  if (key === undefined) return undefined;
-  const { id, guard } = derived(key);
-  return id === keyId ? guard : undefined;
-};
-
-/** Derived keys by the buffer of their source. The keyring and the day keys return the same buffers, and an entry goes when its buffer does. */
+/**
+ * What is derived from a key, by the buffer of the key: to derive an id costs as much as sealing. The keyring and the day keys return the same buffers,
+ * and an entry goes when its buffer does.
+ */
 const known = new WeakMap<Buffer, { id: string; guard: Buffer }>();
 
 const derived = (key: Buffer): { id: string; guard: Buffer } => {

@@ -28,7 +28,6 @@ export const openWorkQueue = async (
     servers: natsUrl,
     clock,
     notify: ({ kind, ...notice }) => {
-      if (kind === 'delivered' || kind === 'concluded') return;
       logger[kind === 'connected' ? 'info' : 'warn']({ msg: 'work queue', notice: kind, ...notice });
     },
   });
