@@ -1,4 +1,4 @@
-import { type CatalogEvent, catalogEventTypes, catalogPrefix } from '../src/domain/catalog/catalog.js';
+import { type CatalogEvent, catalogEventTypes, catalogPrefix } from '../src/domain/catalog/events.js';
 import type { Revision } from '../src/ports/event-log.js';
 import { defineProjection, type Handlers, integer, type RowOf, text } from './types.js';
 

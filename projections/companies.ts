@@ -1,4 +1,4 @@
-import { type CompanyState, evolveCompany, initialCompany } from '../src/domain/company/company.js';
+import { type CompanyState, companyFold } from '../src/domain/company/company.js';
 import { type CompanyEvent, companyEventTypes } from '../src/domain/company/events.js';
 import { type CompanyId, companyPrefix } from '../src/domain/shared/ids.js';
 import type { Revision } from '../src/ports/event-log.js';
@@ -16,8 +16,8 @@ const columns = {
 export type CompanyRow = RowOf<typeof columns>;
 
 const fold = (row: CompanyRow | undefined, event: Recorded<CompanyEvent>): CompanyRow => {
-  const before = row === undefined ? initialCompany : (JSON.parse(row.state) as CompanyState);
-  const state = evolveCompany(before, event);
+  const before = row === undefined ? companyFold.initial : (JSON.parse(row.state) as CompanyState);
+  const state = companyFold.evolve(before, event);
   return {
     company_id: companyIdOf(event),
     revision: event.revision,

@@ -2,7 +2,7 @@ import {
   type MunicipalityEvent,
   municipalityEventTypes,
   municipalityPrefix,
-} from '../src/domain/municipality/demands.js';
+} from '../src/domain/municipality/events.js';
 import type { Revision } from '../src/ports/event-log.js';
 import { boolean, defineProjection, type Handlers, integer, type RowOf, text } from './types.js';
 

@@ -1,11 +1,11 @@
-import { catalogEventTypes } from '../src/domain/catalog/catalog.js';
+import { auditEventTypes } from '../src/domain/audit/events.js';
+import { catalogEventTypes } from '../src/domain/catalog/events.js';
 import { companyEventTypes } from '../src/domain/company/events.js';
-import { dpsNumberEventTypes } from '../src/domain/dps-number/dps-number.js';
+import { dpsNumberEventTypes } from '../src/domain/dps-number/events.js';
 import { invoiceEventTypes } from '../src/domain/invoice/events.js';
-import { auditEventTypes } from '../src/domain/log/audit-events.js';
-import { municipalityEventTypes } from '../src/domain/municipality/demands.js';
-import { registryEventTypes } from '../src/domain/registry/entry.js';
-import { systemEventTypes } from '../src/domain/system/api-switch.js';
+import { municipalityEventTypes } from '../src/domain/municipality/events.js';
+import { registryEventTypes } from '../src/domain/registry/events.js';
+import { systemEventTypes } from '../src/domain/system/events.js';
 import { catalogLines } from './catalog-lines.js';
 import { companies } from './companies.js';
 import { credentials } from './credentials.js';

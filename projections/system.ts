@@ -1,5 +1,5 @@
 import { systemApiStream } from '../src/domain/shared/ids.js';
-import { type SystemEvent, systemEventTypes } from '../src/domain/system/api-switch.js';
+import { type SystemEvent, systemEventTypes } from '../src/domain/system/events.js';
 import type { Revision } from '../src/ports/event-log.js';
 import { boolean, defineProjection, type Handlers, integer, type RowOf, text } from './types.js';
 

@@ -1,4 +1,5 @@
-import { evolveEntry, type RegistryEvent, registryEventTypes, registryPrefix } from '../src/domain/registry/entry.js';
+import { registryFold } from '../src/domain/registry/entry.js';
+import { type RegistryEvent, registryEventTypes, registryPrefix } from '../src/domain/registry/events.js';
 import type { Revision } from '../src/ports/event-log.js';
 import { defineProjection, type Handlers, integer, type RowOf, text } from './types.js';
 
@@ -16,7 +17,7 @@ const handlers = {
   RegistryEntryPut: (_row, event) => ({
     cnpj: event.data.cnpj,
     revision: event.revision,
-    entry: JSON.stringify(evolveEntry(undefined, event)),
+    entry: JSON.stringify(registryFold.evolve(undefined, event)),
   }),
 } satisfies Handlers<RegistryRow, RegistryEvent>;
 

@@ -1,4 +1,4 @@
-import type { EntryAddress } from '../domain/registry/entry.js';
+import type { EntryAddress } from '../domain/registry/events.js';
 
 export type RegistryEntry = { cnpj: string; legalName: string; address?: EntryAddress };
 

@@ -6,17 +6,13 @@ import { cnpjOf } from '../certificates/holder.js';
 type Holder = { cnpj: string | undefined; name: string | undefined };
 
 /** A cache by certificate: reading a certificate costs more than a signature check, and a company signs thousands of documents with it. */
-const holders = new LRUCache<string, Holder>({ max: 1024 });
+const holders = new LRUCache<string, Holder, Buffer>({
+  max: 1024,
+  memoMethod: (_key, _stale, { context: der }) => ({ cnpj: cnpjOf(der), name: commonName(der)?.split(':')[0] }),
+});
 
 /** CNPJ of a DER certificate, and the name from its common name `NAME:CNPJ`. */
-export const holderOf = (der: Buffer): Holder => {
-  const key = der.toString('base64');
-  const known = holders.get(key);
-  if (known !== undefined) return known;
-  const holder = { cnpj: cnpjOf(der), name: commonName(der)?.split(':')[0] };
-  holders.set(key, holder);
-  return holder;
-};
+export const holderOf = (der: Buffer): Holder => holders.memo(der.toString('base64'), { context: der });
 
 /** Compares the first eight characters of two CNPJ, which name the company; the others name the establishment. A head office signs for branches. */
 export const isSameCompany = (a: string, b: string): boolean => a.slice(0, 8) === b.slice(0, 8);

@@ -17,8 +17,6 @@ export const createSignerCheck = (authoritiesPem: readonly string[]): SignerChec
   const authorities = authoritiesPem
     .flatMap((text) => text.match(CERTIFICATE) ?? [])
     .map((pem) => new X509Certificate(pem));
-  // A cache: a company signs thousands of documents with one certificate.
-  const judged = new LRUCache<string, { fault: SignerFault | undefined; validTo: number }>({ max: 1024 });
   const judge = (der: Buffer) => {
     const certificate = new X509Certificate(der);
     const isTrusted = authorities.some(
@@ -27,10 +25,13 @@ export const createSignerCheck = (authoritiesPem: readonly string[]): SignerChec
     const fault: SignerFault | undefined = certificate.ca ? 'nonstandard' : isTrusted ? undefined : 'invalid';
     return { fault, validTo: Date.parse(certificate.validTo) };
   };
+  // A company signs thousands of documents with one certificate.
+  const judged = new LRUCache<string, ReturnType<typeof judge>, Buffer>({
+    max: 1024,
+    memoMethod: (_key, _stale, { context: der }) => judge(der),
+  });
   return (der, now) => {
-    const key = der.toString('base64');
-    const known = judged.get(key) ?? judge(der);
-    judged.set(key, known);
-    return known.fault ?? (epochMs(now) > known.validTo ? 'invalid' : undefined);
+    const { fault, validTo } = judged.memo(der.toString('base64'), { context: der });
+    return fault ?? (epochMs(now) > validTo ? 'invalid' : undefined);
   };
 };

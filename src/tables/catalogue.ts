@@ -1,4 +1,5 @@
-import type { Catalogue, CatalogueLine } from '../domain/company/line-selection.js';
+import type { CatalogueLine } from '../domain/catalog/events.js';
+import type { Catalogue } from '../domain/company/line-selection.js';
 import { type AnnexVIII, type IbsCbsOptions, unmetDemandOf } from '../domain/company/service-rules.js';
 import { lazy, readTable } from './tsv.js';
 

@@ -50,7 +50,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
   'src/certificates': { areas: ['src/domain', 'src/certificates'], packages: [anyNode, /^node-forge$/] },
   'src/simulator': {
     areas: ['src/domain/shared', 'src/xml', 'src/certificates', 'src/simulator'],
-    packages: [anyNode, /^lru-cache$/],
+    packages: [anyNode, /^lru-cache$/, /^valibot$/],
   },
 };
 

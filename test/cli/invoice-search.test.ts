@@ -6,7 +6,7 @@ import { companyCommands } from '../../src/cli/commands/company.js';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
-import { revealsStream, supportStream } from '../../src/domain/log/audit-events.js';
+import { revealsStream, supportStream } from '../../src/domain/audit/events.js';
 import { invoiceStream } from '../../src/domain/shared/ids.js';
 import { addSeconds } from '../../src/domain/shared/time.js';
 import { accepted, attempted, DPS_ID, interrupted } from '../support/fixture/invoice.js';

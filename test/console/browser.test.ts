@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { supportStream } from '../../src/domain/log/audit-events.js';
+import { supportStream } from '../../src/domain/audit/events.js';
 import { openChromium } from '../support/chromium.js';
 import {
   type ConsoleServiceHarness,

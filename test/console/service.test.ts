@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { supportStream } from '../../src/domain/log/audit-events.js';
+import { supportStream } from '../../src/domain/audit/events.js';
 import { dpsStream, parseInvoiceStream } from '../../src/domain/shared/ids.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { issueBodyOf } from '../support/fixture/demo.js';

@@ -114,7 +114,7 @@ const attempt = (rules: Rules, world: World, revision: number, number: number): 
     ...{ request: 1, attempt: number, requestId: 'PRE', digest: 'ours', signedRequestGzip: '', attemptedAt: world.now },
     deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + limits.sendSeconds),
   };
-  const decision = rules.decideCancelAttempt(world.state, data);
+  const decision = rules.decideAttempt(world.state, { type: 'CancellationAttempted', data });
   if ('refused' in decision || revision !== world.events.length)
     return { name: 'loses the append', after: world, holds: idle };
   const holds: Worker = { at: 'sending', attempt: number, attemptedAt: world.now };
@@ -159,13 +159,22 @@ const recordAnswer = (
       case 'done':
         return rules.decideConfirmed(state, { ...confirmationData(0), at });
       case 'not sent':
-        return rules.decideCancelNotSent(state, { ...sent, reason: 'refused', codes: [], at });
+        return rules.decideAnswer(state, {
+          type: 'CancellationNotSent',
+          data: { ...sent, reason: 'refused', codes: [], at },
+        });
       case 'refused':
         return rules.decideCancelRejection(state, sent, { codes: ['E0822'] }, at);
       case 'unknown':
-        return rules.decideCancelUnknown(state, { ...sent, reason: 'timeout', codes: [], at });
+        return rules.decideAnswer(state, {
+          type: 'CancellationOutcomeUnknown',
+          data: { ...sent, reason: 'timeout', codes: [], at },
+        });
       case 'exists':
-        return rules.decideCancelUnknown(state, { ...sent, reason: 'exists', codes: [EVENT_EXISTS], at });
+        return rules.decideAnswer(state, {
+          type: 'CancellationOutcomeUnknown',
+          data: { ...sent, reason: 'exists', codes: [EVENT_EXISTS], at },
+        });
     }
   };
   return recorded(world, decide());

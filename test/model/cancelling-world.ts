@@ -1,9 +1,6 @@
 import {
   decideCancelAbsence,
-  decideCancelAttempt,
-  decideCancelNotSent,
   decideCancelRejection,
-  decideCancelUnknown,
   decideConfirmed,
   decideTimeout,
   EVENT_EXISTS,
@@ -12,6 +9,7 @@ import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
 import { type CancelStep, nextCancelStep } from '../../src/domain/invoice/next-cancel-step.js';
+import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
 import { type LookupProgress, progressAfter } from '../../src/domain/invoice/send-steps.js';
 import { type Cancellation, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
 import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';
@@ -22,11 +20,10 @@ export const limits: Limits = { ...issuingLimits, cancellationSeconds: 8 };
 /** The product's decisions as the model uses them; a test that takes one away must see the model find the harm. */
 export const rules = {
   nextCancelStep,
-  decideCancelAttempt,
+  decideAttempt,
+  decideAnswer,
   decideConfirmed,
-  decideCancelNotSent,
   decideCancelRejection,
-  decideCancelUnknown,
   decideCancelAbsence,
   decideTimeout,
   progressAfter,

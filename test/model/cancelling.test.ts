@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  decideCancelAbsence,
-  decideCancelUnknown,
-  decideTimeout,
-  EVENT_EXISTS,
-} from '../../src/domain/invoice/decide-cancellation.js';
+import { decideCancelAbsence, decideTimeout, EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import { decided } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil } from '../../src/domain/invoice/next-cancel-step.js';
+import { decideAnswer } from '../../src/domain/invoice/send-decisions.js';
 import { progressAfter } from '../../src/domain/invoice/send-steps.js';
 import { isBefore } from '../../src/domain/shared/time.js';
 import { confirmationData } from '../support/fixture/invoice.js';
@@ -152,10 +148,10 @@ describe('the cancellation protocol, every interleaving of two processes, the au
       [
         'an E0840 counts as success',
         {
-          decideCancelUnknown: (state, data) =>
-            data.codes.includes(EVENT_EXISTS)
-              ? decided({ type: 'CancellationConfirmed', data: { ...confirmationData(0), at: data.at } })
-              : decideCancelUnknown(state, data),
+          decideAnswer: (state, event) =>
+            event.data.codes.includes(EVENT_EXISTS)
+              ? decided({ type: 'CancellationConfirmed', data: { ...confirmationData(0), at: event.data.at } })
+              : decideAnswer(state, event),
         },
         none,
         true,

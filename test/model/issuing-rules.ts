@@ -1,15 +1,13 @@
 import {
   decideAbsence,
-  decideAttempt,
   decideAuthorized,
-  decideNotSent,
   decideNumberConflict,
   decideRejection,
-  decideUnknown,
   decideVerdict,
   isKnownToExist,
 } from '../../src/domain/invoice/decide-issuance.js';
 import { nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
+import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
 import { progressAfter, provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import type { Invoice, IssueAttempt } from '../../src/domain/invoice/state.js';
 import { type Instant, isBefore } from '../../src/domain/shared/time.js';
@@ -19,10 +17,9 @@ import { limits } from './issuing-world.js';
 export const rules = {
   nextIssueStep,
   decideAttempt,
+  decideAnswer,
   decideAuthorized,
-  decideNotSent,
   decideRejection,
-  decideUnknown,
   decideAbsence,
   decideNumberConflict,
   decideVerdict,

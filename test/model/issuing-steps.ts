@@ -84,7 +84,7 @@ const attempt = (
     attemptedAt: world.now,
     deadlineAt: addSeconds(world.now, APPEND_GRACE_SECONDS + rules.limits.sendSeconds),
   };
-  const decision = rules.decideAttempt(seen, data);
+  const decision = rules.decideAttempt(seen, { type: 'IssuanceAttempted', data });
   const isLost = rules.appendsAtExactRevision && revision !== world.log.events.length;
   if ('refused' in decision || isLost) return { name: 'loses the append', after: world, holds: idle };
   const holds: Worker = { at: 'sending', attempt: step.attempt, number, attemptedAt: world.now };
@@ -144,13 +144,22 @@ const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 
       case 'done':
         return rules.decideAuthorized(state, noteData(of, number, at));
       case 'not sent':
-        return rules.decideNotSent(state, { attempt: of, reason: 'refused', codes: [], at });
+        return rules.decideAnswer(state, {
+          type: 'IssuanceNotSent',
+          data: { attempt: of, reason: 'refused', codes: [], at },
+        });
       case 'rejected':
         return rules.decideRejection(state, { attempt: of }, { codes: ['E0188'] }, at);
       case 'unknown':
-        return rules.decideUnknown(state, { attempt: of, reason: 'timeout', codes: [], at });
+        return rules.decideAnswer(state, {
+          type: 'IssuanceOutcomeUnknown',
+          data: { attempt: of, reason: 'timeout', codes: [], at },
+        });
       case 'exists':
-        return rules.decideUnknown(state, { attempt: of, reason: 'exists', codes: [DPS_EXISTS], at });
+        return rules.decideAnswer(state, {
+          type: 'IssuanceOutcomeUnknown',
+          data: { attempt: of, reason: 'exists', codes: [DPS_EXISTS], at },
+        });
     }
   };
   return {

@@ -60,7 +60,7 @@ describe('the issuing protocol, every interleaving of its processes, the authori
         decideRejection: (state, { attempt }, answer, at) =>
           state.kind === 'invoice' && state.outcome.status === 'open'
             ? decided({ type: 'IssuanceRejected', data: { attempt, ...answer, at } })
-            : stale('an outcome stands'),
+            : stale('the invoice has its outcome'),
       },
       { ...noFaults, lost: 1, rejected: 1 },
       'failed',
@@ -117,7 +117,7 @@ describe('the issuing protocol, every interleaving of its processes, the authori
             ? { do: 'send', attempt: step.send.attempt + 1 }
             : step;
         },
-        decideAttempt: (_state, data) => decided({ type: 'IssuanceAttempted', data }),
+        decideAttempt: (_state, event) => decided(event),
       },
       { ...noFaults, crashes: 1 },
       'two notes',

@@ -2,14 +2,13 @@ import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
 import {
   DPS_EXISTS,
   decideAbsence,
-  decideAttempt,
   decideAuthorized,
-  decideUnknown,
   decideVerdict,
   isKnownToExist,
 } from '../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { type IssueStep, nextIssueStep, verdictByTime } from '../../src/domain/invoice/next-issue-step.js';
+import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import { lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
@@ -66,17 +65,19 @@ const sending = (world: World, { attempt }: Extract<IssueStep, { do: 'send' | 'r
   const { authorizer, budget, now: at } = world;
   const deadlineAt = addSeconds(at, APPEND_GRACE_SECONDS + limits.sendSeconds);
   const document = { series: '1', number: 1, dpsId: 'DPS1', digest: 'ours', signedDpsGzip: '' };
-  const begun = recorded(world, decideAttempt(world.state, { attempt, ...document, attemptedAt: at, deadlineAt }));
+  const data = { attempt, ...document, attemptedAt: at, deadlineAt };
+  const begun = recorded(world, decideAttempt(world.state, { type: 'IssuanceAttempted', data }));
+  const unknown = (answer: { reason: string; codes: readonly string[] }): Decision =>
+    decideAnswer(begun.state, { type: 'IssuanceOutcomeUnknown', data: { attempt, at, ...answer } });
   const noted = { ...begun, authorizer: { hasNote: true, isUnderWay: false } };
-  const exists = { attempt, reason: 'exists', codes: [DPS_EXISTS], at };
+  const exists = { reason: 'exists', codes: [DPS_EXISTS] };
   const moves: Move<World>[] = authorizer.hasNote
-    ? [{ name: 'sends, and hears that the DPS exists', after: recorded(begun, decideUnknown(begun.state, exists)) }]
+    ? [{ name: 'sends, and hears that the DPS exists', after: recorded(begun, unknown(exists)) }]
     : [{ name: 'sends, and is authorized', after: recorded(noted, decideAuthorized(begun.state, noteOf(begun))) }];
   if (budget.lost > 0) {
-    const unheard = { attempt, reason: 'timeout', codes: [], at };
     const after = recorded(
       { ...begun, budget: { ...budget, lost: budget.lost - 1 }, authorizer: { ...authorizer, isUnderWay: true } },
-      decideUnknown(begun.state, unheard),
+      unknown({ reason: 'timeout', codes: [] }),
     );
     moves.push({ name: 'sends, and hears nothing', after });
   }

@@ -1,4 +1,4 @@
-import { type AuditEvent, anchorStream, type LogAnchor } from '../../domain/log/audit-events.js';
+import { type AuditEvent, anchorStream, type LogAnchor } from '../../domain/audit/events.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
 import { addSeconds, type Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';

@@ -1,4 +1,4 @@
-import type { AnchoredPart, LogAnchor } from '../../domain/log/audit-events.js';
+import type { AnchoredPart, LogAnchor } from '../../domain/audit/events.js';
 import { anchoredPart } from '../../domain/log/stream-prefixes.js';
 import type { Mode, StreamName } from '../../domain/shared/ids.js';
 import type { LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';

@@ -1,4 +1,4 @@
-import { type AuditEvent, consoleStream, revealsStream, supportStream } from '../../domain/log/audit-events.js';
+import { type AuditEvent, consoleStream, revealsStream, supportStream } from '../../domain/audit/events.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';

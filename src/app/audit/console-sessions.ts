@@ -1,4 +1,4 @@
-import { type AuditEvent, type AuditEventType, consoleStream } from '../../domain/log/audit-events.js';
+import { type AuditEvent, type AuditEventType, consoleStream } from '../../domain/audit/events.js';
 import { epochMs } from '../../domain/shared/time.js';
 import type { Revision } from '../../ports/event-log.js';
 import type { DecodedEvent } from '../event-store/codec.js';

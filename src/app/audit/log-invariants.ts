@@ -1,7 +1,7 @@
+import { auditEventTypes } from '../../domain/audit/events.js';
 import { companyEventTypes } from '../../domain/company/events.js';
-import { dpsNumberEventTypes } from '../../domain/dps-number/dps-number.js';
+import { dpsNumberEventTypes } from '../../domain/dps-number/events.js';
 import { type InvoiceEvent, invoiceEventTypes, type ReadInvoiceEvent } from '../../domain/invoice/events.js';
-import { auditEventTypes } from '../../domain/log/audit-events.js';
 import { foldInvoice, type InvoiceFold, noEvents, notJudged } from '../../domain/log/invoice-fold.js';
 import {
   companyPrefix,

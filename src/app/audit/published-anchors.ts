@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { anchorStream } from '../../domain/log/audit-events.js';
+import { anchorStream } from '../../domain/audit/events.js';
 import { sortedJson } from '../../domain/log/hash-text.js';
 import type { RecordedAnchor } from './anchor-log.js';
 import type { Finding } from './finding.js';

@@ -1,16 +1,16 @@
-import { type CatalogEvent, catalogPersonalFields } from '../../domain/catalog/catalog.js';
+import { type AuditEvent, auditPersonalFields } from '../../domain/audit/events.js';
+import { type CatalogEvent, catalogPersonalFields } from '../../domain/catalog/events.js';
 import { type CompanyEvent, companyPersonalFields } from '../../domain/company/events.js';
-import { type DpsNumberEvent, dpsNumberPersonalFields } from '../../domain/dps-number/dps-number.js';
+import { type DpsNumberEvent, dpsNumberPersonalFields } from '../../domain/dps-number/events.js';
 import {
   type InvoiceEvent,
   invoicePersonalFields,
   invoiceUpcasts,
   type ReadInvoiceEvent,
 } from '../../domain/invoice/events.js';
-import { type AuditEvent, auditPersonalFields } from '../../domain/log/audit-events.js';
-import { type MunicipalityEvent, municipalityPersonalFields } from '../../domain/municipality/demands.js';
-import { type RegistryEvent, registryPersonalFields } from '../../domain/registry/entry.js';
-import { type SystemEvent, systemPersonalFields } from '../../domain/system/api-switch.js';
+import { type MunicipalityEvent, municipalityPersonalFields } from '../../domain/municipality/events.js';
+import { type RegistryEvent, registryPersonalFields } from '../../domain/registry/events.js';
+import { type SystemEvent, systemPersonalFields } from '../../domain/system/events.js';
 import type { JsonObject } from '../../ports/event-log.js';
 
 /** Every event that this version writes. */

@@ -2,11 +2,11 @@ import {
   type AllocationRefusal,
   allocateNumber,
   blockSeries,
-  type DpsNumberEvent,
   type DpsNumbers,
   dpsNumbers,
   dpsNumbersFrom,
 } from '../../domain/dps-number/dps-number.js';
+import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import type { InvoiceFacts } from '../../domain/invoice/state.js';
 import { dpsStream, type StreamName } from '../../domain/shared/ids.js';
 import { createKeyedLock } from '../../lib/keyed-lock.js';

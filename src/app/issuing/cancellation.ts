@@ -2,15 +2,13 @@ import { buildCancellation } from '../../domain/dps/build-cancellation.js';
 import {
   type CancelSendKey,
   decideCancelAbsence,
-  decideCancelAttempt,
-  decideCancelNotSent,
   decideCancelRejection,
-  decideCancelUnknown,
   decideConfirmed,
   decideTimeout,
   EVENT_EXISTS,
 } from '../../domain/invoice/decide-cancellation.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
+import { decideAnswer, decideAttempt } from '../../domain/invoice/send-decisions.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { RegisteredEvent } from '../../ports/authorizer.js';
@@ -77,15 +75,15 @@ const cancellation: SendDefinition<CancellationSending> = {
     work.cancellation.sends.some(({ codes }) => codes.includes(EVENT_EXISTS)) ? 'one may settle it' : 'two prove it',
 
   decideAttempt: (state, key, { signedGzip: signedRequestGzip, ...document }, times) =>
-    decideCancelAttempt(state, { ...key, ...document, signedRequestGzip, ...times }),
-  decideNotSent: decideCancelNotSent,
-  decideUnknown: decideCancelUnknown,
+    decideAttempt(state, { type: 'CancellationAttempted', data: { ...key, ...document, signedRequestGzip, ...times } }),
+  decideNotSent: (state, data) => decideAnswer(state, { type: 'CancellationNotSent', data }),
+  decideUnknown: (state, data) => decideAnswer(state, { type: 'CancellationOutcomeUnknown', data }),
   decideRejected: decideCancelRejection,
   // The note may have been canceled by another party under the same event id.
   decideDone: (state, key, found, document, at) =>
     compareRequest(found, [document]) === 'ours'
       ? decideConfirmed(state, confirmationFrom(found, key.request, 'response', at))
-      : decideCancelUnknown(state, { ...key, reason: 'the answer holds another event', codes: [], at }),
+      : cancellation.decideUnknown(state, { ...key, reason: 'the answer holds another event', codes: [], at }),
   decideFound: (state, { request }, found, at) =>
     decideConfirmed(state, confirmationFrom(found, request, 'lookup', at)),
   decideAbsence: decideCancelAbsence,

@@ -2,17 +2,15 @@ import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import {
   decideAbsence,
-  decideAttempt,
   decideAuthorized,
-  decideNotSent,
   decideNumberConflict,
   decideRejection,
-  decideUnknown,
   decideUnsendable,
   decideVerdict,
   isKnownToExist,
 } from '../../domain/invoice/decide-issuance.js';
 import { type IssueVerdict, nextIssueStep } from '../../domain/invoice/next-issue-step.js';
+import { decideAnswer, decideAttempt } from '../../domain/invoice/send-decisions.js';
 import type { Invoice, IssueAttempt } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
@@ -71,9 +69,9 @@ const note: SendDefinition<NoteSending> = {
   absenceOf: (invoice, { dpsId }) => (isKnownToExist(invoice, dpsId) ? 'proves nothing' : 'two prove it'),
 
   decideAttempt: (state, key, { signedGzip: signedDpsGzip, ...document }, times) =>
-    decideAttempt(state, { ...key, ...document, signedDpsGzip, ...times }),
-  decideNotSent,
-  decideUnknown,
+    decideAttempt(state, { type: 'IssuanceAttempted', data: { ...key, ...document, signedDpsGzip, ...times } }),
+  decideNotSent: (state, data) => decideAnswer(state, { type: 'IssuanceNotSent', data }),
+  decideUnknown: (state, data) => decideAnswer(state, { type: 'IssuanceOutcomeUnknown', data }),
   decideRejected: decideRejection,
   decideDone: (state, { attempt }, found, _document, at) =>
     decideAuthorized(state, authorizedFrom(found, attempt, 'response', at)),

@@ -1,4 +1,4 @@
-import type { DpsNumberEvent } from '../../domain/dps-number/dps-number.js';
+import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import {
   type CompanyId,
   companyPrefix,

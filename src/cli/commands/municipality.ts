@@ -1,5 +1,6 @@
 import { setMunicipality } from '../../app/operator/reference-data/commands.js';
-import { demandsNow, type MunicipalityDemands } from '../../domain/municipality/demands.js';
+import { demandsNow } from '../../domain/municipality/demands.js';
+import type { MunicipalityDemands } from '../../domain/municipality/events.js';
 import {
   ageSeconds,
   type CachedParameters,

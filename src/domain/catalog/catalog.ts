@@ -1,35 +1,17 @@
-import type { Catalogue, CatalogueLine } from '../company/line-selection.js';
+import type { Catalogue } from '../company/line-selection.js';
 import { unmetDemandOf } from '../company/service-rules.js';
 import { sortedJson } from '../log/hash-text.js';
 import { type Decided, type Fold, noChange } from '../shared/decision.js';
-import type { StreamName } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
-
-/** A line as an operator entered it. `incidence` is the operator's note on where the tax is due; it decides nothing here. */
-export type OperatorLine = CatalogueLine & { incidence?: string };
-
-/** All lines of one CNAE, in the order of the operator's file. Storage format, with the promise of the invoice's events. */
-export type CatalogEvent = {
-  type: 'CatalogLinesReplaced';
-  data: { cnae: string; lines: readonly OperatorLine[]; at: Instant };
-};
-
-export const catalogPersonalFields = {
-  CatalogLinesReplaced: [],
-} as const satisfies Record<CatalogEvent['type'], readonly string[]>;
-
-export const catalogEventTypes = Object.keys(catalogPersonalFields) as CatalogEvent['type'][];
-
-export const catalogPrefix = 'catalog-';
-
-export const catalogStream = (cnae: string): StreamName => `${catalogPrefix}${cnae}`;
+import type { CatalogEvent, OperatorLine } from './events.js';
 
 /** The lines of one CNAE; undefined while no operator has entered any. */
 type CatalogState = readonly OperatorLine[] | undefined;
 
-export const evolveCatalog = (_state: CatalogState, event: CatalogEvent): CatalogState => event.data.lines;
-
-export const catalogFold: Fold<CatalogState, CatalogEvent> = { initial: undefined, evolve: evolveCatalog };
+export const catalogFold: Fold<CatalogState, CatalogEvent> = {
+  initial: undefined,
+  evolve: (_state, event) => event.data.lines,
+};
 
 /** No events when the operator's lines are the same as before. Importing lines equal to the shipped ones is a change. */
 export const replaceLines = (

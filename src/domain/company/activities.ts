@@ -1,6 +1,7 @@
+import type { CatalogueLine } from '../catalog/events.js';
 import type { Mode } from '../shared/ids.js';
 import type { Registration } from './events.js';
-import { type Catalogue, type CatalogueLine, mainFirst, selectLine } from './line-selection.js';
+import { type Catalogue, mainFirst, selectLine } from './line-selection.js';
 
 /** An item of `GET /v1/activities` (docs/contract.md, "Activity"). */
 export type ActivityBody = {

@@ -24,9 +24,7 @@ export type Company = {
 
 export type CompanyState = { kind: 'none' } | Company;
 
-export const initialCompany: CompanyState = { kind: 'none' };
-
-export const evolveCompany = (state: CompanyState, event: CompanyEvent): CompanyState => {
+const evolve = (state: CompanyState, event: CompanyEvent): CompanyState => {
   if (event.type === 'CompanyRegistered') {
     return { kind: 'company', registration: event.data.registration, enabled: false, keys: [] };
   }
@@ -57,7 +55,7 @@ export const evolveCompany = (state: CompanyState, event: CompanyEvent): Company
   }
 };
 
-export const companyFold: Fold<CompanyState, CompanyEvent> = { initial: initialCompany, evolve: evolveCompany };
+export const companyFold: Fold<CompanyState, CompanyEvent> = { initial: { kind: 'none' }, evolve };
 
 /** A refusal is one English line for the operator. */
 export type CompanyDecision = Decision<CompanyEvent>;

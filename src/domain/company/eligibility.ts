@@ -2,6 +2,7 @@ import type { Customer, ForeignAddress, ForeignAmount, IssuerFacts, ServiceLine 
 import type { Refusal } from '../shared/error-catalogue.js';
 import type { Mode } from '../shared/ids.js';
 import type { Cents } from '../shared/money.js';
+import { present } from '../shared/present.js';
 import { type Instant, isBefore } from '../shared/time.js';
 import type { Company } from './company.js';
 import { type Catalogue, selectLine } from './line-selection.js';
@@ -66,19 +67,18 @@ export const checkEligibility = (
   if ('refused' in customer) return customer;
 
   const { cnae, serviceCode, nbs, municipalCode } = line;
-  const { approximateTaxPercent } = registration;
   return {
     eligible: {
       ...customer,
-      line: { cnae, serviceCode, nbs, ...(municipalCode === undefined ? {} : { municipalCode }) },
-      issuer: {
+      line: present({ cnae, serviceCode, nbs, municipalCode }),
+      issuer: present({
         municipality: municipality.ibge,
         taxRegime: registration.taxRegime,
         simplesAssessment: registration.simplesAssessment,
         specialRegime: registration.specialRegime,
-        ...(approximateTaxPercent === undefined ? {} : { approximateTaxPercent }),
-        ...(municipalRegistration === undefined ? {} : { municipalRegistration }),
-      },
+        approximateTaxPercent: registration.approximateTaxPercent,
+        municipalRegistration,
+      }),
     },
   };
 };
@@ -112,15 +112,16 @@ const ADDRESS_FIELDS = {
 } as const satisfies Record<keyof ForeignAddress, string>;
 
 const conflictingFields = ({ customer, foreignAmount }: IssueRequest): string[] => {
-  const present = (fields: Record<string, unknown>): string[] =>
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (customer?.type === 'foreign') return present({ 'customer.document': customer.document });
-  return present({
-    'customer.address': customer?.address,
-    'customer.tax_id': customer?.taxId,
-    'customer.tax_id_absence_reason': customer?.taxIdAbsenceReason,
-    foreign_amount: foreignAmount,
-  });
+  const forbidden =
+    customer?.type === 'foreign'
+      ? { 'customer.document': customer.document }
+      : {
+          'customer.address': customer?.address,
+          'customer.tax_id': customer?.taxId,
+          'customer.tax_id_absence_reason': customer?.taxIdAbsenceReason,
+          foreign_amount: foreignAmount,
+        };
+  return Object.keys(present(forbidden));
 };
 
 const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
@@ -140,13 +141,7 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
   }
   if (amountInCents === undefined || amountInCents <= 0) return { refused: { code: 'nfse.foreign_amount_invalid' } };
   return {
-    customer: {
-      type: 'foreign',
-      ...(name === undefined ? {} : { name }),
-      ...(taxId === undefined ? {} : { taxId }),
-      ...(taxIdAbsenceReason === undefined ? {} : { taxIdAbsenceReason }),
-      address,
-    },
+    customer: present({ type: 'foreign' as const, name, taxId, taxIdAbsenceReason, address }),
     foreignAmount: { currency, amountInCents },
   };
 };
@@ -177,13 +172,7 @@ const domesticCustomer = ({ customer }: IssueRequest, requiresCustomer: boolean)
     return { refused: { code: 'nfse.customer_name_required' } };
   if (customer === undefined || (customer.document === undefined && customer.name === undefined)) return {};
   const { document, name } = customer;
-  return {
-    customer: {
-      type: 'br',
-      ...(document === undefined ? {} : { document }),
-      ...(name === undefined ? {} : { name }),
-    },
-  };
+  return { customer: present({ type: 'br' as const, document, name }) };
 };
 
 const firstParam = (fields: readonly string[]): { param?: string } =>

@@ -1,16 +1,6 @@
+import type { CatalogueLine } from '../catalog/events.js';
 import type { ErrorCode } from '../shared/error-catalogue.js';
 import type { Registration } from './events.js';
-
-/** One row of the activity catalogue: it leads from a CNAE to a national service code. */
-export type CatalogueLine = {
-  cnae: string;
-  serviceCode: string;
-  nbs?: string;
-  description: string;
-  isDefault: boolean;
-  isBlocked: boolean;
-  municipalCode?: string;
-};
 
 /** What the rules use of the catalogue and the national tables. */
 export type Catalogue = {

@@ -1,6 +1,8 @@
 import { isDeclarable, isIdentifiedByCustomer } from '../dps/ibs-cbs.js';
 import type { IbsCbs, IssuerFacts, ServiceLine } from '../invoice/events.js';
 
+const codes = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
 /** Why no line of a service is issuable: what the authorizer demands, and the code by which it would refuse the DPS. */
 type UnmetDemand = { ruleCode: string; demand: string };
 
@@ -19,21 +21,9 @@ export const unmetDemandOf = (serviceCode: string): UnmetDemand | undefined => {
   return undefined;
 };
 
-const WORKS: ReadonlySet<string> = new Set([
-  '070201',
-  '070202',
-  '070401',
-  '070501',
-  '070502',
-  '070601',
-  '070602',
-  '070701',
-  '070801',
-  '071701',
-  '071901',
-  '141403',
-  '141404',
-]);
+const WORKS = codes(`
+  070201 070202 070401 070501 070502 070601 070602 070701 070801 071701 071901 141403 141404
+`);
 
 const CULTURE_AND_LEISURE = '12';
 
@@ -47,66 +37,12 @@ const OUTSIDE_THE_LIST = '990101';
  */
 export const isDueWherePerformed = (serviceCode: string): boolean => WHERE_PERFORMED.has(serviceCode);
 
-const WHERE_PERFORMED: ReadonlySet<string> = new Set([
-  '030401',
-  '030402',
-  '030403',
-  '030501',
-  '070201',
-  '070202',
-  '070401',
-  '070501',
-  '070502',
-  '070901',
-  '070902',
-  '071001',
-  '071002',
-  '071101',
-  '071102',
-  '071201',
-  '071601',
-  '071701',
-  '071801',
-  '071901',
-  '110101',
-  '110102',
-  '110201',
-  '110401',
-  '110402',
-  '120101',
-  '120201',
-  '120301',
-  '120401',
-  '120501',
-  '120601',
-  '120701',
-  '120801',
-  '120901',
-  '120902',
-  '120903',
-  '121001',
-  '121101',
-  '121201',
-  '121401',
-  '121501',
-  '121601',
-  '121701',
-  '141401',
-  '141402',
-  '141403',
-  '141404',
-  '160101',
-  '160102',
-  '160103',
-  '160104',
-  '160201',
-  '171001',
-  '171002',
-  '200101',
-  '200201',
-  '200301',
-  '220101',
-]);
+const WHERE_PERFORMED = codes(`
+  030401 030402 030403 030501 070201 070202 070401 070501 070502 070901 070902 071001 071002 071101 071102 071201
+  071601 071701 071801 071901 110101 110102 110201 110401 110402 120101 120201 120301 120401 120501 120601 120701
+  120801 120901 120902 120903 121001 121101 121201 121401 121501 121601 121701 141401 141402 141403 141404 160101
+  160102 160103 160104 160201 171001 171002 200101 200201 200301 220101
+`);
 
 /** What annex VIII allows for IBS and CBS to a service under an NBS code. */
 export type IbsCbsOptions = { cIndOp: readonly string[]; cClassTrib: readonly string[] };

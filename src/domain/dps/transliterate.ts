@@ -21,14 +21,14 @@ const latinForm = (character: string): string | undefined => {
   if (LATIN_1.test(character)) return character;
   if (BLANK.test(character)) return ' ';
   if (INVISIBLE.test(character)) return '';
-  const form = TABLE[character] ?? withoutMarks(character);
+  const form = TABLE.get(character) ?? withoutMarks(character);
   return [...form].every((part) => LATIN_1.test(part)) ? form : undefined;
 };
 
 const withoutMarks = (character: string): string => {
   const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
   // The result is empty for a lone mark, left over from a letter that Unicode cannot compose.
-  return TABLE[bare] ?? bare;
+  return TABLE.get(bare) ?? bare;
 };
 
 /** Visible characters of Latin-1, without its control characters. */
@@ -40,45 +40,34 @@ const BLANK = /^[\s\u0085\u2028\u2029]$/u;
 /** Joiners, direction marks and variation selectors: they change how text looks, not its content. */
 const INVISIBLE = /^(?:[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\p{Variation_Selector})$/u;
 
-const TABLE: Readonly<Record<string, string>> = {
-  ł: 'l',
-  Ł: 'L',
-  đ: 'd',
-  Đ: 'D',
-  ħ: 'h',
-  Ħ: 'H',
-  ŧ: 't',
-  Ŧ: 'T',
-  ı: 'i',
-  ĸ: 'k',
-  ŋ: 'n',
-  Ŋ: 'N',
-  œ: 'oe',
-  Œ: 'OE',
-  ẞ: 'SS',
-  '‐': '-',
-  '‑': '-',
-  '‒': '-',
-  '–': '-',
-  '—': '-',
-  '―': '-',
-  '−': '-',
-  '‘': "'",
-  '’': "'",
-  '‚': "'",
-  '‛': "'",
-  '′': "'",
-  '‹': "'",
-  '›': "'",
-  '“': '"',
-  '”': '"',
-  '„': '"',
-  '‟': '"',
-  '″': '"',
-  '•': '·',
-  '⁄': '/',
-  '€': 'EUR',
+/** What stands for these characters. */
+const REPLACED: Readonly<Record<string, string>> = {
+  l: 'ł',
+  L: 'Ł',
+  d: 'đ',
+  D: 'Đ',
+  h: 'ħ',
+  H: 'Ħ',
+  t: 'ŧ',
+  T: 'Ŧ',
+  i: 'ı',
+  k: 'ĸ',
+  n: 'ŋ',
+  N: 'Ŋ',
+  oe: 'œ',
+  OE: 'Œ',
+  SS: 'ẞ',
+  '-': '‐‑‒–—―−',
+  "'": '‘’‚‛′‹›',
+  '"': '“”„‟″',
+  '·': '•',
+  '/': '⁄',
+  EUR: '€',
 };
+
+const TABLE: ReadonlyMap<string, string> = new Map(
+  Object.entries(REPLACED).flatMap(([form, characters]) => [...characters].map((character) => [character, form])),
+);
 
 /** A field of the layout's Latin-1 type. Throws for text without a Latin form, which acceptance has already refused (TEXT-4). */
 export const latinField = (name: string, value: string): Canonical => {

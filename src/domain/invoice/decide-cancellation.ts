@@ -5,14 +5,14 @@ import type { Limits } from './limits.js';
 import { confirmationAwaitedUntil, timeoutAt } from './next-cancel-step.js';
 import {
   type AbsenceProof,
-  afterSettled,
-  firstAnswer,
+  cancelSends,
+  NOT_PENDING,
   NOT_PROVEN,
-  type OpenSends,
   onAbsence,
+  pendingCancellation,
   refusalOrEvidence,
 } from './send-decisions.js';
-import { allNotSent, type Cancellation, type CancelSend, type InvoiceState } from './state.js';
+import { allNotSent, type InvoiceState } from './state.js';
 
 /** "The note already has an event": this code only leads to a look-up (ADR 8). */
 export const EVENT_EXISTS = 'E0840';
@@ -20,27 +20,13 @@ export const EVENT_EXISTS = 'E0840';
 /** Names a send of a cancellation. */
 export type CancelSendKey = { request: number; attempt: number };
 
-export const decideCancelAttempt = (state: InvoiceState, data: InvoiceEventData<'CancellationAttempted'>): Decision =>
-  afterSettled({ ...openSends(state, data.request), ended: 'no such pending cancellation' }, ['not_sent', 'absent'], {
-    type: 'CancellationAttempted',
-    data,
-  });
-
-export const decideCancelNotSent = (state: InvoiceState, data: InvoiceEventData<'CancellationNotSent'>): Decision =>
-  firstAnswer(openSends(state, data.request), data.attempt, { type: 'CancellationNotSent', data });
-
-export const decideCancelUnknown = (
-  state: InvoiceState,
-  data: InvoiceEventData<'CancellationOutcomeUnknown'>,
-): Decision => firstAnswer(openSends(state, data.request), data.attempt, { type: 'CancellationOutcomeUnknown', data });
-
 export const decideCancelRejection = (
   state: InvoiceState,
   { request, attempt }: CancelSendKey,
   answer: AuthorizerAnswer,
   at: Instant,
 ): Decision =>
-  refusalOrEvidence(openSends(state, request), attempt, {
+  refusalOrEvidence(state, {
     end: { type: 'CancellationNotConfirmed', data: { request, reason: 'refused', ...answer, at } },
     evidence: {
       type: 'CancellationOutcomeUnknown',
@@ -51,7 +37,7 @@ export const decideCancelRejection = (
 export const decideConfirmed = (state: InvoiceState, data: InvoiceEventData<'CancellationConfirmed'>): Decision => {
   if (pendingCancellation(state, data.request) !== undefined) return decided({ type: 'CancellationConfirmed', data });
   const canceled = state.kind === 'invoice' && state.cancellation?.status === 'succeeded';
-  return canceled ? alreadySo : stale(CANCELLATION_ENDED);
+  return canceled ? alreadySo : stale(NOT_PENDING);
 };
 
 /**
@@ -63,7 +49,7 @@ export const decideCancelAbsence = (
   proof: AbsenceProof & { request: number },
   limits: Limits,
 ): Decision => {
-  const open = openSends(state, proof.request);
+  const open = cancelSends(state, proof.request);
   return onAbsence(open, proof, limits, ({ attempt }, isProven) => {
     const { request, firstAbsentAt, now: at } = proof;
     const sends = open.sends ?? [];
@@ -93,7 +79,7 @@ export const decideTimeout = (
   limits: Limits,
   confirmationSeen = false,
 ): Decision => {
-  const pending = state.kind === 'invoice' && state.cancellation?.status === 'pending' ? state.cancellation : undefined;
+  const pending = pendingCancellation(state);
   if (pending === undefined) return alreadySo;
   if (isBefore(now, timeoutAt(pending, limits))) return stale('not due');
   if (confirmationSeen && isBefore(now, confirmationAwaitedUntil(pending, limits)))
@@ -103,15 +89,3 @@ export const decideTimeout = (
     data: { request: pending.request, reason: 'timeout', codes: [], at: now },
   });
 };
-
-const CANCELLATION_ENDED = 'the cancellation has ended';
-
-const pendingCancellation = (state: InvoiceState, request: number): Cancellation | undefined =>
-  state.kind === 'invoice' && state.cancellation?.status === 'pending' && state.cancellation.request === request
-    ? state.cancellation
-    : undefined;
-
-const openSends = (state: InvoiceState, request: number): OpenSends<CancelSend> => ({
-  sends: pendingCancellation(state, request)?.sends,
-  ended: CANCELLATION_ENDED,
-});

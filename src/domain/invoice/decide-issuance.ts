@@ -6,27 +6,17 @@ import type { Limits } from './limits.js';
 import { type IssueVerdict, verdictByTime } from './next-issue-step.js';
 import {
   type AbsenceProof,
-  afterSettled,
-  firstAnswer,
+  issueSends,
   NOT_PROVEN,
-  type OpenSends,
+  OUTCOME_KNOWN,
   onAbsence,
+  openInvoice,
   refusalOrEvidence,
 } from './send-decisions.js';
-import type { Invoice, InvoiceState, IssueAttempt } from './state.js';
+import type { Invoice, InvoiceState } from './state.js';
 
 /** "This DPS already exists": this code outweighs all others in the answer and rules out a proof of absence. */
 export const DPS_EXISTS = 'E0014';
-
-export const decideAttempt = (state: InvoiceState, data: InvoiceEventData<'IssuanceAttempted'>): Decision =>
-  afterSettled(openAttempts(state), ['not_sent', 'absent', 'foreign'], { type: 'IssuanceAttempted', data });
-
-/** Only the process that held the socket may record this. */
-export const decideNotSent = (state: InvoiceState, data: InvoiceEventData<'IssuanceNotSent'>): Decision =>
-  firstAnswer(openAttempts(state), data.attempt, { type: 'IssuanceNotSent', data });
-
-export const decideUnknown = (state: InvoiceState, data: InvoiceEventData<'IssuanceOutcomeUnknown'>): Decision =>
-  firstAnswer(openAttempts(state), data.attempt, { type: 'IssuanceOutcomeUnknown', data });
 
 export const decideRejection = (
   state: InvoiceState,
@@ -34,7 +24,7 @@ export const decideRejection = (
   answer: AuthorizerAnswer,
   at: Instant,
 ): Decision =>
-  refusalOrEvidence(openAttempts(state), attempt, {
+  refusalOrEvidence(state, {
     end: { type: 'IssuanceRejected', data: { attempt, ...answer, at } },
     evidence: {
       type: 'IssuanceOutcomeUnknown',
@@ -47,12 +37,12 @@ export const decideAuthorized = (state: InvoiceState, data: InvoiceEventData<'Au
   if (openInvoice(state) !== undefined) return decided({ type: 'Authorized', data });
   const known =
     state.kind === 'invoice' && state.outcome.status === 'issued' && state.outcome.accessKey === data.accessKey;
-  return known ? alreadySo : stale(OUTCOME_STANDS);
+  return known ? alreadySo : stale(OUTCOME_KNOWN);
 };
 
 /** Two absent look-ups after the deadline, far enough apart, unless the authorizer ever said that the DPS exists. */
 export const decideAbsence = (state: InvoiceState, proof: AbsenceProof, limits: Limits): Decision =>
-  onAbsence(openAttempts(state), proof, limits, ({ attempt, dpsId }, isProven) => {
+  onAbsence(issueSends(state), proof, limits, ({ attempt, dpsId }, isProven) => {
     const invoice = openInvoice(state);
     if (invoice !== undefined && isKnownToExist(invoice, dpsId))
       return stale('the authorizer said that this DPS exists');
@@ -101,13 +91,3 @@ export const decideVerdict = (
 /** True when the authorizer said that this DPS exists; its absence can then not be proven (docs/architecture.md#never-twice, 5). */
 export const isKnownToExist = (invoice: Invoice, dpsId: DpsId): boolean =>
   invoice.attempts.some((attempt) => attempt.dpsId === dpsId && attempt.codes.includes(DPS_EXISTS));
-
-const OUTCOME_STANDS = 'an outcome stands';
-
-const openInvoice = (state: InvoiceState): Invoice | undefined =>
-  state.kind === 'invoice' && state.outcome.status === 'open' ? state : undefined;
-
-const openAttempts = (state: InvoiceState): OpenSends<IssueAttempt> => ({
-  sends: openInvoice(state)?.attempts,
-  ended: OUTCOME_STANDS,
-});

@@ -265,7 +265,9 @@ export type InvoiceEvent =
 
 export type InvoiceEventType = InvoiceEvent['type'];
 
-export type InvoiceEventData<T extends InvoiceEventType> = Extract<InvoiceEvent, { type: T }>['data'];
+export type InvoiceEventOf<T extends InvoiceEventType> = Extract<InvoiceEvent, { type: T }>;
+
+export type InvoiceEventData<T extends InvoiceEventType> = InvoiceEventOf<T>['data'];
 
 /**
  * The fields that hold personal data, each sealed in storage (docs/architecture.md#sealing-and-hash-chain). `evolve` carries their values

@@ -1,38 +1,30 @@
 import type { AccessKey, DpsId } from '../shared/access-key.js';
 import type { StreamName } from '../shared/ids.js';
+import { present } from '../shared/present.js';
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
 import { type Invoice, type InvoiceState, lastOf } from './state.js';
 
 /** How our outcome and the authorizer's documents may differ; the `kind` of `ReconciliationDifferenceFound`. */
-export type DifferenceKind =
-  /** We hold a note that the authorizer does not know. */
-  | 'issued_but_absent'
-  | 'failed_but_found'
-  | 'indeterminate_but_found'
-  /** A note under one of our DPS ids embeds a document that is not ours. */
-  | 'foreign_note'
-  /** The authorizer's note has another key (this kind) or another document (the next) than the note that we hold. */
-  | 'access_key_differs'
-  | 'digest_differs'
-  /** Beside the note that we hold there is another one, under an earlier DPS id of the same invoice. */
-  | 'second_note'
-  | 'canceled_here_only'
-  | 'canceled_there_only';
-
-export type Difference = { kind: DifferenceKind; accessKey?: AccessKey };
-
 export const differenceKinds = [
+  /** We hold a note that the authorizer does not know. */
   'issued_but_absent',
   'failed_but_found',
   'indeterminate_but_found',
+  /** A note under one of our DPS ids embeds a document that is not ours. */
   'foreign_note',
+  /** The authorizer's note has another key (this kind) or another document (the next) than the note that we hold. */
   'access_key_differs',
   'digest_differs',
+  /** Beside the note that we hold there is another one, under an earlier DPS id of the same invoice. */
   'second_note',
   'canceled_here_only',
   'canceled_there_only',
-] as const satisfies readonly DifferenceKind[];
+] as const;
+
+export type DifferenceKind = (typeof differenceKinds)[number];
+
+export type Difference = { kind: DifferenceKind; accessKey?: AccessKey };
 
 /** A look-up that reconciliation makes for an invoice. */
 export type ReconciliationLookup = { about: 'note'; dpsId: DpsId } | { about: 'cancellation'; accessKey: AccessKey };
@@ -79,7 +71,8 @@ const noteDifference = (
   if (held !== 'absent' && owner === 'unknown' && isDoubtful(held)) return undefined;
   if (outcome.status === 'issued') {
     const isIssuedDps = dpsId === issuedDpsId(invoice);
-    if (held === 'absent') return isIssuedDps ? { kind: 'issued_but_absent', ...keyOf(outcome.accessKey) } : undefined;
+    if (held === 'absent')
+      return isIssuedDps ? present({ kind: 'issued_but_absent' as const, accessKey: outcome.accessKey }) : undefined;
     if (!isIssuedDps) return { kind: 'second_note', accessKey: held.accessKey };
     if (held.accessKey !== outcome.accessKey) return { kind: 'access_key_differs', accessKey: held.accessKey };
     return owner === 'other' ? { kind: 'digest_differs', accessKey: held.accessKey } : undefined;
@@ -104,9 +97,6 @@ const cancellationDifference = (
 /** DPS id of the attempt that became the note; of the last attempt for an invoice that support settled, where none is marked. */
 const issuedDpsId = ({ attempts }: Invoice): string | undefined =>
   (attempts.find(({ resolution }) => resolution === 'authorized') ?? lastOf(attempts))?.dpsId;
-
-const keyOf = (accessKey: AccessKey | undefined): { accessKey?: AccessKey } =>
-  accessKey === undefined ? {} : { accessKey };
 
 /**
  * Whether a round looks at this invoice: always when no note may exist for its outcome, else for `percent` of a hundred invoices, other ones

@@ -1,42 +1,87 @@
 import type { Instant } from '../shared/time.js';
 import { alreadySo, type Decision, decided, stale } from './decision.js';
-import type { InvoiceEvent } from './events.js';
+import type { InvoiceEvent, InvoiceEventOf } from './events.js';
 import type { Limits } from './limits.js';
 import { provesAbsence } from './send-steps.js';
-import { allNotSent, type Resolution, type Send } from './state.js';
+import {
+  allNotSent,
+  type Cancellation,
+  type CancelSend,
+  type Invoice,
+  type InvoiceState,
+  type IssueAttempt,
+  type Send,
+} from './state.js';
 
-/**
- * The sends of a note or of a cancellation: undefined before there is such work, and once its result stands, which `ended` says. The decisions of
- * this file are the same for both; decide-issuance.ts and decide-cancellation.ts name the events and add what differs.
+/*
+ * What is recorded on a send is decided alike for a note and for a cancellation: an event with a `request` is about a cancellation.
+ * decide-issuance.ts and decide-cancellation.ts add what differs.
  */
-export type OpenSends<S extends Send> = { sends: readonly S[] | undefined; ended: string };
 
-/** A further attempt begins only when the one before is settled without a result: its resolution is one of `settled`. */
-export const afterSettled = (
-  { sends, ended }: OpenSends<Send>,
-  settled: readonly Resolution[],
-  event: Extract<InvoiceEvent, { type: 'IssuanceAttempted' | 'CancellationAttempted' }>,
-): Decision => {
-  if (sends === undefined) return stale(ended);
+type AttemptEvent = InvoiceEventOf<'IssuanceAttempted' | 'CancellationAttempted'>;
+
+type AnswerEvent = InvoiceEventOf<
+  'IssuanceNotSent' | 'IssuanceOutcomeUnknown' | 'CancellationNotSent' | 'CancellationOutcomeUnknown'
+>;
+
+/** The sends of a note or of a cancellation; undefined without such work, or once it has a result: `none` says so. */
+type OpenSends<S extends Send> = { sends: readonly S[] | undefined; none: string };
+
+export const OUTCOME_KNOWN = 'the invoice has its outcome';
+
+export const NOT_PENDING = 'no such pending cancellation';
+
+/** The invoice while it has no outcome. */
+export const openInvoice = (state: InvoiceState): Invoice | undefined =>
+  state.kind === 'invoice' && state.outcome.status === 'open' ? state : undefined;
+
+/** The cancellation while it has no result; the one of this request where a request is named. */
+export const pendingCancellation = (state: InvoiceState, request?: number): Cancellation | undefined => {
+  const pending = state.kind === 'invoice' && state.cancellation?.status === 'pending' ? state.cancellation : undefined;
+  return request === undefined || pending?.request === request ? pending : undefined;
+};
+
+export const issueSends = (state: InvoiceState): OpenSends<IssueAttempt> => ({
+  sends: openInvoice(state)?.attempts,
+  none: OUTCOME_KNOWN,
+});
+
+export const cancelSends = (state: InvoiceState, request: number): OpenSends<CancelSend> => ({
+  sends: pendingCancellation(state, request)?.sends,
+  none: NOT_PENDING,
+});
+
+const sendsOf = (state: InvoiceState, { data }: AttemptEvent | AnswerEvent): OpenSends<Send> =>
+  'request' in data ? cancelSends(state, data.request) : issueSends(state);
+
+/** A further attempt begins only when the one before is settled without a result. */
+export const decideAttempt = (state: InvoiceState, event: AttemptEvent): Decision => {
+  const { sends, none } = sendsOf(state, event);
+  if (sends === undefined) return stale(none);
   const last = sends.at(-1);
-  const isSettled = last === undefined || settled.includes(last.resolution);
+  const isSettled = last === undefined || ['not_sent', 'absent', 'foreign'].includes(last.resolution);
   const isNext = event.data.attempt === (last?.attempt ?? 0) + 1;
   return isSettled && isNext ? decided(event) : stale('another attempt is under way');
 };
 
+/** Only the process that held the socket may record that nothing was sent. */
+export const decideAnswer = (state: InvoiceState, event: AnswerEvent): Decision =>
+  firstAnswer(sendsOf(state, event), event.data.attempt, event);
+
 /** The first answer to a send counts. A second one changes nothing. */
-export const firstAnswer = ({ sends, ended }: OpenSends<Send>, attempt: number, event: InvoiceEvent): Decision => {
+const firstAnswer = ({ sends, none }: OpenSends<Send>, attempt: number, event: InvoiceEvent): Decision => {
   const send = sends?.find((candidate) => candidate.attempt === attempt);
-  if (send === undefined) return stale(ended);
+  if (send === undefined) return stale(none);
   return send.resolution === 'open' ? decided(event) : alreadySo;
 };
 
 /** A refusal with final codes ends the work only when no earlier send may have arrived; otherwise it is evidence, and look-ups continue. */
 export const refusalOrEvidence = (
-  open: OpenSends<Send>,
-  attempt: number,
-  { end, evidence }: { end: InvoiceEvent; evidence: InvoiceEvent },
+  state: InvoiceState,
+  { end, evidence }: { end: InvoiceEvent; evidence: AnswerEvent },
 ): Decision => {
+  const open = sendsOf(state, evidence);
+  const { attempt } = evidence.data;
   const earlier = open.sends?.filter((other) => other.attempt < attempt) ?? [];
   return firstAnswer(open, attempt, allNotSent(earlier) ? end : evidence);
 };

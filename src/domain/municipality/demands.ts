@@ -1,36 +1,12 @@
 import type { TaxRegime } from '../company/events.js';
 import { type Decided, type Fold, noChange } from '../shared/decision.js';
-import type { StreamName } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
+import type { MunicipalityDemands, MunicipalityEvent } from './events.js';
 import { type CachedParameters, usableConvenio } from './parameters.js';
-
-/** What an operator entered about a municipality (7-digit IBGE code). An absent field was never entered and demands nothing. */
-export type MunicipalityDemands = { requiresCustomer?: boolean; requiresRegistration?: boolean };
-
-/** Each event holds everything entered so far, so the last one holds the state. Storage format, with the promise of the invoice's events. */
-export type MunicipalityEvent = {
-  type: 'MunicipalityDemandsSet';
-  data: { ibge: string; at: Instant } & MunicipalityDemands;
-};
-
-export const municipalityPersonalFields = {
-  MunicipalityDemandsSet: [],
-} as const satisfies Record<MunicipalityEvent['type'], readonly string[]>;
-
-export const municipalityEventTypes = Object.keys(municipalityPersonalFields) as MunicipalityEvent['type'][];
-
-export const municipalityPrefix = 'municipality-';
-
-export const municipalityStream = (ibge: string): StreamName => `${municipalityPrefix}${ibge}`;
-
-export const evolveMunicipality = (_state: MunicipalityDemands, event: MunicipalityEvent): MunicipalityDemands => {
-  const { ibge: _ibge, at: _at, ...demands } = event.data;
-  return demands;
-};
 
 export const municipalityFold: Fold<MunicipalityDemands, MunicipalityEvent> = {
   initial: {},
-  evolve: evolveMunicipality,
+  evolve: (_state, { data: { ibge: _ibge, at: _at, ...demands } }) => demands,
 };
 
 /** Changes the named fields; the others stay as they were. */

@@ -1,19 +1,6 @@
 import { brasiliaWallClock, type Instant } from './time.js';
 
-const MONTHS = [
-  'janeiro',
-  'fevereiro',
-  'março',
-  'abril',
-  'maio',
-  'junho',
-  'julho',
-  'agosto',
-  'setembro',
-  'outubro',
-  'novembro',
-  'dezembro',
-] as const;
+const MONTHS = 'janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'.split(' ');
 
 /** Replaces the six markers by the Brasília date of receipt; any other `{{...}}` stays (POST-description). */
 export const expandMarkers = (text: string, receivedAt: Instant): string => {

@@ -1,34 +1,20 @@
 import { type Decided, type Fold, noChange } from '../shared/decision.js';
+import { present } from '../shared/present.js';
 import type { Instant } from '../shared/time.js';
-import { unreachable } from '../shared/unreachable.js';
-
-/** The kill switch of the whole API. Storage format, with the promise of the invoice's events. */
-export type SystemEvent =
-  | { type: 'ApiSwitchedOff'; data: { reason?: string; at: Instant } }
-  | { type: 'ApiSwitchedOn'; data: { at: Instant } };
-
-export const systemPersonalFields = {
-  ApiSwitchedOff: [],
-  ApiSwitchedOn: [],
-} as const satisfies Record<SystemEvent['type'], readonly string[]>;
-
-export const systemEventTypes = Object.keys(systemPersonalFields) as SystemEvent['type'][];
+import type { SystemEvent } from './events.js';
 
 /** The kill switch of the whole API; on unless an operator switched it off. */
 export type ApiSwitch = 'on' | 'off';
 
-export const evolveApiSwitch = (_state: ApiSwitch, event: SystemEvent): ApiSwitch => {
-  switch (event.type) {
-    case 'ApiSwitchedOff':
-      return 'off';
-    case 'ApiSwitchedOn':
-      return 'on';
-    default:
-      return unreachable(event);
-  }
-};
+const POSITION = { ApiSwitchedOff: 'off', ApiSwitchedOn: 'on' } as const satisfies Record<
+  SystemEvent['type'],
+  ApiSwitch
+>;
 
-export const apiSwitchFold: Fold<ApiSwitch, SystemEvent> = { initial: 'on', evolve: evolveApiSwitch };
+export const apiSwitchFold: Fold<ApiSwitch, SystemEvent> = {
+  initial: 'on',
+  evolve: (_state, { type }) => POSITION[type],
+};
 
 /** No event when the switch has that position already, whatever the reason. */
 export const switchApi = (
@@ -39,5 +25,5 @@ export const switchApi = (
 ): Decided<SystemEvent> => {
   if (state === to) return noChange;
   if (to === 'on') return { events: [{ type: 'ApiSwitchedOn', data: { at } }] };
-  return { events: [{ type: 'ApiSwitchedOff', data: { ...(reason === undefined ? {} : { reason }), at } }] };
+  return { events: [{ type: 'ApiSwitchedOff', data: present({ reason, at }) }] };
 };

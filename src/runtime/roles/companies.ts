@@ -6,7 +6,7 @@ import { overlaidCatalogue } from '../../domain/catalog/catalog.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
-import { type LocalEntry, registryStream } from '../../domain/registry/entry.js';
+import { type LocalEntry, registryStream } from '../../domain/registry/events.js';
 import type { CompanyId, Mode } from '../../domain/shared/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';

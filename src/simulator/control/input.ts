@@ -1,4 +1,6 @@
-/** A wrong member of a request, named by its path. */
+import * as v from 'valibot';
+
+/** A wrong member of a request, named by its path (`match.cnpj`, `benefits[0].number`). */
 export class BadInput extends Error {
   override readonly name = 'BadInput';
   constructor(
@@ -9,73 +11,57 @@ export class BadInput extends Error {
   }
 }
 
-/** Reads one member; `undefined` when it is absent. Throws `BadInput`. */
-export type Read<T> = (value: unknown, field: string) => T;
-
-/** A strict reader of one JSON object: `done` refuses every member that was not read. */
-type Members = {
-  optional<T>(name: string, read: Read<T>): T | undefined;
-  required<T>(name: string, read: Read<T>): T;
-  done(): void;
+/** The request that `schema` makes of this JSON. Throws `BadInput` for the first wrong member. */
+export const read = <S extends v.GenericSchema>(schema: S, json: unknown): v.InferOutput<S> => {
+  const parsed = v.safeParse(schema, json, { abortEarly: true });
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  throw new BadInput(fieldOf(issue), meaningOf(issue));
 };
 
-export const members = (value: unknown, path = ''): Members => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BadInput(path === '' ? 'body' : path, 'must be a JSON object');
-  }
-  const entries = new Map<string, unknown>(Object.entries(value));
-  const known = new Set<string>();
-  const fieldOf = (name: string) => (path === '' ? name : `${path}.${name}`);
-  const optional = <T>(name: string, read: Read<T>): T | undefined => {
-    known.add(name);
-    const member = entries.get(name);
-    return member === undefined ? undefined : read(member, fieldOf(name));
-  };
-  return {
-    optional,
-    required: (name, read) => {
-      const member = optional(name, read);
-      if (member === undefined) throw new BadInput(fieldOf(name), 'is required');
-      return member;
-    },
-    done: () => {
-      for (const name of entries.keys()) if (!known.has(name)) throw new BadInput(fieldOf(name), 'is not known');
-    },
-  };
+const fieldOf = ({ path }: v.BaseIssue<unknown>): string =>
+  (path ?? []).reduce((field, { key }) => `${field}${typeof key === 'number' ? `[${key}]` : `.${key}`}`, '').slice(1) ||
+  'body';
+
+const meaningOf = ({ expected, received, message }: v.BaseIssue<unknown>): string => {
+  if (expected === 'never') return 'is not known';
+  return received === 'undefined' ? 'is required' : message;
 };
 
-export const oneOf =
-  <T extends string>(allowed: readonly T[]): Read<T> =>
-  (value, field) => {
-    const found = allowed.find((candidate) => candidate === value);
-    if (found === undefined) throw new BadInput(field, `must be one of ${allowed.join(', ')}`);
-    return found;
-  };
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
 
-export const whole =
-  (least: number, most: number): Read<number> =>
-  (value, field) => {
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
-      throw new BadInput(field, `must be a whole number from ${least} to ${most}`);
-    }
-    return value;
-  };
+type CamelCased<T> = { [K in keyof T as CamelCase<K>]: T[K] };
 
-export const flag: Read<boolean> = (value, field) => {
-  if (typeof value !== 'boolean') throw new BadInput(field, 'must be true or false');
-  return value;
+const camelCased = <T extends object>(members: T): CamelCased<T> =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [name.replace(/_(.)/g, (_, first) => first.toUpperCase()), value]),
+  ) as CamelCased<T>;
+
+/** A JSON object with these members and no others; what is read has their names in camel case. */
+export const members = <E extends v.ObjectEntries>(entries: E) =>
+  v.pipe(
+    v.custom<unknown>((value) => !Array.isArray(value), NO_OBJECT),
+    v.strictObject(entries, NO_OBJECT),
+    v.transform(camelCased),
+  );
+
+const NO_OBJECT = 'must be a JSON object';
+
+export const oneOf = <const T extends readonly string[]>(allowed: T) =>
+  v.picklist(allowed, `must be one of ${allowed.join(', ')}`);
+
+export const whole = (least: number, most: number) => {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));
 };
 
-export const textLike =
-  (pattern: RegExp, meaning: string): Read<string> =>
-  (value, field) => {
-    if (typeof value !== 'string' || !pattern.test(value)) throw new BadInput(field, `must be ${meaning}`);
-    return value;
-  };
+export const flag = v.boolean('must be true or false');
 
-export const listOf =
-  <T>(read: Read<T>): Read<readonly T[]> =>
-  (value, field) => {
-    if (!Array.isArray(value)) throw new BadInput(field, 'must be a list');
-    return value.map((item: unknown, at) => read(item, `${field}[${at}]`));
-  };
+export const textLike = (pattern: RegExp, meaning: string) =>
+  v.pipe(v.string(`must be ${meaning}`), v.regex(pattern, `must be ${meaning}`));
+
+export const listOf = <S extends v.GenericSchema>(item: S) => v.array(item, 'must be a list');
+
+export const MODE = oneOf(['test', 'live']);
+
+export const CNPJ = textLike(/^[0-9A-Z]{12}[0-9]{2}$/, 'a CNPJ of 14 characters');

@@ -1,12 +1,12 @@
+import * as v from 'valibot';
 import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
-import type { Mode } from '../../domain/shared/ids.js';
 import type { Environment, World } from '../environment.js';
 import { BLOCKABLE, EVENT_TYPES, storedType } from '../event/kinds.js';
 import { linkForeignEvent } from '../event/link.js';
 import type { Json } from '../http/answer.js';
 import type { Note } from '../state/ledger.js';
-import { BadInput, members, oneOf, textLike, whole } from './input.js';
-import { CNPJ, MODES, readFault } from './read-fault.js';
+import { BadInput, CNPJ, MODE, members, oneOf, read, textLike, whole } from './input.js';
+import { readFault } from './read-fault.js';
 import { readRegistryChange } from './read-registry.js';
 
 type ControlCall = { method: string; path: string; query: URLSearchParams; body: unknown };
@@ -14,6 +14,23 @@ type ControlCall = { method: string; path: string; query: URLSearchParams; body:
 type ControlAnswer = { status: number; body: unknown };
 
 const TEN_YEARS_S = 315_360_000;
+
+const CLOCK = members({ offset_s: whole(-TEN_YEARS_S, TEN_YEARS_S) });
+
+const CERTIFICATE = members({
+  cnpj: CNPJ,
+  name: v.exactOptional(textLike(/^[^:]{1,40}$/, 'a name of 1 to 40 characters without colon')),
+});
+
+const LEDGER = members({ environment: v.exactOptional(MODE) });
+
+const EVENT = members({
+  environment: MODE,
+  access_key: textLike(/^[0-9A-Z]{50}$/, 'an access key of 50 characters'),
+  type: oneOf(EVENT_TYPES),
+  about: v.exactOptional(oneOf(BLOCKABLE)),
+  author: v.exactOptional(CNPJ),
+});
 
 /** Answers one control call; undefined for an address that does not exist. Throws `BadInput` for a wrong member. */
 export const answerControl = async (world: World, call: ControlCall): Promise<ControlAnswer | undefined> => {
@@ -37,11 +54,9 @@ export const answerControl = async (world: World, call: ControlCall): Promise<Co
     case 'POST /_control/certificates':
       return { status: 201, body: await certificateFor(world, call.body) };
     case 'POST /_control/clock': {
-      const fields = members(call.body);
-      const offset = fields.required('offset_s', whole(-TEN_YEARS_S, TEN_YEARS_S));
-      fields.done();
-      world.clock.setOffset(offset);
-      return { status: 200, body: { offset_s: offset } };
+      const { offsetS } = read(CLOCK, call.body);
+      world.clock.setOffset(offsetS);
+      return { status: 200, body: { offset_s: offsetS } };
     }
     default:
       return undefined;
@@ -50,20 +65,15 @@ export const answerControl = async (world: World, call: ControlCall): Promise<Co
 
 /** A throwaway e-CNPJ for a client without a certificate; only this simulator accepts it. */
 const certificateFor = async (world: World, body: unknown): Promise<Json> => {
-  const fields = members(body);
-  const cnpj = fields.required('cnpj', CNPJ);
-  const name = fields.optional('name', textLike(/^[^:]{1,40}$/, 'a name of 1 to 40 characters without colon'));
-  fields.done();
-  const { privateKeyPem, certificatePem, caPem } = await world.issueClient({ cnpj, name: name ?? `EMPRESA ${cnpj}` });
+  const { cnpj, name = `EMPRESA ${cnpj}` } = read(CERTIFICATE, body);
+  const { privateKeyPem, certificatePem, caPem } = await world.issueClient({ cnpj, name });
   return { certificate_pem: certificatePem, private_key_pem: privateKeyPem, ca_pem: caPem };
 };
 
 const ledgerOf = async (world: World, query: URLSearchParams): Promise<readonly Json[]> => {
-  for (const name of query.keys()) if (name !== 'environment') throw new BadInput(name, 'is not known');
-  const asked = query.get('environment');
-  const modes: readonly Mode[] = asked === null ? MODES : [oneOf(MODES)(asked, 'environment')];
+  const { environment: asked } = read(LEDGER, Object.fromEntries(query));
   const entries: Json[] = [];
-  for (const mode of modes) {
+  for (const mode of asked === undefined ? MODE.options : [asked]) {
     const environment = world.environments[mode];
     await environment.ledger.durable();
     for (const note of environment.ledger.notes()) entries.push(entryOf(environment, note));
@@ -91,19 +101,15 @@ const entryOf = ({ mode, ledger }: Environment, note: Note): Json => {
 
 /** `POST /_control/events`: puts an event that no client sent on an existing note. Resolves when it is on disk; throws `BadInput`. */
 const linkEvent = async (world: World, body: unknown): Promise<void> => {
-  const fields = members(body);
-  const { ledger, ...environment } = world.environments[fields.required('environment', oneOf(MODES))];
-  const accessKey = fields.required('access_key', textLike(/^[0-9A-Z]{50}$/, 'an access key of 50 characters'));
-  const type = fields.required('type', oneOf(EVENT_TYPES));
-  const about = fields.optional('about', oneOf(BLOCKABLE));
-  const author = fields.optional('author', CNPJ);
-  fields.done();
+  const { environment: mode, accessKey, type, about, author } = read(EVENT, body);
+  const environment = world.environments[mode];
+  const { ledger } = environment;
   const isBlock = type === '305102' || type === '305103';
   if (isBlock !== (about !== undefined)) throw new BadInput('about', 'goes with 305102 and 305103, and only with them');
   const note = ledger.noteByKey(accessKey);
   if (note === undefined) throw new BadInput('access_key', 'is of no note in this environment');
   if (ledger.event(accessKey, storedType(type, about)) !== undefined)
     throw new BadInput('type', 'is on the note already');
-  linkForeignEvent(world, { ledger, ...environment }, note, { type, about, author: author ?? note.cnpj });
+  linkForeignEvent(world, environment, note, { type, about, author: author ?? note.cnpj });
   await ledger.durable();
 };

@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { World } from '../environment.js';
-import { readJson } from '../http/read-body.js';
+import { jsonOf, readBody } from '../http/read-body.js';
 import { BadInput } from './input.js';
 import { answerControl } from './routes.js';
 
-const MAX_BODY = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** The only address: every client of this port decides what the authorizer does. */
 const LOOPBACK = '127.0.0.1';
@@ -12,14 +14,10 @@ const LOOPBACK = '127.0.0.1';
 /** The plain HTTP control port (JSON, loopback only). */
 export const startControl = async (world: World, port: number): Promise<{ port: number; close(): Promise<void> }> => {
   const server = createServer((request, response) => void serve(world, request, response));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, LOOPBACK, resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the control server has no port');
+  server.listen(port, LOOPBACK);
+  await once(server, 'listening');
   return {
-    port: address.port,
+    port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -34,7 +32,9 @@ const serve = async (world: World, request: IncomingMessage, response: ServerRes
     if (!isLoopbackName(request.headers.host)) return write(response, 403, fault('host', 'must be a loopback name'));
     const url = new URL(request.url ?? '/', 'http://control');
     const body =
-      request.method === 'POST' ? await readJson(request, MAX_BODY) : { ok: true as const, value: undefined };
+      request.method === 'POST'
+        ? jsonOf(await readBody(request, MAX_BODY_BYTES))
+        : { ok: true as const, value: undefined };
     if (!body.ok) return write(response, body.status, fault('body', 'must be JSON of at most 64 KiB'));
     const answer = await answerControl(world, {
       method: request.method ?? '',

@@ -1,8 +1,7 @@
 import { type Canonical, elementWith, field } from '../../domain/shared/canonical-xml.js';
 import { brasiliaStamp, type Instant } from '../../domain/shared/time.js';
-import { gzipBase64 } from '../../xml/packing.js';
-import { signDocument } from '../../xml/sign.js';
 import type { Environment, World } from '../environment.js';
+import { signedGzip } from '../sign.js';
 
 const NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 
@@ -32,14 +31,7 @@ export const eventDocument = (world: World, { verAplic }: Environment, parts: Ev
       parts.request,
     ),
   );
-  const { bytes } = signDocument(unsigned, {
-    ...world.signer,
-    signedElementName: 'infEvento',
-    id,
-    algorithm: 'exc-c14n-with-comments',
-    encoding: 'utf-8',
-  });
-  return gzipBase64(bytes);
+  return signedGzip(world, unsigned, 'infEvento', id);
 };
 
 /** The `pedRegEvento` of an event that no client sent. It has no signature, which the schema allows. */

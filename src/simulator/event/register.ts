@@ -5,6 +5,7 @@ import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
 import { holderOf } from '../holder.js';
 import type { Received } from '../intake.js';
+import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';
 import { eventDocument } from './evento.js';
 import { cancellationBar, EVENT_KINDS } from './kinds.js';
@@ -80,4 +81,4 @@ const barredBy = (events: readonly string[]): Refusal => {
   };
 };
 
-const refused = (code: 'E1242' | 'E1983' | 'E1986'): Registration => ({ ok: false, refusals: [refusal(code)] });
+const refused = (code: Code): Registration => ({ ok: false, refusals: [refusal(code)] });

@@ -2,8 +2,8 @@ import { cancellationRequestId } from '../../domain/shared/access-key.js';
 import { epochMs, type Instant } from '../../domain/shared/time.js';
 import { isSameCompany } from '../holder.js';
 import type { Code } from '../messages.js';
+import type { Municipality } from '../state/entries.js';
 import type { Note } from '../state/ledger.js';
-import type { Municipality } from '../state/registry.js';
 import { cancellationBar } from './kinds.js';
 
 /** A cancellation request, and what the environment holds about its note. */
@@ -24,37 +24,28 @@ export type EventContext = {
   municipality: Municipality;
 };
 
-type EventRule = { code: Code; broken(context: EventContext): boolean };
-
-/** The rules of annex II that a cancellation can break. E0813 and E0822 to E0824 apply only to a note that no event bars. */
-const RULES: readonly EventRule[] = [
-  { code: 'E1845', broken: ({ request, tpAmb }) => request.tpAmb !== tpAmb },
-  {
-    code: 'E1827',
-    broken: ({ request, pathKey }) =>
-      request.id !== cancellationRequestId(request.accessKey) || pathKey !== request.accessKey,
-  },
-  { code: 'E0812', broken: ({ request, signer }) => signer === undefined || !isSameCompany(signer, request.author) },
-  { code: 'E1831', broken: ({ note, isElsewhere }) => note === undefined && !isElsewhere },
-  { code: 'E0831', broken: ({ note, isElsewhere }) => note === undefined && isElsewhere },
-  { code: 'E0840', broken: (context) => context.note !== undefined && isBarred(context) },
-  { code: 'E0813', broken: (context) => isOpen(context, (note) => !isSameCompany(context.request.author, note.cnpj)) },
-  { code: 'E0822', broken: (context) => isOpen(context, (note) => isTooLate(context, note)) },
-  {
-    code: 'E0823',
-    broken: (context) =>
-      isOpen(context, (note) => note.amountInCents > (context.municipality.cancelMaxAmountInCents ?? Infinity)),
-  },
-  {
-    code: 'E0824',
-    broken: (context) =>
-      isOpen(context, (note) => context.municipality.customerRequired === true && note.customer === undefined),
-  },
-];
+/**
+ * The rules of annex II that a cancellation can break, in its order. E0813 and E0822 to E0824 apply only to a note that no event bars.
+ */
+const RULES: { readonly [C in Code]?: (context: EventContext) => boolean } = {
+  E1845: ({ request, tpAmb }) => request.tpAmb !== tpAmb,
+  E1827: ({ request, pathKey }) =>
+    request.id !== cancellationRequestId(request.accessKey) || pathKey !== request.accessKey,
+  E0812: ({ request, signer }) => signer === undefined || !isSameCompany(signer, request.author),
+  E1831: ({ note, isElsewhere }) => note === undefined && !isElsewhere,
+  E0831: ({ note, isElsewhere }) => note === undefined && isElsewhere,
+  E0840: (context) => context.note !== undefined && isBarred(context),
+  E0813: (context) => isOpen(context, (note) => !isSameCompany(context.request.author, note.cnpj)),
+  E0822: (context) => isOpen(context, (note) => isTooLate(context, note)),
+  E0823: (context) =>
+    isOpen(context, (note) => note.amountInCents > (context.municipality.cancelMaxAmountInCents ?? Infinity)),
+  E0824: (context) =>
+    isOpen(context, (note) => context.municipality.customerRequired === true && note.customer === undefined),
+};
 
 /** The codes of all rules that the request breaks, in the order of the annex. */
 export const brokenEventRules = (context: EventContext): readonly Code[] =>
-  RULES.filter((rule) => rule.broken(context)).map(({ code }) => code);
+  Object.entries(RULES).flatMap(([code, isBroken]) => (isBroken(context) ? [code as Code] : []));
 
 const isBarred = ({ events }: EventContext): boolean => cancellationBar(events) !== undefined;
 

@@ -57,9 +57,9 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
         text: '{"tipoAmbiente":2,"versaoAplicativo":"Sef',
       };
     case 'missing_key':
-      return withoutKeys(await maybePerform(operation, fault));
+      return withBody(await maybePerform(operation, fault), withoutKeys);
     case 'casing':
-      return inShape(await operation.perform(), nth);
+      return withBody(await operation.perform(), (body) => variantOf(body, nth));
     case 'stale':
       return operation.perform();
     default:
@@ -108,13 +108,8 @@ const emptySuccess = ({ effect }: Operation): Answer => ({
 
 const KEYS = ['chaveAcesso', 'nfseXmlGZipB64', 'eventoXmlGZipB64', 'eventos', 'idDps'];
 
-const withoutKeys = (answer: Answer): Answer =>
-  answer.kind !== 'json'
-    ? answer
-    : {
-        ...answer,
-        body: Object.fromEntries(Object.entries(answer.body).filter(([name]) => !KEYS.includes(name))) as JsonObject,
-      };
+const withoutKeys = (body: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !KEYS.includes(name)));
 
-const inShape = (answer: Answer, nth: number): Answer =>
-  answer.kind === 'json' ? { ...answer, body: variantOf(answer.body, nth) } : answer;
+const withBody = (answer: Answer, change: (body: JsonObject) => JsonObject): Answer =>
+  answer.kind === 'json' ? { ...answer, body: change(answer.body) } : answer;

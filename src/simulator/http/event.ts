@@ -22,7 +22,6 @@ export const eventOperation = (
   const refuse = (refusals: readonly Refusal[]) => rejectedEvent(world, environment, refusals);
   return {
     on: 'event',
-    environment,
     note: noteConcerned(accessKey, note),
     refuse,
     effect: { kind: 'writes', hides: hiddenEvent(accessKey) },
@@ -57,7 +56,6 @@ export const eventLookupOperation = (
     });
   return {
     on: 'event_lookup',
-    environment,
     note: noteConcerned(accessKey, note),
     refuse: ([first = refusal('RNG9999')]) => failedQuery(answerHead(world, environment), 400, first),
     effect: { kind: 'reads', absent },

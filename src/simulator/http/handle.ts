@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { unreachable } from '../../domain/shared/unreachable.js';
-import { ENVIRONMENT_FACTS, type World } from '../environment.js';
+import type { Environment, World } from '../environment.js';
 import { refusal } from '../refusal.js';
 import type { FaultKind, Taken } from '../state/faults.js';
 import { type Answer, answerHead, failedQuery, webServerPage } from './answer.js';
@@ -11,47 +10,46 @@ import { issueOperation } from './issue.js';
 import { fetchOperation, lookupOperation } from './lookup.js';
 import type { Operation } from './operation.js';
 import { answerParameters } from './parameters.js';
-import { readJson } from './read-body.js';
-import { type Addressed, routeOf } from './route.js';
+import { jsonOf } from './read-body.js';
+import { type Addressed, type Route, routeOf } from './route.js';
 
 export type Handled = { answer: Answer; addressed: Addressed; faults: readonly FaultKind[] };
 
-/** Answers one request: certificate, route, operation, faults. Rejects when the client disconnects while it sends. */
-export const handle = async (world: World, request: IncomingMessage, caller: Caller): Promise<Handled> => {
-  const addressed = routeOf(request.method ?? '', request.url ?? '');
+/** `body` is undefined for a body over the limit. */
+type Received = { method: string; url: string; body: Buffer | undefined };
+
+/** Answers one request: certificate, route, operation, faults. */
+export const handle = async (world: World, request: Received, caller: Caller): Promise<Handled> => {
+  const addressed = routeOf(request.method, request.url);
   const honest = (answer: Answer): Handled => ({ answer, addressed, faults: [] });
   const { mode, route } = addressed;
-  const isParameters = route.operation === 'parameters';
-  if (caller.kind === 'none') return honest(webServerPage(isParameters ? 496 : 403));
-  if (caller.kind === 'refused') return honest(refusedCertificate(world, addressed, caller.code));
-  if (isParameters && mode !== undefined) {
-    return honest(answerParameters(world, world.environments[mode], route.path));
-  }
-  const operation = await operationOf(world, request, caller.cnpj, addressed);
+  if (caller.kind === 'none') return honest(webServerPage(route.operation === 'parameters' ? 496 : 403));
+  const environment = world.environments[mode ?? 'test'];
+  if (caller.kind === 'refused') return honest(failedQuery(answerHead(world, environment), 403, refusal(caller.code)));
+  if (route.operation === 'none') return honest(webServerPage(route.status));
+  if (route.operation === 'parameters') return honest(answerParameters(world, environment, route.path));
+  const operation = operationOf(world, environment, request, caller.cnpj, route);
   if ('kind' in operation) return honest(operation);
-  const taken = world.faults.take(operation.on, operation.environment.mode, operation.note);
+  const taken = world.faults.take(operation.on, environment.mode, operation.note);
   return { answer: await answerUnderFaults(world, operation, taken), addressed, faults: kindsOf(taken) };
 };
 
-const operationOf = async (
+const operationOf = (
   world: World,
-  request: IncomingMessage,
+  environment: Environment,
+  { body }: Received,
   cnpj: string,
-  { mode, route }: Addressed,
-): Promise<Operation | Answer> => {
-  if (mode === undefined || route.operation === 'none' || route.operation === 'parameters') {
-    return webServerPage(route.operation === 'none' ? route.status : 404);
-  }
-  const environment = world.environments[mode];
+  route: Exclude<Route, { operation: 'none' | 'parameters' }>,
+): Operation | Answer => {
   switch (route.operation) {
     case 'issue': {
-      const body = await readJson(request);
-      return body.ok ? issueOperation(world, environment, cnpj, body.value) : webServerPage(body.status);
+      const json = jsonOf(body);
+      return json.ok ? issueOperation(world, environment, cnpj, json.value) : webServerPage(json.status);
     }
     case 'event': {
-      const body = await readJson(request);
-      if (!body.ok) return webServerPage(body.status);
-      return eventOperation(world, environment, cnpj, { accessKey: route.accessKey, body: body.value });
+      const json = jsonOf(body);
+      if (!json.ok) return webServerPage(json.status);
+      return eventOperation(world, environment, cnpj, { accessKey: route.accessKey, body: json.value });
     }
     case 'lookup':
       return lookupOperation(world, environment, cnpj, route);
@@ -62,12 +60,6 @@ const operationOf = async (
     default:
       return unreachable(route);
   }
-};
-
-const refusedCertificate = (world: World, { mode }: Addressed, code: 'E1203' | 'E1205' | 'E1209'): Answer => {
-  const environment = world.environments[mode ?? 'test'];
-  const head = { ...answerHead(world, environment), tipoAmbiente: Number(ENVIRONMENT_FACTS[mode ?? 'test'].tpAmb) };
-  return failedQuery(head, 403, refusal(code));
 };
 
 const kindsOf = ({ main, stale }: Taken): readonly FaultKind[] =>

@@ -1,7 +1,6 @@
-import { unreachable } from '../../domain/shared/unreachable.js';
 import type { Environment, World } from '../environment.js';
 import { isSameCompany } from '../holder.js';
-import { DPS_KIND, takeIn } from '../intake.js';
+import { DPS_KIND, type Received, takeIn } from '../intake.js';
 import { type Authorization, authorize } from '../note/authorize.js';
 import { nfseId } from '../note/nfse.js';
 import { type Refusal, refusal } from '../refusal.js';
@@ -12,17 +11,16 @@ import { hiddenNote, type Operation } from './operation.js';
 /** `POST /nfse` (docs/national-system.md#operations). `body` is the parsed JSON, `caller` the CNPJ of the client certificate. */
 export const issueOperation = (world: World, environment: Environment, caller: string, body: unknown): Operation => {
   const taken = takeDps(body);
-  const refuse = (refusals: readonly Refusal[]) => rejectedDps(world, environment, refusals, idOf(taken));
-  const dps = taken.kind === 'dps' ? taken.dps : undefined;
+  const refuse = (refusals: readonly Refusal[]) => rejectedDps(world, environment, refusals, taken.id);
+  const dps = 'dps' in taken ? taken.dps : undefined;
   if (dps !== undefined) world.hidden.sawDps(dps.derivedId, dps.amountInCents);
   return {
     on: 'issue',
-    environment,
     note: dps === undefined ? {} : { cnpj: dps.emitter, amountInCents: dps.amountInCents },
     refuse,
     effect: { kind: 'writes', hides: dps && hiddenNote(dps.derivedId) },
     perform: async () => {
-      if (taken.kind === 'refused') return refuse([taken.refusal]);
+      if ('refusal' in taken) return refuse([taken.refusal]);
       if (!isSameCompany(caller, taken.dps.emitter)) return webServerPage(403);
       const result = authorize(world, environment, taken.received, taken.dps);
       // Also before a refusal: E0014 proves that a note exists, and another call may still be writing that note.
@@ -32,29 +30,16 @@ export const issueOperation = (world: World, environment: Environment, caller: s
   };
 };
 
-type Taken =
-  | { kind: 'refused'; refusal: Refusal; id?: string }
-  | { kind: 'dps'; dps: Dps; received: Parameters<typeof authorize>[2] };
+type Taken = { refusal: Refusal; id?: string } | { dps: Dps; received: Received; id: string };
 
 const takeDps = (body: unknown): Taken => {
   const base64 = textMember(body, 'dpsXmlGZipB64');
-  if (base64 === undefined) return { kind: 'refused', refusal: refusal('RNG9999') };
+  if (base64 === undefined) return { refusal: refusal('RNG9999') };
   const intake = takeIn(base64, DPS_KIND);
-  if (!intake.ok) return { kind: 'refused', ...intake };
-  const dps = readDps(intake.received.root);
-  if (dps === undefined) return { kind: 'refused', refusal: refusal('RNG9999') };
-  return { kind: 'dps', dps, received: intake.received };
-};
-
-const idOf = (taken: Taken): string | undefined => {
-  switch (taken.kind) {
-    case 'refused':
-      return taken.id;
-    case 'dps':
-      return taken.dps.id;
-    default:
-      return unreachable(taken);
-  }
+  if (!intake.ok) return intake;
+  const { received } = intake;
+  const dps = readDps(received.root);
+  return dps === undefined ? { refusal: refusal('RNG9999') } : { dps, received, id: dps.id };
 };
 
 /** `idDps` of a success holds the Id of the NFS-e, as in the real answers (docs/national-system.md#iddps-holds-the-key). */

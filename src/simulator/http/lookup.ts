@@ -19,7 +19,6 @@ export const lookupOperation = (
   const absent = () => head(absentDps(world));
   return {
     on: 'lookup',
-    environment,
     note: { cnpj, ...(amount !== undefined && { amountInCents: amount }) },
     refuse: ([first = refusal('RNG9999')]) => head(failedQuery(answerHead(world, environment), 400, first)),
     effect: { kind: 'reads', absent },
@@ -49,7 +48,6 @@ export const fetchOperation = (
     failedQuery(answerHead(world, environment), status, refusal(code));
   return {
     on: 'fetch',
-    environment,
     note: noteConcerned(accessKey, note),
     refuse: ([first = refusal('RNG9999')]) => failedQuery(answerHead(world, environment), 400, first),
     effect: { kind: 'reads', absent: () => fail(404, 'E2401') },

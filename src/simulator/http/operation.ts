@@ -1,4 +1,3 @@
-import type { Environment } from '../environment.js';
 import type { Refusal } from '../refusal.js';
 import type { FaultTarget, NoteConcerned } from '../state/faults.js';
 import type { Answer } from './answer.js';
@@ -6,7 +5,6 @@ import type { Answer } from './answer.js';
 /** One call that was read but not performed yet, so that a fault can act before it, after it or in its place. */
 export type Operation = {
   on: FaultTarget;
-  environment: Environment;
   note: NoteConcerned;
   /** Performs the call and returns the answer without faults; what it writes is on disk before it resolves. */
   perform(): Promise<Answer>;

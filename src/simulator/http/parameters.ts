@@ -1,5 +1,5 @@
 import type { Environment, World } from '../environment.js';
-import type { Benefit, Municipality } from '../state/registry.js';
+import type { Benefit, Municipality } from '../state/entries.js';
 import { type Answer, type Json, type JsonObject, webServerPage } from './answer.js';
 
 /** Answers one call of the parameters API from the environment's registry; `path` has the parts after `/parametrizacao`. */

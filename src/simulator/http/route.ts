@@ -2,7 +2,7 @@ import type { Mode } from '../../domain/shared/ids.js';
 import { ENVIRONMENT_FACTS } from '../environment.js';
 
 /** The call that method and path name. */
-type Route =
+export type Route =
   | { operation: 'issue' }
   | { operation: 'lookup'; dpsId: string; headOnly: boolean }
   | { operation: 'fetch'; accessKey: string }

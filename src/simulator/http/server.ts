@@ -1,7 +1,8 @@
 import { constants } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { KeyAndCertificate } from '../../certificates/issue-certificate.js';
 import type { World } from '../environment.js';
@@ -60,14 +61,10 @@ export const startAuthorizer = async (
   });
   // A client may break off its handshake; the server has nothing to do then.
   server.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(tls.port, tls.host, resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the authorizer has no port');
+  server.listen(tls.port, tls.host);
+  await once(server, 'listening');
   return {
-    port: address.port,
+    port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -75,6 +72,9 @@ export const startAuthorizer = async (
       }),
   };
 };
+
+/** A compressed document in base64 is far smaller. */
+const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
 type Exchange = { request: IncomingMessage; response: ServerResponse; reset: () => void; renegotiate: boolean };
 
@@ -87,12 +87,10 @@ const serve = async (
   const answered = world.calls.receive({ time: world.clock.now(), method, path });
   try {
     const { socket } = request;
-    if (renegotiate && socket instanceof TLSSocket) {
-      await readBody(request);
-      await askForCertificate(socket);
-    }
+    const body = await readBody(request, MAX_BODY_BYTES);
+    if (renegotiate && socket instanceof TLSSocket) await askForCertificate(socket);
     const caller: Caller = socket instanceof TLSSocket ? callerOf(socket) : { kind: 'none' };
-    const handled = await handle(world, request, caller);
+    const handled = await handle(world, { method, url: path, body }, caller);
     const { mode } = handled.addressed;
     const codes = codesOf(handled.answer);
     answered({

@@ -1,19 +1,20 @@
 import { randomInt } from 'node:crypto';
 import { accessKeyCheckDigit } from '../../domain/shared/access-key.js';
+import { present } from '../../domain/shared/present.js';
 import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
-import { gzipBase64 } from '../../xml/packing.js';
-import { signDocument } from '../../xml/sign.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
 import { linkSubstitution } from '../event/link.js';
 import { holderOf, isSameCompany } from '../holder.js';
 import type { Received } from '../intake.js';
+import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';
 import type { Dps } from '../rules/dps.js';
 import { brokenRules } from '../rules/engine.js';
 import { placeOfIncidence } from '../rules/incidence.js';
 import type { RuleContext } from '../rules/rule.js';
 import { placeOf } from '../rules/subst.js';
+import { signedGzip } from '../sign.js';
 import type { Note } from '../state/ledger.js';
 import { buildNfse, nfseId } from './nfse.js';
 
@@ -54,14 +55,7 @@ export const authorize = (world: World, environment: Environment, received: Rece
     holderName: holder.name,
     tables: world.tables,
   });
-  const { bytes } = signDocument(unsigned, {
-    ...world.signer,
-    signedElementName: 'infNFSe',
-    id: nfseId(accessKey),
-    algorithm: 'exc-c14n-with-comments',
-    encoding: 'utf-8',
-  });
-  const document = gzipBase64(bytes);
+  const document = signedGzip(world, unsigned, 'infNFSe', nfseId(accessKey));
   const note: Note = {
     accessKey,
     dpsId: dps.derivedId,
@@ -82,21 +76,15 @@ export const authorize = (world: World, environment: Environment, received: Rece
   return { ok: true, note, document };
 };
 
-const subjectOf = (dps: Dps): NonNullable<Note['subject']> => {
-  const municipalCode = dps.text('serv/cServ/cTribMun');
-  const place = placeOf(dps);
-  return {
+const subjectOf = (dps: Dps): NonNullable<Note['subject']> =>
+  present({
     competence: dps.competence,
     serviceCode: dps.serviceCode,
-    ...(municipalCode !== undefined && { municipalCode }),
-    ...(place !== undefined && { place }),
-  };
-};
+    municipalCode: dps.text('serv/cServ/cTribMun'),
+    place: placeOf(dps),
+  });
 
-const refused = (code: 'E0014' | 'E0715' | 'E0716' | 'E0718'): Authorization => ({
-  ok: false,
-  refusals: [refusal(code)],
-});
+const refused = (code: Code): Authorization => ({ ok: false, refusals: [refusal(code)] });
 
 /** Collects what the rules need for one DPS, at the present time of the authorizer's clock. */
 const ruleContext = (world: World, environment: Environment, dps: Dps): RuleContext => {

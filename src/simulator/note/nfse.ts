@@ -2,6 +2,7 @@ import { type Canonical, element, elementWith, field } from '../../domain/shared
 import { brasiliaStamp, type Instant } from '../../domain/shared/time.js';
 import type { Tables } from '../options.js';
 import type { Dps } from '../rules/dps.js';
+import { isMei, isTaxable } from '../rules/facts.js';
 import { placeOfIncidence } from '../rules/incidence.js';
 import { ibscbs } from './ibscbs.js';
 import { valores, valuesOf } from './values.js';
@@ -52,13 +53,14 @@ export const buildNfse = (parts: NfseParts): string => {
       field('ambGer', '2'),
       field('tpEmis', '1'),
       field('procEmi', '1'),
-      field('cStat', dps.text('prest/regTrib/opSimpNac') === '2' ? '107' : '100'),
+      field('cStat', isMei({ dps }) ? '107' : '100'),
       field('dhProc', brasiliaStamp(parts.processedAt)),
       field('nDFSe', String(parts.documentNumber)),
       emit(dps, parts.holderName, tables.municipality(dps.municipality)?.uf ?? 'DF'),
       valores(values),
       ibscbs(dps, values, nameOf),
-      verbatim(parts.dpsText),
+      // Byte for byte: it may not be canonical, and the signature canonicalizes the whole NFS-e.
+      parts.dpsText as Canonical,
     ),
   );
 };
@@ -66,11 +68,7 @@ export const buildNfse = (parts: NfseParts): string => {
 const LONGEST_DESCRIPTION = 600;
 
 /** False for immunity, export, non-incidence and the service outside the list (99.01.01), which have no place of incidence. */
-const hasIncidence = (dps: Dps): boolean =>
-  dps.text('valores/trib/tribMun/tribISSQN') === '1' && dps.serviceCode !== '990101';
-
-/** Takes the client's DPS byte for byte. It may not be canonical; `signDocument` canonicalizes the whole NFS-e. */
-const verbatim = (dpsText: string): Canonical => dpsText as Canonical;
+const hasIncidence = (dps: Dps): boolean => isTaxable({ dps }) && dps.serviceCode !== '990101';
 
 /**
  * The `emit` group. Sefin copies the federal register, which is in upper case; here the name comes from the signing certificate, and the

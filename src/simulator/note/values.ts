@@ -10,6 +10,7 @@ import {
   withheldFederal,
 } from '../rules/amounts.js';
 import type { Dps } from '../rules/dps.js';
+import { isAllInsideSimples, isMei, isTaxable, isWithheld } from '../rules/facts.js';
 
 /** Amounts that the authorizer computes (docs/national-system.md#computed-values). */
 export type Values = {
@@ -20,12 +21,10 @@ export type Values = {
   vLiq: Cents;
 };
 
-const TRIB = 'valores/trib';
-
 /** Computes the amounts. `defaultRate` is the rate, in percent with two places, of the municipality where the ISSQN is due. */
 export const valuesOf = (dps: Dps, defaultRate: string): Values => {
   const issqn = hasIssqn(dps) ? issqnOf(dps, defaultRate) : undefined;
-  const vTotalRet = withheldFederal(dps) + (isWithheld(dps) ? (issqn?.vISSQN ?? 0) : 0);
+  const vTotalRet = withheldFederal(dps) + (isWithheld({ dps }) ? (issqn?.vISSQN ?? 0) : 0);
   const discounts = unconditionalDiscount(dps) + conditionalDiscount(dps);
   return {
     ...(issqn !== undefined && { issqn }),
@@ -49,20 +48,13 @@ export const valores = ({ issqn, vTotalRet, vLiq }: Values): Canonical =>
 
 const positive = (amount: Cents = 0): string | undefined => (amount > 0 ? decimalFromCents(amount) : undefined);
 
-const isWithheld = (dps: Dps): boolean => dps.text(`${TRIB}/tribMun/tpRetISSQN`) !== '1';
-
 /** True where `vLiq` is the only amount (E1302, E1303). */
-const isNetOnly = (dps: Dps): boolean =>
-  dps.text(`${TRIB}/tribMun/tribISSQN`) !== '1' || dps.text('prest/regTrib/opSimpNac') === '2';
+const isNetOnly = (dps: Dps): boolean => !isTaxable({ dps }) || isMei({ dps });
 
-const hasIssqn = (dps: Dps): boolean => {
-  if (isNetOnly(dps)) return false;
-  const isInsideSimples = dps.text('prest/regTrib/opSimpNac') === '3' && dps.text('prest/regTrib/regApTribSN') === '1';
-  return !isInsideSimples || isWithheld(dps);
-};
+const hasIssqn = (dps: Dps): boolean => !isNetOnly(dps) && (!isAllInsideSimples({ dps }) || isWithheld({ dps }));
 
 const issqnOf = (dps: Dps, defaultRate: string): NonNullable<Values['issqn']> => {
   const vBC = issqnBase(dps);
-  const rate = dps.text(`${TRIB}/tribMun/pAliq`) ?? defaultRate;
+  const rate = dps.text('valores/trib/tribMun/pAliq') ?? defaultRate;
   return { vCalcDR: deduction(dps), vCalcBM: benefit(dps), vBC, rate, vISSQN: percentOf(vBC, rate) };
 };

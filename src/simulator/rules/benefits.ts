@@ -1,4 +1,4 @@
-import type { Benefit } from '../state/registry.js';
+import type { Benefit } from '../state/entries.js';
 import type { RuleContext } from './rule.js';
 
 const NUMBER = 'valores/trib/tribMun/BM/nBM';

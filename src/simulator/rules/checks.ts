@@ -1,4 +1,4 @@
-import type { Municipality } from '../state/registry.js';
+import type { Municipality } from '../state/entries.js';
 import type { Group } from './dps.js';
 import type { RuleContext } from './rule.js';
 

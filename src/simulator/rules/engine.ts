@@ -1,3 +1,4 @@
+import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';
 import { beneficioMunicipalRules } from './beneficioMunicipal.js';
 import { documentosDedRedRules } from './documentosDedRed.js';
@@ -7,7 +8,7 @@ import { pAliqRules } from './pAliq.js';
 import { intermRules, tomaRules } from './party.js';
 import { prestRules } from './prest.js';
 import { reembolsoRules } from './reembolso.js';
-import type { Rule, RuleContext } from './rule.js';
+import type { RuleContext } from './rule.js';
 import { comExtRules, obraEventoRules, servRules } from './serv.js';
 import { substRules } from './subst.js';
 import { tribFedRules } from './tribFed.js';
@@ -15,28 +16,33 @@ import { tribMunRules } from './tribMun.js';
 import { totTribRules, valoresRules } from './valores.js';
 import { vDedRedRules } from './vDedRed.js';
 
+type Rule = { code: Code; isBroken(context: RuleContext): boolean };
+
 /** Every business rule, in the order of the codes. The annex has the same order, except for two late additions. */
 export const RULES: readonly Rule[] = [
-  ...infDPSRules,
-  ...substRules,
-  ...prestRules,
-  ...tomaRules,
-  ...intermRules,
-  ...servRules,
-  ...comExtRules,
-  ...obraEventoRules,
-  ...valoresRules,
-  ...vDedRedRules,
-  ...documentosDedRedRules,
-  ...tribMunRules,
-  ...beneficioMunicipalRules,
-  ...pAliqRules,
-  ...tribFedRules,
-  ...totTribRules,
-  ...ibscbsRules,
-  ...reembolsoRules,
-].sort((a, b) => (a.code < b.code ? -1 : 1));
+  infDPSRules,
+  substRules,
+  prestRules,
+  tomaRules,
+  intermRules,
+  servRules,
+  comExtRules,
+  obraEventoRules,
+  valoresRules,
+  vDedRedRules,
+  documentosDedRedRules,
+  tribMunRules,
+  beneficioMunicipalRules,
+  pAliqRules,
+  tribFedRules,
+  totTribRules,
+  ibscbsRules,
+  reembolsoRules,
+]
+  .flatMap((rules) => Object.entries(rules))
+  .map(([code, isBroken]) => ({ code: code as Code, isBroken }))
+  .sort((a, b) => (a.code < b.code ? -1 : 1));
 
 /** All business rules that the DPS breaks, in the order of the codes (docs/national-system.md#order-of-checks). */
 export const brokenRules = (context: RuleContext): readonly Refusal[] =>
-  RULES.filter((rule) => rule.broken(context)).map(({ code }) => refusal(code));
+  RULES.filter((rule) => rule.isBroken(context)).map(({ code }) => refusal(code));

@@ -9,68 +9,41 @@ import {
   isTaxable,
   isWithheld,
 } from './facts.js';
-import type { Rule, RuleContext } from './rule.js';
+import type { RuleContext, Rules } from './rule.js';
 
 /** When the rate of the ISSQN must or must not be declared (annex I, field pAliq; docs/national-system.md#tax-regimes). */
-export const pAliqRules: readonly Rule[] = [
-  { code: 'E0595', broken: ({ dps }) => dps.cents(P_ALIQ) > 5_00 },
-  { code: 'E0600', broken: (context) => isDeclared(context) && isMei(context) },
-  { code: 'E0602', broken: (context) => isDeclared(context) && !isTaxable(context) },
-  { code: 'E0604', broken: (context) => isDeclared(context) && hasSpecialRegime(context) },
-  { code: 'E0612', broken: (context) => isDeclared(context) && hasRateBenefit(context) },
-  {
-    code: 'E0617',
-    broken: (context) => isDeclared(context) && isOutsideSimples(context) && isIncidenceActive(context),
-  },
-  {
-    code: 'E0619',
-    broken: (context) =>
-      !isDeclared(context) &&
-      isTaxable(context) &&
-      isOutsideSimples(context) &&
-      !isIncidenceActive(context) &&
-      !hasSpecialRegime(context),
-  },
-  {
-    code: 'E0621',
-    broken: (context) =>
-      isLowForSimples(context) &&
-      isWithheldInSimples(context) &&
-      isIncidenceActive(context) &&
-      !hasRateBenefit(context),
-  },
-  {
-    code: 'E0625',
-    broken: (context) =>
-      isDeclared(context) &&
-      isAllInsideSimples(context) &&
-      !isWithheld(context) &&
-      isIncidenceActive(context) &&
-      !hasRateBenefit(context),
-  },
-  {
-    code: 'E0628',
-    broken: (context) => isLowForSimples(context) && isWithheldInSimples(context) && !isIncidenceActive(context),
-  },
-  {
-    code: 'E0631',
-    broken: (context) =>
-      isDeclared(context) && isAllInsideSimples(context) && !isWithheld(context) && !isIncidenceActive(context),
-  },
-  {
-    code: 'E0635',
-    broken: (context) => isDeclared(context) && isIssqnOutsideSimples(context) && isIncidenceActive(context),
-  },
-  {
-    code: 'E0640',
-    broken: (context) =>
-      !isDeclared(context) &&
-      isTaxable(context) &&
-      isIssqnOutsideSimples(context) &&
-      !isIncidenceActive(context) &&
-      !hasSpecialRegime(context),
-  },
-];
+export const pAliqRules: Rules = {
+  E0595: ({ dps }) => dps.cents(P_ALIQ) > 5_00,
+  E0600: (context) => isDeclared(context) && isMei(context),
+  E0602: (context) => isDeclared(context) && !isTaxable(context),
+  E0604: (context) => isDeclared(context) && hasSpecialRegime(context),
+  E0612: (context) => isDeclared(context) && hasRateBenefit(context),
+  E0617: (context) => isDeclared(context) && isOutsideSimples(context) && isIncidenceActive(context),
+  E0619: (context) =>
+    !isDeclared(context) &&
+    isTaxable(context) &&
+    isOutsideSimples(context) &&
+    !isIncidenceActive(context) &&
+    !hasSpecialRegime(context),
+  E0621: (context) =>
+    isLowForSimples(context) && isWithheldInSimples(context) && isIncidenceActive(context) && !hasRateBenefit(context),
+  E0625: (context) =>
+    isDeclared(context) &&
+    isAllInsideSimples(context) &&
+    !isWithheld(context) &&
+    isIncidenceActive(context) &&
+    !hasRateBenefit(context),
+  E0628: (context) => isLowForSimples(context) && isWithheldInSimples(context) && !isIncidenceActive(context),
+  E0631: (context) =>
+    isDeclared(context) && isAllInsideSimples(context) && !isWithheld(context) && !isIncidenceActive(context),
+  E0635: (context) => isDeclared(context) && isIssqnOutsideSimples(context) && isIncidenceActive(context),
+  E0640: (context) =>
+    !isDeclared(context) &&
+    isTaxable(context) &&
+    isIssqnOutsideSimples(context) &&
+    !isIncidenceActive(context) &&
+    !hasSpecialRegime(context),
+};
 
 const P_ALIQ = 'valores/trib/tribMun/pAliq';
 

@@ -1,4 +1,4 @@
-import type { TaxRegime } from '../state/registry.js';
+import type { TaxRegime } from '../state/entries.js';
 import {
   hasWrongCnpj,
   hasWrongCpf,
@@ -8,59 +8,44 @@ import {
   lacksForeignIdentity,
 } from './checks.js';
 import { hasSpecialRegime, isAllInsideSimples, isMeEpp, isMei, isProviderEmitter, isTaxable } from './facts.js';
-import type { Rule, RuleContext } from './rule.js';
+import type { RuleContext, Rules } from './rule.js';
 
 /** Identity, CNC registration and tax regime of the provider (annex I, group prest). */
-export const prestRules: readonly Rule[] = [
-  { code: 'E0080', broken: ({ dps }) => hasWrongCnpj(dps, 'prest/CNPJ') },
-  { code: 'E0082', broken: (context) => isUnknownCnpj(context, context.dps, 'prest/CNPJ') },
-  {
-    code: 'E0084',
-    broken: (context) => {
-      const { municipality } = context.company;
-      const isElsewhere = municipality !== undefined && municipality !== context.dps.municipality;
-      return !isMei(context) && isElsewhere && !isRegistered(context);
-    },
+export const prestRules: Rules = {
+  E0080: ({ dps }) => hasWrongCnpj(dps, 'prest/CNPJ'),
+  E0082: (context) => isUnknownCnpj(context, context.dps, 'prest/CNPJ'),
+  E0084: (context) => {
+    const { municipality } = context.company;
+    const isElsewhere = municipality !== undefined && municipality !== context.dps.municipality;
+    return !isMei(context) && isElsewhere && !isRegistered(context);
   },
-  { code: 'E0096', broken: ({ dps }) => hasWrongCpf(dps, 'prest/CPF') },
-  { code: 'E0098', broken: (context) => isUnknownCpf(context, context.dps, 'prest/CPF') },
-  { code: 'E0113', broken: ({ dps }) => lacksForeignIdentity(dps, 'prest') },
-  { code: 'E0116', broken: (context) => !isMei(context) && demandsRegistration(context) && !hasIm(context) },
-  {
-    code: 'E0119',
-    broken: (context) => {
-      const { cnc } = context.company;
-      if (isMei(context) || !hasIm(context) || cnc === undefined || cnc === null) return false;
-      return cnc.authorized === false || context.dps.text('prest/IM') !== cnc.municipalRegistration;
-    },
+  E0096: ({ dps }) => hasWrongCpf(dps, 'prest/CPF'),
+  E0098: (context) => isUnknownCpf(context, context.dps, 'prest/CPF'),
+  E0113: ({ dps }) => lacksForeignIdentity(dps, 'prest'),
+  E0116: (context) => !isMei(context) && demandsRegistration(context) && !hasIm(context),
+  E0119: (context) => {
+    const { cnc } = context.company;
+    if (isMei(context) || !hasIm(context) || cnc === undefined || cnc === null) return false;
+    return cnc.authorized === false || context.dps.text('prest/IM') !== cnc.municipalRegistration;
   },
-  { code: 'E0120', broken: (context) => hasIm(context) && !isRegistered(context) && !takesAnyRegistration(context) },
-  { code: 'E0121', broken: (context) => isProviderEmitter(context) && context.dps.has('prest/xNome') },
-  {
-    code: 'E0124',
-    broken: (context) => {
-      const inactiveSince = context.company.cnc?.inactiveSince;
-      return hasIm(context) && inactiveSince !== undefined && context.dps.competence >= inactiveSince;
-    },
+  E0120: (context) => hasIm(context) && !isRegistered(context) && !takesAnyRegistration(context),
+  E0121: (context) => isProviderEmitter(context) && context.dps.has('prest/xNome'),
+  E0124: (context) => {
+    const inactiveSince = context.company.cnc?.inactiveSince;
+    return hasIm(context) && inactiveSince !== undefined && context.dps.competence >= inactiveSince;
   },
-  { code: 'E0128', broken: (context) => isProviderEmitter(context) && context.dps.has('prest/end') },
-  { code: 'E0148', broken: ({ dps }) => hasWrongEmail(dps, 'prest/email') },
-  {
-    code: 'E0160',
-    broken: ({ dps, company }) =>
-      company.regime !== undefined && OP_SIMP_NAC[company.regime] !== dps.text('prest/regTrib/opSimpNac'),
-  },
-  { code: 'E0162', broken: (context) => !isMeEpp(context) && context.dps.has('prest/regTrib/regApTribSN') },
-  { code: 'E0166', broken: (context) => isMeEpp(context) && !context.dps.has('prest/regTrib/regApTribSN') },
-  { code: 'E0172', broken: (context) => hasSpecialRegime(context) && !isTaxable(context) },
-  { code: 'E0174', broken: (context) => isMei(context) && hasSpecialRegime(context) },
-  { code: 'E0175', broken: (context) => isAllInsideSimples(context) && hasSpecialRegime(context) },
-  { code: 'E0176', broken: (context) => isSelfEmployed(context) && !isRegimeAdmitted(context) },
-  {
-    code: 'E0177',
-    broken: (context) => hasSpecialRegime(context) && !isSelfEmployed(context) && !isRegimeAdmitted(context),
-  },
-];
+  E0128: (context) => isProviderEmitter(context) && context.dps.has('prest/end'),
+  E0148: ({ dps }) => hasWrongEmail(dps, 'prest/email'),
+  E0160: ({ dps, company }) =>
+    company.regime !== undefined && OP_SIMP_NAC[company.regime] !== dps.text('prest/regTrib/opSimpNac'),
+  E0162: (context) => !isMeEpp(context) && context.dps.has('prest/regTrib/regApTribSN'),
+  E0166: (context) => isMeEpp(context) && !context.dps.has('prest/regTrib/regApTribSN'),
+  E0172: (context) => hasSpecialRegime(context) && !isTaxable(context),
+  E0174: (context) => isMei(context) && hasSpecialRegime(context),
+  E0175: (context) => isAllInsideSimples(context) && hasSpecialRegime(context),
+  E0176: (context) => isSelfEmployed(context) && !isRegimeAdmitted(context),
+  E0177: (context) => hasSpecialRegime(context) && !isSelfEmployed(context) && !isRegimeAdmitted(context),
+};
 
 const OP_SIMP_NAC: Record<TaxRegime, string> = { normal: '1', mei: '2', simples: '3' };
 

@@ -1,9 +1,10 @@
 import type { Instant } from '../../domain/shared/time.js';
 import type { Code } from '../messages.js';
 import type { Tables } from '../options.js';
+import type { Company, Municipality } from '../state/entries.js';
 import type { Note } from '../state/ledger.js';
-import type { Company, Municipality, Registers } from '../state/registry.js';
-import type { Dps } from './dps.js';
+import type { Registers } from '../state/registry.js';
+import type { Dps, Group } from './dps.js';
 
 /** The notes of an environment, for the keys that a DPS names. */
 type Notes = {
@@ -31,5 +32,16 @@ export type RuleContext = {
   company: Company;
 };
 
-/** One rule of the annex; its message follows from its code. */
-export type Rule = { code: Code; broken(context: RuleContext): boolean };
+/** Rules of the annex by their codes, from which the messages follow. Each is true for a DPS that breaks it. */
+export type Rules = { readonly [C in Code]?: (context: RuleContext) => boolean };
+
+type RulesOfElement = { readonly [C in Code]?: (element: Group, context: RuleContext) => boolean };
+
+/** Rules about the elements at `path`, which may repeat. A rule is broken when one element breaks it. */
+export const rulesOfEach = (path: string, rules: RulesOfElement): Rules =>
+  Object.fromEntries(
+    Object.entries(rules).map(([code, isBrokenBy]) => [
+      code,
+      (context: RuleContext) => context.dps.each(path).some((element) => isBrokenBy(element, context)),
+    ]),
+  );

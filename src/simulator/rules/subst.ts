@@ -2,63 +2,36 @@ import { isAccessKey } from '../../domain/shared/access-key.js';
 import { epochMs } from '../../domain/shared/time.js';
 import type { Note } from '../state/ledger.js';
 import { isOutsideSimples } from './facts.js';
-import type { Rule, RuleContext } from './rule.js';
+import type { RuleContext, Rules } from './rule.js';
 
 /** The note to be substituted (annex I, group subst; docs/national-system.md#substitution). */
-export const substRules: readonly Rule[] = [
-  { code: 'E0042', broken: (context) => context.dps.has('subst') && !isOwnKey(context) },
-  {
-    code: 'E0044',
-    broken: (context) =>
-      context.dps.has('subst') && oldNote(context) === undefined && !context.notes.isElsewhere(oldKey(context)),
+export const substRules: Rules = {
+  E0042: (context) => context.dps.has('subst') && !isOwnKey(context),
+  E0044: (context) =>
+    context.dps.has('subst') && oldNote(context) === undefined && !context.notes.isElsewhere(oldKey(context)),
+  E0046: (context) => hasEvent(context, ['101101', '105102', '105104', '305101']),
+  E0050: (context) => {
+    const { substitutionDays } = context.municipality;
+    const note = oldNote(context);
+    if (substitutionDays === undefined || note === undefined || isAboutSimples(context)) return false;
+    return epochMs(context.now) > epochMs(note.authorizedAt) + substitutionDays * 86_400_000;
   },
-  { code: 'E0046', broken: (context) => hasEvent(context, ['101101', '105102', '105104', '305101']) },
-  {
-    code: 'E0050',
-    broken: (context) => {
-      const { substitutionDays } = context.municipality;
-      const note = oldNote(context);
-      if (substitutionDays === undefined || note === undefined || isAboutSimples(context)) return false;
-      return epochMs(context.now) > epochMs(note.authorizedAt) + substitutionDays * 86_400_000;
-    },
-  },
-  {
-    code: 'E0056',
-    broken: (context) =>
-      context.municipality.substitutionNeedsCustomer === true &&
-      ofOldNote(context, (note) => note.customer === undefined),
-  },
-  {
-    code: 'E0058',
-    broken: (context) =>
-      context.municipality.substitutionKeepsCustomer === true &&
-      ofOldNote(context, (note) => note.customer !== context.dps.customer),
-  },
-  {
-    code: 'E0060',
-    broken: (context) => isOutsideSimples(context) && ofOldNote(context, (note) => hasOtherService(context, note)),
-  },
-  {
-    code: 'E0061',
-    broken: (context) =>
-      !isOutsideSimples(context) && ofOldNote(context, (note) => hasOtherCustomerOrAmount(context, note)),
-  },
-  {
-    code: 'E0065',
-    broken: (context) => context.dps.has('subst') && context.notes.isElsewhere(oldKey(context)),
-  },
-  {
-    code: 'E0068',
-    broken: (context) => hasEvent(context, ['101103']) && !hasEvent(context, ['105104', '105105']),
-  },
-  { code: 'E0070', broken: (context) => hasEvent(context, ['202201', '203202', '204203']) },
-  { code: 'E0072', broken: (context) => hasEvent(context, ['205204']) },
-  {
-    code: 'E0076',
-    broken: (context) => hasEvent(context, ['305102:105102']) && !hasEvent(context, ['305103:105102']),
-  },
-  { code: 'E0078', broken: ({ dps }) => dps.text('subst/cMotivo') === '99' && !dps.has('subst/xMotivo') },
-];
+  E0056: (context) =>
+    context.municipality.substitutionNeedsCustomer === true &&
+    ofOldNote(context, (note) => note.customer === undefined),
+  E0058: (context) =>
+    context.municipality.substitutionKeepsCustomer === true &&
+    ofOldNote(context, (note) => note.customer !== context.dps.customer),
+  E0060: (context) => isOutsideSimples(context) && ofOldNote(context, (note) => hasOtherService(context, note)),
+  E0061: (context) =>
+    !isOutsideSimples(context) && ofOldNote(context, (note) => hasOtherCustomerOrAmount(context, note)),
+  E0065: (context) => context.dps.has('subst') && context.notes.isElsewhere(oldKey(context)),
+  E0068: (context) => hasEvent(context, ['101103']) && !hasEvent(context, ['105104', '105105']),
+  E0070: (context) => hasEvent(context, ['202201', '203202', '204203']),
+  E0072: (context) => hasEvent(context, ['205204']),
+  E0076: (context) => hasEvent(context, ['305102:105102']) && !hasEvent(context, ['305103:105102']),
+  E0078: ({ dps }) => dps.text('subst/cMotivo') === '99' && !dps.has('subst/xMotivo'),
+};
 
 const oldKey = ({ dps }: RuleContext): string => dps.text('subst/chSubstda') ?? '';
 

@@ -1,23 +1,20 @@
 import { percentOf } from './amounts.js';
 import { isMei } from './facts.js';
-import type { Rule, RuleContext } from './rule.js';
+import type { RuleContext, Rules } from './rule.js';
 
 /** Federal taxes (annex I, group tribFed). */
-export const tribFedRules: readonly Rule[] = [
-  { code: 'E0675', broken: ({ dps }) => dps.has(FEDERAL) && dps.has('prest/CPF') },
-  { code: 'E0676', broken: (context) => context.dps.has(FEDERAL) && isMei(context) },
-  { code: 'E0677', broken: ({ dps }) => dps.cents(`${PIS_COFINS}/vBCPisCofins`) > dps.amountInCents },
-  { code: 'E0694', broken: (context) => isMiscalculated(context, 'pAliqPis', 'vPis') },
-  { code: 'E0696', broken: (context) => isMiscalculated(context, 'pAliqCofins', 'vCofins') },
-  { code: 'E0699', broken: (context) => isOutOfRange(context, 'vRetCP') },
-  { code: 'E0700', broken: (context) => isOutOfRange(context, 'vRetIRRF') },
-  { code: 'E0701', broken: (context) => isOutOfRange(context, 'vRetCSLL') },
-  { code: 'E0720', broken: (context) => retention(context) === '0' && hasCsll(context) },
-  {
-    code: 'E0724',
-    broken: (context) => !['0', '2', undefined].includes(retention(context)) && !hasCsll(context),
-  },
-];
+export const tribFedRules: Rules = {
+  E0675: ({ dps }) => dps.has(FEDERAL) && dps.has('prest/CPF'),
+  E0676: (context) => context.dps.has(FEDERAL) && isMei(context),
+  E0677: ({ dps }) => dps.cents(`${PIS_COFINS}/vBCPisCofins`) > dps.amountInCents,
+  E0694: (context) => isMiscalculated(context, 'pAliqPis', 'vPis'),
+  E0696: (context) => isMiscalculated(context, 'pAliqCofins', 'vCofins'),
+  E0699: (context) => isOutOfRange(context, 'vRetCP'),
+  E0700: (context) => isOutOfRange(context, 'vRetIRRF'),
+  E0701: (context) => isOutOfRange(context, 'vRetCSLL'),
+  E0720: (context) => retention(context) === '0' && hasCsll(context),
+  E0724: (context) => !['0', '2', undefined].includes(retention(context)) && !hasCsll(context),
+};
 
 const FEDERAL = 'valores/trib/tribFed';
 

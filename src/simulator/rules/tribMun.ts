@@ -9,43 +9,34 @@ import {
   withholder,
 } from './facts.js';
 import { incidenceOf } from './incidence.js';
-import type { Rule, RuleContext } from './rule.js';
+import type { RuleContext, Rules } from './rule.js';
 
 /**
  * How the ISSQN applies, and which party withholds it (annex I, group tribMun; docs/national-system.md#issqn,
  * docs/national-system.md#export).
  */
-export const tribMunRules: readonly Rule[] = [
-  { code: 'E0529', broken: (context) => isExport(context) && isNeverExport(context) },
-  { code: 'E0530', broken: (context) => isTaxable(context) && isAlwaysExport(context) },
-  { code: 'E0532', broken: (context) => context.dps.serviceCode === '990101' && taxation(context) !== '4' },
-  {
-    code: 'E0539',
-    broken: (context) =>
-      taxation(context) === '4' &&
-      context.dps.serviceCode !== '990101' &&
-      context.incidence.nonIncidentCodes?.includes(context.dps.serviceCode) === false,
-  },
-  {
-    code: 'E0540',
-    broken: (context) =>
-      taxation(context) !== '4' && context.incidence.nonIncidentCodes?.includes(context.dps.serviceCode) === true,
-  },
-  { code: 'E0580', broken: (context) => !isTaxable(context) && isWithheld(context) },
-  { code: 'E0583', broken: (context) => isMei(context) && isWithheld(context) },
-  { code: 'E0585', broken: (context) => !isTaxable(context) && context.dps.has(`${TRIB_MUN}/exigSusp`) },
-  { code: 'E0588', broken: (context) => hasSpecialRegime(context) && isWithheld(context) },
-  { code: 'E0590', broken: (context) => needsResultCountry(context) && !hasResultCountry(context) },
-  { code: 'E0591', broken: (context) => !needsResultCountry(context) && hasResultCountry(context) },
-  {
-    code: 'E0592',
-    broken: (context) => (taxation(context) === '2') !== context.dps.has(`${TRIB_MUN}/tpImunidade`),
-  },
-  { code: 'E0593', broken: ({ dps }) => dps.text(`${TRIB_MUN}/tpImunidade`) === '0' },
-  { code: 'E0596', broken: (context) => context.dps.serviceCode === '220101' && isWithheld(context) },
-  { code: 'E0667', broken: (context) => withholder(context) === '2' && !mayWithhold(context, 'toma/CPF') },
-  { code: 'E0670', broken: (context) => withholder(context) === '3' && !mayWithhold(context, 'interm/CPF') },
-];
+export const tribMunRules: Rules = {
+  E0529: (context) => isExport(context) && isNeverExport(context),
+  E0530: (context) => isTaxable(context) && isAlwaysExport(context),
+  E0532: (context) => context.dps.serviceCode === '990101' && taxation(context) !== '4',
+  E0539: (context) =>
+    taxation(context) === '4' &&
+    context.dps.serviceCode !== '990101' &&
+    context.incidence.nonIncidentCodes?.includes(context.dps.serviceCode) === false,
+  E0540: (context) =>
+    taxation(context) !== '4' && context.incidence.nonIncidentCodes?.includes(context.dps.serviceCode) === true,
+  E0580: (context) => !isTaxable(context) && isWithheld(context),
+  E0583: (context) => isMei(context) && isWithheld(context),
+  E0585: (context) => !isTaxable(context) && context.dps.has(`${TRIB_MUN}/exigSusp`),
+  E0588: (context) => hasSpecialRegime(context) && isWithheld(context),
+  E0590: (context) => needsResultCountry(context) && !hasResultCountry(context),
+  E0591: (context) => !needsResultCountry(context) && hasResultCountry(context),
+  E0592: (context) => (taxation(context) === '2') !== context.dps.has(`${TRIB_MUN}/tpImunidade`),
+  E0593: ({ dps }) => dps.text(`${TRIB_MUN}/tpImunidade`) === '0',
+  E0596: (context) => context.dps.serviceCode === '220101' && isWithheld(context),
+  E0667: (context) => withholder(context) === '2' && !mayWithhold(context, 'toma/CPF'),
+  E0670: (context) => withholder(context) === '3' && !mayWithhold(context, 'interm/CPF'),
+};
 
 const TRIB_MUN = 'valores/trib/tribMun';
 

@@ -10,23 +10,17 @@ import {
 } from './amounts.js';
 import { isMeEpp, isMei, isOutsideSimples, isWithheld } from './facts.js';
 import { isBelowMinimum } from './minimum.js';
-import type { Rule, RuleContext } from './rule.js';
+import type { RuleContext, Rules } from './rule.js';
 
 /** Amount and discounts (annex I, groups vServPrest and vDescCondIncond). */
-export const valoresRules: readonly Rule[] = [
-  { code: 'E0424', broken: ({ dps }) => dps.text('tpEmit') !== '3' && dps.has('valores/vServPrest/vReceb') },
-  {
-    code: 'E0427',
-    broken: ({ dps }) => dps.amountInCents < unconditionalDiscount(dps) + deduction(dps) + benefit(dps),
-  },
-  { code: 'E0428', broken: (context) => context.dps.amountInCents < everythingTaken(context) },
-  {
-    code: 'E0429',
-    broken: (context) => isBelowMinimum(context, deduction(context.dps) + benefit(context.dps)),
-  },
-  { code: 'E0431', broken: (context) => isOutOfRange(context, 'vDescIncond') },
-  { code: 'E0432', broken: (context) => isOutOfRange(context, 'vDescCond') },
-];
+export const valoresRules: Rules = {
+  E0424: ({ dps }) => dps.text('tpEmit') !== '3' && dps.has('valores/vServPrest/vReceb'),
+  E0427: ({ dps }) => dps.amountInCents < unconditionalDiscount(dps) + deduction(dps) + benefit(dps),
+  E0428: (context) => context.dps.amountInCents < everythingTaken(context),
+  E0429: (context) => isBelowMinimum(context, deduction(context.dps) + benefit(context.dps)),
+  E0431: (context) => isOutOfRange(context, 'vDescIncond'),
+  E0432: (context) => isOutOfRange(context, 'vDescCond'),
+};
 
 const everythingTaken = (context: RuleContext): Cents => {
   const { dps, incidence } = context;
@@ -43,20 +37,17 @@ const isOutOfRange = ({ dps }: RuleContext, name: string): boolean => {
 };
 
 /** Approximate taxes of Lei 12.741 (annex I, group totTrib). */
-export const totTribRules: readonly Rule[] = [
-  { code: 'E0702', broken: (context) => isAboveAmount(context, 'vTotTribFed') },
-  { code: 'E0703', broken: (context) => isAboveAmount(context, 'vTotTribEst') },
-  { code: 'E0704', broken: (context) => isAboveAmount(context, 'vTotTribMun') },
-  { code: 'E0706', broken: (context) => isAboveHundred(context, 'pTotTribFed') },
-  { code: 'E0707', broken: (context) => isAboveHundred(context, 'pTotTribEst') },
-  { code: 'E0708', broken: (context) => isAboveHundred(context, 'pTotTribMun') },
-  { code: 'E0710', broken: (context) => isMei(context) && has(context, 'pTotTribSN') },
-  { code: 'E0712', broken: (context) => isMeEpp(context) && has(context, 'indTotTrib') },
-  {
-    code: 'E0713',
-    broken: (context) => isOutsideSimples(context) && (has(context, 'indTotTrib') || has(context, 'pTotTribSN')),
-  },
-];
+export const totTribRules: Rules = {
+  E0702: (context) => isAboveAmount(context, 'vTotTribFed'),
+  E0703: (context) => isAboveAmount(context, 'vTotTribEst'),
+  E0704: (context) => isAboveAmount(context, 'vTotTribMun'),
+  E0706: (context) => isAboveHundred(context, 'pTotTribFed'),
+  E0707: (context) => isAboveHundred(context, 'pTotTribEst'),
+  E0708: (context) => isAboveHundred(context, 'pTotTribMun'),
+  E0710: (context) => isMei(context) && has(context, 'pTotTribSN'),
+  E0712: (context) => isMeEpp(context) && has(context, 'indTotTrib'),
+  E0713: (context) => isOutsideSimples(context) && (has(context, 'indTotTrib') || has(context, 'pTotTribSN')),
+};
 
 const TOTAL = 'valores/trib/totTrib';
 

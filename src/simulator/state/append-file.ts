@@ -1,5 +1,7 @@
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { type FileHandle, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 
 export type Span = { offset: number; length: number };
 
@@ -31,7 +33,7 @@ export const openAppendFile = async (path: string, onLine: (line: Buffer, span: 
         const batch = Buffer.concat(waiting);
         waiting = [];
         queued = undefined;
-        await writeAll(handle, batch);
+        await handle.appendFile(batch);
         await handle.datasync();
       });
       writing = queued;
@@ -73,23 +75,11 @@ const recover = async (handle: FileHandle, onLine: (line: Buffer, span: Span) =>
   }
 };
 
-const writeAll = async (handle: FileHandle, bytes: Buffer): Promise<void> => {
-  let written = 0;
-  while (written < bytes.length) {
-    written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten;
-  }
-};
-
 const readLines = async (handle: FileHandle, onLine: (line: Buffer, span: Span) => void): Promise<number> => {
-  const chunk = Buffer.alloc(1 << 20);
   let rest: Buffer = Buffer.alloc(0);
   let lineStart = 0;
-  let position = 0;
-  for (;;) {
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
-    if (bytesRead === 0) return lineStart;
-    position += bytesRead;
-    let bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+  for await (const chunk of handle.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES })) {
+    let bytes = Buffer.concat([rest, chunk]);
     for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE)) {
       onLine(bytes.subarray(0, at), { offset: lineStart, length: at });
       lineStart += at + 1;
@@ -97,6 +87,7 @@ const readLines = async (handle: FileHandle, onLine: (line: Buffer, span: Span) 
     }
     rest = bytes;
   }
+  return lineStart;
 };
 
 const CHUNK_BYTES = 1 << 20;
@@ -104,22 +95,8 @@ const CHUNK_BYTES = 1 << 20;
 /** Replaces the bytes before `from` by the line `head`. After a crash at any moment the file is completely the old or completely the new one. */
 export const cutFile = async (path: string, from: number, head: string): Promise<void> => {
   const fresh = `${path}.new`;
-  const [source, target] = [await open(path, 'r'), await open(fresh, 'w', 0o600)];
-  try {
-    await target.writeFile(`${head}\n`);
-    const chunk = Buffer.alloc(CHUNK_BYTES);
-    for (let at = from; ; ) {
-      const { bytesRead } = await source.read(chunk, 0, chunk.length, at);
-      if (bytesRead === 0) break;
-      // `writeFile` of a file handle appends at the current position and writes the whole chunk.
-      await target.writeFile(chunk.subarray(0, bytesRead));
-      at += bytesRead;
-    }
-    await target.sync();
-  } finally {
-    await source.close();
-    await target.close();
-  }
+  await writeFile(fresh, `${head}\n`, { mode: 0o600 });
+  await pipeline(createReadStream(path, { start: from }), createWriteStream(fresh, { flags: 'a', flush: true }));
   await rename(fresh, path);
   const folder = await open(dirname(path), 'r');
   try {

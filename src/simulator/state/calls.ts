@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { Cents } from '../../domain/shared/money.js';
 import type { Instant } from '../../domain/shared/time.js';
@@ -58,7 +59,7 @@ const REMEMBERED = 100_000;
 
 export const createHidden = (): Hidden => {
   const hidden = new Map<string, number>();
-  const amounts = new Map<string, Cents>();
+  const amounts = new LRUCache<string, Cents>({ max: REMEMBERED });
   return {
     // A counter, so that a note under two overlapping faults stays hidden until the longer fault ends.
     hide: (id) => hidden.set(id, (hidden.get(id) ?? 0) + 1),
@@ -68,11 +69,7 @@ export const createHidden = (): Hidden => {
       else hidden.delete(id);
     },
     has: (id) => hidden.has(id),
-    sawDps: (dpsId, amountInCents) => {
-      amounts.set(dpsId, amountInCents);
-      const oldest = amounts.keys().next().value;
-      if (amounts.size > REMEMBERED && oldest !== undefined) amounts.delete(oldest);
-    },
+    sawDps: (dpsId, amountInCents) => void amounts.set(dpsId, amountInCents),
     amountOfDps: (dpsId) => amounts.get(dpsId),
   };
 };

@@ -1,10 +1,11 @@
-import { X509Certificate } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { randomUUID, X509Certificate } from 'node:crypto';
+import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { issueCertificate, type KeyAndCertificate } from '../../certificates/issue-certificate.js';
 import { epochMs } from '../../domain/shared/time.js';
 import type { Clock } from '../options.js';
+import { readIfThere } from './read-if-there.js';
 
 const TEN_YEARS = 3650;
 
@@ -70,14 +71,8 @@ const readOrMake = async (path: string, make: () => KeyAndCertificate): Promise<
   if (stored !== undefined) return stored;
   await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
   const made = make();
-  const fresh = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  const handle = await open(fresh, 'wx', 0o600);
-  try {
-    await handle.writeFile(JSON.stringify(made));
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
+  const fresh = `${path}.${randomUUID()}`;
+  await writeFile(fresh, JSON.stringify(made), { flag: 'wx', mode: 0o600, flush: true });
   try {
     await link(fresh, path);
     return made;
@@ -91,13 +86,9 @@ const readOrMake = async (path: string, make: () => KeyAndCertificate): Promise<
 };
 
 const read = async (path: string): Promise<KeyAndCertificate | undefined> => {
-  try {
-    const stored = JSON.parse(await readFile(path, 'utf8')) as Partial<KeyAndCertificate>;
-    const { privateKeyPem, certificatePem } = stored;
-    if (privateKeyPem === undefined || certificatePem === undefined) throw new Error(`not an identity: ${path}`);
-    return { privateKeyPem, certificatePem };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await readIfThere(path);
+  if (text === undefined) return undefined;
+  const { privateKeyPem, certificatePem } = JSON.parse(text) as Partial<KeyAndCertificate>;
+  if (privateKeyPem === undefined || certificatePem === undefined) throw new Error(`not an identity: ${path}`);
+  return { privateKeyPem, certificatePem };
 };

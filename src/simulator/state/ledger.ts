@@ -53,8 +53,6 @@ export type Ledger = {
   close(): Promise<void>;
 };
 
-const eventId = (accessKey: string, type: string) => `${accessKey}/${type}`;
-
 /** The instant before which notes and events are dropped, but not their numbers. Undefined: nothing is dropped. */
 export type KeptFrom = () => Instant | undefined;
 
@@ -76,8 +74,7 @@ type Loaded = { ledger: Ledger; old: { end: number; numbers: Numbers } | undefin
 const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => {
   const byDps = new Map<string, Note>();
   const byKey = new Map<string, { note: Note; span: Span }>();
-  const events = new Map<string, { event: RegisteredEvent; span: Span }>();
-  const eventsByKey = new Map<string, RegisteredEvent[]>();
+  const events = new Map<string, readonly { event: RegisteredEvent; span: Span }[]>();
   const lastNumber = new Map<string, number>();
   let droppedDocuments = 0;
 
@@ -87,8 +84,7 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
   const remember = (record: Entry, span: Span): void => {
     if (record.kind === 'event') {
       const { kind: _, ...event } = record;
-      events.set(eventId(event.accessKey, event.type), { event, span });
-      eventsByKey.set(event.accessKey, [...(eventsByKey.get(event.accessKey) ?? []), event]);
+      events.set(event.accessKey, [...(events.get(event.accessKey) ?? []), { event, span }]);
       return;
     }
     const { kind: _, ...note } = record;
@@ -99,8 +95,7 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
   const forget = ({ accessKey, dpsId }: Note): void => {
     byDps.delete(dpsId);
     byKey.delete(accessKey);
-    for (const { type } of eventsByKey.get(accessKey) ?? []) events.delete(eventId(accessKey, type));
-    eventsByKey.delete(accessKey);
+    events.delete(accessKey);
     droppedDocuments += 1;
   };
   /** Drops notes in the order of the file up to the first kept note, as a start does. So a clock that was set back drops nothing too early. */
@@ -143,6 +138,8 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
     if (!isOver(record, span) && record.kind !== 'numbers') remember(record, span);
   });
 
+  const eventOf = (accessKey: string, type: string) =>
+    events.get(accessKey)?.findLast(({ event }) => event.type === type);
   const add = (record: Entry, document: string): void => {
     forgetOld();
     remember(record, file.append(ledgerLine(record, document)));
@@ -154,8 +151,8 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
     ledger: {
       noteByDps: (dpsId) => byDps.get(dpsId),
       noteByKey: (accessKey) => byKey.get(accessKey)?.note,
-      event: (accessKey, type) => events.get(eventId(accessKey, type))?.event,
-      events: (accessKey) => eventsByKey.get(accessKey) ?? [],
+      event: (accessKey, type) => eventOf(accessKey, type)?.event,
+      events: (accessKey) => events.get(accessKey)?.map(({ event }) => event) ?? [],
       notes: () => byDps.values(),
       nextNumber: (cnpj) => (lastNumber.get(cnpj) ?? 0) + 1,
       nextDocument: () => droppedDocuments + byKey.size + 1,
@@ -163,7 +160,7 @@ const loadLedger = async (path: string, keptFrom: KeptFrom): Promise<Loaded> => 
       addEvent: (event, document) => add({ kind: 'event', ...event }, document),
       durable: () => file.durable(),
       noteDocument: (accessKey) => documentAt(file, byKey.get(accessKey)?.span),
-      eventDocument: (accessKey, type) => documentAt(file, events.get(eventId(accessKey, type))?.span),
+      eventDocument: (accessKey, type) => documentAt(file, eventOf(accessKey, type)?.span),
       close: () => file.close(),
     },
   };

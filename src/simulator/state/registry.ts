@@ -1,7 +1,6 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import type { Company, Municipality, Person } from './entries.js';
-
-export type { Benefit, Cnc, Company, DeductionKind, Municipality, Person, TaxRegime } from './entries.js';
+import { readIfThere } from './read-if-there.js';
 
 /** The registries as the rules read them. A missing entry is an empty one: the rules that need its members do not apply. */
 export type Registers = {
@@ -56,29 +55,13 @@ export const openRegistry = async (path: string): Promise<Registry> => {
 };
 
 const load = async (path: string): Promise<Content> => {
-  try {
-    const stored = JSON.parse(await readFile(path, 'utf8')) as Partial<Content>;
-    return {
-      municipalities: stored.municipalities ?? {},
-      companies: stored.companies ?? {},
-      persons: stored.persons ?? {},
-    };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      return { municipalities: {}, companies: {}, persons: {} };
-    }
-    throw error;
-  }
+  const stored = JSON.parse((await readIfThere(path)) ?? '{}') as Partial<Content>;
+  const { municipalities = {}, companies = {}, persons = {} } = stored;
+  return { municipalities, companies, persons };
 };
 
 const save = async (path: string, text: string): Promise<void> => {
   const fresh = `${path}.new`;
-  const handle = await open(fresh, 'w', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
+  await writeFile(fresh, text, { mode: 0o600, flush: true });
   await rename(fresh, path);
 };

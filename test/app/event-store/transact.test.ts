@@ -10,7 +10,8 @@ import {
   unlessContended,
 } from '../../../src/app/event-store/transact.js';
 import { invoiceFold } from '../../../src/app/read/read-invoice.js';
-import { allocateNumber, type DpsNumberEvent, dpsNumbersFrom } from '../../../src/domain/dps-number/dps-number.js';
+import { allocateNumber, dpsNumbersFrom } from '../../../src/domain/dps-number/dps-number.js';
+import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
 import { noChange } from '../../../src/domain/shared/decision.js';
 import { dpsStream } from '../../../src/domain/shared/ids.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseCompanyFile } from '../../../src/app/operator/company/company-file.js';
 import {
   type CompanyState,
+  companyFold,
   createApiKey,
-  evolveCompany,
-  initialCompany,
   putCompany,
   revokeApiKey,
   switchCompany,
@@ -37,7 +36,7 @@ const problemsOf = (json: unknown): readonly string[] => {
   return 'problems' in parsed ? parsed.problems : [];
 };
 
-const given = (...events: CompanyEvent[]): CompanyState => events.reduce(evolveCompany, initialCompany);
+const given = (...events: CompanyEvent[]): CompanyState => events.reduce(companyFold.evolve, companyFold.initial);
 const registered: CompanyEvent = { type: 'CompanyRegistered', data: { registration: registrationOf(file), at } };
 
 describe('a company', () => {
@@ -71,7 +70,7 @@ describe('a company', () => {
       scopes: ['nfse:read' as const],
       keyHash: 'h',
     };
-    expect(createApiKey(initialCompany, key, at)).toHaveProperty('refused');
+    expect(createApiKey(companyFold.initial, key, at)).toHaveProperty('refused');
     const created: CompanyEvent = { type: 'ApiKeyCreated', data: { ...key, at } };
     expect(revokeApiKey(given(registered, created), 'key_1', at)).toMatchObject({
       events: [{ type: 'ApiKeyRevoked' }],

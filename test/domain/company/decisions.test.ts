@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   apiKeyText,
   type CompanyState,
+  companyFold,
   createApiKey,
-  evolveCompany,
-  initialCompany,
   modeOfApiKey,
   putCompany,
   revokeApiKey,
@@ -17,7 +16,7 @@ import { registration } from '../../support/fixture/company.js';
 const AT = '2026-11-21T12:00:00.000Z';
 const LATER = '2026-11-22T12:00:00.000Z';
 
-const given = (...events: CompanyEvent[]): CompanyState => events.reduce(evolveCompany, initialCompany);
+const given = (...events: CompanyEvent[]): CompanyState => events.reduce(companyFold.evolve, companyFold.initial);
 
 const registered: CompanyEvent = { type: 'CompanyRegistered', data: { registration, at: AT } };
 const enabled: CompanyEvent = { type: 'CompanyEnabled', data: { at: AT } };
@@ -88,7 +87,7 @@ const unknown = { refused: 'no such company: register it with company put first'
 
 describe('an operator', () => {
   it.each([
-    ['registers', () => putCompany(initialCompany, registration, AT), [registered]],
+    ['registers', () => putCompany(companyFold.initial, registration, AT), [registered]],
     [
       'changes what differs',
       () => putCompany(given(registered), changed, LATER),
@@ -108,10 +107,10 @@ describe('an operator', () => {
   });
 
   it.each([
-    ['switch', () => switchCompany(initialCompany, true, AT)],
-    ['give keys to', () => createApiKey(initialCompany, key('1'), AT)],
-    ['revoke keys of', () => revokeApiKey(initialCompany, '1', AT)],
-    ['store certificates for', () => storeCertificate(initialCompany, certificate, AT)],
+    ['switch', () => switchCompany(companyFold.initial, true, AT)],
+    ['give keys to', () => createApiKey(companyFold.initial, key('1'), AT)],
+    ['revoke keys of', () => revokeApiKey(companyFold.initial, '1', AT)],
+    ['store certificates for', () => storeCertificate(companyFold.initial, certificate, AT)],
   ])('cannot %s a company that is not registered', (_what, decide) => {
     expect(decide()).toEqual(unknown);
   });

@@ -3,13 +3,15 @@ import { describe, expect, it } from 'vitest';
 import {
   allocateNumber,
   blockSeries,
-  type DpsNumberEvent,
-  dpsNumberEventTypes,
-  dpsNumberPersonalFields,
   dpsNumbers,
   MAX_DPS_NUMBER,
   moveNumber,
 } from '../../../src/domain/dps-number/dps-number.js';
+import {
+  type DpsNumberEvent,
+  dpsNumberEventTypes,
+  dpsNumberPersonalFields,
+} from '../../../src/domain/dps-number/events.js';
 
 const AT = '2026-11-21T12:00:00.000Z';
 const free = { nextNumber: 7, blocked: false };

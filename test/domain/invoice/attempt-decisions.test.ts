@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   decideAbsence,
-  decideAttempt,
   decideAuthorized,
-  decideNotSent,
   decideNumberConflict,
   decideRejection,
-  decideUnknown,
   decideUnsendable,
 } from '../../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../../src/domain/invoice/decision.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import type { InvoiceState } from '../../../src/domain/invoice/state.js';
 import * as event from '../../support/fixture/invoice.js';
 
@@ -33,11 +31,11 @@ const histories: Record<string, readonly InvoiceEvent[]> = {
 type Command = (state: InvoiceState) => Decision;
 
 const commands: Record<string, Command> = {
-  'send attempt 1': (state) => decideAttempt(state, event.dataOf(event.attempted(1, 200), 'IssuanceAttempted')),
-  'send attempt 2': (state) => decideAttempt(state, event.dataOf(event.attempted(2, 200), 'IssuanceAttempted')),
-  'send attempt 3': (state) => decideAttempt(state, event.dataOf(event.attempted(3, 200), 'IssuanceAttempted')),
-  'not sent': (state) => decideNotSent(state, event.dataOf(event.notSent(1, 200), 'IssuanceNotSent')),
-  unknown: (state) => decideUnknown(state, event.dataOf(event.unknown(1, 200), 'IssuanceOutcomeUnknown')),
+  'send attempt 1': (state) => decideAttempt(state, event.attempted(1, 200)),
+  'send attempt 2': (state) => decideAttempt(state, event.attempted(2, 200)),
+  'send attempt 3': (state) => decideAttempt(state, event.attempted(3, 200)),
+  'not sent': (state) => decideAnswer(state, event.notSent(1, 200)),
+  unknown: (state) => decideAnswer(state, event.unknown(1, 200)),
   reject: (state) => decideRejection(state, { attempt: 1 }, { codes: ['E0188'] }, at(200)),
   authorize: (state) => decideAuthorized(state, event.authorizedData(1, 200)),
   'prove absent': (state) => decideAbsence(state, { attempt: 1, firstAbsentAt: at(100), now: at(200) }, event.limits),
@@ -46,7 +44,7 @@ const commands: Record<string, Command> = {
   'give up as unfit': (state) => decideUnsendable(state, 'customer_name_missing', at(200)),
 };
 
-const OUTCOME = 'an outcome stands';
+const OUTCOME = 'the invoice has its outcome';
 const BUSY = 'another attempt is under way';
 const NOT_LAST = 'not the last attempt';
 const SETTLED = 'the attempt is settled';

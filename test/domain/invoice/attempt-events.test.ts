@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   decideAbsence,
-  decideAttempt,
   decideAuthorized,
-  decideNotSent,
   decideNumberConflict,
   decideRejection,
-  decideUnknown,
   decideUnsendable,
   isKnownToExist,
 } from '../../../src/domain/invoice/decide-issuance.js';
+import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import { provesAbsence } from '../../../src/domain/invoice/send-steps.js';
 import * as event from '../../support/fixture/invoice.js';
 
@@ -19,13 +17,9 @@ const open = given(accepted(), attempted(1, 1));
 
 describe('what is recorded', () => {
   it.each([
-    [
-      'of a send',
-      () => decideAttempt(given(accepted()), dataOf(attempted(1, 1), 'IssuanceAttempted')),
-      attempted(1, 1),
-    ],
-    ['of bytes that never left', () => decideNotSent(open, dataOf(notSent(1, 2), 'IssuanceNotSent')), notSent(1, 2)],
-    ['of no clear answer', () => decideUnknown(open, dataOf(unknown(1, 2), 'IssuanceOutcomeUnknown')), unknown(1, 2)],
+    ['of a send', () => decideAttempt(given(accepted()), attempted(1, 1)), attempted(1, 1)],
+    ['of bytes that never left', () => decideAnswer(open, notSent(1, 2)), notSent(1, 2)],
+    ['of no clear answer', () => decideAnswer(open, unknown(1, 2)), unknown(1, 2)],
     ['of a note in hand', () => decideAuthorized(open, event.authorizedData(1, 2)), event.authorized(1, 2)],
     [
       'of a foreign note',
@@ -76,13 +70,13 @@ describe('what is recorded', () => {
 describe('an answer belongs to its attempt', () => {
   it('and is taken for the second attempt when the first never left', () => {
     const second = given(accepted(), attempted(1, 1), notSent(1, 2), attempted(2, 5));
-    expect(decideUnknown(second, dataOf(unknown(2, 6), 'IssuanceOutcomeUnknown'))).toEqual({
+    expect(decideAnswer(second, unknown(2, 6))).toEqual({
       events: [unknown(2, 6)],
     });
   });
 
   it('and changes nothing for an attempt that was never made', () => {
-    expect(decideNotSent(open, dataOf(notSent(2, 6), 'IssuanceNotSent'))).toEqual({ refused: 'an outcome stands' });
+    expect(decideAnswer(open, notSent(2, 6))).toEqual({ refused: 'the invoice has its outcome' });
   });
 });
 
@@ -109,7 +103,7 @@ describe('a note in hand', () => {
 
   it('with another access key never replaces the one that stands', () => {
     expect(decideAuthorized(issued, { ...event.authorizedData(1, 50), accessKey: '6'.repeat(50) })).toEqual({
-      refused: 'an outcome stands',
+      refused: 'the invoice has its outcome',
     });
   });
 });

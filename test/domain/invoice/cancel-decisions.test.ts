@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
   decideCancelAbsence,
-  decideCancelAttempt,
-  decideCancelNotSent,
   decideCancelRejection,
-  decideCancelUnknown,
   decideConfirmed,
   decideTimeout,
 } from '../../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../../src/domain/invoice/decision.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import type { InvoiceState } from '../../../src/domain/invoice/state.js';
 import * as event from '../../support/fixture/invoice.js';
 
-const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, dataOf, given, limits } = event;
+const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, given, limits } = event;
 
 const issued = [event.accepted(), event.attempted(1, 1), event.authorized(1, 2)] as const;
 const asked = [...issued, event.cancelRequested(60)] as const;
@@ -34,10 +32,10 @@ const histories: Record<string, readonly InvoiceEvent[]> = {
 };
 
 const commands: Record<string, (state: InvoiceState) => Decision> = {
-  'send attempt 1': (state) => decideCancelAttempt(state, dataOf(cancelAttempted(1, 300), 'CancellationAttempted')),
-  'send attempt 2': (state) => decideCancelAttempt(state, dataOf(cancelAttempted(2, 300), 'CancellationAttempted')),
-  'not sent': (state) => decideCancelNotSent(state, dataOf(cancelNotSent(1, 300), 'CancellationNotSent')),
-  unknown: (state) => decideCancelUnknown(state, dataOf(cancelUnknown(1, 300), 'CancellationOutcomeUnknown')),
+  'send attempt 1': (state) => decideAttempt(state, cancelAttempted(1, 300)),
+  'send attempt 2': (state) => decideAttempt(state, cancelAttempted(2, 300)),
+  'not sent': (state) => decideAnswer(state, cancelNotSent(1, 300)),
+  unknown: (state) => decideAnswer(state, cancelUnknown(1, 300)),
   refuse: (state) => decideCancelRejection(state, { request: 1, attempt: 1 }, { codes: ['E0822'] }, at(300)),
   confirm: (state) => decideConfirmed(state, event.confirmationData(300)),
   'prove absent': (state) =>
@@ -47,7 +45,6 @@ const commands: Record<string, (state: InvoiceState) => Decision> = {
 
 const NONE = 'no such pending cancellation';
 const BUSY = 'another attempt is under way';
-const ENDED = 'the cancellation has ended';
 const NOT_LAST = 'not the last attempt';
 const SETTLED = 'the attempt is settled';
 const SO = 'already so';
@@ -59,16 +56,16 @@ const ABSENT = 'CancellationProvenAbsent';
 
 /** Rows: what is known. Columns: the commands above, in order. */
 const table: Record<string, readonly string[]> = {
-  'no invoice': [NONE, NONE, ENDED, ENDED, ENDED, ENDED, NOT_LAST, SO],
-  'not asked for': [NONE, NONE, ENDED, ENDED, ENDED, ENDED, NOT_LAST, SO],
-  requested: [SENT, BUSY, ENDED, ENDED, ENDED, DONE, NOT_LAST, OVER],
+  'no invoice': [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO],
+  'not asked for': [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO],
+  requested: [SENT, BUSY, NONE, NONE, NONE, DONE, NOT_LAST, OVER],
   open: [BUSY, BUSY, 'CancellationNotSent', 'CancellationOutcomeUnknown', OVER, DONE, ABSENT, OVER],
   'not sent': [BUSY, SENT, SO, SO, SO, DONE, SETTLED, OVER],
   unknown: [BUSY, BUSY, SO, SO, SO, DONE, ABSENT, OVER],
   'unknown, E0840': [BUSY, BUSY, SO, SO, SO, DONE, OVER, OVER],
   absent: [BUSY, SENT, SO, SO, SO, DONE, SO, OVER],
-  succeeded: [NONE, NONE, ENDED, ENDED, ENDED, SO, NOT_LAST, SO],
-  failed: [NONE, NONE, ENDED, ENDED, ENDED, ENDED, NOT_LAST, SO],
+  succeeded: [NONE, NONE, NONE, NONE, NONE, SO, NOT_LAST, SO],
+  failed: [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO],
 };
 
 const columns = Object.keys(commands);
@@ -105,8 +102,9 @@ describe('a word on another request', () => {
   });
 
   it('while its own words count', () => {
-    const own = { ...dataOf(cancelUnknown(1, 102), 'CancellationOutcomeUnknown'), request: 2 };
-    expect(decideCancelUnknown(second, own)).toEqual({ events: [{ type: 'CancellationOutcomeUnknown', data: own }] });
+    const { type, data } = cancelUnknown(1, 102);
+    const own = { type, data: { ...data, request: 2 } };
+    expect(decideAnswer(second, own)).toEqual({ events: [own] });
   });
 });
 
@@ -133,7 +131,7 @@ describe('an answer belongs to its send', () => {
   const second = given(...sent, cancelNotSent(1, 62), cancelAttempted(2, 64));
 
   it('and is taken for the second when the first never left', () => {
-    expect(decideCancelUnknown(second, dataOf(cancelUnknown(2, 65), 'CancellationOutcomeUnknown'))).toEqual({
+    expect(decideAnswer(second, cancelUnknown(2, 65))).toEqual({
       events: [cancelUnknown(2, 65)],
     });
   });

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
   decideCancelAbsence,
-  decideCancelAttempt,
-  decideCancelNotSent,
   decideCancelRejection,
   decideConfirmed,
   decideTimeout,
 } from '../../../src/domain/invoice/decide-cancellation.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
+import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
 import * as event from '../../support/fixture/invoice.js';
 
-const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, dataOf, given, limits } = event;
+const { at, cancelAbsent, cancelAttempted, cancelNotSent, cancelUnknown, given, limits } = event;
 
 const asked = [event.accepted(), event.attempted(1, 1), event.authorized(1, 2), event.cancelRequested(60)] as const;
 const pending = (...events: InvoiceEvent[]) => given(...asked, ...events);
@@ -23,12 +22,8 @@ const blocked = (seconds: number) => notConfirmed({ reason: 'refused', codes: ['
 
 describe('what is recorded of a cancellation', () => {
   it.each([
-    ['send', () => decideCancelAttempt(pending(), dataOf(sent, 'CancellationAttempted')), sent],
-    [
-      'failure to send',
-      () => decideCancelNotSent(pending(sent), dataOf(cancelNotSent(1, 62), 'CancellationNotSent')),
-      cancelNotSent(1, 62),
-    ],
+    ['send', () => decideAttempt(pending(), sent), sent],
+    ['failure to send', () => decideAnswer(pending(sent), cancelNotSent(1, 62)), cancelNotSent(1, 62)],
     ['confirmation', () => decideConfirmed(pending(sent), event.confirmationData(63)), event.cancelConfirmed(63)],
   ])('%s is all that the sender knows', (_what, decide, recorded) => {
     expect(decide()).toEqual({ events: [recorded] });

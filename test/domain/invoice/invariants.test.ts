@@ -6,6 +6,7 @@ import type { Decision } from '../../../src/domain/invoice/decision.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { verdictByTime } from '../../../src/domain/invoice/next-issue-step.js';
 import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
+import * as sends from '../../../src/domain/invoice/send-decisions.js';
 import { type Invoice, type InvoiceState, lastOf } from '../../../src/domain/invoice/state.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
 import {
@@ -14,9 +15,10 @@ import {
   attempted,
   authorizedData,
   cancelAttempted,
-  dataOf,
   given,
   limits,
+  notSent,
+  unknown,
 } from '../../support/fixture/invoice.js';
 
 type Command = (invoice: Invoice, seconds: number) => Decision;
@@ -27,12 +29,9 @@ const sendOf = (invoice: Invoice): number => lastOf(invoice.cancellation?.sends 
 
 /** Everything that workers, sweepers and clients may ask for, in any order and at any time. */
 const commands: Record<string, Command> = {
-  attempt: (invoice, s) =>
-    issuance.decideAttempt(invoice, dataOf(attempted(attemptOf(invoice) + 1, s), 'IssuanceAttempted')),
-  notSent: (invoice, s) =>
-    issuance.decideNotSent(invoice, { attempt: attemptOf(invoice), reason: 'refused', codes: [], at: at(s) }),
-  unknown: (invoice, s) =>
-    issuance.decideUnknown(invoice, { attempt: attemptOf(invoice), reason: 'timeout', codes: [], at: at(s) }),
+  attempt: (invoice, s) => sends.decideAttempt(invoice, attempted(attemptOf(invoice) + 1, s)),
+  notSent: (invoice, s) => sends.decideAnswer(invoice, notSent(attemptOf(invoice), s)),
+  unknown: (invoice, s) => sends.decideAnswer(invoice, unknown(attemptOf(invoice), s)),
   reject: (invoice, s) =>
     issuance.decideRejection(invoice, { attempt: attemptOf(invoice) }, { codes: ['E0188'] }, at(s)),
   authorize: (invoice, s) => issuance.decideAuthorized(invoice, authorizedData(attemptOf(invoice), s)),
@@ -41,17 +40,11 @@ const commands: Record<string, Command> = {
   conclude: (invoice, s) => issuance.decideVerdict(invoice, verdictByTime(invoice, limits), at(s), limits),
   requestCancel: (invoice, s) => requestCancellation(invoice, { now: at(s) }),
   cancelAttempt: (invoice, s) =>
-    cancellation.decideCancelAttempt(
-      invoice,
-      dataOf(cancelAttempted(sendOf(invoice) + 1, s, requestOf(invoice)), 'CancellationAttempted'),
-    ),
+    sends.decideAttempt(invoice, cancelAttempted(sendOf(invoice) + 1, s, requestOf(invoice))),
   cancelUnknown: (invoice, s) =>
-    cancellation.decideCancelUnknown(invoice, {
-      request: requestOf(invoice),
-      attempt: sendOf(invoice),
-      reason: 'x',
-      codes: [],
-      at: at(s),
+    sends.decideAnswer(invoice, {
+      type: 'CancellationOutcomeUnknown',
+      data: { request: requestOf(invoice), attempt: sendOf(invoice), reason: 'x', codes: [], at: at(s) },
     }),
   cancelConfirm: (invoice, s) =>
     cancellation.decideConfirmed(invoice, {
@@ -106,15 +99,9 @@ describe('whatever is asked, in any order', () => {
       fc.property(history, (played) => {
         play(played, (_before, decision, after, again) => {
           if ('refused' in decision || decision.events.length === 0) return;
-          if (
-            decision.events[0]?.type === 'IssuanceAttempted' ||
-            decision.events[0]?.type === 'CancellationAttempted'
-          ) {
-            const repeated =
-              decision.events[0].type === 'IssuanceAttempted'
-                ? issuance.decideAttempt(after, decision.events[0].data)
-                : undefined;
-            if (repeated !== undefined) expect('refused' in repeated).toBe(true);
+          const [first] = decision.events;
+          if (first?.type === 'IssuanceAttempted' || first?.type === 'CancellationAttempted') {
+            expect('refused' in sends.decideAttempt(after, first)).toBe(true);
             return;
           }
           expect('events' in again ? again.events : []).toEqual([]);

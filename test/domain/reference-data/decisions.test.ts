@@ -1,27 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  catalogStream,
-  evolveCatalog,
-  type OperatorLine,
-  overlaidCatalogue,
-  replaceLines,
-} from '../../../src/domain/catalog/catalog.js';
+import { catalogFold, overlaidCatalogue, replaceLines } from '../../../src/domain/catalog/catalog.js';
+import { catalogStream, type OperatorLine } from '../../../src/domain/catalog/events.js';
 import type { Catalogue } from '../../../src/domain/company/line-selection.js';
-import {
-  evolveMunicipality,
-  type MunicipalityDemands,
-  municipalityStream,
-  setDemands,
-} from '../../../src/domain/municipality/demands.js';
-import {
-  evolveEntry,
-  type LocalEntry,
-  putEntry,
-  registryPersonalFields,
-  registryStream,
-} from '../../../src/domain/registry/entry.js';
-import { type ApiSwitch, evolveApiSwitch, switchApi } from '../../../src/domain/system/api-switch.js';
+import { municipalityFold, setDemands } from '../../../src/domain/municipality/demands.js';
+import { type MunicipalityDemands, municipalityStream } from '../../../src/domain/municipality/events.js';
+import { putEntry, registryFold } from '../../../src/domain/registry/entry.js';
+import { type LocalEntry, registryPersonalFields, registryStream } from '../../../src/domain/registry/events.js';
+import { type ApiSwitch, apiSwitchFold, switchApi } from '../../../src/domain/system/api-switch.js';
 
 const AT = '2026-11-21T12:00:00.000Z';
 
@@ -44,7 +30,7 @@ describe('the catalogue', () => {
     fc.assert(
       fc.property(fc.array(lines, { minLength: 1, maxLength: 5 }), (imports) => {
         const state = imports.reduce<readonly OperatorLine[] | undefined>(
-          (before, next) => replaceLines(before, '6201501', next, AT).events.reduce(evolveCatalog, before),
+          (before, next) => replaceLines(before, '6201501', next, AT).events.reduce(catalogFold.evolve, before),
           undefined,
         );
         expect(state).toEqual(imports.at(-1));
@@ -97,9 +83,9 @@ describe('municipal demands', () => {
         for (const next of changes) {
           const { events } = setDemands(state, '3304557', next, AT);
           const before = state;
-          state = events.reduce(evolveMunicipality, before);
+          state = events.reduce(municipalityFold.evolve, before);
           expect(state).toEqual({ ...before, ...next });
-          expect(events.reduce(evolveMunicipality, {})).toEqual(events.length === 0 ? {} : state);
+          expect(events.reduce(municipalityFold.evolve, {})).toEqual(events.length === 0 ? {} : state);
           expect(setDemands(state, '3304557', next, AT).events).toEqual([]);
         }
       }),
@@ -130,11 +116,11 @@ describe('the local registry', () => {
 
   it('has no address at all where none is given', () => {
     const [put] = putEntry(undefined, '11222333000181', { legalName: 'A LTDA' }, AT).events;
-    expect(put && evolveEntry(undefined, put)).toStrictEqual({ legalName: 'A LTDA' });
+    expect(put && registryFold.evolve(undefined, put)).toStrictEqual({ legalName: 'A LTDA' });
   });
 
   it('can be entered again when the key of its name is gone, which then is left out of the event', () => {
-    const closed = evolveEntry(undefined, {
+    const closed = registryFold.evolve(undefined, {
       type: 'RegistryEntryPut',
       data: { cnpj: '11222333000181', at: AT } as never,
     });
@@ -144,7 +130,7 @@ describe('the local registry', () => {
   it('forgets an address that is no longer given', () => {
     const address = { street: 'A', number: '1', district: 'C', city: 'Rio', state: 'RJ', postalCode: '20040030' };
     const put = (state: LocalEntry | undefined, entry: LocalEntry) =>
-      putEntry(state, '11222333000181', entry, AT).events.reduce<LocalEntry | undefined>(evolveEntry, state);
+      putEntry(state, '11222333000181', entry, AT).events.reduce<LocalEntry | undefined>(registryFold.evolve, state);
     const first = put(undefined, { legalName: 'A LTDA', address });
     expect(first).toEqual({ legalName: 'A LTDA', address });
     expect(putEntry(first, '11222333000181', { address, legalName: 'A LTDA' }, AT).events).toEqual([]);
@@ -160,7 +146,7 @@ describe('the kill switch', () => {
         for (const to of wishes) {
           const { events } = switchApi(state, to, undefined, AT);
           expect(events.length).toBe(state === to ? 0 : 1);
-          state = events.reduce<ApiSwitch>(evolveApiSwitch, state);
+          state = events.reduce<ApiSwitch>(apiSwitchFold.evolve, state);
           expect(state).toBe(to);
         }
       }),

@@ -4,8 +4,8 @@ import { readDps } from '../../../src/simulator/rules/dps.js';
 import { brokenRules } from '../../../src/simulator/rules/engine.js';
 import { placeOfIncidence } from '../../../src/simulator/rules/incidence.js';
 import type { Tables } from '../../../src/simulator/start.js';
+import type { Company, Municipality, Person } from '../../../src/simulator/state/entries.js';
 import type { Note } from '../../../src/simulator/state/ledger.js';
-import type { Company, Municipality, Person } from '../../../src/simulator/state/registry.js';
 import { parseXml } from '../../../src/xml/parse.js';
 import { openSchemas } from '../../../src/xml/schema.js';
 import {

@@ -6,10 +6,10 @@ import type { SettleCommand, SettleResult } from '../../../src/app/operator/sett
 import { createConsole } from '../../../src/console/app.js';
 import type { ConsoleDeps, RebuildRun } from '../../../src/console/deps.js';
 import type { ConsoleEnv } from '../../../src/console/guard.js';
+import { consoleStream, revealsStream, supportStream } from '../../../src/domain/audit/events.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../src/domain/invoice/state.js';
-import { consoleStream, revealsStream, supportStream } from '../../../src/domain/log/audit-events.js';
 import { invoiceStream, type StreamName } from '../../../src/domain/shared/ids.js';
 import type { ReadModel } from '../../../src/ports/read-model.js';
 import type { SupportRow } from '../../../src/ports/support-reads.js';

@@ -5,8 +5,6 @@ import {
   type CompanyState,
   companyFold,
   createApiKey,
-  evolveCompany,
-  initialCompany,
   putCompany,
   revokeApiKey,
   storeCertificate,
@@ -89,7 +87,7 @@ export const putCertificate = async (
 
 export const loadCompany = async (companyId: CompanyId, store: EventStore) => {
   const { events, version } = await store.load<CompanyEvent>(companyStream(companyId));
-  return { state: events.reduce<CompanyState>(evolveCompany, initialCompany), version };
+  return { state: events.reduce<CompanyState>(companyFold.evolve, companyFold.initial), version };
 };
 
 const decideCompany = async (

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { revealsStream } from '../../../domain/log/audit-events.js';
+import { revealsStream } from '../../../domain/audit/events.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
 

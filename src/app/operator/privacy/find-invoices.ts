@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { Customer, InvoiceEvent } from '../../../domain/invoice/events.js';
-import type { RegistryEvent } from '../../../domain/registry/entry.js';
-import { registryPrefix, registryStream } from '../../../domain/registry/entry.js';
+import type { RegistryEvent } from '../../../domain/registry/events.js';
+import { registryPrefix, registryStream } from '../../../domain/registry/events.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../../domain/shared/ids.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';

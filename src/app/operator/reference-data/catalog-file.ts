@@ -1,4 +1,5 @@
-import type { ImportedLines, OperatorLine } from '../../../domain/catalog/catalog.js';
+import type { ImportedLines } from '../../../domain/catalog/catalog.js';
+import type { OperatorLine } from '../../../domain/catalog/events.js';
 import { unmetDemandOf } from '../../../domain/company/service-rules.js';
 
 const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as const;

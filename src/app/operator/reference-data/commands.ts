@@ -1,11 +1,9 @@
-import { catalogFold, catalogStream, type ImportedLines, replaceLines } from '../../../domain/catalog/catalog.js';
-import {
-  type MunicipalityDemands,
-  municipalityFold,
-  municipalityStream,
-  setDemands,
-} from '../../../domain/municipality/demands.js';
-import { type LocalEntry, putEntry, registryFold, registryStream } from '../../../domain/registry/entry.js';
+import { catalogFold, type ImportedLines, replaceLines } from '../../../domain/catalog/catalog.js';
+import { catalogStream } from '../../../domain/catalog/events.js';
+import { municipalityFold, setDemands } from '../../../domain/municipality/demands.js';
+import { type MunicipalityDemands, municipalityStream } from '../../../domain/municipality/events.js';
+import { putEntry, registryFold } from '../../../domain/registry/entry.js';
+import { type LocalEntry, registryStream } from '../../../domain/registry/events.js';
 import { systemApiStream } from '../../../domain/shared/ids.js';
 import { type ApiSwitch, apiSwitchFold, switchApi } from '../../../domain/system/api-switch.js';
 import { inGroups } from '../../../lib/in-groups.js';

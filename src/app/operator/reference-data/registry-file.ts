@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { LocalEntry } from '../../../domain/registry/entry.js';
+import type { LocalEntry } from '../../../domain/registry/events.js';
 import { fileText } from '../file-text.js';
 
 const shaped = (pattern: RegExp, message: string) => v.pipe(v.string('must be a text'), v.regex(pattern, message));

@@ -5,10 +5,10 @@ import type { DomainEvent } from '../../../../src/app/event-store/event-types.js
 import { readDocument } from '../../../../src/app/operator/privacy/document.js';
 import { type PrivacyDeps, type PrivacyReport, reportOn } from '../../../../src/app/operator/privacy/report.js';
 import { keyGoneAt } from '../../../../src/app/retention/test-retention.js';
+import { revealsStream } from '../../../../src/domain/audit/events.js';
 import type { CompanyState } from '../../../../src/domain/company/company.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
-import { revealsStream } from '../../../../src/domain/log/audit-events.js';
-import { registryStream } from '../../../../src/domain/registry/entry.js';
+import { registryStream } from '../../../../src/domain/registry/events.js';
 import { invoiceStream, type Mode, publicInvoiceId } from '../../../../src/domain/shared/ids.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { accepted, at, attempted, limits, T0 } from '../../../support/fixture/invoice.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCatalogFile, renderCatalogFile } from '../../../../src/app/operator/reference-data/catalog-file.js';
 import { parseRegistryFile } from '../../../../src/app/operator/reference-data/registry-file.js';
-import type { OperatorLine } from '../../../../src/domain/catalog/catalog.js';
+import type { OperatorLine } from '../../../../src/domain/catalog/events.js';
 
 const isServiceCode = (code: string): boolean => code.startsWith('01');
 const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default';

@@ -9,7 +9,7 @@ import {
   type SearchDeps,
   searchInvoices,
 } from '../../../../src/app/operator/support/search.js';
-import type { DpsNumberEvent } from '../../../../src/domain/dps-number/dps-number.js';
+import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
 import { evolve } from '../../../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../../src/domain/invoice/state.js';

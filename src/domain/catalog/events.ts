@@ -1,0 +1,32 @@
+import type { StreamName } from '../shared/ids.js';
+import type { Instant } from '../shared/time.js';
+
+/** One row of the activity catalogue: it leads from a CNAE to a national service code. */
+export type CatalogueLine = {
+  cnae: string;
+  serviceCode: string;
+  nbs?: string;
+  description: string;
+  isDefault: boolean;
+  isBlocked: boolean;
+  municipalCode?: string;
+};
+
+/** A line as an operator entered it. `incidence` is the operator's note on where the tax is due; it decides nothing here. */
+export type OperatorLine = CatalogueLine & { incidence?: string };
+
+/** All lines of one CNAE, in the order of the operator's file. Storage format, with the promise of the invoice's events. */
+export type CatalogEvent = {
+  type: 'CatalogLinesReplaced';
+  data: { cnae: string; lines: readonly OperatorLine[]; at: Instant };
+};
+
+export const catalogPersonalFields = {
+  CatalogLinesReplaced: [],
+} as const satisfies Record<CatalogEvent['type'], readonly string[]>;
+
+export const catalogEventTypes = Object.keys(catalogPersonalFields) as CatalogEvent['type'][];
+
+export const catalogPrefix = 'catalog-';
+
+export const catalogStream = (cnae: string): StreamName => `${catalogPrefix}${cnae}`;

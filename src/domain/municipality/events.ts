@@ -1,0 +1,21 @@
+import type { StreamName } from '../shared/ids.js';
+import type { Instant } from '../shared/time.js';
+
+/** What an operator entered about a municipality (7-digit IBGE code). An absent field was never entered and demands nothing. */
+export type MunicipalityDemands = { requiresCustomer?: boolean; requiresRegistration?: boolean };
+
+/** Each event holds everything entered so far, so the last one holds the state. Storage format, with the promise of the invoice's events. */
+export type MunicipalityEvent = {
+  type: 'MunicipalityDemandsSet';
+  data: { ibge: string; at: Instant } & MunicipalityDemands;
+};
+
+export const municipalityPersonalFields = {
+  MunicipalityDemandsSet: [],
+} as const satisfies Record<MunicipalityEvent['type'], readonly string[]>;
+
+export const municipalityEventTypes = Object.keys(municipalityPersonalFields) as MunicipalityEvent['type'][];
+
+export const municipalityPrefix = 'municipality-';
+
+export const municipalityStream = (ibge: string): StreamName => `${municipalityPrefix}${ibge}`;
