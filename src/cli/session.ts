@@ -106,7 +106,7 @@ export type BackupOutcome =
   | { done: { folder: string; tables: number; rows: number; events?: number; masterKey: 'included' | 'absent' } }
   | { refused: string };
 
-export type Check = { name: string; ok: boolean; detail: string; cure?: string };
+export type Check = { name: string; ok: boolean; detail: string; cure?: string | undefined };
 
 type MasterKeyOperations = {
   /** Newest first. */

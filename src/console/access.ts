@@ -1,5 +1,6 @@
-import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { addSeconds, epochMs, type Instant, instant } from '../domain/shared/time.js';
+import { sameSecret } from '../lib/same-secret.js';
 import type { Clock } from '../ports/clock.js';
 import type { AccessRules } from './deps.js';
 
@@ -15,12 +16,6 @@ const OPERATOR = /^[\p{L}\p{N}][\p{L}\p{N} .:_@-]{0,59}$/u;
 export const readOperator = (text: string): string | undefined => {
   const name = text.trim();
   return OPERATOR.test(name) ? name : undefined;
-};
-
-/** Compares in a time that does not depend on where the texts differ. */
-export const sameSecret = (one: string, other: string): boolean => {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
-  return timingSafeEqual(a, b);
 };
 
 /** Includes the operator token, so that a new token ends every session. */

@@ -3,7 +3,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
 import { addSeconds, type Instant } from '../domain/shared/time.js';
-import { COOKIE, isOurHost, isOurOrigin, readOperator, readSession, sameSecret } from './access.js';
+import { sameSecret } from '../lib/same-secret.js';
+import { COOKIE, isOurHost, isOurOrigin, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
 import { messagePage, type PageContext, ROOT, signInPage } from './pages/layout.js';
 

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual, verify, X509Certificate } from 'node:crypto';
+import { createHash, verify, X509Certificate } from 'node:crypto';
 import type { XmlElement } from 'libxml2-wasm';
 import {
   type Canonicalization,
@@ -76,10 +76,10 @@ const readSigned = (parent: XmlElement, signedElementName: string): Signed | Sig
 };
 
 const digestFits = ({ signed, parts, algorithm }: Signed, form: Canonicalization): boolean =>
-  sameBytes(
-    createHash(algorithm.hash).update(signed.canonicalizeToString(form)).digest(),
-    Buffer.from(parts.digestValue, 'base64'),
-  );
+  createHash(algorithm.hash)
+    .update(signed.canonicalizeToString(form))
+    .digest()
+    .equals(Buffer.from(parts.digestValue, 'base64'));
 
 const fault = (reason: SignatureFault): Verification => ({ ok: false, reason });
 
@@ -129,8 +129,6 @@ const contentCanonicalization = (transforms: readonly string[]): Canonicalizatio
   const [enveloped, canonicalization = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315', ...others] = transforms;
   return enveloped === ENVELOPED && others.length === 0 ? canonicalizations[canonicalization] : undefined;
 };
-
-const sameBytes = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 const readCertificate = (base64: string): X509Certificate | undefined => {
   try {

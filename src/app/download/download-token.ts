@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { InvoiceAddress, Mode } from '../../domain/shared/ids.js';
 import { addSeconds, epochMs, type Instant, instant } from '../../domain/shared/time.js';
+import { sameSecret } from '../../lib/same-secret.js';
 
 /** Makes and checks the temporary `t` of a download link (docs/contract.md LINK-pdf, LINK-xml). The secrets never leave this object. */
 export type DownloadTokens = {
@@ -39,11 +40,7 @@ export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: num
       // An expiry that is later than any issued one would choose the secret of another day.
       if (leftMs <= 0 || leftMs > ttlSeconds * 1000 + CLOCK_SKEW_MS) return undefined;
       // The texts are compared, not their bytes: the same bytes have several spellings in base64url, and a token must have only one.
-      const sent = Buffer.from(sentMac);
-      const isGood = secrets(expiresMs).some((secret) => {
-        const expected = Buffer.from(mac(secret, claims, invoiceId));
-        return sent.length === expected.length && timingSafeEqual(sent, expected);
-      });
+      const isGood = secrets(expiresMs).some((secret) => sameSecret(sentMac, mac(secret, claims, invoiceId)));
       if (!isGood) return undefined;
       const mode: Mode = modeLetter === 'l' ? 'live' : 'test';
       return { mode, companyId, invoiceId };

@@ -82,12 +82,10 @@ const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<
     const isThere = await vault.holds(cnpj, certificateId);
     const warning = expiryWarning(notAfter, now);
     const ok = isThere && warning === undefined;
-    checks.push({
-      name,
-      ok,
-      detail: isThere ? validityText(notAfter, now) : 'not in the database any more: its invoices cannot be issued',
-      ...(ok ? {} : { cure }),
-    });
+    const detail = isThere
+      ? validityText(notAfter, now)
+      : 'not in the database any more: its invoices cannot be issued';
+    checks.push({ name, ok, detail, cure: ok ? undefined : cure });
   }
   return checks;
 };
@@ -105,7 +103,6 @@ const logRecoveryChecks = (result: LogRecovery): readonly Check[] => {
   if (result.kind === 'not_paused')
     return [{ name: 'reconcile', ok: true, detail: 'issuing is not paused: there is nothing to compare' }];
   const { series, skipped, unknown, unproven, resumed } = result;
-  const accounted = resumed;
   return [
     ...series.map(comparedCheck),
     ...skipped.map(({ companyId, mode, why }) => ({
@@ -114,12 +111,12 @@ const logRecoveryChecks = (result: LogRecovery): readonly Check[] => {
       detail: `not compared: ${why}`,
     })),
     ...unproven.map(unprovenCheck),
-    ...unknown.map((note) => unknownCheck(note, accounted)),
+    ...unknown.map((note) => unknownCheck(note, resumed)),
     {
       name: 'reconcile',
       ok: resumed,
       detail: resumed ? 'compared with the authorizer: issuing resumes within seconds' : 'issuing stays paused',
-      ...(resumed ? {} : { cure: 'fix the problems above, then nfse doctor --reconcile again' }),
+      cure: resumed ? undefined : 'fix the problems above, then nfse doctor --reconcile again',
     },
   ];
 };
@@ -151,10 +148,9 @@ const unknownCheck = (note: UnknownNote, accounted: boolean): Check => {
     name: `note without invoice ${companyId} ${mode}`,
     ok,
     detail: `series ${series} number ${number}, access key ${accessKey}, of ${authorizedAt}, amount ${amount}${once === undefined ? '' : `, was ${once}`}`,
-    ...(ok
-      ? {}
-      : {
-          cure: 'take it over with the reference that the client gave it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown',
-        }),
+    cure: ok ? undefined : TAKE_OVER,
   };
 };
+
+const TAKE_OVER =
+  'take it over with the reference that the client gave it (nfse invoice import FILE.ndjson), or, when no client will repeat it, nfse doctor --reconcile --accept-unknown';

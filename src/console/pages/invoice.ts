@@ -5,18 +5,8 @@ import type { Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
 import { publicInvoiceId } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
-import {
-  ageText,
-  facts,
-  type Html,
-  html,
-  none,
-  reais,
-  secondsBetween,
-  statusBadge,
-  table,
-  timeOf,
-} from './elements.js';
+import { ageText } from '../../lib/age-text.js';
+import { facts, type Html, html, none, reais, secondsBetween, statusBadge, table, timeOf } from './elements.js';
 import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
 
 type InvoicePage = {

@@ -2,15 +2,8 @@ import type { Hono } from 'hono';
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { appendConsoleAccess } from '../../app/audit/audit-trail.js';
 import type { EndedSessions } from '../../app/audit/console-sessions.js';
-import {
-  COOKIE,
-  createAttempts,
-  newSessionId,
-  readOperator,
-  SESSION_SECONDS,
-  sameSecret,
-  sessionCookie,
-} from '../access.js';
+import { sameSecret } from '../../lib/same-secret.js';
+import { COOKIE, createAttempts, newSessionId, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
 import type { ConsoleDeps } from '../deps.js';
 import { type ConsoleEnv, NAME_NEEDED, peerOf } from '../guard.js';
 import { ROOT, signInPage } from '../pages/layout.js';

@@ -89,16 +89,13 @@ type Unprotected = { variable: string; tls: 'none' | 'unverified'; cure: string 
 
 /** Connections to engines on other machines on which a third party could read along or impersonate the engine. */
 export const unprotectedConnections = (addresses: EngineAddresses): readonly Unprotected[] => [
-  ...unprotected('DATABASE_URL', addresses.databaseUrl, databaseTransport, 'sslmode=verify-full and sslrootcert'),
-  ...unprotected(
-    'DATABASE_OWNER_URL',
-    addresses.databaseOwnerUrl,
-    databaseTransport,
-    'sslmode=verify-full and sslrootcert',
-  ),
+  ...unprotected('DATABASE_URL', addresses.databaseUrl, databaseTransport, VERIFIED_DATABASE),
+  ...unprotected('DATABASE_OWNER_URL', addresses.databaseOwnerUrl, databaseTransport, VERIFIED_DATABASE),
   ...unprotected('EVENTSTORE_URL', addresses.eventStoreUrl, eventStoreTransport, 'tls=true'),
   ...unprotected('NATS_URL', addresses.natsUrl, natsTransport, 'tls://'),
 ];
+
+const VERIFIED_DATABASE = 'sslmode=verify-full and sslrootcert';
 
 const unprotected = (
   variable: string,

@@ -2,73 +2,15 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
-import type { SessionLimits } from '../../adapters/sql/pool.js';
-import type { ReconciliationSettings } from '../../app/reconciliation/compare-invoice.js';
-import type { Limits } from '../../domain/invoice/limits.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import { combinationProblems, plaintextProblems, readToken } from './checks.js';
-import { environment, FROM_FILE, type LOG_LEVELS } from './environment.js';
+import { environment, FROM_FILE } from './environment.js';
 
 export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
 export type Role = (typeof roles)[number];
 
 /** Everything that environment variables configure, checked and typed. */
-export type Config = {
-  api: { host: string; port: number; baseUrl: string | undefined };
-  ops: { host: string; port: number };
-  /** Undefined: the console needs no token, which is only allowed when the operations port is on a loopback address. */
-  operatorToken: string | undefined;
-  /** Undefined: `/metrics` needs no token. */
-  metricsToken: string | undefined;
-  /** Host names in lower case under which operators reach the console, besides those of loopback. */
-  consoleHosts: readonly string[];
-  dataDir: string;
-  /** Undefined: the embedded PostgreSQL in `dataDir`. */
-  databaseUrl: string | undefined;
-  /** Address of the role that owns the schema of `databaseUrl` and makes its steps. Undefined: the user of `databaseUrl` makes them. */
-  databaseOwnerUrl: string | undefined;
-  /** Engines on other machines may be reached without TLS. */
-  allowsPlaintext: boolean;
-  /** `poolSize`: connections of the pool that all parts without a dedicated pool share. */
-  database: { poolSize: number; limits: Required<SessionLimits> };
-  /** Undefined: the log is a table of the database. Checked; may hold a password. */
-  eventStoreUrl: string | undefined;
-  /** Undefined: the in-process queue. Checked; may hold a password. */
-  natsUrl: string | undefined;
-  /** Undefined for a mode that the simulator serves. */
-  authorizer: Partial<Record<Mode, string>>;
-  /** Of the municipal parameters API; undefined for a mode whose address is derived from the authorizer's. */
-  parameters: Partial<Record<Mode, string>>;
-  authorizerCaFile: string | undefined;
-  authorizerConnectTimeoutMs: number;
-  taxRegistryUrl: string | undefined;
-  /** Folder for the daily anchors, which operators publish. Undefined: anchors are in the log only. */
-  anchorDir: string | undefined;
-  masterKeyFile: string;
-  masterKeyMayBeMade: boolean;
-  logLevel: (typeof LOG_LEVELS)[number];
-  /** Whether the public API serves its reference and its error pages. */
-  docs: boolean;
-  /** Concurrent clients of the public API. Undefined: as many as the process has descriptors for. */
-  maxConnections: number | undefined;
-  rates: { write: number; read: number };
-  limits: Limits;
-  idempotencySeconds: number;
-  duplicateSeconds: number;
-  downloadTokenSeconds: number;
-  sweepSeconds: number;
-  reconcile: ReconciliationSettings & { paceSeconds: number };
-  simulator: {
-    host: string;
-    port: number;
-    controlPort: number;
-    clientCaFile: string | undefined;
-    /** Certificates are requested by renegotiation (docs/national-system.md#renegotiation). */
-    renegotiate: boolean;
-    /** Modes whose configured authorizer is a simulator too: their documents say SIMULADO. */
-    elsewhere: readonly Mode[];
-  };
-};
+export type Config = ReturnType<typeof toConfig>;
 
 type ConfigResult = { config: Config } | { problems: readonly string[] };
 
@@ -123,19 +65,27 @@ const withFiles = (env: NodeJS.ProcessEnv): { values: Record<string, string>; pr
 
 const toConfig = (
   e: v.InferOutput<typeof environment>,
-  tokens: Pick<Config, 'operatorToken' | 'metricsToken'>,
-): Config => {
+  { operatorToken, metricsToken }: Record<'operatorToken' | 'metricsToken', string | undefined>,
+) => {
   const dataDir = resolve(e.DATA_DIR);
   return {
     api: { host: e.HOST, port: e.PORT, baseUrl: e.BASE_URL },
     ops: { host: e.OPS_HOST, port: e.OPS_PORT },
-    ...tokens,
+    /** Undefined: the console needs no token, which is only allowed when the operations port is on a loopback address. */
+    operatorToken,
+    /** Undefined: `/metrics` needs no token. */
+    metricsToken,
+    /** Host names in lower case under which operators reach the console, besides those of loopback. */
     consoleHosts: [...(ANY_ADDRESS.has(e.OPS_HOST) ? [] : [asInHostHeader(e.OPS_HOST)]), ...e.CONSOLE_HOSTS],
     dataDir,
+    /** Undefined: the embedded PostgreSQL in `dataDir`. */
     databaseUrl: e.DATABASE_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_URL),
+    /** Address of the role that owns the schema of `databaseUrl` and makes its steps. Undefined: the user of `databaseUrl` makes them. */
     databaseOwnerUrl: e.DATABASE_OWNER_URL === undefined ? undefined : readDatabaseUrl(e.DATABASE_OWNER_URL),
+    /** Engines on other machines may be reached without TLS. */
     allowsPlaintext: e.ALLOW_PLAINTEXT_ENGINES === '1',
     database: {
+      /** Connections of the pool that all parts without a dedicated pool share. */
       poolSize: e.DATABASE_POOL_SIZE,
       limits: {
         statementTimeoutMs: e.DATABASE_STATEMENT_TIMEOUT_S * 1000,
@@ -143,24 +93,25 @@ const toConfig = (
         connectTimeoutMs: e.DATABASE_CONNECT_TIMEOUT_S * 1000,
       },
     },
+    /** Undefined: the log is a table of the database. Checked; may hold a password. */
     eventStoreUrl: e.EVENTSTORE_URL,
+    /** Undefined: the in-process queue. Checked; may hold a password. */
     natsUrl: e.NATS_URL,
-    authorizer: {
-      ...(e.AUTHORIZER_TEST_URL === undefined ? {} : { test: e.AUTHORIZER_TEST_URL }),
-      ...(e.AUTHORIZER_LIVE_URL === undefined ? {} : { live: e.AUTHORIZER_LIVE_URL }),
-    },
-    parameters: {
-      ...(e.PARAMETERS_TEST_URL === undefined ? {} : { test: e.PARAMETERS_TEST_URL }),
-      ...(e.PARAMETERS_LIVE_URL === undefined ? {} : { live: e.PARAMETERS_LIVE_URL }),
-    },
+    /** Undefined for a mode that the simulator serves. */
+    authorizer: { live: e.AUTHORIZER_LIVE_URL, test: e.AUTHORIZER_TEST_URL },
+    /** Of the municipal parameters API; undefined for a mode whose address is derived from the authorizer's. */
+    parameters: { live: e.PARAMETERS_LIVE_URL, test: e.PARAMETERS_TEST_URL },
     authorizerCaFile: e.AUTHORIZER_CA_FILE,
     authorizerConnectTimeoutMs: e.AUTHORIZER_CONNECT_TIMEOUT_S * 1000,
     taxRegistryUrl: e.TAX_REGISTRY_URL,
+    /** Folder for the daily anchors, which operators publish. Undefined: anchors are in the log only. */
     anchorDir: e.ANCHOR_DIR === undefined ? undefined : resolve(e.ANCHOR_DIR),
     masterKeyFile: e.MASTER_KEY_FILE ?? resolve(dataDir, 'master.key'),
     masterKeyMayBeMade: e.MASTER_KEY_FILE === undefined,
     logLevel: e.LOG_LEVEL,
+    /** Whether the public API serves its reference and its error pages. */
     docs: e.DOCS === 'on',
+    /** Concurrent clients of the public API. Undefined: as many as the process has descriptors for. */
     maxConnections: e.MAX_CONNECTIONS,
     rates: { write: e.RATE_WRITE_PER_MINUTE, read: e.RATE_READ_PER_MINUTE },
     limits: {
@@ -187,7 +138,9 @@ const toConfig = (
       port: e.SIMULATOR_PORT,
       controlPort: e.SIMULATOR_CONTROL_PORT,
       clientCaFile: e.SIMULATOR_CA_FILE,
+      /** Certificates are requested by renegotiation (docs/national-system.md#renegotiation). */
       renegotiate: e.SIMULATOR_RENEGOTIATE === '1',
+      /** Modes whose configured authorizer is a simulator too: their documents say SIMULADO. */
       elsewhere: e.SIMULATED_MODES,
     },
   };

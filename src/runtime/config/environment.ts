@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Mode } from '../../domain/shared/ids.js';
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const whole = (min: number, max: number) =>
   v.pipe(
@@ -23,17 +23,13 @@ const address = (...protocols: string[]) =>
       (url) => URL.canParse(url) && protocols.includes(new URL(url).protocol),
       `must be a ${protocols.join(' or ')} address`,
     ),
+    v.transform((url) => url.replace(/\/+$/, '')),
   );
 
-const httpAddress = v.pipe(
-  address('http:', 'https:'),
-  v.transform((url) => url.replace(/\/+$/, '')),
-);
+const flag = v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0');
 
-const httpsAddress = v.pipe(
-  address('https:'),
-  v.transform((url) => url.replace(/\/+$/, '')),
-);
+const httpAddress = address('http:', 'https:');
+const httpsAddress = address('https:');
 
 const modeList = v.pipe(
   v.string(),
@@ -69,7 +65,7 @@ export const environment = v.object({
   DATA_DIR: v.optional(text, '.data'),
   DATABASE_URL: v.optional(text),
   DATABASE_OWNER_URL: v.optional(text),
-  ALLOW_PLAINTEXT_ENGINES: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
+  ALLOW_PLAINTEXT_ENGINES: flag,
   DATABASE_POOL_SIZE: v.optional(whole(10, 500), '20'),
   DATABASE_STATEMENT_TIMEOUT_S: v.optional(whole(2, 600), '15'),
   DATABASE_LOCK_TIMEOUT_S: v.optional(whole(1, 600), '10'),
@@ -96,7 +92,7 @@ export const environment = v.object({
   DUPLICATE_WINDOW_S: seconds(SPEC_WINDOWS.DUPLICATE_WINDOW_S),
   TEST_RETENTION_S: seconds(SPEC_WINDOWS.TEST_RETENTION_S),
   DOWNLOAD_TOKEN_TTL_S: seconds(SPEC_WINDOWS.DOWNLOAD_TOKEN_TTL_S),
-  ALLOW_SHORT_WINDOWS: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
+  ALLOW_SHORT_WINDOWS: flag,
   AUTHORIZER_CONNECT_TIMEOUT_S: v.optional(whole(1, 600), '10'),
   AUTHORIZER_TIMEOUT_S: v.optional(whole(1, 600), '30'),
   LOOKUP_INTERVALS_S: v.optional(
@@ -119,7 +115,7 @@ export const environment = v.object({
   SIMULATOR_PORT: port('0'),
   SIMULATOR_CONTROL_PORT: port('0'),
   SIMULATOR_CA_FILE: v.optional(text),
-  SIMULATOR_RENEGOTIATE: v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0'),
+  SIMULATOR_RENEGOTIATE: flag,
 });
 
 /** Variables whose value may come from a mounted file instead: `NAME_FILE`. */

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Gauge } from 'prom-client';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { ageSeconds } from '../../domain/municipality/parameters.js';
@@ -9,6 +9,7 @@ import type { ParametersCache } from '../../ports/municipal-parameters.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
 import type { WorkQueue } from '../../ports/work-queue.js';
 import { modes } from '../config/config.js';
+import type { Series } from './series.js';
 
 /** Sources that are asked at each scrape, because no event of this process reports their changes. */
 export type Watched = {
@@ -34,10 +35,9 @@ const READINESS_LIMIT_MS = 4_000;
 const MOST_CERTIFICATES = 1_000;
 
 /** Returns a function to call before each scrape. It never rejects and ends within the limit of its slowest source. */
-export const watchedGauges = (registry: Registry, watched: Watched): (() => Promise<void>) => {
-  const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
-    new Gauge<Label>({ name, help, labelNames, registers: [registry] });
-  const sources = scrapeSources(registry);
+export const watchedGauges = (series: Series, watched: Watched): (() => Promise<void>) => {
+  const { gauge } = series;
+  const sources = scrapeSources(series);
 
   const ready = gauge('nfse_ready', '1 while /health/ready answers 200.');
   const checkOk = gauge('nfse_check_ok', 'The checks of /health/ready, one by one.', ['check']);
@@ -83,16 +83,15 @@ export const watchedGauges = (registry: Registry, watched: Watched): (() => Prom
     },
   });
 
-  addOpenWork(sources, gauge, watched);
-  addCertificates(sources, gauge, watched);
-  addParameters(sources, gauge, watched);
+  addOpenWork(sources, series, watched);
+  addCertificates(sources, series, watched);
+  addParameters(sources, series, watched);
   return sources.refresh;
 };
 
 type Sources = ReturnType<typeof scrapeSources>;
-type MakeGauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => Gauge<Label>;
 
-const addOpenWork = (sources: Sources, gauge: MakeGauge, { watch, clock }: Watched): void => {
+const addOpenWork = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
   const invoices = gauge('nfse_invoices_waiting', 'Invoices accepted and without an outcome.', ['mode', 'state']);
   const cancellations = gauge('nfse_cancellations_waiting', 'Cancellations without an outcome.', ['mode']);
   const oldest = gauge(
@@ -123,11 +122,10 @@ const addOpenWork = (sources: Sources, gauge: MakeGauge, { watch, clock }: Watch
 };
 
 /** Counts and the nearest expiry without a company: a CNPJ may be a person's, and scrapes are stored elsewhere. */
-const addCertificates = (sources: Sources, gauge: MakeGauge, { watch, clock }: Watched): void => {
+const addCertificates = (sources: Sources, { gauge }: Series, { watch, clock }: Watched): void => {
   const remaining = gauge(
     'nfse_certificate_remaining_seconds',
     'Time left of the certificate that ends first, negative once expired; of enabled companies. `nfse doctor` names them.',
-    [],
   );
   const ending = gauge(
     'nfse_certificates_ending',
@@ -153,7 +151,7 @@ const addCertificates = (sources: Sources, gauge: MakeGauge, { watch, clock }: W
   });
 };
 
-const addParameters = (sources: Sources, gauge: MakeGauge, { parameters, clock }: Watched): void => {
+const addParameters = (sources: Sources, { gauge }: Series, { parameters, clock }: Watched): void => {
   const age = gauge(
     'nfse_municipal_parameters_age_seconds',
     'Age of the oldest stored convênio of a municipality with companies; 0 without one.',
@@ -193,13 +191,10 @@ const KEPT_MS = 5_000;
  * Asks all sources at once, each within its limit and no more often than its answer is reused. A source that fails shows no series instead of old
  * ones, and `nfse_source_ok` is 0.
  */
-const scrapeSources = (registry: Registry) => {
-  const ok = new Gauge({
-    name: 'nfse_source_ok',
-    help: '1 when what the gauges of this source show could be asked for this scrape.',
-    labelNames: ['source'],
-    registers: [registry],
-  });
+const scrapeSources = ({ gauge }: Series) => {
+  const ok = gauge('nfse_source_ok', '1 when what the gauges of this source show could be asked for this scrape.', [
+    'source',
+  ]);
   const refreshes: (() => Promise<void>)[] = [];
   return {
     add: <T>({ name, gauges, ask, show, reuseMs = KEPT_MS, limitMs = LIMIT_MS }: ScrapeSource<T>): void => {
@@ -209,7 +204,7 @@ const scrapeSources = (registry: Registry) => {
           (value) => ({ value }),
           () => undefined,
         );
-        for (const gauge of gauges) clear(gauge);
+        for (const shown of gauges) clear(shown);
         if (seen !== undefined) show(seen.value);
         ok.set({ source: name }, seen === undefined ? 0 : 1);
       });

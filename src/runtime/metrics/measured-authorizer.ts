@@ -1,48 +1,42 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Mode } from '../../domain/shared/ids.js';
-import type { Authorizer, Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
+import type { Authorizer, Caller } from '../../ports/authorizer.js';
 import { modes } from '../config/config.js';
+import type { Series } from './series.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
-type Operation = 'send_dps' | 'send_cancellation' | 'find_by_dps' | 'find_by_access_key' | 'find_cancellation';
-
-const LOOKUPS: readonly Operation[] = ['find_by_dps', 'find_by_access_key', 'find_cancellation'];
+const LOOKUPS = ['find_by_dps', 'find_by_access_key', 'find_cancellation'] as const;
 const LOOKUP_RESULTS = ['found', 'absent', 'inconclusive'] as const;
 
 /** Measures every call to the authorizer and returns its results unchanged. */
-export const measuredAuthorizer = (registry: Registry): ((authorizer: Authorizer) => Authorizer) => {
-  const duration = new Histogram({
-    name: 'nfse_authorizer_call_duration_seconds',
-    help: 'Calls to the authorizer, by outcome (sends: done, rejected, not_sent, unknown; look-ups: found, absent, inconclusive).',
-    labelNames: ['mode', 'operation', 'outcome'],
-    buckets: SECONDS,
-    registers: [registry],
-  });
-  const lookups = new Counter({
-    name: 'nfse_lookups_total',
-    help: 'Look-ups at the authorizer, by result.',
-    labelNames: ['mode', 'operation', 'result'],
-    registers: [registry],
-  });
+export const measuredAuthorizer = ({ counter, durations }: Series): ((authorizer: Authorizer) => Authorizer) => {
+  const duration = durations(
+    'nfse_authorizer_call_duration_seconds',
+    'Calls to the authorizer, by outcome (sends: done, rejected, not_sent, unknown; look-ups: found, absent, inconclusive).',
+    SECONDS,
+    ['mode', 'operation', 'outcome'],
+  );
+  const lookups = counter('nfse_lookups_total', 'Look-ups at the authorizer, by result.', [
+    'mode',
+    'operation',
+    'result',
+  ]);
   for (const mode of modes) {
     for (const operation of LOOKUPS) for (const result of LOOKUP_RESULTS) lookups.inc({ mode, operation, result }, 0);
   }
-  const timed = async <R extends { kind: string }>(operation: Operation, mode: Mode, call: Promise<R>): Promise<R> => {
+  type Result = { kind: string };
+  const send = async <R extends Result>(operation: string, { mode }: Caller, call: Promise<R>): Promise<R> => {
     const startedAt = performance.now();
     const result = await call;
     duration.observe({ mode, operation, outcome: result.kind }, (performance.now() - startedAt) / 1000);
     return result;
   };
-  const send = <S>(operation: Operation, { mode }: Caller, call: Promise<SendResult<S>>): Promise<SendResult<S>> =>
-    timed(operation, mode, call);
-  const find = async <F>(
-    operation: Operation,
-    { mode }: Caller,
-    call: Promise<LookupResult<F>>,
-  ): Promise<LookupResult<F>> => {
-    const result = await timed(operation, mode, call);
-    lookups.inc({ mode, operation, result: result.kind });
+  const find = async <R extends Result>(
+    operation: (typeof LOOKUPS)[number],
+    caller: Caller,
+    call: Promise<R>,
+  ): Promise<R> => {
+    const result = await send(operation, caller, call);
+    lookups.inc({ mode: caller.mode, operation, result: result.kind });
     return result;
   };
   return (authorizer) => ({

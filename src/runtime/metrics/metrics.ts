@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { EventStore } from '../../app/event-store/event-store.js';
 import type { BreakerChange } from '../../app/issuing/breaker.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
@@ -9,8 +9,9 @@ import { modes } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { type Watched, watchedGauges } from './gauges.js';
 import { measuredAuthorizer } from './measured-authorizer.js';
-import { measuredStore, recordedEvents } from './recorded-events.js';
+import { measuredStore } from './recorded-events.js';
 import { type NationalRegisterMetrics, nationalRegisterMetrics, requestMetrics } from './requests.js';
+import { type Series, seriesIn } from './series.js';
 
 export type Scrape = { contentType: string; text: string };
 
@@ -46,33 +47,30 @@ const NOTICES: Record<IssuerNotice['notice'], true> = {
 /** `simulated`: the modes that the simulator serves, whose notes are no fiscal documents. */
 export const createMetrics = (simulated: readonly Mode[]): Metrics => {
   const registry = new Registry();
-  const registers = [registry];
+  const series = seriesIn(registry);
   const process = processMetrics();
-  const requests = requestMetrics(registry);
-  const notices = new Counter({
-    name: 'nfse_issuer_notices_total',
-    help: 'Notices of the issuing protocol, by kind; the log lines name the stream.',
-    labelNames: ['notice'],
-    registers,
-  });
+  const notices = series.counter(
+    'nfse_issuer_notices_total',
+    'Notices of the issuing protocol, by kind; the log lines name the stream.',
+    ['notice'],
+  );
   for (const notice of Object.keys(NOTICES)) notices.inc({ notice }, 0);
-  const simulatedMode = new Gauge({
-    name: 'nfse_mode_simulated',
-    help: '1 when the simulator answers for the mode: its notes are no fiscal documents.',
-    labelNames: ['mode'],
-    registers,
-  });
+  const simulatedMode = series.gauge(
+    'nfse_mode_simulated',
+    '1 when the simulator answers for the mode: its notes are no fiscal documents.',
+    ['mode'],
+  );
   for (const mode of modes) simulatedMode.set({ mode }, simulated.includes(mode) ? 1 : 0);
   let refresh = async (): Promise<void> => undefined;
   return {
-    ...nationalRegisterMetrics(registry),
-    request: requests.observe,
+    ...nationalRegisterMetrics(series),
+    request: requestMetrics(series),
     notice: (notice) => notices.inc({ notice }),
-    circuit: circuitGauge(registry),
-    measureStore: measuredStore(registry, recordedEvents(registry)),
-    measureAuthorizer: measuredAuthorizer(registry),
+    circuit: circuitGauge(series),
+    measureStore: measuredStore(series),
+    measureAuthorizer: measuredAuthorizer(series),
     watch: (watched) => {
-      refresh = watchedGauges(registry, watched);
+      refresh = watchedGauges(series, watched);
     },
     scrape: async () => {
       await refresh();
@@ -85,15 +83,14 @@ export const createMetrics = (simulated: readonly Mode[]): Metrics => {
 const STATES: Record<BreakerChange['to'], true> = { closed: true, open: true, half_open: true };
 
 /** Shows the state of each environment's breaker in this process: the series of the current state is 1, the others are 0. */
-const circuitGauge = (registry: Registry): ((change: Pick<BreakerChange, 'mode' | 'to'>) => void) => {
-  const gauge = new Gauge({
-    name: 'nfse_authorizer_circuit',
-    help: 'Whether this process sends to the authorizer (closed), pauses (open) or tries one send (half_open): 1 for the state it is in.',
-    labelNames: ['mode', 'state'],
-    registers: [registry],
-  });
+const circuitGauge = ({ gauge }: Series): ((change: Pick<BreakerChange, 'mode' | 'to'>) => void) => {
+  const circuit = gauge(
+    'nfse_authorizer_circuit',
+    'Whether this process sends to the authorizer (closed), pauses (open) or tries one send (half_open): 1 for the state it is in.',
+    ['mode', 'state'],
+  );
   const show = ({ mode, to }: Pick<BreakerChange, 'mode' | 'to'>): void => {
-    for (const state of Object.keys(STATES)) gauge.set({ mode, state }, state === to ? 1 : 0);
+    for (const state of Object.keys(STATES)) circuit.set({ mode, state }, state === to ? 1 : 0);
   };
   for (const mode of modes) show({ mode, to: 'closed' });
   return show;
@@ -109,12 +106,9 @@ const processMetrics = (): Registry => {
   if (collected === undefined) {
     collected = new Registry();
     collectDefaultMetrics({ register: collected });
-    new Gauge({
-      name: 'nfse_build_info',
-      help: 'Always 1; what runs is in the labels.',
-      labelNames: ['version', 'node'],
-      registers: [collected],
-    }).set({ version: programVersion(), node: process.version }, 1);
+    seriesIn(collected)
+      .gauge('nfse_build_info', 'Always 1; what runs is in the labels.', ['version', 'node'])
+      .set({ version: programVersion(), node: process.version }, 1);
   }
   return collected;
 };

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { Counter, Histogram, type Registry } from 'prom-client';
 import type { EventStore } from '../../app/event-store/event-store.js';
 import type { DomainEvent } from '../../app/event-store/event-types.js';
 import { differenceKinds } from '../../domain/invoice/reconciliation.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import { epochMs, type Instant } from '../../domain/shared/time.js';
 import { modes } from '../config/config.js';
+import type { Series } from './series.js';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200];
 
@@ -22,28 +22,23 @@ const outcomes = {
 
 const isOutcome = (type: string): type is keyof typeof outcomes => Object.hasOwn(outcomes, type);
 
-type RecordedEvents = {
-  /** Counts one event that this process appended. `acceptedAt` is the acceptance of its invoice, if known. */
-  count(event: DomainEvent, mode: Mode, acceptedAt: Instant | undefined): void;
-};
+/** Counts one event that this process appended. `acceptedAt` is the acceptance of its invoice, if known. */
+type CountEvent = (event: DomainEvent, mode: Mode, acceptedAt: Instant | undefined) => void;
 
 /** Counts events where they are appended, so that each is counted once, by the process that appended it. Every series starts at 0. */
-export const recordedEvents = (registry: Registry): RecordedEvents => {
-  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    new Counter({ name, help, labelNames, registers: [registry] });
+const recordedEvents = ({ counter, durations }: Series): CountEvent => {
   const accepted = counter('nfse_invoices_accepted_total', 'Invoices accepted.', ['mode']);
   const ended = counter('nfse_invoice_outcomes_total', 'Invoices that got an outcome, and the event that gave it.', [
     'mode',
     'outcome',
     'event',
   ]);
-  const issue = new Histogram({
-    name: 'nfse_issue_duration_seconds',
-    help: 'From acceptance to outcome, by the times of the events.',
-    labelNames: ['mode', 'outcome'],
-    buckets: SECONDS,
-    registers: [registry],
-  });
+  const issue = durations(
+    'nfse_issue_duration_seconds',
+    'From acceptance to outcome, by the times of the events.',
+    SECONDS,
+    ['mode', 'outcome'],
+  );
   const cancellations = counter('nfse_cancellations_requested_total', 'Cancellations accepted.', ['mode']);
   const cancelEnded = counter('nfse_cancellation_outcomes_total', 'Cancellations that got an outcome.', [
     'mode',
@@ -87,7 +82,7 @@ export const recordedEvents = (registry: Registry): RecordedEvents => {
       CancellationOutcomeUnknown: { of: unknown, work: 'cancel' },
       CancellationProvenAbsent: { of: absent, work: 'cancel' },
     };
-  const count = (event: DomainEvent, mode: Mode): void => {
+  return (event, mode, acceptedAt) => {
     const sent = ofWork[event.type];
     if (sent !== undefined) sent.of.inc({ mode, work: sent.work });
     if (event.type === 'InvoiceAccepted') accepted.inc({ mode });
@@ -98,16 +93,11 @@ export const recordedEvents = (registry: Registry): RecordedEvents => {
     if (event.type === 'CancellationRequested') cancellations.inc({ mode });
     if (event.type === 'CancellationConfirmed') cancelEnded.inc({ mode, outcome: 'succeeded' });
     if (event.type === 'CancellationNotConfirmed') cancelEnded.inc({ mode, outcome: event.data.reason });
-  };
-  return {
-    count: (event, mode, acceptedAt) => {
-      count(event, mode);
-      if (!isOutcome(event.type) || !('at' in event.data)) return;
-      const outcome = outcomes[event.type];
-      ended.inc({ mode, outcome, event: event.type });
-      if (acceptedAt === undefined) return;
-      issue.observe({ mode, outcome }, Math.max(0, epochMs(event.data.at) - epochMs(acceptedAt)) / 1000);
-    },
+    if (!isOutcome(event.type) || !('at' in event.data)) return;
+    const outcome = outcomes[event.type];
+    ended.inc({ mode, outcome, event: event.type });
+    if (acceptedAt === undefined) return;
+    issue.observe({ mode, outcome }, Math.max(0, epochMs(event.data.at) - epochMs(acceptedAt)) / 1000);
   };
 };
 
@@ -117,14 +107,14 @@ const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const ACCEPTANCES_KEPT = 10_000;
 
 /** Measures appends and counts the appended events; results stay unchanged. */
-export const measuredStore = (registry: Registry, recorded: RecordedEvents): ((store: EventStore) => EventStore) => {
-  const duration = new Histogram({
-    name: 'nfse_event_log_append_duration_seconds',
-    help: 'An append as its caller waits for it: sealing, the log, and a look at what was stored when that was not said.',
-    labelNames: ['result'],
-    buckets: APPEND_SECONDS,
-    registers: [registry],
-  });
+export const measuredStore = (series: Series): ((store: EventStore) => EventStore) => {
+  const count = recordedEvents(series);
+  const duration = series.durations(
+    'nfse_event_log_append_duration_seconds',
+    'An append as its caller waits for it: sealing, the log, and a look at what was stored when that was not said.',
+    APPEND_SECONDS,
+    ['result'],
+  );
   for (const result of ['ok', 'conflict', 'error']) duration.zero({ result });
   return (store) => {
     const acceptances = new LRUCache<StreamName, Instant>({ max: ACCEPTANCES_KEPT });
@@ -135,7 +125,7 @@ export const measuredStore = (registry: Registry, recorded: RecordedEvents): ((s
       const address = parseInvoiceStream(stream);
       if (address === undefined) return;
       remember(stream, events[0]);
-      for (const event of events) recorded.count(event, address.mode, acceptances.get(stream));
+      for (const event of events) count(event, address.mode, acceptances.get(stream));
     };
     return {
       load: async (stream, options) => {

@@ -1,53 +1,44 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
 import type { ComparisonResult } from '../../app/reconciliation/compare-invoice.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
 import { modes } from '../config/config.js';
+import type { Series } from './series.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** A client can send any method; methods outside this list share one label. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
 
-type RequestMetrics = { observe(summary: RequestSummary): void };
-
-/** Every label comes from a closed list: route templates, methods, statuses, codes of the catalogue. Never a path. */
-export const requestMetrics = (registry: Registry): RequestMetrics => {
-  const registers = [registry];
-  const requests = new Counter({
-    name: 'nfse_http_requests_total',
-    help: 'Requests answered, by route template, method, status and error code (none: no error).',
-    labelNames: ['route', 'method', 'status', 'code'],
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'nfse_http_request_duration_seconds',
-    help: 'From the first look at a request to its answer.',
-    labelNames: ['route', 'method'],
-    buckets: SECONDS,
-    registers,
-  });
-  const accept = new Histogram({
-    name: 'nfse_accept_duration_seconds',
-    help: 'The same for POST /v1/nfse that was answered 202: the invoice is on disk.',
-    buckets: SECONDS,
-    registers,
-  });
-  const limited = new Counter({
-    name: 'nfse_rate_limited_requests_total',
-    help: 'Requests refused because their key had used up its quota.',
-    labelNames: ['route'],
-    registers,
-  });
-  return {
-    observe: ({ route, method: sent, status, code = 'none', durationMs }) => {
-      const method = METHODS.includes(sent) ? sent : 'other';
-      const seconds = durationMs / 1000;
-      requests.inc({ route, method, status, code });
-      duration.observe({ route, method }, seconds);
-      if (route === '/v1/nfse' && method === 'POST' && status === 202) accept.observe(seconds);
-      if (code === 'rate_limit_exceeded') limited.inc({ route });
-    },
+/** Returns a function that counts a request. Every label comes from a closed list: route templates, methods, statuses, codes of the catalogue. Never a path. */
+export const requestMetrics = ({ counter, durations }: Series): ((summary: RequestSummary) => void) => {
+  const requests = counter(
+    'nfse_http_requests_total',
+    'Requests answered, by route template, method, status and error code (none: no error).',
+    ['route', 'method', 'status', 'code'],
+  );
+  const duration = durations(
+    'nfse_http_request_duration_seconds',
+    'From the first look at a request to its answer.',
+    SECONDS,
+    ['route', 'method'],
+  );
+  const accept = durations(
+    'nfse_accept_duration_seconds',
+    'The same for POST /v1/nfse that was answered 202: the invoice is on disk.',
+    SECONDS,
+  );
+  const limited = counter(
+    'nfse_rate_limited_requests_total',
+    'Requests refused because their key had used up its quota.',
+    ['route'],
+  );
+  return ({ route, method: sent, status, code = 'none', durationMs }) => {
+    const method = METHODS.includes(sent) ? sent : 'other';
+    const seconds = durationMs / 1000;
+    requests.inc({ route, method, status, code });
+    duration.observe({ route, method }, seconds);
+    if (route === '/v1/nfse' && method === 'POST' && status === 202) accept.observe(seconds);
+    if (code === 'rate_limit_exceeded') limited.inc({ route });
   };
 };
 
@@ -67,20 +58,17 @@ export type NationalRegisterMetrics = {
 };
 
 /** Counters for calls to the national system besides issuing. Every series starts at 0. */
-export const nationalRegisterMetrics = (registry: Registry): NationalRegisterMetrics => {
-  const registers = [registry];
-  const asked = new Counter({
-    name: 'nfse_municipal_parameters_calls_total',
-    help: 'Questions to the municipal parameters API; no_proof: its answer said nothing, and what is kept stays.',
-    labelNames: ['mode', 'outcome'],
-    registers,
-  });
-  const looks = new Counter({
-    name: 'nfse_reconciliation_looks_total',
-    help: 'Invoices compared with what the authorizer holds, by result.',
-    labelNames: ['mode', 'result'],
-    registers,
-  });
+export const nationalRegisterMetrics = ({ counter }: Series): NationalRegisterMetrics => {
+  const asked = counter(
+    'nfse_municipal_parameters_calls_total',
+    'Questions to the municipal parameters API; no_proof: its answer said nothing, and what is kept stays.',
+    ['mode', 'outcome'],
+  );
+  const looks = counter(
+    'nfse_reconciliation_looks_total',
+    'Invoices compared with what the authorizer holds, by result.',
+    ['mode', 'result'],
+  );
   for (const mode of modes) {
     for (const outcome of ['told', 'no_proof']) asked.inc({ mode, outcome }, 0);
     for (const result of Object.keys(LOOK_RESULTS)) looks.inc({ mode, result }, 0);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isOurHost, sameSecret } from '../../console/access.js';
+import { isOurHost } from '../../console/access.js';
 import { hasSecondHost } from '../../http/raw-answer.js';
+import { sameSecret } from '../../lib/same-secret.js';
 import type { Scrape } from '../metrics/metrics.js';
 import type { Readiness } from './readiness.js';
 

@@ -37,7 +37,7 @@ export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Co
   const detail = ok
     ? `${look.guards === null ? 'not yet compared with the log' : `complete up to ${look.guards}`}; what is missing is rebuilt at the start`
     : `the log was found to end before ${look.furthest ?? 'what was seen'} (it ends at ${head ?? 'nothing'} now): issuing is paused`;
-  return [{ name: 'guards', ok, detail, ...(ok ? {} : { cure: RECONCILE }) }];
+  return [{ name: 'guards', ok, detail, cure: ok ? undefined : RECONCILE }];
 };
 
 const LAG_LIMIT_SECONDS = 30;
@@ -52,21 +52,16 @@ export const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clo
   const lagOf = createLag(log, clock);
   const head = await log.head();
   for (const projection of registry.projections) {
+    const name = `projection ${projection.name}`;
     const checkpoint = await readCheckpoint(pool, projection);
     if (isEarlier(head, checkpoint)) {
-      const detail = 'made from events that the log does not have';
-      checks.push({ name: `projection ${projection.name}`, ok: false, detail, cure: RECONCILE });
+      checks.push({ name, ok: false, detail: 'made from events that the log does not have', cure: RECONCILE });
       continue;
     }
     const lag = await lagOf(projection.prefixes, checkpoint);
     const ok = lag < LAG_LIMIT_SECONDS;
     const cure = 'start a process with the role projector (nfse serve) and read its log';
-    checks.push({
-      name: `projection ${projection.name}`,
-      ok,
-      detail: `${Math.round(lag)} s behind the log`,
-      ...(ok ? {} : { cure }),
-    });
+    checks.push({ name, ok, detail: `${Math.round(lag)} s behind the log`, cure: ok ? undefined : cure });
   }
   checks.push(await catalogueCheck(readModel));
   return checks;
@@ -87,7 +82,7 @@ const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> =
     .filter(({ serviceCode }) => serviceCode !== '');
   const detail = `${counted(unreviewed.length, 'shipped line')} of registered companies' activities not reviewed by an operator`;
   const cure = 'nfse catalog export > FILE.tsv, look at the lines, then nfse catalog import FILE.tsv';
-  return { name: 'catalogue', ok: true, detail, ...(unreviewed.length === 0 ? {} : { cure }) };
+  return { name: 'catalogue', ok: true, detail, cure: unreviewed.length === 0 ? undefined : cure };
 };
 
 /** Seconds for which doctor reports an alarm after its last occurrence; alarms need no manual reset. */
@@ -109,23 +104,14 @@ const textOf = ({ notice, detail, seen, lastAt, lastStream }: DocumentAlarm): st
   return `${notice} (${detail}) ${seen} times, last at ${lastAt} of ${where}`;
 };
 
-const CURE = 'give the service a separate role: nfse setup database (docs/operations/postgresql.md#roles)';
-
 /** Whether the service's database user lacks every right that the service never uses. */
 export const rightsCheck = async (pool: pg.Pool): Promise<Check> => {
+  const name = 'database rights';
   const excess = await excessRights(pool);
-  return excess.length === 0
-    ? {
-        name: 'database rights',
-        ok: true,
-        detail: 'the user may append to the log and neither change nor remove what is in it',
-      }
-    : {
-        name: 'database rights',
-        ok: false,
-        detail: `the user has more than it needs: ${excess.join('; ')}`,
-        cure: CURE,
-      };
+  if (excess.length === 0)
+    return { name, ok: true, detail: 'the user may append to the log and neither change nor remove what is in it' };
+  const cure = 'give the service a separate role: nfse setup database (docs/operations/postgresql.md#roles)';
+  return { name, ok: false, detail: `the user has more than it needs: ${excess.join('; ')}`, cure };
 };
 
 /**
@@ -146,7 +132,7 @@ export const parametersCheck = async (cache: Pick<ParametersCache, 'all'>, clock
     ...(without.length === 0 ? [] : [`no national emitter in ${without.join(', ')}: notes there are refused`]),
   ].join('; ');
   const cure = 'docs/operations/monitoring.md, NfseMunicipalParametersStale';
-  return { name: 'municipal parameters', ok, detail, ...(ok ? {} : { cure }) };
+  return { name: 'municipal parameters', ok, detail, cure: ok ? undefined : cure };
 };
 
 const isWithoutEmitter = ({ known }: ParametersEntry): boolean =>
@@ -165,32 +151,27 @@ export const exportKeyCheck = async (signer: ExportSigner): Promise<Check> => ({
 /** The generation that sealed an event is needed to open it, so a lost generation is a fault. An older generation is not. */
 export const masterKeyCheck = (generations: readonly GenerationStatus[]): Check => {
   const name = 'master key';
-  const named = (state: GenerationState) => generations.filter((one) => one.state === state);
-  const lost = named('lost').map(({ generation }) => generation);
+  const named = (state: GenerationState) =>
+    generations.filter((one) => one.state === state).map(({ generation }) => generation);
+  const lost = named('lost');
   if (lost.length > 0) {
     const detail = `generation ${lost.join(', ')} is not in the key file: what it sealed cannot be opened`;
-    return {
-      name,
-      ok: false,
-      detail,
-      cure: `restore its line from your copy of the key file (${adviceWithoutCopy(lost)})`,
-    };
+    const cure = `restore its line from your copy of the key file (${adviceWithoutCopy(lost)})`;
+    return { name, ok: false, detail, cure };
   }
-  const old = named('opening').reduce((sum, { certificates, dayKeys }) => sum + certificates + dayKeys, 0);
-  const sealing = named('sealing').map(({ generation }) => generation);
-  const waiting = named('waiting').map(({ generation }) => generation);
-  const givenUp = named('given_up').map(({ generation }) => generation);
+  const [waiting, givenUp] = [named('waiting'), named('given_up')];
+  const old = generations
+    .filter(({ state }) => state === 'opening')
+    .reduce((sum, { certificates, dayKeys }) => sum + certificates + dayKeys, 0);
+  const ofOld = counted(old, 'certificate or day key is', 'certificates and day keys are');
   const detail = [
-    `${sealing.join()} seals`,
+    `${named('sealing').join()} seals`,
     ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} waits in the key file`]),
     ...(givenUp.length === 0 ? [] : [`${givenUp.join(', ')} is given up`]),
-    ...(old === 0
-      ? []
-      : [
-          `${counted(old, 'certificate or day key is', 'certificates and day keys are')} still under an older generation`,
-        ]),
+    ...(old === 0 ? [] : [`${ofOld} still under an older generation`]),
   ].join(', ');
-  return { name, ok: old === 0, detail, ...(old + waiting.length === 0 ? {} : { cure: 'nfse master-key rotate' }) };
+  const cure = old + waiting.length === 0 ? undefined : 'nfse master-key rotate';
+  return { name, ok: old === 0, detail, cure };
 };
 
 /** Plain text that ALLOW_PLAINTEXT_ENGINES permits is reported and is no fault; TLS without verification is a fault. */

@@ -51,16 +51,8 @@ const clockCheck = async (
   const opener = createCertificateOpener({ vault, store, clock: parts.clock, company: async () => company, actor });
   const certificate = await opener({ mode, companyId: company.registration.cnpj });
   if (certificate === undefined) return { name, ok: true, detail: 'not asked: the certificate could not be opened' };
-  const now = () => parts.clock.now();
-  const asked = await probeClock(idToAsk(mode, company), {
-    address,
-    trustRootsPem,
-    certificate,
-    timeoutMs: ANSWER_MS,
-    now,
-  });
-  const isSimulated = parts.config.authorizer[mode] === undefined;
-  return verdict(name, asked, isSimulated);
+  const probe = { address, trustRootsPem, certificate, timeoutMs: ANSWER_MS, now: parts.clock.now };
+  return verdict(name, await probeClock(idToAsk(mode, company), probe), parts.config.authorizer[mode] === undefined);
 };
 
 const idToAsk = (mode: Mode, { registration: { cnpj, city, state, dps } }: Company): string => {
@@ -82,5 +74,5 @@ const verdict = (name: string, asked: ClockOffset, isSimulated: boolean): Check 
     asked.seconds === 0
       ? "the same as the authorizer's"
       : `the authorizer's is ${Math.abs(asked.seconds)} s ${asked.seconds > 0 ? 'ahead of' : 'behind'} ours`;
-  return { name, ok, detail, ...(ok ? {} : { cure: "set this machine's clock (NTP)" }) };
+  return { name, ok, detail, cure: ok ? undefined : "set this machine's clock (NTP)" };
 };

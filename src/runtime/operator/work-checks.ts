@@ -5,6 +5,7 @@ import type { Check, Session } from '../../cli/session.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { dpsStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import { type Config, modes } from '../config/config.js';
@@ -27,7 +28,7 @@ const queueCheck = async ({ queue }: Parts): Promise<Check> => {
     `${counted(parked.length, 'work item')} parked`,
   ].join(', ');
   const cure = 'nfse parked list, then nfse parked retry --all';
-  return { name: 'queue', ok: parked.length === 0, detail, ...(parked.length === 0 ? {} : { cure }) };
+  return { name: 'queue', ok: parked.length === 0, detail, cure: parked.length === 0 ? undefined : cure };
 };
 
 /** Seconds after its limit at which a verdict counts as overdue. Sweeps take seconds, so an overdue verdict shows that no sweeper runs. */
@@ -40,11 +41,10 @@ const openWorkCheck = async ({ engines, config, clock }: Parts): Promise<Check> 
   const texts = rows.map(
     (row) => `${row.count} ${stateOf(row)} in ${row.mode} mode (the oldest for ${ageText(ageOf(row))})`,
   );
-  const cure = 'start a process with the role sweeper and one with issuer (nfse serve), and read their logs';
   const detail = texts.length === 0 ? 'nothing is open' : texts.join(', ');
-  return stuck.length === 0
-    ? { name: 'open work', ok: true, detail }
-    : { name: 'open work', ok: false, detail: `stuck: ${detail}`, cure };
+  if (stuck.length === 0) return { name: 'open work', ok: true, detail };
+  const cure = 'start a process with the role sweeper and one with issuer (nfse serve), and read their logs';
+  return { name: 'open work', ok: false, detail: `stuck: ${detail}`, cure };
 };
 
 /** Age of the oldest work of the row, in whole seconds. */
@@ -63,8 +63,6 @@ const longest = ({ work, started }: OpenWork, limits: Limits): number => {
 
 export const stateOf = ({ work, started }: OpenWork): string =>
   work === 'cancel' ? 'to be canceled' : started ? 'processing' : 'queued';
-
-const ageText = (seconds: number): string => (seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`);
 
 const SHOWN = 3;
 

@@ -5,7 +5,8 @@ import { type EventStore, NO_STREAM } from '../../../src/app/event-store/event-s
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import { addSeconds } from '../../../src/domain/shared/time.js';
-import { measuredStore, recordedEvents } from '../../../src/runtime/metrics/recorded-events.js';
+import { measuredStore } from '../../../src/runtime/metrics/recorded-events.js';
+import { seriesIn } from '../../../src/runtime/metrics/series.js';
 import { readMetrics } from '../../support/metrics-text.js';
 
 const ACCEPTED_AT = '2026-11-21T12:00:00.000Z';
@@ -27,7 +28,7 @@ const measured = () => {
     load: async () => ({ events: world.stored as never, version: NO_STREAM }),
     append: () => world.answer(),
   };
-  const store = measuredStore(registry, recordedEvents(registry))(bare);
+  const store = measuredStore(seriesIn(registry))(bare);
   return {
     ...{ world, store },
     append: (...events: InvoiceEvent[]) => store.append(stream, NO_STREAM, events, context),
