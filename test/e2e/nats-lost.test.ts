@@ -26,7 +26,7 @@ describeWith('natsServer', 'a service that loses its queue', () => {
       nats = await startNats(options);
       await nats.start();
       const clock = { now: () => addSeconds(systemClock.now(), ahead) };
-      const quick = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
+      const quick = { AUTHORIZER_TIMEOUT_S: '30', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
       running = await startRunningService({ ...quick, NATS_URL: nats.url }, roles, clock);
     };
     afterEach(async () => {
@@ -67,8 +67,8 @@ describeWith('natsServer', 'a service that loses its queue', () => {
       expect(await running.control('GET', '/_control/ledger')).toHaveLength(ids.length);
     };
 
-    const beSlow = (times = INVOICES): Promise<unknown> =>
-      running.control('POST', '/_control/faults', { on: 'issue', kind: 'slow', times, delay_ms: 1_000 });
+    const beSlow = (times: number, delayMs: number): Promise<unknown> =>
+      running.control('POST', '/_control/faults', { on: 'issue', kind: 'slow', times, delay_ms: delayMs });
 
     const readiness = async (): Promise<{ ready: boolean; reasons: readonly string[] }> =>
       (await (await fetch(`${running.service.opsUrl}/health/ready`)).json()) as {
@@ -78,7 +78,7 @@ describeWith('natsServer', 'a service that loses its queue', () => {
 
     it('when the server is killed and comes back', async () => {
       await start();
-      await beSlow();
+      await beSlow(INVOICES, 1_000);
       const before = await accept(INVOICES / 2);
       await nats.kill();
       const during = await accept(INVOICES / 2);
@@ -90,9 +90,9 @@ describeWith('natsServer', 'a service that loses its queue', () => {
 
     it('when its storage is wiped, because the sweeper taps what went quiet', async () => {
       await start();
-      // Seconds of work are left when the first is done: most of it is still in the queue when that is wiped.
+      // Half a minute of work is left when the first is done: most of it is still in the queue when that is wiped.
       const many = 3 * INVOICES;
-      await beSlow(many);
+      await beSlow(many, 5_000);
       const ids = await accept(many);
       await eventually(
         () => statuses(ids),
@@ -103,6 +103,7 @@ describeWith('natsServer', 'a service that loses its queue', () => {
       await nats.start();
       await eventually(readiness, ({ ready }) => ready);
       expect(await statuses(ids)).toContain('queued');
+      await running.control('DELETE', '/_control/faults');
       ahead = QUIET_S;
       await expectEachIssuedOnce(ids);
     });

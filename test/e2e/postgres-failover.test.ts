@@ -45,11 +45,14 @@ describeWith('postgres15', 'a service whose primary is replaced, behind an addre
       // The address already leads to the new server, which does not know yet that it is the primary.
       line.switchTo(standby.url);
       await becomesNotReady(opsUrl, /^database: read-only$/);
+      await eventually(
+        async () => load.refusals().length,
+        (count) => count > 0,
+      );
       await standby.ask('select pg_promote()');
       await becomesReady(opsUrl);
       await load.goesOn();
       await load.stop();
-      expect(load.refusals().length).toBeGreaterThan(0);
       await load.expectNothingLost();
     },
     FAILOVER_MS,

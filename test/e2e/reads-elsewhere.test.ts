@@ -13,6 +13,7 @@ import { untilServed } from '../support/until-served.js';
 
 const POSTS = 50;
 const WATCHED = 5;
+const ROUNDS = 10;
 const SLOW_MS = 2_000;
 const WITHIN_MS = 60_000;
 
@@ -89,7 +90,9 @@ describe.each([
         expect(withoutLinks(atB)).toEqual(withoutLinks(atA));
         expect([atA, atB]).toMatchObject([{ links: {} }, { links: {} }]);
       };
-      await Promise.all(Array.from({ length: WATCHED }, watch));
+      // A busy machine may ask the second process only when the slow send is over, so the test watches further invoices.
+      for (let round = 0; round < ROUNDS && !seenByB.has('processing'); round += 1)
+        await Promise.all(Array.from({ length: WATCHED }, watch));
       expect(seenByB).toContain('processing');
     });
 

@@ -11,7 +11,8 @@ import { runLogger } from '../support/run-logs.js';
 
 type Body = Record<string, unknown> & { id: string; status: string };
 
-const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
+/** A look-up of a settlement is not repeated, so its time-out is long enough for a busy machine. */
+const QUICK = { AUTHORIZER_TIMEOUT_S: '30', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
 const HOUR = 3_600;
 const DAY = 86_400;
 

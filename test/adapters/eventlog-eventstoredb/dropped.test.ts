@@ -159,8 +159,8 @@ describe('what leaves the event log in EventStoreDB', () => {
   it.each(errors.map((error) => [error.code, error.details, error] as const))(
     'is an error of the port when the server answers %i %s',
     async (_code, _details, error) => {
+      await streamOf(stage.open(double.url), 2, 's-1');
       const log = stage.open(double.url, { appendDeadlineMs: 500, readTimeoutMs: 500, subscriptionCheckMs: 100 });
-      await streamOf(log, 2, 's-1');
       fillWith(double, 600);
       const fault = { kind: 'refuse', error } as const;
       const follow = async (): Promise<never> => {

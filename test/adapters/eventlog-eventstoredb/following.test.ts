@@ -41,11 +41,14 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('is left alone when there is nothing to bring', async () => {
-    const log = stage.open(double.url, { subscriptionCheckMs: 100 });
+    const log = stage.open(double.url, { subscriptionCheckMs: 500 });
     const quiet = stage.follow(log, 'quiet-');
     const busy = stage.follow(log, 's-');
     await streamOf(log, 40, 's-1');
     await expect.poll(busy.names).toHaveLength(40);
+    // Each check of a silent subscription reads the log.
+    double.faults.wholeLogReads = 0;
+    await expect.poll(() => double.faults.wholeLogReads).toBeGreaterThanOrEqual(4);
     expect([...quiet.errors, ...busy.errors, ...quiet.events]).toEqual([]);
   });
 

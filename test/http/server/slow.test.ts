@@ -104,7 +104,8 @@ describe('an idle connection that had its answer', () => {
 describe('the limits by default', () => {
   it('let 1,000 idle connections be, beside which requests are answered', async () => {
     const harness = createHarness({ rateLimits: { write: 1_000, read: 1_000 } });
-    const server = await start(harness);
+    // The limits of time would end the idle connections while a busy machine still asks beside them.
+    const server = await start(harness, { headersTimeout: 600_000, requestTimeout: 600_000 });
     const idle = Array.from({ length: 1_000 }, () => openConnection(server));
     await expect.poll(() => idle.filter(({ socket }) => !socket.connecting).length).toBe(1_000);
     for (const { socket } of idle.slice(0, 500)) socket.write('GET /v1/activities HTTP/1.1\r\n');

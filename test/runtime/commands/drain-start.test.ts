@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabaseLine } from '../../support/database-line.js';
 import { type CrashHarness, openCrashHarness } from '../../support/harness/crash.js';
 import { startRoles } from '../../support/harness/members.js';
-import { runProgram } from '../../support/harness/processes.js';
+import { type Program, runProgram } from '../../support/harness/processes.js';
 import { type ExternalSimulator, startExternalSimulator } from '../../support/harness/simulator-process.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 
@@ -19,25 +19,22 @@ describeWithPostgres('a process that is told to stop while it starts', () => {
   });
 
   it('never serves, ends with 0, and leaves nothing in the way of the next', async () => {
-    let connected = (): void => undefined;
-    const first = new Promise<void>((resolve) => {
-      connected = resolve;
-    });
+    let program: Program | undefined;
+    let isTold = false;
+    // A process that waits for the first answer of its database handles the signal already, and is far from ready.
     const line = await openDatabaseLine(stage.env.DATABASE_URL ?? '', (answer) => {
-      connected();
+      if (!isTold) program?.signal('SIGTERM');
+      isTold = true;
       return answer;
     });
     const before = await readdir(stage.folder);
-    const { ended, signal, output, complaint } = runProgram(['src/main.ts', 'serve'], {
+    program = runProgram(['src/main.ts', 'serve'], {
       ...stage.env,
       ...{ DATABASE_URL: line.connectionString, LOG_LEVEL: 'info' },
     });
-    // It is past the point where a signal would simply end it, and far from ready.
-    await first;
-    signal('SIGTERM');
-    expect(await ended, complaint()).toEqual({ code: 0, signal: null });
-    expect(output().stdout).toContain('"msg":"stopped"');
-    expect(output().stdout).not.toContain('"msg":"ready"');
+    expect(await program.ended, program.complaint()).toEqual({ code: 0, signal: null });
+    expect(program.output().stdout).toContain('"msg":"stopped"');
+    expect(program.output().stdout).not.toContain('"msg":"ready"');
     expect(await readdir(stage.folder)).toEqual(before);
     await line.close();
     const next = await startRoles('all', stage.env);

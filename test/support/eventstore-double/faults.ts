@@ -25,7 +25,7 @@ export type Faults = {
   liveBuffer?: number;
   /** Every so-many-th read of the whole log is lost. */
   dropEvery?: number;
-  /** Reads of the whole log since `dropEvery` was set. */
+  /** Reads of the whole log so far; a test may set it back. */
   wholeLogReads?: number;
   /** Set by the double: number of open subscriptions. */
   openSubscriptions?: number;

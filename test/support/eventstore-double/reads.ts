@@ -90,9 +90,8 @@ const readStream = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, dr
 
 /** Every so-many-th read of the whole log, as a test wants it. */
 const isDropped = (faults: Faults): boolean => {
-  if (faults.dropEvery === undefined) return false;
   faults.wholeLogReads = (faults.wholeLogReads ?? 0) + 1;
-  return faults.wholeLogReads % faults.dropEvery === 0;
+  return faults.dropEvery !== undefined && faults.wholeLogReads % faults.dropEvery === 0;
 };
 
 const readAll = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, dropAfter: number | undefined): void => {
