@@ -11,8 +11,7 @@ const below = (folder: string) =>
   }));
 
 const sources = new Set(['projections', ...below('src').flatMap(({ path, isFolder }) => (isFolder ? [path] : []))]);
-// The bench has its own stage, which no test uses.
-const tests = below('test').flatMap(({ path, isFolder }) => (isFolder || path.startsWith('test/bench/') ? [] : [path]));
+const tests = below('test').flatMap(({ path, isFolder }) => (isFolder ? [] : [path]));
 
 describe('the tests', () => {
   it('stand in the folders of what they test, or in a folder that is named', () => {

@@ -1,6 +1,6 @@
 import { compareServers, startBare } from './compare.js';
+import { withBenchHarness } from './harness.js';
 import type { Row } from './report.js';
-import { onStage } from './stage.js';
 
 /** Of an `InvoiceAccepted` in the log: its hash text with sealed fields. */
 const RECORD_BYTES = 1_700;
@@ -10,7 +10,7 @@ const RECORD_BYTES = 1_700;
  * `api` runs; `benchWay` measures what happens to an invoice afterwards.
  */
 export const benchAccept = (): Promise<readonly Row[]> =>
-  onStage(['api'], async (stage) => {
-    const bare = await startBare(stage, RECORD_BYTES);
-    return [await compareServers(stage, bare, { name: 'accept (POST)', aim: 0.4, what: { kind: 'post' } })];
+  withBenchHarness(['api'], async (harness) => {
+    const bare = await startBare(harness, RECORD_BYTES);
+    return [await compareServers(harness, bare, { name: 'accept (POST)', aim: 0.4, what: { kind: 'post' } })];
   });

@@ -107,8 +107,8 @@ const collectGarbage: () => void = runInNewContext('gc');
 /** The mutation table: every kind of edit, tried at random places, and how many were found. */
 const editRows = async (): Promise<readonly Row[]> => {
   const signer = testSigner();
-  const world = await auditHarness();
-  const texts = await exportOf(world.log, signer);
+  const harness = await auditHarness();
+  const texts = await exportOf(harness.log, signer);
   const trusted = await signer.publicKeys();
   const rows: Row[] = [];
   for (const [name, edit] of Object.entries(edits)) {

@@ -1,9 +1,9 @@
 import type { BareArgument, BareReady } from './bare-process.js';
 import { type Child, startChild } from './child.js';
+import type { BenchHarness } from './harness.js';
 import type { Load, LoadResult, Target } from './load-process.js';
 import { atLeast, perSecond, type Row } from './report.js';
 import { interleave, median } from './rounds.js';
-import type { Stage } from './stage.js';
 
 const IN_FLIGHT = 32;
 const ROUND_MS = 2_000;
@@ -14,7 +14,7 @@ export type Comparison = { name: string; aim: number; what: Load['what'] };
 export type BareServer = Child<BareReady, 'processor seconds', number>;
 
 /** The server that the service is compared with, on the service's own database. */
-export const startBare = async ({ service, alsoStop }: Stage, recordBytes: number): Promise<BareServer> => {
+export const startBare = async ({ service, alsoStop }: BenchHarness, recordBytes: number): Promise<BareServer> => {
   const argument: BareArgument = { connectionString: service.ready.connectionString, recordBytes };
   const bare: BareServer = await startChild('bare-process.ts', argument);
   alsoStop(bare.stop);
@@ -23,7 +23,7 @@ export const startBare = async ({ service, alsoStop }: Stage, recordBytes: numbe
 
 /** The same requests to the service and to the bare server in turn. */
 export const compareServers = async (
-  { service, load }: Stage,
+  { service, load }: BenchHarness,
   bare: BareServer,
   { name, aim, what }: Comparison,
 ): Promise<Row> => {

@@ -2,26 +2,26 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { roles } from '../../src/runtime/config/config.js';
 import { compareServers, startBare } from './compare.js';
+import { type BenchHarness, withBenchHarness } from './harness.js';
 import { postUntilIssued } from './issued.js';
 import type { Row } from './report.js';
-import { onStage, type Stage } from './stage.js';
 
 const INVOICES = 100;
 const LOOK_EVERY_MS = 50;
 
 /** `GET /v1/nfse/{id}` of issued invoices, against bare Hono and one SELECT of the same bodies (aim: docs/development.md#bench). */
 export const benchRead = (): Promise<readonly Row[]> =>
-  onStage(roles, async (stage) => {
-    const db = new pg.Pool({ connectionString: stage.service.ready.connectionString, max: 1 });
-    stage.alsoStop(() => db.end());
-    await postUntilIssued(stage, db, INVOICES);
-    const bare = await startBare(stage, 0);
-    const ids = await copyBodies(stage, db);
-    return [await compareServers(stage, bare, { name: 'read (GET by id)', aim: 0.7, what: { kind: 'get', ids } })];
+  withBenchHarness(roles, async (harness) => {
+    const db = new pg.Pool({ connectionString: harness.service.ready.connectionString, max: 1 });
+    harness.alsoStop(() => db.end());
+    await postUntilIssued(harness, db, INVOICES);
+    const bare = await startBare(harness, 0);
+    const ids = await copyBodies(harness, db);
+    return [await compareServers(harness, bare, { name: 'read (GET by id)', aim: 0.7, what: { kind: 'get', ids } })];
   });
 
 /** Gives the bare server the very bodies that the service answers with. */
-const copyBodies = async ({ service }: Stage, db: pg.Pool): Promise<readonly string[]> => {
+const copyBodies = async ({ service }: BenchHarness, db: pg.Pool): Promise<readonly string[]> => {
   const { origin, key } = service.ready;
   const ids = await projectedIds(db);
   for (const id of ids) {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { roles } from '../../src/runtime/config/config.js';
 import { startChild } from './child.js';
+import { type Surroundings, withBenchHarness } from './harness.js';
 import { postUntilIssued } from './issued.js';
 import { atLeast, perSecond, type Row } from './report.js';
 import { median } from './rounds.js';
 import type { SimulatorReady } from './simulator-process.js';
-import { onStage, type Surroundings } from './stage.js';
 
 const WARM_UP = 200;
 const INVOICES = 400;
@@ -15,15 +15,15 @@ const ROUNDS = 3;
 
 /** From the first POST to the last authorization in the log; the simulator runs in a separate process (aim: docs/development.md#bench). */
 export const benchWay = (): Promise<readonly Row[]> =>
-  onStage(
+  withBenchHarness(
     roles,
-    async (stage) => {
-      const db = new pg.Pool({ connectionString: stage.service.ready.connectionString, max: 1 });
-      stage.alsoStop(() => db.end());
-      await postUntilIssued(stage, db, WARM_UP);
+    async (harness) => {
+      const db = new pg.Pool({ connectionString: harness.service.ready.connectionString, max: 1 });
+      harness.alsoStop(() => db.end());
+      await postUntilIssued(harness, db, WARM_UP);
       const rates: number[] = [];
       for (let round = 0; round < ROUNDS; round += 1) {
-        rates.push(INVOICES / (await postUntilIssued(stage, db, INVOICES)));
+        rates.push(INVOICES / (await postUntilIssued(harness, db, INVOICES)));
       }
       const rate = median(rates);
       const detail = `${ROUNDS} times ${INVOICES} invoices, slowest ${perSecond(Math.min(...rates), 'invoices')}`;

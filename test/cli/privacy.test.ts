@@ -53,8 +53,8 @@ describeWithPostgres('nfse privacy report', () => {
   it('says where the document stands, why and until when, and not a word of what it opened', async () => {
     const { exit, out } = await operator.run('privacy', 'report', '111.444.777-35', '--actor', 'ana');
     expect(exit).toBe(0);
-    for (const said of ['2 invoices name it', `${CNPJ} live  1`, `${CNPJ} test  1`, publicInvoiceId(ID)])
-      expect(out).toContain(said);
+    for (const text of ['2 invoices name it', `${CNPJ} live  1`, `${CNPJ} test  1`, publicInvoiceId(ID)])
+      expect(out).toContain(text);
     expect(out).toContain('tax registry: registry-11222333000181');
     expect(out).toMatch(
       /event log, live invoices: .*Until: prazo decadencial\/prescricional.*confirm with your accountant/,

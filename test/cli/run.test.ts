@@ -10,11 +10,11 @@ const unused = (): never => {
 /** What is said on stderr and shown on stdout, and the exit code. */
 const typed = async (...argv: string[]) => {
   const commands = allCommands({}, unused).map((command) => ({ ...command, run: async () => done('', {}) }));
-  const said: string[] = [];
-  const shown: string[] = [];
-  const terminal = { out: (text: string) => void shown.push(text), err: (text: string) => void said.push(text) };
+  const err: string[] = [];
+  const out: string[] = [];
+  const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
   const exit = await runCommand(argv, commands, unused, terminal);
-  return { exit, said: said.join('\n'), shown: shown.join('\n') };
+  return { exit, err: err.join('\n'), out: out.join('\n') };
 };
 
 it.each([
@@ -22,13 +22,13 @@ it.each([
   [['key'], 'unknown command key; known: key create, key list, key revoke'],
   [['keys', 'list'], 'unknown command keys; nfse --help lists them'],
 ])('%j is bad usage and is told what there is', async (argv, line) => {
-  expect(await typed(...argv)).toEqual({ exit: 2, said: line, shown: '' });
+  expect(await typed(...argv)).toEqual({ exit: 2, err: line, out: '' });
 });
 
 it('the help of a group lists its commands', async () => {
-  const { exit, shown } = await typed('key', '--help');
+  const { exit, out } = await typed('key', '--help');
   expect(exit).toBe(0);
-  expect(shown.split('\n').map((line) => line.trim().split(' ').slice(0, 2).join(' '))).toEqual([
+  expect(out.split('\n').map((line) => line.trim().split(' ').slice(0, 2).join(' '))).toEqual([
     ...['key create', 'key list', 'key revoke'],
   ]);
 });
@@ -39,8 +39,11 @@ it.each<[string, Outcome, 'out' | 'err']>([
   ['a refusal', refused('no'), 'err'],
 ])('%s is said where it is looked for', async (_what, outcome, where) => {
   const command = { name: 'look', positionals: [], summary: '', options: {}, changes: false, run: async () => outcome };
-  const said = { out: [] as string[], err: [] as string[] };
-  const terminal = { out: (text: string) => void said.out.push(text), err: (text: string) => void said.err.push(text) };
+  const lines = { out: [] as string[], err: [] as string[] };
+  const terminal = {
+    out: (text: string) => void lines.out.push(text),
+    err: (text: string) => void lines.err.push(text),
+  };
   expect(await runCommand(['look'], [command], unused, terminal)).toBe(outcome.exit);
-  expect(said).toEqual({ out: [], err: [], [where]: [outcome.text] });
+  expect(lines).toEqual({ out: [], err: [], [where]: [outcome.text] });
 });

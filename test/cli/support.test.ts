@@ -79,8 +79,8 @@ describeWithPostgres('an operator who looks after the service', () => {
   });
 
   it('sees what the in-process queue has parked, and has it tried again', async () => {
-    const tap = { kind: 'issue' as const, stream: STREAM, messageId: 'm', reason: 'failed 31 times' };
-    let parked = [{ ...tap, parkedAt: '2026-11-21T12:00:00.000Z' }];
+    const item = { kind: 'issue' as const, stream: STREAM, messageId: 'm', reason: 'failed 31 times' };
+    let parked = [{ ...item, parkedAt: '2026-11-21T12:00:00.000Z' }];
     const queue = {
       parked: async () => parked,
       retryParked: async () => {
@@ -147,11 +147,11 @@ describeWithPostgres('an operator who looks after the service', () => {
   });
 
   it('is told show the version', async () => {
-    const said: string[] = [];
-    const terminal = { out: (text: string) => void said.push(text), err: () => undefined };
+    const output: string[] = [];
+    const terminal = { out: (text: string) => void output.push(text), err: () => undefined };
     const unused = () => Promise.reject(new Error('not needed'));
     expect(await runCommand(['--version'], [], unused, terminal, '1.2.3')).toBe(0);
     expect(await runCommand(['--version', '--json'], [], unused, terminal, '1.2.3')).toBe(0);
-    expect(said).toEqual(['nfse 1.2.3', '{"version":"1.2.3"}']);
+    expect(output).toEqual(['nfse 1.2.3', '{"version":"1.2.3"}']);
   });
 });

@@ -6,49 +6,49 @@ import { appendTo } from '../support/harness/event-store.js';
 /** Of the customer of the fixture. */
 const PERSONAL = ['CLIENTE LTDA', '11111111000191', 'Desenvolvimento de sistema'];
 
-let world: ConsoleHarness;
+let harness: ConsoleHarness;
 beforeEach(async () => {
-  world = await consoleHarness();
+  harness = await consoleHarness();
 });
 
 describe('personal data', () => {
   it('stands on no page that is only looked at', async () => {
-    for (const path of ['/console', world.invoice, '/console/indeterminate', '/console/parked']) {
-      const { status, text } = await world.visit(path);
+    for (const path of ['/console', harness.invoice, '/console/indeterminate', '/console/parked']) {
+      const { status, text } = await harness.visit(path);
       expect([path, status, PERSONAL.filter((one) => text.includes(one))]).toEqual([path, 200, []]);
     }
-    expect(await world.onRecord()).toEqual([]);
+    expect(await harness.onRecord()).toEqual([]);
   });
 
   it('is shown once the look is on record, with the name of whoever looks', async () => {
-    const { status, text } = await world.send(`${world.invoice}/reveal`, { operator: 'maria' });
+    const { status, text } = await harness.send(`${harness.invoice}/reveal`, { operator: 'maria' });
     expect([status, PERSONAL.filter((one) => !text.includes(one))]).toEqual([200, []]);
-    expect(await world.onRecord()).toEqual([
+    expect(await harness.onRecord()).toEqual([
       {
         ...{ type: 'PersonalDataRevealed', actor: 'support:maria' },
-        data: expect.objectContaining({ command: 'console', subject: world.stream }),
+        data: expect.objectContaining({ command: 'console', subject: harness.stream }),
       },
     ]);
   });
 
   it.each(['', '  ', '<script>', 'a'.repeat(61)])('is not shown to a nameless operator ("%s")', async (operator) => {
-    const { status, text } = await world.send(`${world.invoice}/reveal`, { operator });
+    const { status, text } = await harness.send(`${harness.invoice}/reveal`, { operator });
     expect([status, PERSONAL.filter((one) => text.includes(one))]).toEqual([400, []]);
-    expect(await world.onRecord()).toEqual([]);
+    expect(await harness.onRecord()).toEqual([]);
   });
 });
 
 describe('a search', () => {
-  const search = (fields: Record<string, string>) => world.send('/console/search', { operator: 'maria', ...fields });
+  const search = (fields: Record<string, string>) => harness.send('/console/search', { operator: 'maria', ...fields });
 
   it('by customer document finds it however it is written, and is on record without the document', async () => {
     for (const text of ['11111111000191', '11.111.111/0001-91']) {
       const answer = await search({ text });
       expect([text, answer.status]).toEqual([text, 200]);
-      expect(answer.text).toContain(world.invoice);
+      expect(answer.text).toContain(harness.invoice);
       expect(answer.text).not.toContain('CLIENTE');
     }
-    const recorded = await world.onRecord();
+    const recorded = await harness.onRecord();
     expect(recorded.map(({ type, actor }) => [type, actor])).toEqual([
       ['PersonalDataRevealed', 'support:maria'],
       ['PersonalDataRevealed', 'support:maria'],
@@ -63,27 +63,29 @@ describe('a search', () => {
 
   it('by document wants a name', async () => {
     expect((await search({ text: '52998224725', operator: '' })).status).toBe(400);
-    expect(await world.onRecord()).toEqual([]);
+    expect(await harness.onRecord()).toEqual([]);
   });
 
   it('by reference finds it, and is nothing to record', async () => {
-    expect((await search({ text: ' pedido-1 ' })).text).toContain(world.invoice);
+    expect((await search({ text: ' pedido-1 ' })).text).toContain(harness.invoice);
     expect((await search({ text: 'pedido-2' })).text).toContain('Nothing found');
-    expect(await world.onRecord()).toEqual([]);
+    expect(await harness.onRecord()).toEqual([]);
   });
 
   it('by id leads to the invoice, which the log knows before its row does', async () => {
-    const id = world.invoice.replace('/console/invoices/', '');
-    expect((await search({ text: id })).headers.get('location')).toBe(world.invoice);
-    expect((await search({ text: id.replace('nfse_', '').toUpperCase() })).headers.get('location')).toBe(world.invoice);
-    expect((await world.visit('/console/invoices/nfse_00000000-0000-4000-8000-000000000000')).status).toBe(404);
-    expect((await world.visit('/console/invoices/%3Cb%3E')).status).toBe(404);
+    const id = harness.invoice.replace('/console/invoices/', '');
+    expect((await search({ text: id })).headers.get('location')).toBe(harness.invoice);
+    expect((await search({ text: id.replace('nfse_', '').toUpperCase() })).headers.get('location')).toBe(
+      harness.invoice,
+    );
+    expect((await harness.visit('/console/invoices/nfse_00000000-0000-4000-8000-000000000000')).status).toBe(404);
+    expect((await harness.visit('/console/invoices/%3Cb%3E')).status).toBe(404);
   });
 });
 
 describe('a settlement', () => {
   const settle = (fields: Record<string, string>) =>
-    world.send(`${world.invoice}/settle`, {
+    harness.send(`${harness.invoice}/settle`, {
       operator: 'maria',
       as: 'failed',
       evidence: 'Portal consultado',
@@ -92,11 +94,11 @@ describe('a settlement', () => {
 
   it('is asked for in the name of the operator, with the evidence', async () => {
     const { status, headers } = await settle({ evidence: '  Portal consultado ' });
-    expect([status, headers.get('location')]).toEqual([303, `${world.invoice}?settled=1`]);
-    expect(world.settled).toEqual([
-      { operator: 'maria', command: { stream: world.stream, as: 'failed', evidence: 'Portal consultado' } },
+    expect([status, headers.get('location')]).toEqual([303, `${harness.invoice}?settled=1`]);
+    expect(harness.settled).toEqual([
+      { operator: 'maria', command: { stream: harness.stream, as: 'failed', evidence: 'Portal consultado' } },
     ]);
-    expect((await world.visit(`${world.invoice}?settled=1`)).text).toContain('Settled, and on record');
+    expect((await harness.visit(`${harness.invoice}?settled=1`)).text).toContain('Settled, and on record');
   });
 
   it.each([
@@ -107,14 +109,14 @@ describe('a settlement', () => {
     ['no name', { operator: '' }],
   ])('with %s is refused before anybody is asked', async (_what, fields) => {
     expect((await settle(fields)).status).toBe(400);
-    expect(world.settled).toEqual([]);
+    expect(harness.settled).toEqual([]);
   });
 
   it('of what a colleague has settled meanwhile says so, and asks nobody', async () => {
     const resolved = { as: 'failed', evidence: 'portal', at: at(90_000) } as const;
-    await appendTo(world.store, world.stream, [{ type: 'IndeterminateResolved', data: resolved }], at(90_000));
+    await appendTo(harness.store, harness.stream, [{ type: 'IndeterminateResolved', data: resolved }], at(90_000));
     const { status, text } = await settle({});
-    expect([status, world.settled]).toEqual([400, []]);
+    expect([status, harness.settled]).toEqual([400, []]);
     expect(text).toContain('There is nothing to settle here any more');
   });
 
@@ -122,7 +124,7 @@ describe('a settlement', () => {
     [{ kind: 'refused', reason: 'the authorizer has no such document' }, 'Not settled: the authorizer has no such'],
     [{ kind: 'ask_again', at: '2026-11-21T12:05:00.000Z', detail: 'asked once' }, 'again after 2026-11-21T12:05'],
   ] as const)('that ends in %j says why, and keeps what was typed', async (answer, shown) => {
-    world.answers.settle = answer;
+    harness.answers.settle = answer;
     const { status, text } = await settle({ as: 'issued', evidence: 'Consulta "ao" <portal>' });
     expect(status).toBe(409);
     expect(text).toContain(shown);
@@ -133,42 +135,45 @@ describe('a settlement', () => {
 
 describe('the machinery', () => {
   it('has parked work tried again, on record', async () => {
-    const { status } = await world.send('/console/parked/retry', { stream: world.stream, operator: 'maria' });
-    expect([status, world.parked]).toEqual([303, []]);
-    expect(await world.onRecord()).toMatchObject([
-      { type: 'ParkedWorkRetried', actor: 'support:maria', data: { subject: world.stream } },
+    const { status } = await harness.send('/console/parked/retry', { stream: harness.stream, operator: 'maria' });
+    expect([status, harness.parked]).toEqual([303, []]);
+    expect(await harness.onRecord()).toMatchObject([
+      { type: 'ParkedWorkRetried', actor: 'support:maria', data: { subject: harness.stream } },
     ]);
   });
 
   it('records no retry of what is not parked', async () => {
-    const { status } = await world.send('/console/parked/retry', { stream: 'nfseLive-x', operator: 'maria' });
-    expect([status, world.parked.length, await world.onRecord()]).toEqual([409, 1, []]);
+    const { status } = await harness.send('/console/parked/retry', { stream: 'nfseLive-x', operator: 'maria' });
+    expect([status, harness.parked.length, await harness.onRecord()]).toEqual([409, 1, []]);
   });
 
   it('has a projection made anew, on record', async () => {
-    const { status } = await world.send('/console/projections/rebuild', { projection: 'invoices', operator: 'maria' });
-    expect([status, world.begun]).toEqual([303, ['invoices']]);
-    expect(await world.onRecord()).toMatchObject([
+    const { status } = await harness.send('/console/projections/rebuild', {
+      projection: 'invoices',
+      operator: 'maria',
+    });
+    expect([status, harness.begun]).toEqual([303, ['invoices']]);
+    expect(await harness.onRecord()).toMatchObject([
       { type: 'ProjectionRebuildOrdered', actor: 'support:maria', data: { projection: 'invoices' } },
     ]);
   });
 
   it('begins no second rebuild, none of a projection that is not there, and none without a name', async () => {
     const rebuild = (fields: Record<string, string>) =>
-      world.send('/console/projections/rebuild', { projection: 'invoices', operator: 'maria', ...fields });
+      harness.send('/console/projections/rebuild', { projection: 'invoices', operator: 'maria', ...fields });
     expect((await rebuild({ projection: 'x' })).status).toBe(404);
     expect((await rebuild({ operator: '' })).status).toBe(400);
-    world.answers.run = { state: 'running', detail: '7 events folded' };
+    harness.answers.run = { state: 'running', detail: '7 events folded' };
     const { status, text } = await rebuild({});
     expect([status, text.includes('http-equiv="refresh"')]).toEqual([409, true]);
-    expect([world.begun, await world.onRecord()]).toEqual([[], []]);
+    expect([harness.begun, await harness.onRecord()]).toEqual([[], []]);
   });
 });
 
 it('shows every word of others as text', async () => {
   const words = '"><script>alert(1)</script>';
-  world.parked = world.parked.map((tap) => ({ ...tap, reason: words }));
-  const { text } = await world.visit('/console/parked');
+  harness.parked = harness.parked.map((item) => ({ ...item, reason: words }));
+  const { text } = await harness.visit('/console/parked');
   expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   expect(text).not.toContain('<script');
 });

@@ -18,18 +18,18 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const WIDTHS = [390, 800, 1280] as const;
 
 describeWith('chromium', 'the console in a browser', () => {
-  let stage: ConsoleServiceHarness;
+  let harness: ConsoleServiceHarness;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
   const refused: string[] = [];
   const foreign: string[] = [];
   beforeAll(async () => {
-    [stage, browser] = await Promise.all([openConsoleServiceHarness(), openChromium()]);
+    [harness, browser] = await Promise.all([openConsoleServiceHarness(), openChromium()]);
   });
   afterAll(async () => {
     await browser?.close();
-    await stage?.close();
+    await harness?.close();
   });
   beforeEach(async () => {
     context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
@@ -38,13 +38,13 @@ describeWith('chromium', 'the console in a browser', () => {
     foreign.length = 0;
     page.on('console', (message) => message.type() === 'error' && refused.push(message.text()));
     page.on('request', (request) => {
-      if (!request.url().startsWith(stage.origin)) foreign.push(request.url());
+      if (!request.url().startsWith(harness.origin)) foreign.push(request.url());
     });
   });
   afterEach(() => context.close());
 
-  const open = (path: string) => page.goto(`${stage.origin}/console${path}`);
-  const pages = () => pagesOf(stage);
+  const open = (path: string) => page.goto(`${harness.origin}/console${path}`);
+  const pages = () => pagesOf(harness);
 
   it.each(WIDTHS)('shows every page %i pixels wide without anything beside the screen', async (width) => {
     await page.setViewportSize({ width, height: 844 });
@@ -58,19 +58,19 @@ describeWith('chromium', 'the console in a browser', () => {
   });
 
   it('shows a script that a customer wrote as text, in every field, and runs none of it', async () => {
-    await open(`/invoices/${stage.ids.indeterminate}`);
+    await open(`/invoices/${harness.ids.indeterminate}`);
     await page.getByRole('button', { name: 'Show them' }).click();
     // Whole: what is read or counted as soon as a page begins may be half of it.
     await page.waitForURL('**/reveal');
     const shown = await page.locator('main').innerText();
     expect(shown.split(SCRIPT).length - 1).toBeGreaterThanOrEqual(4);
-    expect(await page.title()).toContain(stage.ids.indeterminate);
+    expect(await page.title()).toContain(harness.ids.indeterminate);
     expect(await page.locator('main img, main script').count()).toBe(0);
     await open('');
     await page.getByLabel('Id, reference, access key').fill(SCRIPT);
     await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForURL('**/console/search');
-    expect(await page.getByRole('link', { name: stage.ids.indeterminate }).count()).toBe(1);
+    expect(await page.getByRole('link', { name: harness.ids.indeterminate }).count()).toBe(1);
     expect(await page.title()).toBe('Search · NFS-e support');
     expect(foreign).toEqual([]);
   });
@@ -126,42 +126,42 @@ describeWith('chromium', 'the console in a browser', () => {
 });
 
 describeWith('chromium', 'the console behind a token, in a browser', () => {
-  let stage: ConsoleServiceHarness;
+  let harness: ConsoleServiceHarness;
   let browser: Browser;
   const token = randomBytes(24).toString('hex');
   beforeAll(async () => {
     const file = join(temporaryFolder(), 'operator-token');
     await writeFile(file, `${token}\n`);
-    [stage, browser] = await Promise.all([
+    [harness, browser] = await Promise.all([
       openConsoleServiceHarness(SCRIPT, { OPERATOR_TOKEN_FILE: file }),
       openChromium(),
     ]);
   });
   afterAll(async () => {
     await browser?.close();
-    await stage?.close();
+    await harness?.close();
   });
 
   it('asks who is there, by keyboard, and puts acts on record under that name', async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
-    await page.goto(`${stage.origin}/console/parked`);
-    expect(page.url()).toBe(`${stage.origin}/console/sign-in`);
+    await page.goto(`${harness.origin}/console/parked`);
+    expect(page.url()).toBe(`${harness.origin}/console/sign-in`);
     await page.getByLabel('Your name').focus();
     await page.keyboard.type('maria');
     await page.keyboard.press('Tab');
     await page.keyboard.type(token);
     await page.keyboard.press('Enter');
-    await page.waitForURL(`${stage.origin}/console`);
+    await page.waitForURL(`${harness.origin}/console`);
     expect(await page.evaluate('document.cookie')).toBe('');
     await page.getByRole('link', { name: 'Parked work', exact: true }).click();
     await page.getByRole('button', { name: /^Try issue of/ }).click();
     await page.waitForURL('**/console/parked?retried=1');
-    const { events } = await stage.running.service.engines.store.load(supportStream);
+    const { events } = await harness.running.service.engines.store.load(supportStream);
     expect(events).toMatchObject([{ type: 'ParkedWorkRetried', metadata: { actor: 'support:maria' } }]);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL('**/console/sign-in');
-    await page.goto(`${stage.origin}/console`);
-    expect(page.url()).toBe(`${stage.origin}/console/sign-in`);
+    await page.goto(`${harness.origin}/console`);
+    expect(page.url()).toBe(`${harness.origin}/console/sign-in`);
     await page.close();
   });
 });

@@ -1,20 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ConsoleHarness, consoleHarness, HOST } from '../support/harness/console.js';
 
-let world: ConsoleHarness;
+let harness: ConsoleHarness;
 beforeEach(async () => {
-  world = await consoleHarness({ hosts: ['support.example'] });
+  harness = await consoleHarness({ hosts: ['support.example'] });
 });
 
 it('forbids scripts, frames, other addresses and keeping, on every answer', async () => {
   const answers = [
-    await world.visit('/console'),
-    await world.visit(world.invoice),
-    await world.visit('/console/style.css'),
-    await world.visit('/console/nowhere'),
-    await world.visit('/console', { headers: { host: 'evil.example' } }),
-    await world.visit('/console', { method: 'DELETE' }),
-    await world.send('/console/parked/retry', { stream: 'x' }, { headers: { origin: 'https://evil.example' } }),
+    await harness.visit('/console'),
+    await harness.visit(harness.invoice),
+    await harness.visit('/console/style.css'),
+    await harness.visit('/console/nowhere'),
+    await harness.visit('/console', { headers: { host: 'evil.example' } }),
+    await harness.visit('/console', { method: 'DELETE' }),
+    await harness.send('/console/parked/retry', { stream: 'x' }, { headers: { origin: 'https://evil.example' } }),
   ];
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 421, 405, 403]);
   for (const { headers } of answers) {
@@ -29,8 +29,8 @@ it('forbids scripts, frames, other addresses and keeping, on every answer', asyn
 });
 
 it('has no style or script inside of a page, and names no other address', async () => {
-  for (const path of ['/console', world.invoice, '/console/parked', '/console/projections']) {
-    const { text } = await world.visit(path);
+  for (const path of ['/console', harness.invoice, '/console/parked', '/console/projections']) {
+    const { text } = await harness.visit(path);
     expect(text).not.toMatch(/<script|<style|\sstyle=|\son\w+=|https?:\/\//i);
   }
 });
@@ -39,14 +39,14 @@ describe('the Host', () => {
   it.each([HOST, 'localhost', 'LOCALHOST:81', '[::1]:3001', '127.0.0.2', 'support.example:8443'])(
     'may be %s',
     async (host) => {
-      expect((await world.visit('/console', { headers: { host } })).status).toBe(200);
+      expect((await harness.visit('/console', { headers: { host } })).status).toBe(200);
     },
   );
 
   it.each(['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '127.0.0.1@evil', '', '10.0.0.1'])(
     'may not be "%s", which a page of another site could be made to send',
     async (host) => {
-      const { status, text } = await world.visit('/console', { headers: { host } });
+      const { status, text } = await harness.visit('/console', { headers: { host } });
       expect([status, text]).toEqual([421, expect.not.stringContaining('form_token')]);
     },
   );
@@ -54,7 +54,7 @@ describe('the Host', () => {
 
 describe('a form', () => {
   const retry = (headers: Record<string, string>) =>
-    world.send('/console/parked/retry', { stream: 'all', operator: 'ana' }, { headers });
+    harness.send('/console/parked/retry', { stream: 'all', operator: 'ana' }, { headers });
 
   it('is taken from a page of the console', async () => {
     expect((await retry({})).status).toBe(303);
@@ -68,24 +68,24 @@ describe('a form', () => {
     ['another program of the same site', { origin: `http://${HOST}`, 'sec-fetch-site': 'same-site' }],
   ])('is refused from %s, and does nothing', async (_from, headers) => {
     expect((await retry(headers)).status).toBe(403);
-    expect(world.parked).toHaveLength(1);
-    expect(await world.onRecord()).toEqual([]);
+    expect(harness.parked).toHaveLength(1);
+    expect(await harness.onRecord()).toEqual([]);
   });
 
   it.each(['', 'x', 'A'.repeat(43)])('is refused with the form token "%s"', async (form_token) => {
     const fields = { stream: 'all', operator: 'ana', form_token };
-    expect((await world.send('/console/parked/retry', fields)).status).toBe(403);
-    expect(world.parked).toHaveLength(1);
+    expect((await harness.send('/console/parked/retry', fields)).status).toBe(403);
+    expect(harness.parked).toHaveLength(1);
   });
 
   it('may be sent over midnight, and not a day later', async () => {
-    const { text } = await world.visit('/console');
+    const { text } = await harness.visit('/console');
     const form_token = /value="([\w-]{43})"/.exec(text)?.[1] ?? '';
     const search = { text: 'pedido-1', form_token };
-    world.clock.pass(86_400);
-    expect((await world.send('/console/search', search)).status).toBe(200);
-    world.clock.pass(86_400);
-    expect((await world.send('/console/search', search)).status).toBe(403);
+    harness.clock.pass(86_400);
+    expect((await harness.send('/console/search', search)).status).toBe(200);
+    harness.clock.pass(86_400);
+    expect((await harness.send('/console/search', search)).status).toBe(403);
   });
 
   it.each([
@@ -95,13 +95,13 @@ describe('a form', () => {
     [415, { 'content-type': 'multipart/form-data; boundary=x' }],
   ])('answers %i to %j', async (status, headers) => {
     expect((await retry(headers)).status).toBe(status);
-    expect(world.parked).toHaveLength(1);
+    expect(harness.parked).toHaveLength(1);
   });
 });
 
 it('shows no more than that something failed, and tells the log', async () => {
-  world.answers.broken = true;
-  const { status, text } = await world.visit('/console');
+  harness.answers.broken = true;
+  const { status, text } = await harness.visit('/console');
   expect([status, text]).toEqual([503, expect.not.stringContaining('hunter2')]);
-  expect(world.faults).toHaveLength(1);
+  expect(harness.faults).toHaveLength(1);
 });

@@ -10,21 +10,21 @@ import { describeWith } from '../support/needs.js';
 const FOLDER = process.env.CONSOLE_PICTURES;
 
 describeWith('chromium', 'pictures of the console', () => {
-  let stage: ConsoleServiceHarness;
+  let harness: ConsoleServiceHarness;
   let browser: Browser;
   beforeAll(async () => {
-    [stage, browser] = await Promise.all([openConsoleServiceHarness('Pedido de outubro'), openChromium()]);
+    [harness, browser] = await Promise.all([openConsoleServiceHarness('Pedido de outubro'), openChromium()]);
   });
   afterAll(async () => {
     await browser?.close();
-    await stage?.close();
+    await harness?.close();
   });
 
   it.each([390, 1280])('show each page, %i pixels wide, without words cut in two', async (width) => {
     const page = await browser.newPage({ viewport: { width, height: 844 } });
     if (FOLDER !== undefined) await mkdir(FOLDER, { recursive: true });
-    for (const [name, path] of pagesOf(stage)) {
-      await page.goto(`${stage.origin}/console${path}`);
+    for (const [name, path] of pagesOf(harness)) {
+      await page.goto(`${harness.origin}/console${path}`);
       const scrolling = "[...document.querySelectorAll('.table')].filter((e) => e.scrollWidth > e.clientWidth).length";
       expect([name, await page.evaluate(scrolling)]).toEqual([name, 0]);
       const path_ = FOLDER === undefined ? {} : { path: join(FOLDER, `${name}-${width}.png`) };

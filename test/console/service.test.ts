@@ -15,10 +15,10 @@ import { eventually, type RunningService, startRunningService } from '../support
 import { describeWithPostgres } from '../support/postgres.js';
 
 describeWithPostgres('the console of a running service', () => {
-  let stage: ConsoleServiceHarness;
+  let harness: ConsoleServiceHarness;
   beforeAll(async () => {
-    stage = await openConsoleServiceHarness();
-    const { invoiceId = '' } = parseInvoiceStream(stage.parkedStream) ?? {};
+    harness = await openConsoleServiceHarness();
+    const { invoiceId = '' } = parseInvoiceStream(harness.parkedStream) ?? {};
     const now = systemClock.now();
     const allocated = (number: number, id: string) => ({
       ...{ type: 'DpsNumberAllocated' as const },
@@ -26,19 +26,19 @@ describeWithPostgres('the console of a running service', () => {
     });
     const others = [1, 2, 3, 4, 5, 6].map((number) => allocated(number, '00000000-0000-4000-8000-000000000000'));
     const events = [...others, allocated(7, invoiceId), allocated(8, invoiceId)];
-    const { store } = stage.running.service.engines;
+    const { store } = harness.running.service.engines;
     await store.append(dpsStream('live', CNPJ, '1'), { kind: 'none' }, events, contextAt(now));
   });
-  afterAll(() => stage.close());
+  afterAll(() => harness.close());
 
   const found = async (fields: Record<string, string>): Promise<readonly string[]> => {
-    const { text, status } = await visitor(stage.origin).send('/search', fields);
+    const { text, status } = await visitor(harness.origin).send('/search', fields);
     expect(status).toBe(200);
     return [...text.matchAll(/<a href="\/console\/invoices\/(nfse_[0-9a-f-]+)"/g)].map(([, id = '']) => id);
   };
 
   it('finds an invoice by reference, access key, and any of its DPS ids', async () => {
-    const { ids, seen, dpsIds } = stage;
+    const { ids, seen, dpsIds } = harness;
     expect(await found({ text: seen.reference })).toEqual([ids.issued]);
     expect(await found({ text: seen.accessKey })).toEqual([ids.issued]);
     expect(await found({ text: dpsIds.last })).toEqual([ids.indeterminate]);
@@ -48,7 +48,7 @@ describeWithPostgres('the console of a running service', () => {
   });
 
   it('finds every invoice of a customer by document, newest first, of all companies or of one', async () => {
-    const { ids } = stage;
+    const { ids } = harness;
     expect(await found({ text: DOCUMENT })).toEqual([ids.refused, ids.issued, ids.indeterminate]);
     expect(await found({ text: '52998224725', company: '12.345.678/0001-95' })).toHaveLength(3);
     expect(await found({ text: '52998224725', company: '98765432000198' })).toEqual([]);
@@ -56,9 +56,9 @@ describeWithPostgres('the console of a running service', () => {
   });
 
   it('shows what waits: its age, its attempts, its parked work', async () => {
-    const { visit } = visitor(stage.origin);
+    const { visit } = visitor(harness.origin);
     const { text } = await visit('/indeterminate');
-    expect(text).toContain(stage.ids.indeterminate);
+    expect(text).toContain(harness.ids.indeterminate);
     expect(text).toMatch(/1 d 1 h/);
     const overview = (await visit('')).text;
     expect(overview).toMatch(/<span class="count">1<\/span> indeterminate invoice</);
@@ -68,14 +68,14 @@ describeWithPostgres('the console of a running service', () => {
   });
 
   it('asks the in-process queue for another try, and records who did', async () => {
-    const { send } = visitor(stage.origin);
+    const { send } = visitor(harness.origin);
     expect((await send('/parked/retry', { stream: 'all' })).location).toBe('/console/parked?retried=1');
-    const { rows } = await stage.running.service.engines.pool.query('select from parked_taps where retry_asked');
+    const { rows } = await harness.running.service.engines.pool.query('select from parked_taps where retry_asked');
     expect(rows).toHaveLength(1);
   });
 
   it('makes a projection anew while it is read, shows how far it is, and records who ordered it', async () => {
-    const { send, visit } = visitor(stage.origin);
+    const { send, visit } = visitor(harness.origin);
     expect((await send('/projections/rebuild', { projection: 'invoices' })).location).toBe(
       '/console/projections?begun=1',
     );
@@ -84,8 +84,8 @@ describeWithPostgres('the console of a running service', () => {
       (page) => page.text.includes('done</span> generation 2'),
     );
     expect(text).not.toContain('http-equiv="refresh"');
-    expect(await found({ text: stage.seen.reference })).toEqual([stage.ids.issued]);
-    const { events } = await stage.running.service.engines.store.load(supportStream);
+    expect(await found({ text: harness.seen.reference })).toEqual([harness.ids.issued]);
+    const { events } = await harness.running.service.engines.store.load(supportStream);
     expect(events.map(({ type, metadata }) => [type, metadata.actor])).toEqual([
       ['ParkedWorkRetried', 'support:maria'],
       ['ProjectionRebuildOrdered', 'support:maria'],
@@ -93,9 +93,9 @@ describeWithPostgres('the console of a running service', () => {
   });
 
   it('leaves health and metrics open to probes, by whatever name', async () => {
-    const { status } = await fetch(`${stage.origin}/health/live`, { headers: { host: 'probe.internal' } });
+    const { status } = await fetch(`${harness.origin}/health/live`, { headers: { host: 'probe.internal' } });
     expect(status).toBe(200);
-    expect((await fetch(`${stage.origin}/consolex`)).status).toBe(404);
+    expect((await fetch(`${harness.origin}/consolex`)).status).toBe(404);
   });
 });
 

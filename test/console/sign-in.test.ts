@@ -6,13 +6,13 @@ import { type ConsoleHarness, consoleHarness } from '../support/harness/console.
 const TOKEN = 'correct-horse-battery-staple';
 const rules = { token: TOKEN, secret: () => Buffer.alloc(32, 7), hosts: [], defaultOperator: '' };
 
-let world: ConsoleHarness;
+let harness: ConsoleHarness;
 beforeEach(async () => {
-  world = await consoleHarness({ token: TOKEN });
+  harness = await consoleHarness({ token: TOKEN });
 });
 
 const signIn = (token: string, from?: string, operator = 'maria') =>
-  world.send(
+  harness.send(
     '/console/sign-in',
     { operator, token },
     { page: '/console/sign-in', ...(from === undefined ? {} : { from }) },
@@ -24,23 +24,23 @@ const cookieOf = async (): Promise<string> => {
 };
 
 it('lets nobody see or do anything without the token', async () => {
-  for (const path of ['/console', world.invoice, '/console/parked', '/console/nowhere']) {
-    const { status, headers } = await world.visit(path);
+  for (const path of ['/console', harness.invoice, '/console/parked', '/console/nowhere']) {
+    const { status, headers } = await harness.visit(path);
     expect([path, status, headers.get('location')]).toEqual([path, 303, '/console/sign-in']);
   }
   for (const path of [
     '/console/parked/retry',
     '/console/search',
-    `${world.invoice}/settle`,
-    `${world.invoice}/reveal`,
+    `${harness.invoice}/settle`,
+    `${harness.invoice}/reveal`,
   ]) {
     const fields = { stream: 'all', text: 'pedido-1', operator: 'eve', as: 'failed', evidence: 'x' };
-    const { status, text } = await world.send(path, fields, { page: '/console/sign-in' });
+    const { status, text } = await harness.send(path, fields, { page: '/console/sign-in' });
     expect([path, status]).toEqual([path, 401]);
     expect(text).not.toContain('pedido-1');
   }
-  expect([world.parked.length, world.settled, await world.onRecord()]).toEqual([1, [], []]);
-  expect((await world.visit('/console/style.css')).status).toBe(200);
+  expect([harness.parked.length, harness.settled, await harness.onRecord()]).toEqual([1, [], []]);
+  expect((await harness.visit('/console/style.css')).status).toBe(200);
 });
 
 it('opens with the token, by a cookie that no script and no other site can use', async () => {
@@ -51,13 +51,13 @@ it('opens with the token, by a cookie that no script and no other site can use',
   );
   expect(headers.get('set-cookie')).not.toContain(TOKEN);
   const cookie = await cookieOf();
-  expect((await world.visit('/console', { headers: { cookie } })).text).toContain('Signed in as maria');
+  expect((await harness.visit('/console', { headers: { cookie } })).text).toContain('Signed in as maria');
 });
 
 it('acts in the name of whoever signed in, whatever a form says', async () => {
   const cookie = await cookieOf();
-  await world.send('/console/parked/retry', { stream: 'all', operator: 'eve' }, { headers: { cookie } });
-  expect(await world.onRecord()).toMatchObject([{ type: 'ParkedWorkRetried', actor: 'support:maria' }]);
+  await harness.send('/console/parked/retry', { stream: 'all', operator: 'eve' }, { headers: { cookie } });
+  expect(await harness.onRecord()).toMatchObject([{ type: 'ParkedWorkRetried', actor: 'support:maria' }]);
 });
 
 it('wants a name as well', async () => {
@@ -69,12 +69,12 @@ it('takes five wrong tokens a minute from an address, then none, not even the ri
   const { status, headers } = await signIn(TOKEN);
   expect([status, headers.get('retry-after'), headers.get('set-cookie')]).toEqual([429, '60', null]);
   expect((await signIn(TOKEN, '10.0.0.2')).status).toBe(303);
-  world.clock.pass(60);
+  harness.clock.pass(60);
   expect((await signIn(TOKEN)).status).toBe(303);
 });
 
 it('asks again after 12 hours, and when the token or the secret is another', async () => {
-  const open = async (cookie: string) => (await world.visit('/console', { headers: { cookie } })).status;
+  const open = async (cookie: string) => (await harness.visit('/console', { headers: { cookie } })).status;
   const cookie = await cookieOf();
   expect(await open(cookie)).toBe(200);
   expect(await open(`nfse_console=${sessionCookie('eve', 'a-session', T0, { ...rules, token: 'another' })}`)).toBe(303);
@@ -85,47 +85,47 @@ it('asks again after 12 hours, and when the token or the secret is another', asy
   ).toBe(303);
   expect(await open(cookie.replace(/=\w/, '=X'))).toBe(303);
   expect(await open(`${cookie}.x`)).toBe(303);
-  world.clock.pass(43_199);
+  harness.clock.pass(43_199);
   expect(await open(cookie)).toBe(200);
-  world.clock.pass(1);
+  harness.clock.pass(1);
   expect(await open(cookie)).toBe(303);
 });
 
 it('takes no form of another session', async () => {
   const cookie = await cookieOf();
-  world.clock.pass(1);
+  harness.clock.pass(1);
   const other = await cookieOf();
-  const { text } = await world.visit('/console', { headers: { cookie: other } });
+  const { text } = await harness.visit('/console', { headers: { cookie: other } });
   const form_token = /name="form_token" value="([\w-]+)"/.exec(text)?.[1] ?? '';
-  const sent = await world.send('/console/parked/retry', { stream: 'all', form_token }, { headers: { cookie } });
+  const sent = await harness.send('/console/parked/retry', { stream: 'all', form_token }, { headers: { cookie } });
   expect(sent.status).toBe(403);
 });
 
 it('ends the session at the sign-out: a copied cookie opens nothing any more, in no process and after a start', async () => {
   const [cookie, another] = [await cookieOf(), await cookieOf()];
   expect([
-    await world.elsewhere('/console', { cookie }),
-    await world.elsewhere('/console', { cookie: another }),
+    await harness.elsewhere('/console', { cookie }),
+    await harness.elsewhere('/console', { cookie: another }),
   ]).toEqual([200, 200]);
-  const { headers } = await world.send('/console/sign-out', {}, { headers: { cookie } });
+  const { headers } = await harness.send('/console/sign-out', {}, { headers: { cookie } });
   expect(headers.get('set-cookie')).toContain('nfse_console=; Max-Age=0');
-  expect((await world.visit('/console', { headers: { cookie } })).status).toBe(303);
-  const sent = await world.send(
+  expect((await harness.visit('/console', { headers: { cookie } })).status).toBe(303);
+  const sent = await harness.send(
     '/console/parked/retry',
     { stream: 'all' },
     { headers: { cookie }, page: '/console/sign-in' },
   );
-  expect([sent.status, world.parked.length]).toEqual([401, 1]);
-  expect(await world.elsewhere('/console', { cookie })).toBe(303);
-  expect(await world.elsewhere('/console', { cookie: another })).toBe(200);
+  expect([sent.status, harness.parked.length]).toEqual([401, 1]);
+  expect(await harness.elsewhere('/console', { cookie })).toBe(303);
+  expect(await harness.elsewhere('/console', { cookie: another })).toBe(200);
 });
 
 it('puts on record who came in, who was refused and who left, from where, and never a token', async () => {
   const cookie = await cookieOf();
   await signIn('this-is-not-the-token', '10.0.0.9', 'eve');
-  world.clock.pass(60);
-  await world.send('/console/sign-out', {}, { headers: { cookie } });
-  const accesses = await world.accesses();
+  harness.clock.pass(60);
+  await harness.send('/console/sign-out', {}, { headers: { cookie } });
+  const accesses = await harness.accesses();
   expect(accesses).toMatchObject([
     { type: 'ConsoleSignedIn', actor: 'support:maria', data: { peer: '10.0.0.1', at: T0 } },
     { type: 'ConsoleSignInRefused', actor: 'support:console', data: { operator: 'eve', peer: '10.0.0.9' } },
@@ -139,8 +139,8 @@ it('puts on record who came in, who was refused and who left, from where, and ne
 
 it('takes no token for a name, and lets nobody in whom the log cannot record', async () => {
   expect((await signIn(TOKEN, undefined, TOKEN)).status).toBe(400);
-  expect(await world.accesses()).toEqual([]);
-  world.store.append = () => Promise.reject(new Error('the log is down'));
+  expect(await harness.accesses()).toEqual([]);
+  harness.store.append = () => Promise.reject(new Error('the log is down'));
   const { status, headers } = await signIn(TOKEN);
   expect([status, headers.get('set-cookie')]).toEqual([503, null]);
 });
@@ -149,8 +149,8 @@ it('takes twenty wrong tokens a minute from all addresses together, and neither 
   for (let n = 0; n < 20; n += 1) expect((await signIn('wrong', `10.0.1.${n}`)).status).toBe(401);
   const { status, headers } = await signIn(TOKEN, '10.0.2.1');
   expect([status, headers.get('retry-after')]).toEqual([429, '60']);
-  expect(await world.accesses()).toHaveLength(20);
-  world.clock.pass(60);
+  expect(await harness.accesses()).toHaveLength(20);
+  harness.clock.pass(60);
   expect((await signIn(TOKEN, '10.0.2.1')).status).toBe(303);
 });
 

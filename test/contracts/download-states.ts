@@ -112,7 +112,7 @@ export const downloadStateTests = ({ extension, contentType, bytes }: Format): v
       const harness = createHarness();
       const path = await link(harness, await invoiceIn(harness, 'issued'));
       const at = async (now: string): Promise<number> => {
-        harness.world.now = now;
+        harness.state.now = now;
         return (await harness.call(path, { key: 'none' })).status;
       };
       expect(await at('2026-11-21T12:00:00.000Z')).toBe(200);

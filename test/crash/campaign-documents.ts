@@ -25,20 +25,20 @@ const BATCH = 200;
 export type Checked = { line: string; faults: readonly string[] };
 
 /** Checks every document of the log against the official schemas, and its signatures with independent programs. */
-export const checkDocuments = async (stage: CrashHarness): Promise<Checked> => {
+export const checkDocuments = async (harness: CrashHarness): Promise<Checked> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-documents-'));
   try {
-    const files = await writeDocuments(stage, folder);
+    const files = await writeDocuments(harness, folder);
     const results = (Object.keys(KINDS) as Kind[]).map((kind) => {
       const own = files.filter((file) => file.endsWith(`.${kind}.xml`));
       return { kind, count: own.length, xmllint: schemaFaults(kind, own), xmlsec1: signatureFaults(kind, own) };
     });
-    const said = results.map(
+    const counts = results.map(
       ({ kind, count, xmllint, xmlsec1 }) =>
         `${kind} ${count}: xmllint ${okOf(count, xmllint)}, xmlsec1 ${okOf(count, xmlsec1)}`,
     );
     const faults = results.flatMap(({ xmllint, xmlsec1 }) => [...(xmllint ?? []), ...(xmlsec1 ?? [])]);
-    return { line: `${files.length} documents (${said.join('; ')})`, faults };
+    return { line: `${files.length} documents (${counts.join('; ')})`, faults };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

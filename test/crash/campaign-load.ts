@@ -3,7 +3,7 @@ import type { ExternalSimulator, FaultOrder } from '../support/harness/simulator
 import type { Seeded } from './seeded.js';
 
 /** One invoice to issue, with a unique key and amount; the authorizer may fail at it once. */
-export type Wish = { key: string; amountInCents: number; fault: FaultKind | undefined };
+export type PlannedInvoice = { key: string; amountInCents: number; fault: FaultKind | undefined };
 
 export const FAULT_KINDS = [
   'lost_after_commit',
@@ -27,10 +27,10 @@ const FIRST_AMOUNT = 100_000;
 const ANSWER_WITHIN_MS = 120_000;
 /** Each opening of the breaker holds sends back for up to a minute. */
 const ENDED_WITHIN_MS = 600_000;
-/** Longer than the stage's authorizer time-out of 1 s. */
+/** Longer than the harness's authorizer time-out of 1 s. */
 const SLOW_MS = 2_500;
 
-export const wishes = (invoices: number, random: Seeded): readonly Wish[] => {
+export const planInvoices = (invoices: number, random: Seeded): readonly PlannedInvoice[] => {
   const each = Math.ceil(invoices * SHARE);
   const unlucky = random
     .shuffled(Array.from({ length: invoices }, (_, index) => index))
@@ -45,10 +45,10 @@ export const wishes = (invoices: number, random: Seeded): readonly Wish[] => {
 export type Load = {
   /** Ids by key, so far. */
   accepted: ReadonlyMap<string, string>;
-  /** Resolves when every wish has its 202. */
+  /** Resolves when every planned invoice has its 202. */
   done: Promise<unknown>;
   /** Repeats the request until an answer has the id; a lost connection, a 503 and a key in use do not count as answers. */
-  issue(wish: Wish): Promise<string>;
+  issue(planned: PlannedInvoice): Promise<string>;
   endOf(id: string): Promise<SeenInvoice>;
   /** Asks for the cancellation and waits for what comes of it. */
   cancel(id: string): Promise<SeenInvoice>;
@@ -56,7 +56,7 @@ export type Load = {
 
 /** Clients that use another running api for each call, as behind a load balancer. */
 export const startLoad = (
-  all: readonly Wish[],
+  all: readonly PlannedInvoice[],
   apiKey: string,
   origins: () => readonly string[],
   simulator: ExternalSimulator,
@@ -68,7 +68,7 @@ export const startLoad = (
     return createCarefulClient(running[turn % running.length] ?? 'http://127.0.0.1:1', apiKey);
   };
 
-  const issue = ({ key, amountInCents }: Wish): Promise<string> =>
+  const issue = ({ key, amountInCents }: PlannedInvoice): Promise<string> =>
     waitFor(`a 202 for ${key}`, ANSWER_WITHIN_MS, async () => {
       const answer = await client()
         .issue({ amount_in_cents: amountInCents, description: `Serviço ${key}` }, key)
@@ -105,9 +105,9 @@ export const startLoad = (
   const accepted = new Map<string, string>();
   const todo = [...all];
   const work = async (): Promise<void> => {
-    for (let wish = todo.shift(); wish !== undefined; wish = todo.shift()) {
-      if (wish.fault !== undefined) await simulator.order(orderOf(wish.fault), wish.amountInCents);
-      accepted.set(wish.key, await issue(wish));
+    for (let planned = todo.shift(); planned !== undefined; planned = todo.shift()) {
+      if (planned.fault !== undefined) await simulator.order(orderOf(planned.fault), planned.amountInCents);
+      accepted.set(planned.key, await issue(planned));
     }
   };
   return { accepted, done: Promise.all(Array.from({ length: CLIENTS }, work)), issue, endOf, cancel };

@@ -1,9 +1,9 @@
 import type { RecordedEvent } from '../../src/ports/event-log.js';
 import { aligned } from '../e2e/fault-table.js';
 import type { SeenInvoice } from '../support/harness/careful-client.js';
-import type { Wish } from './campaign-load.js';
+import type { PlannedInvoice } from './campaign-load.js';
 
-export type End = { wish: Wish; seen: SeenInvoice };
+export type End = { planned: PlannedInvoice; seen: SeenInvoice };
 
 /** Of one invoice: sends by what was recorded before them, look-ups by what the authorizer received. */
 export type MostCalls = { sends: number; lookUps: number };
@@ -29,9 +29,9 @@ export const callsLine = ({ sends, lookUps }: MostCalls): string => `${sends} se
 /** How invoices ended, by the fault that was ordered for them. */
 export const endsTable = (ends: readonly End[]): string => {
   const statuses = [...new Set(ends.map(({ seen }) => seen.status))].sort();
-  const kinds = [...new Set(ends.map(({ wish }) => wish.fault ?? 'none'))].sort();
+  const kinds = [...new Set(ends.map(({ planned }) => planned.fault ?? 'none'))].sort();
   const rows = kinds.map((kind) => {
-    const own = ends.filter(({ wish }) => (wish.fault ?? 'none') === kind);
+    const own = ends.filter(({ planned }) => (planned.fault ?? 'none') === kind);
     return [kind, own.length, ...statuses.map((status) => own.filter(({ seen }) => seen.status === status).length)];
   });
   return aligned([['fault', 'invoices', ...statuses], ...rows]).join('\n');

@@ -9,7 +9,7 @@ import { type ExternalSimulator, startExternalSimulator } from '../support/harne
 import { type NatsServer, startNats } from '../support/nats.js';
 import { expectRowsOfLog, expectSoundLog, wholeLog } from './aftermath.js';
 import { checkDocuments } from './campaign-documents.js';
-import { type Load, startLoad, type Wish, wishes } from './campaign-load.js';
+import { type Load, type PlannedInvoice, planInvoices, startLoad } from './campaign-load.js';
 import { callsLine, type End, endsTable, mostCalls, readCalls } from './campaign-table.js';
 import { containersOn } from './containers.js';
 import { type Fleet, MISHAPS, type Mishap, startFleet } from './fleet.js';
@@ -39,20 +39,20 @@ export const campaign = (title: string, { size, seed, series, openLog }: Campaig
   let simulator: ExternalSimulator;
   let nats: NatsServer;
   let log: { url: string; close(): Promise<void> } | undefined;
-  let stage: CrashHarness;
+  let harness: CrashHarness;
   let fleet: Fleet;
   const random = seeded(seed);
   beforeAll(async () => {
     process.stdout.write(`${title}: seed ${seed}\n`);
     [simulator, nats, log] = await Promise.all([startExternalSimulator(), startNats(), openLog?.()]);
     const ofLog = log === undefined ? {} : { EVENTSTORE_URL: log.url };
-    stage = await openCrashHarness(simulator, series, ofLog);
+    harness = await openCrashHarness(simulator, series, ofLog);
     const urls = { natsUrl: nats.url, ...(log === undefined ? {} : { eventStoreUrl: log.url }) };
-    fleet = await startFleet(await containersOn(stage, urls), random);
+    fleet = await startFleet(await containersOn(harness, urls), random);
   }, PATIENCE_MS);
   afterAll(async () => {
     await fleet?.close();
-    await Promise.all([stage?.close(), nats?.close(), simulator?.close()]);
+    await Promise.all([harness?.close(), nats?.close(), simulator?.close()]);
     await log?.close();
   });
 
@@ -60,19 +60,19 @@ export const campaign = (title: string, { size, seed, series, openLog }: Campaig
     `${title}: nothing that was accepted is lost, and nothing is issued twice`,
     async () => {
       const began = performance.now();
-      const all = wishes(size.invoices, random);
-      const load = startLoad(all, stage.key, fleet.origins, simulator);
-      await Promise.all([load.done, befall(stepsOf(size, random), all, load, fleet)]);
+      const all = planInvoices(size.invoices, random);
+      const load = startLoad(all, harness.key, fleet.origins, simulator);
+      await Promise.all([load.done, applyMishaps(stepsOf(size, random), all, load, fleet)]);
       fleet.thaw();
       const ends = await expectEnds(all, load, simulator);
       await expectCancellations(ends, load, simulator);
       expect(fleet.wrongEnds).toEqual([]);
-      await expectSoundLog(stage);
-      await expectRowsOfLog(stage);
-      const audited = await expectAudited(stage);
-      const most = mostCalls(await wholeLog(stage, 'nfse'), await readCalls(simulator.controlUrl));
+      await expectSoundLog(harness);
+      await expectRowsOfLog(harness);
+      const audited = await expectAudited(harness);
+      const most = mostCalls(await wholeLog(harness, 'nfse'), await readCalls(simulator.controlUrl));
       expect(most.sends).toBeLessThanOrEqual(MAX_SENDS);
-      const documents = await checkDocuments(stage);
+      const documents = await checkDocuments(harness);
       expect(documents.faults).toEqual([]);
       const seconds = Math.round((performance.now() - began) / 1000);
       const issued = ends.filter(({ seen }) => seen.status === 'issued').length;
@@ -102,7 +102,12 @@ const stepsOf = ({ rounds }: CampaignSize, random: Seeded): readonly Step[] =>
   );
 
 /** Spread over the load: each waits for its share of the invoices to be accepted. */
-const befall = async (steps: readonly Step[], all: readonly Wish[], load: Load, fleet: Fleet): Promise<void> => {
+const applyMishaps = async (
+  steps: readonly Step[],
+  all: readonly PlannedInvoice[],
+  load: Load,
+  fleet: Fleet,
+): Promise<void> => {
   let frozenFor = 0;
   for (const [index, { mishap, role }] of steps.entries()) {
     const share = Math.floor((all.length * (index + 1)) / (steps.length + 1));
@@ -113,7 +118,7 @@ const befall = async (steps: readonly Step[], all: readonly Wish[], load: Load, 
       fleet.thaw();
       frozenFor = 0;
     }
-    await fleet.befall(mishap, role);
+    await fleet.apply(mishap, role);
   }
 };
 
@@ -121,20 +126,24 @@ const befall = async (steps: readonly Step[], all: readonly Wish[], load: Load, 
  * One id for each key, an end for each invoice, and the ledger agrees: one note for an issued one, none for a failed one.
  * Only what the authorizer refused may fail; where the refusal died with its process, the same bytes were sent again.
  */
-const expectEnds = async (all: readonly Wish[], load: Load, simulator: ExternalSimulator): Promise<readonly End[]> => {
+const expectEnds = async (
+  all: readonly PlannedInvoice[],
+  load: Load,
+  simulator: ExternalSimulator,
+): Promise<readonly End[]> => {
   const ends = await Promise.all(
-    all.map(async (wish) => ({ wish, seen: await load.endOf(load.accepted.get(wish.key) ?? '') })),
+    all.map(async (planned) => ({ planned, seen: await load.endOf(load.accepted.get(planned.key) ?? '') })),
   );
   expect(new Set(load.accepted.values()).size).toBe(all.length);
   const notes = await simulator.notes();
   const issued = ends.filter(({ seen }) => seen.status === 'issued');
   const failed = ends.filter(({ seen }) => seen.status === 'failed');
   expect(issued.length + failed.length).toBe(all.length);
-  expect(failed.filter(({ wish }) => wish.fault !== 'reject')).toEqual([]);
+  expect(failed.filter(({ planned }) => planned.fault !== 'reject')).toEqual([]);
   expect(notes.map(({ amount_in_cents, access_key }) => `${amount_in_cents} ${access_key}`).sort()).toEqual(
-    issued.map(({ wish, seen }) => `${wish.amountInCents} ${seen.access_key}`).sort(),
+    issued.map(({ planned, seen }) => `${planned.amountInCents} ${seen.access_key}`).sort(),
   );
-  for (const wish of all) expect(await load.issue(wish)).toBe(load.accepted.get(wish.key));
+  for (const planned of all) expect(await load.issue(planned)).toBe(load.accepted.get(planned.key));
   return ends;
 };
 
@@ -146,9 +155,9 @@ const LOST_SHARE = 2;
 const expectCancellations = async (ends: readonly End[], load: Load, simulator: ExternalSimulator): Promise<void> => {
   const chosen = ends.filter(({ seen }) => seen.status === 'issued').filter((_, index) => index % CANCELED_SHARE === 0);
   await Promise.all(
-    chosen.map(async ({ wish, seen }, index) => {
+    chosen.map(async ({ planned, seen }, index) => {
       if (index % LOST_SHARE === 0)
-        await simulator.order({ on: 'event', kind: 'lost_after_commit' }, wish.amountInCents);
+        await simulator.order({ on: 'event', kind: 'lost_after_commit' }, planned.amountInCents);
       expect((await load.cancel(seen.id)).cancellation?.status).toBe('succeeded');
     }),
   );

@@ -16,15 +16,15 @@ const OF_A_CONTAINER = /^\/|0\.0\.0\.0|\bsimulator\b/;
 
 /**
  * Command line and environment of each role from compose.yaml, with addresses and files of this machine in the place of
- * the containers' and with the stage's short pauses. Throws for a variable that it knows no replacement of.
+ * the containers' and with the harness's short pauses. Throws for a variable that it knows no replacement of.
  */
-export const containersOn = async (stage: CrashHarness, urls: EngineUrls): Promise<(role: Role) => Command> => {
+export const containersOn = async (harness: CrashHarness, urls: EngineUrls): Promise<(role: Role) => Command> => {
   const file = async (name: string, text: string): Promise<string> => {
-    const path = join(stage.folder, name);
+    const path = join(harness.folder, name);
     await writeFile(path, text, { mode: 0o600 });
     return path;
   };
-  const { DATABASE_URL = '', EVENTSTORE_URL: _url, ...own } = stage.env;
+  const { DATABASE_URL = '', EVENTSTORE_URL: _url, ...own } = harness.env;
   const local: Readonly<Record<string, string | undefined>> = {
     ...own,
     HOST: '127.0.0.1',

@@ -15,7 +15,7 @@ const CHILD = 'test/crash/child.ts';
 export type Crash = {
   point: KillPoint;
   scenario: Scenario;
-  stage: CrashHarness;
+  harness: CrashHarness;
   simulator: ExternalSimulator;
   /** Unique in the whole run; identifies the notes of this crash in the ledger. */
   amountInCents: number;
@@ -28,25 +28,25 @@ const ENDS_WITHIN_MS = 120_000;
 /** An abandoned key is leased for 15 s. */
 const LEASE_WITHIN_MS = 120_000;
 
-/** The whole service on the stage's data; `doomed` dies at the crash's point. */
-export const serve = async ({ stage, ...crash }: Crash, fate: 'doomed' | 'lives'): Promise<Running> => {
+/** The whole service on the harness's data; `doomed` dies at the crash's point. */
+export const serve = async ({ harness, ...crash }: Crash, fate: 'doomed' | 'lives'): Promise<Running> => {
   const { scenario } = crash;
-  const own = fate === 'doomed' ? { ...scenario.firstEnv, ...killOrder({ stage, ...crash }) } : {};
-  const env = { ...stage.env, ...scenario.env, ...own };
+  const own = fate === 'doomed' ? { ...scenario.firstEnv, ...killOrder({ harness, ...crash }) } : {};
+  const env = { ...harness.env, ...scenario.env, ...own };
   const program = await startProgram<{ url: string }>([CHILD, 'serve'], env);
-  return { program, client: createCarefulClient(program.ready.url, stage.key) };
+  return { program, client: createCarefulClient(program.ready.url, harness.key) };
 };
 
 /** The operator's process moves the company to another number. */
 export const operate = async (crash: Crash, nextNumber: number, fate: 'doomed' | 'lives'): Promise<Program> => {
-  const file = await crash.stage.companyFile(nextNumber);
+  const file = await crash.harness.companyFile(nextNumber);
   return runProgram([CHILD, 'operate', file], {
-    ...crash.stage.env,
+    ...crash.harness.env,
     ...(fate === 'doomed' ? killOrder(crash) : {}),
   });
 };
 
-const marker = ({ stage }: Crash): string => join(stage.folder, 'died-at');
+const marker = ({ harness }: Crash): string => join(harness.folder, 'died-at');
 
 const killOrder = (crash: Crash): Record<string, string> => ({
   CRASH_POINT: crash.point,

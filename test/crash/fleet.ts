@@ -12,7 +12,7 @@ export type Fleet = {
   /** Of every api that runs. */
   origins(): readonly string[];
   /** Hits one of the two processes of the role; a new process replaces one that has ended. */
-  befall(mishap: Mishap, role: Role): Promise<void>;
+  apply(mishap: Mishap, role: Role): Promise<void>;
   /** Lets the frozen process continue. */
   thaw(): void;
   /** How often each befell each role. */
@@ -40,19 +40,19 @@ export const startFleet = async (commandOf: (role: Role) => Command, random: See
     void member.program.ended.then((death) => {
       if (closing || !crew.includes(member)) return;
       crew.splice(crew.indexOf(member), 1);
-      wrongEnds.push(`${role} by itself: ${said(death)} ${member.program.complaint()}`);
+      wrongEnds.push(`${role} by itself: ${textOf(death)} ${member.program.complaint()}`);
     });
   };
 
   const drain = async ({ role, program }: Crew): Promise<void> => {
     const death = await program.stop();
-    if (death.code !== 0) wrongEnds.push(`${role} told to stop: ${said(death)} ${program.complaint()}`);
+    if (death.code !== 0) wrongEnds.push(`${role} told to stop: ${textOf(death)} ${program.complaint()}`);
   };
 
   for (const role of allRoles) await Promise.all([start(role), start(role)]);
   return {
     origins: () => crew.flatMap(({ origin, frozen }) => (origin === '' || frozen ? [] : [origin])),
-    befall: async (mishap, role) => {
+    apply: async (mishap, role) => {
       const able = crew.filter((member) => member.role === role && !member.frozen);
       const victim = able[random.below(able.length)];
       if (victim === undefined) throw new Error(`nobody is left of ${role}`);
@@ -81,4 +81,4 @@ export const startFleet = async (commandOf: (role: Role) => Command, random: See
   };
 };
 
-const said = ({ code, signal }: Death): string => `${code ?? signal}`;
+const textOf = ({ code, signal }: Death): string => `${code ?? signal}`;

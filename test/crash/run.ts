@@ -30,8 +30,8 @@ const MOVED_TO = 50;
 /** Kills the process at the point, restarts it on the same data, repeats the request, and compares the ledger with the client's view. */
 export const runCrash = async ({ point, scenario, serial }: Turn, simulator: ExternalSimulator): Promise<void> => {
   const open: Running[] = [];
-  const stage = await openCrashHarness(simulator, String(serial));
-  const crash: Crash = { point, scenario, stage, simulator, amountInCents: 10_000 + 10 * serial };
+  const harness = await openCrashHarness(simulator, String(serial));
+  const crash: Crash = { point, scenario, harness, simulator, amountInCents: 10_000 + 10 * serial };
   const start = async (fate: 'doomed' | 'lives', of: Crash = crash): Promise<Running> => {
     const running = await serve(of, fate);
     open.push(running);
@@ -40,10 +40,10 @@ export const runCrash = async ({ point, scenario, serial }: Turn, simulator: Ext
   try {
     for (const fault of scenario.faults ?? []) await simulator.order(fault, crash.amountInCents);
     await PLAYS[scenario.kind](crash, start);
-    await expectSoundLog(stage);
+    await expectSoundLog(harness);
   } finally {
     for (const { program } of open) await program.kill();
-    await stage.close();
+    await harness.close();
   }
 };
 
@@ -77,7 +77,7 @@ const playRetention = async (crash: Crash, start: Start): Promise<void> => {
     (await restarted.client.find(id)) === undefined ? true : undefined,
   );
   await waitFor('the end of its events', GONE_WITHIN_MS, async () => {
-    const types = (await wholeLog(crash.stage, 'nfse')).map(({ type }) => type);
+    const types = (await wholeLog(crash.harness, 'nfse')).map(({ type }) => type);
     // Dead between the append and the cut: what is left is sealed, and is erased with the day's key.
     const left = crash.point.startsWith('after') ? types.slice(-1) : types;
     return left.length === 1 && left[0] === 'TestInvoiceDeleted' ? true : undefined;
@@ -100,15 +100,15 @@ const playConflict = async (crash: Crash, start: Start): Promise<void> => {
   const restarted = await start('lives');
   const id = await issueAgain(crash, restarted);
   expect(id).toBe(promised ?? id);
-  await untilConflictIsKnown(crash.stage, id);
+  await untilConflictIsKnown(crash.harness, id);
   await restarted.program.kill();
-  await crash.stage.moveNumber(MOVED_TO);
+  await crash.harness.moveNumber(MOVED_TO);
   await expectEnd(crash, await untilSettled(await start('lives'), id));
 };
 
 const leaveForeignNote = async (crash: Crash, start: Start): Promise<void> => {
-  const elsewhere = await openCrashHarness(crash.simulator, crash.stage.series);
-  const foreign = { ...crash, stage: elsewhere, amountInCents: crash.amountInCents + 1 };
+  const elsewhere = await openCrashHarness(crash.simulator, crash.harness.series);
+  const foreign = { ...crash, harness: elsewhere, amountInCents: crash.amountInCents + 1 };
   try {
     const other = await start('lives', foreign);
     await untilIssued(other, await issue(foreign, other));
@@ -135,7 +135,7 @@ const playOperate = async (crash: Crash, start: Start): Promise<void> => {
   const nextId = await untilIssued(service, await issue(next, service));
   await expectEnd(crash, await untilSettled(service, id));
   await expectEnd(next, await untilSettled(service, nextId));
-  const own = await wholeLog(crash.stage, `dpsTest-${demoCompany().cnpj}`);
+  const own = await wholeLog(crash.harness, `dpsTest-${demoCompany().cnpj}`);
   const allocated = own.filter(({ type }) => type === 'DpsNumberAllocated');
   expect(allocated.map(({ data }) => data.number)).toEqual([1, MOVED_TO]);
 };
@@ -153,7 +153,7 @@ const playReconcile = async (crash: Crash, start: Start): Promise<void> => {
   await expectDeath(crash, doomed.program);
   await start('lives');
   const differences = async () =>
-    (await wholeLog(crash.stage, 'nfse')).filter(({ type }) => type === 'ReconciliationDifferenceFound');
+    (await wholeLog(crash.harness, 'nfse')).filter(({ type }) => type === 'ReconciliationDifferenceFound');
   await waitFor('the difference', GONE_WITHIN_MS, async () => ((await differences()).length > 0 ? true : undefined));
   // Two more rounds find it again.
   const looks = async (): Promise<number> => {

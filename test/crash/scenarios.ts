@@ -28,7 +28,7 @@ const issue: Scenario = { title: 'issue', kind: 'issue', ends: 'issued' };
 const cancel: Scenario = { title: 'cancel', kind: 'cancel', ends: 'canceled' };
 
 const SHORT = { ALLOW_SHORT_WINDOWS: '1' };
-/** On a busy machine a refusal may arrive after the stage's timeout of a second, and then counts as unknown. */
+/** On a busy machine a refusal may arrive after the harness's timeout of a second, and then counts as unknown. */
 const HEARS_REFUSALS = { AUTHORIZER_TIMEOUT_S: '30' };
 const NOBODY_THERE = 'https://127.0.0.1:1/SefinNacional';
 

@@ -20,30 +20,30 @@ describeWith('natsServer', 'processes that lead, and others that stand by', () =
   describeWithPostgres('over PostgreSQL and NATS', () => {
     let simulator: ExternalSimulator;
     let nats: NatsServer;
-    let stage: CrashHarness;
+    let harness: CrashHarness;
     let front: Member;
     let leader: Member;
     let standBy: Member;
     const members: Member[] = [];
     beforeAll(async () => {
       [simulator, nats] = await Promise.all([startExternalSimulator(), startNats()]);
-      stage = await openCrashHarness(simulator, '920');
+      harness = await openCrashHarness(simulator, '920');
       [front, leader] = await Promise.all([start('api,issuer'), start(LED)]);
       await issued(await accepted(30_000));
       standBy = await start(LED);
     });
     afterAll(async () => {
       await Promise.all(members.map(({ program }) => program.kill()));
-      await Promise.all([stage?.close(), nats?.close(), simulator?.close()]);
+      await Promise.all([harness?.close(), nats?.close(), simulator?.close()]);
     });
 
     const start = async (roles: string): Promise<Member> => {
-      const member = await startRoles(roles, { ...stage.env, NATS_URL: nats.url });
+      const member = await startRoles(roles, { ...harness.env, NATS_URL: nats.url });
       members.push(member);
       return member;
     };
 
-    const client = () => createCarefulClient(front.origin, stage.key);
+    const client = () => createCarefulClient(front.origin, harness.key);
 
     const accepted = async (amountInCents: number): Promise<string> => {
       const body = { amount_in_cents: amountInCents, description: 'Serviço' };
@@ -54,13 +54,13 @@ describeWith('natsServer', 'processes that lead, and others that stand by', () =
 
     const streamOf = (id: string) => invoiceStream('test', demoCompany().cnpj, parseInvoiceId(id) ?? '');
 
-    const rowOf = (id: string) => stage.engines.readModel.invoice(streamOf(id));
+    const rowOf = (id: string) => harness.engines.readModel.invoice(streamOf(id));
 
     /** The relay has tapped it, and the projector has shown it in its row: the one that leads now does both. */
     const issued = async (id: string): Promise<SeenInvoice> => {
       const seen = await client().pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');
       // A slow send is looked up, which makes more than three events.
-      const last = await stage.engines.log.lastRevision(streamOf(id));
+      const last = await harness.engines.log.lastRevision(streamOf(id));
       await waitFor('its row', WITHIN_MS, async () => ((await rowOf(id))?.revision === last ? true : undefined));
       return seen;
     };
@@ -96,7 +96,7 @@ describeWith('natsServer', 'processes that lead, and others that stand by', () =
         await standBy.program.kill();
         await issued(await accepted(30_004));
         expect(leader.program.output().stdout).not.toContain('"level":60');
-        await expectSoundLog(stage);
+        await expectSoundLog(harness);
         await expectNoDoubles(simulator);
         expect(await leader.program.stop(), leader.program.complaint()).toEqual({ code: 0, signal: null });
       });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_KINDS, EVENT_TYPES, type EventType } from '../../src/simulator/event/kinds.js';
+import { type FaultHarness, openFaultHarness } from './fault-harness.js';
 import type { Fault } from './fault-kinds.js';
 import { type BeforeCancel, invoiceOf, play } from './fault-play.js';
-import { type FaultWorld, openFaultWorld } from './fault-world.js';
 
-let world: FaultWorld;
+let harness: FaultHarness;
 let amount = 1_000;
 beforeAll(async () => {
-  world = await openFaultWorld();
+  harness = await openFaultHarness();
 });
-afterAll(() => world.close());
+afterAll(() => harness.close());
 
 /** Issues one invoice, lets others act on its note, and cancels it under these faults. */
 const canceled = async (beforeCancel: BeforeCancel, faults: readonly Fault[] = [{ on: 'event', kind: 'casing' }]) => {
   amount += 1;
-  const [played] = await play(world, [{ faults, dies: undefined }], amount, beforeCancel);
+  const [played] = await play(harness, [{ faults, dies: undefined }], amount, beforeCancel);
   if (played === undefined) throw new Error('nothing was played');
-  const { cancellation } = await invoiceOf(world, played);
-  const note = (await world.ledger()).find(({ amount_in_cents }) => amount_in_cents === amount);
+  const { cancellation } = await invoiceOf(harness, played);
+  const note = (await harness.ledger()).find(({ amount_in_cents }) => amount_in_cents === amount);
   return {
     ends: { status: cancellation?.status, codes: cancellation?.codes },
     isCanceled: note?.canceled_at !== undefined,
@@ -29,7 +29,7 @@ const link =
   (type: EventType): BeforeCancel =>
   async (_one, accessKey) => {
     const about = type === '305102' || type === '305103' ? { about: '101101' } : {};
-    await world.control('events', { environment: 'test', access_key: accessKey, type, ...about });
+    await harness.control('events', { environment: 'test', access_key: accessKey, type, ...about });
   };
 
 const nothing: BeforeCancel = async () => undefined;
@@ -77,8 +77,8 @@ describe('a cancellation at the national system', () => {
 
   it('after the deadline of the municipality is refused with E0822 at once', async () => {
     const close: BeforeCancel = async () => {
-      await world.control('registry', { environment: 'test', municipality: { ibge: '3304557', cancel_days: 1 } });
-      world.clock.pass(2 * 86_400);
+      await harness.control('registry', { environment: 'test', municipality: { ibge: '3304557', cancel_days: 1 } });
+      harness.clock.pass(2 * 86_400);
     };
     expect(await canceled(close)).toMatchObject({
       ends: { status: 'failed', codes: ['E0822'] },

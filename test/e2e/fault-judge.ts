@@ -1,8 +1,8 @@
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import type { Invoice } from '../../src/domain/invoice/state.js';
+import type { FaultHarness, LedgerEntry } from './fault-harness.js';
 import { nameOf } from './fault-kinds.js';
 import { invoiceOf, type Played } from './fault-play.js';
-import type { FaultWorld, LedgerEntry } from './fault-world.js';
 
 /** The outcome of an invoice, and the statements about it that are not true. */
 export type Judged = { played: Played; ends: string; complaints: readonly string[] };
@@ -14,13 +14,13 @@ export type Judged = { played: Played; ends: string; complaints: readonly string
 const LOOK_UPS_PER_SEND = 11;
 
 /** Compares with the ledger after all calls have ended. */
-export const judgeAll = async (world: FaultWorld, all: readonly Played[]): Promise<readonly Judged[]> => {
+export const judgeAll = async (harness: FaultHarness, all: readonly Played[]): Promise<readonly Judged[]> => {
   const notes = new Map<number, LedgerEntry[]>();
-  for (const note of await world.ledger())
+  for (const note of await harness.ledger())
     notes.set(note.amount_in_cents, [...(notes.get(note.amount_in_cents) ?? []), note]);
   return await Promise.all(
     all.map(async (played) => {
-      const invoice = await invoiceOf(world, played);
+      const invoice = await invoiceOf(harness, played);
       const own = notes.get(played.amountInCents) ?? [];
       const complaints = [...issuing(invoice, own, played), ...canceling(invoice, own, played), ...bounds(played)];
       const story = played.plan.faults.map(nameOf).join(' + ');

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultHarness, openFaultHarness } from './fault-harness.js';
 import { type Judged, judgeAll } from './fault-judge.js';
 import { type Fault, faultsOn, nameOf, type Plan, planOf } from './fault-kinds.js';
 import { play } from './fault-play.js';
 import { tableOf } from './fault-table.js';
-import { type FaultWorld, openFaultWorld } from './fault-world.js';
 
 const isFull = process.env.CRASH_FULL === '1';
 const PATIENCE_MS = isFull ? 7_200_000 : 900_000;
@@ -11,21 +11,21 @@ const PATIENCE_MS = isFull ? 7_200_000 : 900_000;
 /** Invoices per simulator: it searches all open faults at every call. */
 const AT_ONCE = 400;
 
-let world: FaultWorld;
+let harness: FaultHarness;
 let amount = 1_000;
 const judged: Judged[] = [];
 beforeAll(async () => {
-  world = await openFaultWorld();
+  harness = await openFaultHarness();
 });
 afterAll(async () => {
-  await world.close();
+  await harness.close();
   process.stdout.write(`${tableOf(judged)}\n`);
 });
 
 const expectTruth = async (plans: readonly Plan[]): Promise<void> => {
   for (let from = 0; from < plans.length; from += AT_ONCE) {
     const batch = plans.slice(from, from + AT_ONCE);
-    const ends = await judgeAll(world, await play(world, batch, amount));
+    const ends = await judgeAll(harness, await play(harness, batch, amount));
     amount += batch.length;
     judged.push(...ends);
     expect(ends.flatMap(({ complaints }) => complaints)).toEqual([]);

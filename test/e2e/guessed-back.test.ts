@@ -36,7 +36,7 @@ const someCpf = (): string => {
 describeWithPostgres('a thief of everything but the master key', () => {
   const planted = plant();
   const amounts = { live: [2_001, 2_002], test: [2_003, 2_004] } as const;
-  let site: RetentionHarness;
+  let harness: RetentionHarness;
   let folder: string;
   /** As they lie in the log, and opened with the keys, for what the version before would have written. */
   let stored: readonly StolenEvent[];
@@ -56,45 +56,45 @@ describeWithPostgres('a thief of everything but the master key', () => {
   });
   const ended = (mode: Mode, id: string, status: string) =>
     eventually(
-      async () => (await site.call(mode, `/v1/nfse/${id}`)).body,
+      async () => (await harness.call(mode, `/v1/nfse/${id}`)).body,
       (body) => body.status === status,
     );
   const issue = async (mode: Mode, amount: number): Promise<Body> => {
     const key = { 'idempotency-key': `${planted.idempotencyKey}-${amount}` };
-    const { status, body } = await site.call(mode, '/v1/nfse', personalBody(planted, amount), key);
+    const { status, body } = await harness.call(mode, '/v1/nfse', personalBody(planted, amount), key);
     expect([status, body]).toEqual([202, expect.anything()]);
     return ended(mode, body.id, 'issued');
   };
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'nfse-guessing-'));
-    site = await openRetentionHarness({});
+    harness = await openRetentionHarness({});
     for (const mode of ['live', 'test'] as const) {
       for (const amount of amounts[mode]) await issue(mode, amount);
       const { id } = await issue(mode, amounts[mode][0] + 1_000);
       const cancel = { reason: 'other', description: planted.cancelDescription };
-      expect((await site.call(mode, `/v1/nfse/${id}/cancel`, cancel)).status).toBe(202);
+      expect((await harness.call(mode, `/v1/nfse/${id}/cancel`, cancel)).status).toBe(202);
       await ended(mode, id, 'canceled');
     }
-    const { log, sealingKeys, pool } = site.running.service.engines;
+    const { log, sealingKeys, pool } = harness.running.service.engines;
     const recorded = await log.readAll({ prefixes: ALL_STREAMS, after: null, limit: 10_000 });
     stored = recorded.map(({ stream, type, data }) => ({ stream, type, data }));
     opened = (await Promise.all(recorded.map((event) => decodeEvent(event, sealingKeys)))).map(
       ({ stream, type, data }) => ({ stream, type, data: data as Record<string, unknown> }),
     );
-    expect((await site.operate('events', 'export', '--out', join(folder, 'log.ndjson'))).exit).toBe(0);
+    expect((await harness.operate('events', 'export', '--out', join(folder, 'log.ndjson'))).exit).toBe(0);
     const options = { folder: join(folder, 'backup'), db: pool, madeAt: systemClock.now(), logIsHere: true };
     await writeBackup({ ...options, onProgress: () => undefined });
   }, RUN_MS);
   afterAll(async () => {
-    await site?.running.close();
+    await harness?.running.close();
     await rm(folder, { recursive: true, force: true });
   });
 
   const guessedIn = (text: string): readonly string[] => guessBack(stored, hashesIn(text), dictionary());
 
   it('guesses nothing by the rows of any table: log, read model, guards, memos', async () => {
-    const rows = await everyRow(site.running.service.engines.pool);
+    const rows = await everyRow(harness.running.service.engines.pool);
     for (const table of ['idempotency_keys', 'duplicate_marks'])
       expect(rows.filter((row) => row.table.endsWith(table)).length).toBeGreaterThan(0);
     const text = rows.map((row) => row.text).join('\n');
@@ -117,7 +117,7 @@ describeWithPostgres('a thief of everything but the master key', () => {
   it('guesses nothing by what support sees', async () => {
     const ids = stored.filter(({ type }) => type === 'InvoiceAccepted').map(({ data }) => `nfse_${data.invoiceId}`);
     expect(ids).toHaveLength(6);
-    for (const id of ids) expect(guessedIn((await site.operate('events', 'show', id)).out)).toEqual([]);
+    for (const id of ids) expect(guessedIn((await harness.operate('events', 'show', id)).out)).toEqual([]);
   });
 
   /** Events of the previous version, which had plain hashes of the fields that are sealed now. */

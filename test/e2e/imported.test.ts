@@ -80,10 +80,10 @@ describeWithPostgres('invoices imported from elsewhere', () => {
     const file = join(folder, 'invoices.ndjson');
     await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
     const session = sessionOver(here.service.engines, here.config, systemClock);
-    const said: string[] = [];
-    const terminal = { out: () => undefined, err: (text: string) => void said.push(text) };
+    const output: string[] = [];
+    const terminal = { out: () => undefined, err: (text: string) => void output.push(text) };
     const exit = await runCommand(['invoice', 'import', file], referenceCommands, async () => session, terminal);
-    expect(said.join('\n')).toBe('');
+    expect(output.join('\n')).toBe('');
     expect(exit).toBe(0);
   };
   const line = (fields: object) => ({

@@ -43,25 +43,25 @@ const complete = (at: ServiceAt) =>
 const refusedWith = (code: string) => ({ status: 409, body: { error: { code } } });
 
 describeWithPostgres('a service whose log outlives its database', () => {
-  let site: LogAndDatabaseHarness;
+  let harness: LogAndDatabaseHarness;
   let double: EventStoreDouble;
   let database: FreshDatabase;
   beforeEach(async () => {
-    [site, double, database] = await Promise.all([
+    [harness, double, database] = await Promise.all([
       openLogAndDatabaseHarness(),
       startEventStoreDouble(),
       freshDatabase(),
     ]);
   });
   afterEach(async () => {
-    await site.close();
+    await harness.close();
     await double.close();
   });
 
   let keyIds: { live: string; test: string };
   const begin = async (roles?: readonly Role[]): Promise<ServiceAt> => {
-    const at = await site.start(database, double.url, roles);
-    keyIds = await site.register(at);
+    const at = await harness.start(database, double.url, roles);
+    keyIds = await harness.register(at);
     await complete(at);
     return at;
   };
@@ -84,7 +84,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     );
     await first.stop();
 
-    const second = await site.start(await freshDatabase(), double.url);
+    const second = await harness.start(await freshDatabase(), double.url);
     await complete(second);
     expect(idOf(await post(second, 1_001, { customer: CUSTOMER }, { idempotencyKey: 'k-1' }))).toBe(keyed);
     expect(await post(second, 1_001, {}, { idempotencyKey: 'k-1' })).toMatchObject(
@@ -130,7 +130,10 @@ describeWithPostgres('a service whose log outlives its database', () => {
     await first.stop();
 
     const empty = await freshDatabase();
-    const apis = await Promise.all([site.start(empty, double.url, ['api']), site.start(empty, double.url, ['api'])]);
+    const apis = await Promise.all([
+      harness.start(empty, double.url, ['api']),
+      harness.start(empty, double.url, ['api']),
+    ]);
     for (const api of apis) {
       const { ready, checks } = await eventually(
         () => api.readiness(),
@@ -148,7 +151,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
         expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
       }
     }
-    await site.start(empty, double.url, ['projector', 'relay', 'issuer', 'sweeper']);
+    await harness.start(empty, double.url, ['projector', 'relay', 'issuer', 'sweeper']);
     await Promise.all(apis.map(complete));
     for (const api of apis) {
       expect(idOf(await post(api, 1_001, {}, { idempotencyKey: 'k-1' }))).toBe(keyed);
@@ -165,7 +168,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     await first.stop();
     const backup = await copyOfDatabase(database);
 
-    const second = await site.start(database, double.url);
+    const second = await harness.start(database, double.url);
     await complete(second);
     const keyed = idOf(await post(second, 1_002, {}, { idempotencyKey: 'k-2' }));
     const unkeyed = idOf(await post(second, 1_003));
@@ -173,7 +176,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     expect((await second.operate('key', 'revoke', keyIds.test)).exit).toBe(0);
     await second.stop();
 
-    const third = await site.start(backup, double.url);
+    const third = await harness.start(backup, double.url);
     await complete(third);
     expect(idOf(await post(third, 1_001, {}, { idempotencyKey: 'k-1' }))).toBe(old);
     expect(idOf(await post(third, 1_002, {}, { idempotencyKey: 'k-2' }))).toBe(keyed);
@@ -230,7 +233,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     await first.stop();
 
     const older = await startEventStoreDouble({ log: backup });
-    const second = await site.start(database, older.url);
+    const second = await harness.start(database, older.url);
     const { checks } = await eventually(
       () => second.readiness(),
       ({ checks: { guards } }) => /^the log ends at \d+, before \d+/.test(guards.reason ?? ''),
@@ -246,7 +249,7 @@ describeWithPostgres('a service whose log outlives its database', () => {
     expect(backup.all().length).toBe(restored);
 
     // Even the whole log does not end the pause by itself.
-    const third = await site.start(database, double.url);
+    const third = await harness.start(database, double.url);
     expect((await third.readiness()).checks.guards.reason).toMatch(/issuing is paused$/);
     expect(await third.ledger(1_001)).toEqual([]);
     await database.pool.query('delete from log_set_back');

@@ -70,7 +70,7 @@ const play = (open: () => Promise<Engines>): void => {
     );
   };
   /** Runs a command as an operator at a shell does, in a separate process. */
-  const nfse = async (...words: readonly string[]): Promise<{ exit: number | null; said: string }> => {
+  const nfse = async (...words: readonly string[]): Promise<{ exit: number | null; output: string }> => {
     const { config } = running;
     const program = runProgram(['src/main.ts', ...words], {
       ...{ PORT: '0', OPS_PORT: '0', DATA_DIR: config.dataDir, DATABASE_URL: config.databaseUrl ?? '' },
@@ -78,16 +78,16 @@ const play = (open: () => Promise<Engines>): void => {
     });
     const { code } = await program.ended;
     const { stdout, stderr } = program.output();
-    return { exit: code, said: `${stdout}${stderr}` };
+    return { exit: code, output: `${stdout}${stderr}` };
   };
   /** As an operator beside the running service. */
-  const operate = async (...words: readonly string[]): Promise<{ exit: number; said: string }> => {
-    const said: string[] = [];
-    const write = (text: string): void => void said.push(text);
+  const operate = async (...words: readonly string[]): Promise<{ exit: number; output: string }> => {
+    const output: string[] = [];
+    const write = (text: string): void => void output.push(text);
     const session = sessionOver(service.engines, running.config, clock);
     const commands = allCommands({}, () => running.config);
     const exit = await runCommand(words, commands, async () => session, { out: write, err: write });
-    return { exit, said: said.join('\n') };
+    return { exit, output: output.join('\n') };
   };
   /** The values of this test for the page's placeholders; the demo company has no certificate file. */
   const here = (words: readonly string[]): readonly string[] =>
@@ -123,18 +123,21 @@ const play = (open: () => Promise<Engines>): void => {
     await rm(running.config.masterKeyFile);
     const [makeKey = [], giveUp = [], ...others] = runbook();
     const asMessage = `nfse ${here(makeKey).join(' ')}, then nfse ${giveUp.slice(0, 3).join(' ')}`;
-    expect(await nfse('serve')).toMatchObject({ exit: 2, said: expect.stringContaining(asMessage) });
+    expect(await nfse('serve')).toMatchObject({ exit: 2, output: expect.stringContaining(asMessage) });
     expect(await nfse(...here(makeKey))).toMatchObject({ exit: 0 });
     // A process that runs has the lost key in memory: nothing is given up beside it.
     expect(await nfse(...here(giveUp))).toMatchObject({
       exit: 1,
-      said: expect.stringContaining('stop them all first'),
+      output: expect.stringContaining('stop them all first'),
     });
     await service.stop();
-    expect(await nfse('serve')).toMatchObject({ exit: 2, said: expect.stringContaining('nfse master-key give-up m1') });
+    expect(await nfse('serve')).toMatchObject({
+      exit: 2,
+      output: expect.stringContaining('nfse master-key give-up m1'),
+    });
     const given = await nfse(...here(giveUp));
-    expect(given).toMatchObject({ exit: 0, said: expect.stringContaining('m1 is given up, m2 seals from now on') });
-    expect(given.said).toMatch(new RegExp(`1 certificate removed\n {2}${DEMO_CNPJ} `));
+    expect(given).toMatchObject({ exit: 0, output: expect.stringContaining('m1 is given up, m2 seals from now on') });
+    expect(given.output).toMatch(new RegExp(`1 certificate removed\n {2}${DEMO_CNPJ} `));
     expect(others).toHaveLength(1);
     for (const words of others) expect(await nfse(...here(words))).toMatchObject({ exit: 0 });
     await start();
@@ -174,18 +177,18 @@ const play = (open: () => Promise<Engines>): void => {
       expect((await untilServed(() => ask(`/v1/nfse/${id}/pdf`))).status).toBe(200);
 
     const verified = await operate('audit', 'verify', '--json');
-    expect(JSON.parse(verified.said)).toMatchObject({ ok: true, findings: [], given_up: [{ generation: 'm1' }] });
+    expect(JSON.parse(verified.output)).toMatchObject({ ok: true, findings: [], given_up: [{ generation: 'm1' }] });
     const replayed = await operate('audit', 'replay', old, '--at', systemClock.now());
-    expect(replayed).toMatchObject({ exit: 0, said: expect.stringContaining('"status": "issued"') });
-    expect((await operate('privacy', 'report', CUSTOMER.document)).said).toMatch(/5 invoices whose key is gone/);
+    expect(replayed).toMatchObject({ exit: 0, output: expect.stringContaining('"status": "issued"') });
+    expect((await operate('privacy', 'report', CUSTOMER.document)).output).toMatch(/5 invoices whose key is gone/);
     expect((await operate('projections', 'rebuild', '--all')).exit).toBe(0);
     expect(await operate('events', 'show', 'audit-support')).toMatchObject({
-      ...{ exit: 0, said: expect.stringContaining('MasterKeyGivenUp') },
+      ...{ exit: 0, output: expect.stringContaining('MasterKeyGivenUp') },
     });
     const exported = join(running.config.dataDir, 'log.ndjson');
     expect((await operate('events', 'export', '--out', exported, '--reveal')).exit).toBe(0);
     expect(await operate('audit', 'verify', '--file', exported)).toMatchObject({ exit: 0 });
-    const doctor = (await operate('doctor')).said
+    const doctor = (await operate('doctor')).output
       .split('\n')
       .filter((line) => /master key|^\S+ +certificate/.test(line));
     expect(doctor.filter((line) => line.startsWith('BAD'))).toEqual([]);

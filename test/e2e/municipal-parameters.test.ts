@@ -47,13 +47,13 @@ describeWithPostgres('a service whose municipality has parameters', () => {
   const parameters = async (): Promise<Shown> => await operate('municipality', 'show', RIO);
 
   it('learns them by itself, in both environments, and shows them with their age', async () => {
-    const { parameters: told } = await eventually(
+    const { parameters: shown } = await eventually(
       parameters,
       ({ parameters: { test, live } }) => [test, live].every((all) => all.some(({ told: one }) => one !== null)),
       WITHIN_MS,
     );
     for (const mode of ['test', 'live'] as const) {
-      expect(told[mode].find(({ question }) => question === 'convenio')).toMatchObject({
+      expect(shown[mode].find(({ question }) => question === 'convenio')).toMatchObject({
         told: { active: true, national_emitter: true, rfb_contributors_may_issue: true },
         in_use: true,
         age_s: expect.any(Number),

@@ -31,21 +31,21 @@ const issue = async (at: EmbeddedAt, amount: number): Promise<string> => {
 };
 
 describe('a data folder of a version whose service was a superuser', () => {
-  let site: EmbeddedHarness;
+  let harness: EmbeddedHarness;
   let known: string;
   beforeEach(async () => {
-    site = await openEmbeddedHarness();
-    const before = await site.start();
-    await site.register(before);
+    harness = await openEmbeddedHarness();
+    const before = await harness.start();
+    await harness.register(before);
     known = await issue(before, 1_001);
     await before.stop();
-    await makeOlder(site.folder);
+    await makeOlder(harness.folder);
   });
-  afterEach(() => site.close());
+  afterEach(() => harness.close());
 
   /** Nothing is lost, open work continues, and the service's role has no more rights than it needs. */
   const isTakenOver = async (): Promise<void> => {
-    const after = await site.start();
+    const after = await harness.start();
     expect((await after.ask(`/v1/nfse/${known}`)).body).toMatchObject({ id: known, status: 'issued' });
     expect((await after.ask('/v1/nfse', bodyOf(1_001))).status).toBe(409);
     await issue(after, 1_002);
@@ -56,27 +56,27 @@ describe('a data folder of a version whose service was a superuser', () => {
   };
 
   it('is taken over at the next start, and the passwords stay between the owner of the folder and it', async () => {
-    expect(await readEmbeddedAddresses(site.folder)).toBe('one_user');
+    expect(await readEmbeddedAddresses(harness.folder)).toBe('one_user');
     await isTakenOver();
-    const file = join(site.folder, 'postgres-connection.json');
+    const file = join(harness.folder, 'postgres-connection.json');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const passwords = await readConnection(site.folder);
+    const passwords = await readConnection(harness.folder);
     expect(new Set(Object.values(passwords ?? {})).size).toBe(4);
     await isTakenOverAgain(await readFile(file, 'utf8'));
   });
 
   const isTakenOverAgain = async (before: string): Promise<void> => {
-    const again = await site.start();
+    const again = await harness.start();
     expect((await again.ask(`/v1/nfse/${known}`)).body.status).toBe('issued');
     await again.stop();
     const portless = (text: string): string => text.replace(/"port":\d+/, '');
-    const after = await readFile(join(site.folder, 'postgres-connection.json'), 'utf8');
+    const after = await readFile(join(harness.folder, 'postgres-connection.json'), 'utf8');
     expect(portless(after)).toBe(portless(before));
   };
 
   it('is taken over after a start that was cut short when it had noted the passwords', async () => {
-    const connection = await readConnection(site.folder);
-    await writeConnection(site.folder, {
+    const connection = await readConnection(harness.folder);
+    await writeConnection(harness.folder, {
       port: 0,
       password: '',
       ...connection,
@@ -87,23 +87,23 @@ describe('a data folder of a version whose service was a superuser', () => {
   });
 
   it('is taken over after a start that was cut short when it had made a role, with another password', async () => {
-    await asSuperuserOf(site.folder, `create role ${OWNER} superuser login password 'forgotten'`);
+    await asSuperuserOf(harness.folder, `create role ${OWNER} superuser login password 'forgotten'`);
     await isTakenOver();
   });
 
   it('is taken over where a part belongs to the new owner already', async () => {
     await asSuperuserOf(
-      site.folder,
+      harness.folder,
       `create role ${OWNER}; alter table event_log owner to ${OWNER}; alter schema read owner to ${OWNER}`,
     );
     await isTakenOver();
   });
 
   it('leaves alone what an operator has put elsewhere', async () => {
-    await asSuperuserOf(site.folder, 'create schema mine; create table mine.notes as select 1 as n');
+    await asSuperuserOf(harness.folder, 'create schema mine; create table mine.notes as select 1 as n');
     await isTakenOver();
     const [row] = await asSuperuserOf(
-      site.folder,
+      harness.folder,
       `select pg_get_userbyid(relowner) as owner from pg_class where oid = 'mine.notes'::regclass`,
     );
     expect(row).toEqual({ owner: SUPERUSER });

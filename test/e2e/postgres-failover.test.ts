@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, it } from 'vitest';
 import { type DatabaseLine, openDatabaseLine } from '../support/database-line.js';
 import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { PROMPT, type SteadyLoad, startSteadyLoad } from '../support/harness/steady-load.js';

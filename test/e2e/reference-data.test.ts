@@ -42,10 +42,10 @@ describeWithPostgres('what operators change, with the projector stopped', () => 
   /** As an operator, so long ago that it has to hold. */
   const operate = async (...argv: string[]): Promise<void> => {
     const session = sessionOver(running.service.engines, running.config, clock);
-    const said: string[] = [];
-    const terminal = { out: () => undefined, err: (text: string) => void said.push(text) };
+    const errors: string[] = [];
+    const terminal = { out: () => undefined, err: (text: string) => void errors.push(text) };
     const exit = await runCommand(argv, commands, async () => session, terminal);
-    expect(said.join('\n')).toBe('');
+    expect(errors.join('\n')).toBe('');
     expect(exit).toBe(0);
     clock.pass(WITHIN_S);
   };

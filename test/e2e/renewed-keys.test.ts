@@ -34,11 +34,14 @@ describeWithPostgres('a service that runs on while its keys are renewed', () => 
   });
 
   const operate = async (...argv: string[]): Promise<string> => {
-    const said: string[] = [];
-    const terminal = { out: (text: string) => void said.push(text), err: (text: string) => void said.push(text) };
+    const output: string[] = [];
+    const terminal = { out: (text: string) => void output.push(text), err: (text: string) => void output.push(text) };
     const commands = [...certificateCommands, ...masterKeyCommands];
-    expect([await runCommand(argv, commands, async () => session, terminal), said.join()]).toEqual([0, said.join()]);
-    return said.join('\n');
+    expect([await runCommand(argv, commands, async () => session, terminal), output.join()]).toEqual([
+      0,
+      output.join(),
+    ]);
+    return output.join('\n');
   };
 
   const ask = async (path: string, body?: object) => {

@@ -39,7 +39,7 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
     // A unique document, so that a word found identifies its invoice.
     const kept = { ...plant(), cpf: '52998224725' };
     let double: EventStoreDouble | undefined;
-    let site: RetentionHarness;
+    let harness: RetentionHarness;
     let folder: string;
     let test: { id: string; stream: string; body: Body }[];
     let live: { id: string; body: Body; pdf: Buffer; xml: Buffer };
@@ -49,13 +49,13 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
       invoiceStream(mode, demoCompany().cnpj, id.slice('nfse_'.length));
     const ended = (mode: 'live' | 'test', id: string) =>
       eventually(
-        async () => (await site.call(mode, `/v1/nfse/${id}`)).body,
+        async () => (await harness.call(mode, `/v1/nfse/${id}`)).body,
         ({ status, cancellation }) =>
           !['queued', 'processing'].includes(status) && (cancellation as { status?: string })?.status !== 'pending',
       );
     const issue = async (mode: 'live' | 'test', planted: typeof gone, amount: number): Promise<Body> => {
       const key = { 'idempotency-key': `${planted.idempotencyKey}-${amount}` };
-      const posted = await site.call(mode, '/v1/nfse', personalBody(planted, amount), key);
+      const posted = await harness.call(mode, '/v1/nfse', personalBody(planted, amount), key);
       expect([posted.status, posted.body]).toEqual([202, expect.anything()]);
       return ended(mode, posted.body.id);
     };
@@ -67,7 +67,7 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
     const ofTest = (lines: readonly SealedLine[]) => lines.filter(({ stream }) => stream.startsWith('nfseTest-'));
     const ofLive = (lines: readonly SealedLine[]) => lines.filter(({ stream }) => stream.startsWith('nfseLive-'));
     const created = (): string => test.map(({ body }) => body.created_at).sort()[2] ?? '';
-    const pool = () => site.running.service.engines.pool;
+    const pool = () => harness.running.service.engines.pool;
     const sql = async (text: string, values: unknown[] = []) => (await pool().query(text, values)).rows as unknown[];
     const streams = () => test.map(({ stream }) => stream);
     const words = Object.values(gone).flatMap(spellings);
@@ -75,9 +75,9 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'nfse-retention-'));
       double = await open();
-      site = await openRetentionHarness(double === undefined ? {} : { EVENTSTORE_URL: double.url });
+      harness = await openRetentionHarness(double === undefined ? {} : { EVENTSTORE_URL: double.url });
       const fault = { on: 'issue', kind: 'reject', times: 1, code: 'E0190', message: gone.authorizerText };
-      await site.running.control('POST', '/_control/faults', { ...fault, match: { amount_in_cents: 1_003 } });
+      await harness.running.control('POST', '/_control/faults', { ...fault, match: { amount_in_cents: 1_003 } });
       const bodies = [
         await issue('test', gone, 1_001),
         await issue('test', gone, 1_002),
@@ -86,15 +86,15 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
       test = bodies.map((body) => ({ id: body.id, stream: streamOf('test', body.id), body }));
       const [, canceled] = test;
       const cancel = { reason: 'other', description: gone.cancelDescription };
-      expect((await site.call('test', `/v1/nfse/${canceled?.id}/cancel`, cancel)).status).toBe(202);
+      expect((await harness.call('test', `/v1/nfse/${canceled?.id}/cancel`, cancel)).status).toBe(202);
       expect(await ended('test', canceled?.id ?? '')).toMatchObject({ status: 'canceled' });
       const body = await issue('live', kept, 1_004);
-      const { bytes: pdf } = await site.bytes('live', `/v1/nfse/${body.id}/pdf`);
-      const { bytes: xml } = await site.bytes('live', `/v1/nfse/${body.id}/xml`);
+      const { bytes: pdf } = await harness.bytes('live', `/v1/nfse/${body.id}/pdf`);
+      const { bytes: xml } = await harness.bytes('live', `/v1/nfse/${body.id}/xml`);
       live = { id: body.id, body, pdf, xml };
       // Leaves the generation of before behind, for a rollback.
-      expect((await site.operate('projections', 'rebuild', 'invoices')).exit).toBe(0);
-      expect((await site.operate('events', 'export', '--out', join(folder, 'early.ndjson'))).exit).toBe(0);
+      expect((await harness.operate('projections', 'rebuild', 'invoices')).exit).toBe(0);
+      expect((await harness.operate('events', 'export', '--out', join(folder, 'early.ndjson'))).exit).toBe(0);
       sealedBefore.push(...(await sealedInExport(join(folder, 'early.ndjson'))));
       const madeAt = systemClock.now();
       await writeBackup({
@@ -103,18 +103,18 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
       });
     }, RUN_MS);
     afterAll(async () => {
-      await site?.running.close();
+      await harness?.running.close();
       await double?.close();
       await rm(folder, { recursive: true, force: true });
     });
 
     it('is whole a minute before: readable, in rows and events, and an export opens with the key of its day', async () => {
-      site.moveTo(test[0]?.body.created_at ?? '', WEEK - 60);
-      const { status, body } = await site.call('test', `/v1/nfse/${test[0]?.id}`);
+      harness.moveTo(test[0]?.body.created_at ?? '', WEEK - 60);
+      const { status, body } = await harness.call('test', `/v1/nfse/${test[0]?.id}`);
       expect([status, body.customer]).toEqual([200, expect.objectContaining({ document: gone.cpf })]);
       for (const file of ['pdf', 'xml'])
-        expect((await site.bytes('test', `/v1/nfse/${test[0]?.id}/${file}`)).status).toBe(200);
-      const opened = JSON.stringify(await opening(ofTest(sealedBefore), site.running.service.engines.sealingKeys));
+        expect((await harness.bytes('test', `/v1/nfse/${test[0]?.id}/${file}`)).status).toBe(200);
+      const opened = JSON.stringify(await opening(ofTest(sealedBefore), harness.running.service.engines.sealingKeys));
       for (const word of [gone.cpf, gone.customerName, gone.description, gone.cancelDescription])
         expect(opened).toContain(word);
       const texts = ofTest(sealedBefore).map(({ text }) => text);
@@ -123,19 +123,19 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
     });
 
     it('is over at the instant for every read: 404, and an empty list for its reference', async () => {
-      site.moveTo(created(), WEEK);
+      harness.moveTo(created(), WEEK);
       for (const { id } of test) {
-        expect((await site.call('test', `/v1/nfse/${id}`)).status).toBe(404);
+        expect((await harness.call('test', `/v1/nfse/${id}`)).status).toBe(404);
         for (const file of ['pdf', 'xml'])
-          expect((await site.bytes('test', `/v1/nfse/${id}/${file}`)).status).toBe(404);
-        expect((await site.call('test', `/v1/nfse/${id}/cancel`, {})).status).toBe(404);
+          expect((await harness.bytes('test', `/v1/nfse/${id}/${file}`)).status).toBe(404);
+        expect((await harness.call('test', `/v1/nfse/${id}/cancel`, {})).status).toBe(404);
       }
       const reference = encodeURIComponent(`${gone.reference}-1001`);
-      expect((await site.call('test', `/v1/nfse?reference=${reference}`)).body).toMatchObject({ data: [] });
+      expect((await harness.call('test', `/v1/nfse?reference=${reference}`)).body).toMatchObject({ data: [] });
     });
 
     it('leaves of its events the last one alone, and of its rows an empty one', async () => {
-      const { log } = site.running.service.engines;
+      const { log } = harness.running.service.engines;
       await eventually(
         () => Promise.all(streams().map((stream) => log.read(stream))),
         (all) => all.every(([first, ...rest]) => first?.type === 'TestInvoiceDeleted' && rest.length === 0),
@@ -177,12 +177,12 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
     });
 
     it('leaves its file nowhere but at the stand-in of the authorizer', async () => {
-      const places = await filesWith(site.running.config.dataDir, words);
+      const places = await filesWith(harness.running.config.dataDir, words);
       expect(places.filter((place) => !place.startsWith('simulator/'))).toEqual([]);
     });
 
     it('leaves its reference taken', async () => {
-      const again = await site.call('test', '/v1/nfse', personalBody(gone, 1_001));
+      const again = await harness.call('test', '/v1/nfse', personalBody(gone, 1_001));
       expect([again.status, again.body.error]).toEqual([
         409,
         expect.objectContaining({ code: 'nfse.reference_in_use' }),
@@ -190,19 +190,19 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
     });
 
     it('has lost the key of its day two days later: no export and no backup of before opens any more', async () => {
-      site.moveTo(created(), 9 * DAY);
+      harness.moveTo(created(), 9 * DAY);
       await eventually(
         () => sql('select day from vault_day_keys where day <= $1', [created().slice(0, 10)]),
         (rows) => rows.length === 0,
       );
-      const { sealingKeys } = site.running.service.engines;
+      const { sealingKeys } = harness.running.service.engines;
       expect((await opening(ofTest(sealedBefore), sealingKeys)).length).toBe(0);
       expect((await opening(ofLive(sealedBefore), sealingKeys)).length).toBe(ofLive(sealedBefore).length);
       const restored = await freshDatabase();
       try {
         const from = join(folder, 'backup');
         await loadBackup(from, await readManifest(from), { db: restored.admin, migrations }, () => undefined);
-        const { keyring } = site.running.service.engines;
+        const { keyring } = harness.running.service.engines;
         const oldKeys = createSealingKeys({ keyring, db: restored.pool, clock: systemClock });
         expect((await opening(ofTest(sealedBefore), oldKeys)).length).toBe(0);
         expect((await opening(ofLive(sealedBefore), oldKeys)).length).toBe(ofLive(sealedBefore).length);
@@ -227,13 +227,13 @@ describe.each(engines)('the end of a test invoice on $on', ({ open }) => {
     });
 
     it('leaves the live invoice of the same age whole, and the log provable', async () => {
-      expect(await site.call('live', `/v1/nfse/${live.id}`)).toMatchObject({
+      expect(await harness.call('live', `/v1/nfse/${live.id}`)).toMatchObject({
         status: 200,
         body: { customer: live.body.customer, description: live.body.description, reference: live.body.reference },
       });
-      expect((await site.bytes('live', `/v1/nfse/${live.id}/pdf`)).bytes.equals(live.pdf)).toBe(true);
-      expect((await site.bytes('live', `/v1/nfse/${live.id}/xml`)).bytes.equals(live.xml)).toBe(true);
-      const verified = await site.operate('audit', 'verify', '--json');
+      expect((await harness.bytes('live', `/v1/nfse/${live.id}/pdf`)).bytes.equals(live.pdf)).toBe(true);
+      expect((await harness.bytes('live', `/v1/nfse/${live.id}/xml`)).bytes.equals(live.xml)).toBe(true);
+      const verified = await harness.operate('audit', 'verify', '--json');
       expect(JSON.parse(verified.out)).toMatchObject({ ok: true, findings: [] });
     });
   });

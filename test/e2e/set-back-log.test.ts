@@ -29,38 +29,38 @@ const guardsSay = (at: ServiceAt, ok: boolean) =>
   );
 
 describeWithPostgres('a log that was put back beside a newer database', () => {
-  let site: LogAndDatabaseHarness;
+  let harness: LogAndDatabaseHarness;
   let double: EventStoreDouble;
   let database: FreshDatabase;
   beforeEach(async () => {
-    [site, double, database] = await Promise.all([
+    [harness, double, database] = await Promise.all([
       openLogAndDatabaseHarness(),
       startEventStoreDouble(),
       freshDatabase(),
     ]);
   });
   afterEach(async () => {
-    await site.close();
+    await harness.close();
     await double.close();
   });
 
   it('is compared with the authorizer before anything is sent again, and issues nothing twice', {
     timeout: 300_000,
   }, async () => {
-    const first = await site.start(database, double.url);
-    await site.register(first);
+    const first = await harness.start(database, double.url);
+    await harness.register(first);
     await guardsSay(first, true);
     const known = await accept(first, 1_001);
     await issued(first, known);
     await first.stop();
-    const waiting = await site.start(database, double.url, ['api', 'projector']);
+    const waiting = await harness.start(database, double.url, ['api', 'projector']);
     await guardsSay(waiting, true);
     const open = await accept(waiting, 1_002);
     await waiting.stop();
     const backup = createDoubleLog();
     for (const event of double.log.all().slice(backup.all().length)) backup.append(event.stream, 'any', [event]);
 
-    const later = await site.start(database, double.url);
+    const later = await harness.start(database, double.url);
     await guardsSay(later, true);
     const before = await issued(later, open);
     const forgotten = await accept(later, 1_003);
@@ -73,7 +73,7 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
     await later.stop();
 
     const older = await startEventStoreDouble({ log: backup });
-    const paused = await site.start(database, older.url);
+    const paused = await harness.start(database, older.url);
     await guardsSay(paused, false);
     const compared = await paused.operate('doctor', '--reconcile');
     expect(compared.exit).toBe(1);
@@ -96,7 +96,7 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
     expect(rows).toEqual([{ n: 0 }]);
     // No position in the database is past the head any more, so the next start finds no reason to pause.
     await paused.stop();
-    const next = await site.start(database, older.url);
+    const next = await harness.start(database, older.url);
     await guardsSay(next, true);
     await next.stop();
     await older.close();

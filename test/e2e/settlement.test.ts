@@ -55,21 +55,21 @@ describeWithPostgres('support settles what the protocol could not', () => {
     return id;
   };
 
-  const resolve = async (id: string, as: string): Promise<{ exit: number; said: string }> => {
+  const resolve = async (id: string, as: string): Promise<{ exit: number; output: string }> => {
     const runner = createRunner(() => undefined);
     const session = sessionOver(running.service.engines, running.config, clock, { logger: runLogger(), runner });
-    const said: string[] = [];
-    const write = (text: string): void => void said.push(text);
+    const output: string[] = [];
+    const write = (text: string): void => void output.push(text);
     const argv = ['invoice', 'resolve', id, '--as', as, '--evidence', 'portal', '--actor', 'maria'];
     const exit = await runCommand(argv, invoiceCommands, async () => session, { out: write, err: write });
     await runner.stop();
-    return { exit, said: said.join('\n') };
+    return { exit, output: output.join('\n') };
   };
 
   it('as issued: the next read has status, access key, instant and links, and the files are served', async () => {
     const id = await interrupted(7_001, 'lost_after_commit');
-    expect(await resolve(id, 'failed')).toMatchObject({ exit: 1, said: expect.stringContaining('24 h') });
-    expect(await resolve(id, 'issued')).toMatchObject({ exit: 0, said: expect.stringContaining('access key') });
+    expect(await resolve(id, 'failed')).toMatchObject({ exit: 1, output: expect.stringContaining('24 h') });
+    expect(await resolve(id, 'issued')).toMatchObject({ exit: 0, output: expect.stringContaining('access key') });
     const body = await call('GET', `/v1/nfse/${id}`);
     expect(body).toMatchObject({
       ...{ status: 'issued', access_key: expect.stringMatching(/^\d{50}$/), issued_at: expect.any(String) },
@@ -81,15 +81,15 @@ describeWithPostgres('support settles what the protocol could not', () => {
       headers: { authorization: `Bearer ${running.keys.live}` },
     });
     expect([xml.status, await xml.text()]).toEqual([200, expect.stringContaining(String(body.access_key))]);
-    expect(await resolve(id, 'issued')).toMatchObject({ exit: 0, said: expect.stringContaining('already') });
+    expect(await resolve(id, 'issued')).toMatchObject({ exit: 0, output: expect.stringContaining('already') });
   });
 
   it('as failed: refused without proof, then two look-ups a second apart after a day', async () => {
     const id = await interrupted(7_002, 'lost_before_commit');
-    expect(await resolve(id, 'issued')).toMatchObject({ exit: 1, said: expect.stringContaining('no such document') });
+    expect(await resolve(id, 'issued')).toMatchObject({ exit: 1, output: expect.stringContaining('no such document') });
     ahead += DAY;
     const settled = await resolve(id, 'failed');
-    expect(settled).toMatchObject({ exit: 0, said: expect.stringContaining('asked once more') });
+    expect(settled).toMatchObject({ exit: 0, output: expect.stringContaining('asked once more') });
     expect(await call('GET', `/v1/nfse/${id}`)).toMatchObject({ status: 'failed', error: { code: 'issue_failed' } });
   });
 });

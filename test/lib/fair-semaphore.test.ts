@@ -4,7 +4,7 @@ import { createFairSemaphore, type FairSemaphoreOptions, TooManyWaiting } from '
 const usual: FairSemaphoreOptions = { what: 'tests', atOnce: 2, perOwner: 1, waitingPerOwner: 3 };
 
 /** A queue by company whose tasks end when the test says so. */
-const stage = (options: Partial<FairSemaphoreOptions> = {}) => {
+const createHarness = (options: Partial<FairSemaphoreOptions> = {}) => {
   const gate = createFairSemaphore({ ...usual, ...options });
   const begun: string[] = [];
   const running: (() => void)[] = [];
@@ -23,7 +23,7 @@ const stage = (options: Partial<FairSemaphoreOptions> = {}) => {
 
 describe('a fair gate', () => {
   it('lets only so many in, of one owner and of all, the others in turns by owner', async () => {
-    const { run, begun, endOne } = stage();
+    const { run, begun, endOne } = createHarness();
     const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => run(name.slice(0, 1), name));
     expect(begun).toEqual(['a1', 'b1']);
     await endOne();
@@ -36,7 +36,7 @@ describe('a fair gate', () => {
   });
 
   it('refuses what is too much of one owner before it begins, and takes that of others', async () => {
-    const { run, begun, endOne } = stage();
+    const { run, begun, endOne } = createHarness();
     const kept = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
     await expect(run('a', 'a5')).rejects.toBeInstanceOf(TooManyWaiting);
     const other = run('b', 'b1');
@@ -50,7 +50,7 @@ describe('a fair gate', () => {
   });
 
   it('gives the place on when a task fails', async () => {
-    const { gate, run, endOne } = stage({ atOnce: 1 });
+    const { gate, run, endOne } = createHarness({ atOnce: 1 });
     const failing = gate('a', () => Promise.reject(new Error('failed')));
     const behind = run('b', 'b1');
     await expect(failing).rejects.toThrow('failed');
@@ -60,7 +60,7 @@ describe('a fair gate', () => {
 
   it('leaves an owner that is alone more room, and takes it back from the first moment of another', async () => {
     let now = 0;
-    const { run, begun, endOne } = stage({ atOnce: 4, perOwner: 1, perOwnerAlone: 3, nowMs: () => now });
+    const { run, begun, endOne } = createHarness({ atOnce: 4, perOwner: 1, perOwnerAlone: 3, nowMs: () => now });
     const first = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
     expect(begun).toEqual(['a1', 'a2', 'a3']);
     const other = run('b', 'b1');
@@ -83,7 +83,7 @@ describe('a fair gate', () => {
 
   it('lets in who waited longest when an owner is alone again, before those who come then', async () => {
     let now = 0;
-    const { run, begun, endOne } = stage({ atOnce: 8, perOwner: 1, perOwnerAlone: 3, nowMs: () => now });
+    const { run, begun, endOne } = createHarness({ atOnce: 8, perOwner: 1, perOwnerAlone: 3, nowMs: () => now });
     const other = run('b', 'b1');
     const first = ['a1', 'a2', 'a3'].map((name) => run('a', name));
     expect(begun).toEqual(['b1', 'a1']);

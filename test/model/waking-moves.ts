@@ -29,28 +29,29 @@ export const movesOf =
     return isBusy ? now : [...now, passing(world)];
   };
 
-const isDue = ({ tap, now }: World): boolean => typeof tap === 'object' && !isBefore(now, tap.dueAt);
+const isDue = ({ workItem, now }: World): boolean => typeof workItem === 'object' && !isBefore(now, workItem.dueAt);
 
 const forgetting = (world: World): readonly Move<World>[] => {
-  const { tap, budget } = world;
-  if (typeof tap !== 'object' || budget.forgotten === 0) return [];
+  const { workItem, budget } = world;
+  if (typeof workItem !== 'object' || budget.forgotten === 0) return [];
   return [
     {
       name: 'the queue forgets the tap',
-      after: { ...world, tap: 'none', budget: { ...budget, forgotten: budget.forgotten - 1 } },
+      after: { ...world, workItem: 'none', budget: { ...budget, forgotten: budget.forgotten - 1 } },
     },
   ];
 };
 
 const handling = (world: World): readonly Move<World>[] => {
   if (!isDue(world)) return [];
-  if (world.isPoisonous) return [{ name: 'the tap fails too often and is parked', after: { ...world, tap: 'parked' } }];
+  if (world.isPoisonous)
+    return [{ name: 'the tap fails too often and is parked', after: { ...world, workItem: 'parked' } }];
   const step = nextIssueStep(world.state, world.now, limits, world.progress);
   switch (step.do) {
     case 'nothing':
-      return [{ name: 'there is nothing to do', after: { ...world, tap: 'none' } }];
+      return [{ name: 'there is nothing to do', after: { ...world, workItem: 'none' } }];
     case 'wait':
-      return [{ name: 'waits', after: { ...world, tap: { dueAt: step.until } } }];
+      return [{ name: 'waits', after: { ...world, workItem: { dueAt: step.until } } }];
     case 'send':
     case 'resend':
       return sending(world, step);
@@ -117,13 +118,13 @@ const sweeping = (rules: Rules, world: World): readonly Move<World>[] => {
   const settled = rules.concludesWhatIsDue && step.do === 'conclude' ? concluded(swept, step) : swept;
   const quietSeconds = invoiceOf(world).attempts.length === 0 ? QUIET.queued : QUIET.started;
   const isQuiet = !isBefore(world.now, addSeconds(world.lastEventAt, quietSeconds));
-  const isFromSweep = rules.reputsQuietWork && isQuiet && settled.tap === 'none';
-  return [{ name: 'sweeps', after: isFromSweep ? { ...settled, tap: { dueAt: world.now } } : settled }];
+  const isFromSweep = rules.reputsQuietWork && isQuiet && settled.workItem === 'none';
+  return [{ name: 'sweeps', after: isFromSweep ? { ...settled, workItem: { dueAt: world.now } } : settled }];
 };
 
 const passing = (world: World): Move<World> => {
-  const { tap, nextSweepAt } = world;
-  const now = typeof tap === 'object' && isBefore(tap.dueAt, nextSweepAt) ? tap.dueAt : nextSweepAt;
+  const { workItem, nextSweepAt } = world;
+  const now = typeof workItem === 'object' && isBefore(workItem.dueAt, nextSweepAt) ? workItem.dueAt : nextSweepAt;
   return { name: `time passes to ${now.slice(11, 19)}`, after: { ...world, now } };
 };
 

@@ -18,7 +18,7 @@ export type World = {
   /** What the database holds about the look-ups of the last attempt. */
   progress: LookupProgress;
   /** The work item of the invoice in the queue; a parked one is not delivered. */
-  tap: 'none' | 'parked' | { dueAt: Instant };
+  workItem: 'none' | 'parked' | { dueAt: Instant };
   nextSweepAt: Instant;
   authorizer: { hasNote: boolean; isUnderWay: boolean };
   budget: Budget;
@@ -43,7 +43,7 @@ export const startWorld = (budget: Budget, isPoisonous = false): World => ({
   state: evolve(initialInvoice, accepted()),
   lastEventAt: T0,
   progress: { asked: 0 },
-  tap: { dueAt: T0 },
+  workItem: { dueAt: T0 },
   nextSweepAt: T0,
   authorizer: { hasNote: false, isUnderWay: false },
   budget,

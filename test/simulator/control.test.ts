@@ -17,11 +17,11 @@ import {
 const NOWHERE = '3500105';
 
 describe('the control port', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterAll(() => rig.close());
+  afterAll(() => harness.close());
 
   const wrong: [string, unknown, string][] = [
     ['faults', [], 'body'],
@@ -67,20 +67,20 @@ describe('the control port', () => {
   ];
 
   it.each(wrong)('POST %s %j is refused, naming %s', async (path, body, field) => {
-    const { status, json } = await rig.control('POST', path, body);
+    const { status, json } = await harness.control('POST', path, body);
     expect([status, json]).toEqual([400, { error: { field, message: expect.any(String) } }]);
   });
 
   it('refuses what is not JSON, unknown addresses, and a ledger of no environment', async () => {
-    const response = await fetch(`${rig.simulator.controlUrl}/_control/clock`, { method: 'POST', body: '{' });
+    const response = await fetch(`${harness.simulator.controlUrl}/_control/clock`, { method: 'POST', body: '{' });
     expect(response.status).toBe(400);
-    expect((await rig.control('GET', 'nothing')).status).toBe(404);
-    expect((await rig.control('GET', 'ledger?environment=prod')).status).toBe(400);
-    expect((await rig.control('GET', 'ledger?environment=live')).json).toEqual([]);
+    expect((await harness.control('GET', 'nothing')).status).toBe(404);
+    expect((await harness.control('GET', 'ledger?environment=prod')).status).toBe(400);
+    expect((await harness.control('GET', 'ledger?environment=live')).json).toEqual([]);
   });
 
   it('is for loopback names only', async () => {
-    const { port } = new URL(rig.simulator.controlUrl);
+    const { port } = new URL(harness.simulator.controlUrl);
     const status = await new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port, path: '/_control/calls', headers: { host: 'evil.example' } };
       const sent = request(options, (response) => {
@@ -94,11 +94,11 @@ describe('the control port', () => {
   });
 
   it('lists notes and calls in the promised shape', async () => {
-    await rig.control('POST', 'faults', { on: 'issue', kind: 'reset' });
-    await expect(issue(rig)).rejects.toThrow();
-    await issue(rig);
-    await issue(rig);
-    expect((await rig.control('GET', 'ledger?environment=test')).json).toEqual([
+    await harness.control('POST', 'faults', { on: 'issue', kind: 'reset' });
+    await expect(issue(harness)).rejects.toThrow();
+    await issue(harness);
+    await issue(harness);
+    expect((await harness.control('GET', 'ledger?environment=test')).json).toEqual([
       {
         access_key: expect.stringMatching(/^\d{50}$/),
         dps_id: expect.stringMatching(/^DPS/),
@@ -109,7 +109,7 @@ describe('the control port', () => {
         environment: 'test',
       },
     ]);
-    expect((await rig.control('GET', 'calls')).json).toEqual([
+    expect((await harness.control('GET', 'calls')).json).toEqual([
       expect.objectContaining({ path: '/test/SefinNacional/nfse', outcome: 'reset', faults: ['reset'] }),
       expect.objectContaining({ method: 'POST', outcome: 201, environment: 'test', caller: COMPANY }),
       expect.objectContaining({ outcome: 400, codes: ['E0014'], time: expect.stringMatching(/Z$/) }),
@@ -117,13 +117,13 @@ describe('the control port', () => {
   });
 
   it('makes a certificate that the simulator accepts, and the trust root to call it with', async () => {
-    const { status, json } = await rig.control('POST', 'certificates', { cnpj: OTHER_COMPANY, name: 'Outra' });
+    const { status, json } = await harness.control('POST', 'certificates', { cnpj: OTHER_COMPANY, name: 'Outra' });
     expect(status).toBe(201);
     const made = json as Record<'certificate_pem' | 'private_key_pem' | 'ca_pem', string>;
-    expect(made.ca_pem).toBe(rig.simulator.caPem);
+    expect(made.ca_pem).toBe(harness.simulator.caPem);
     const identity = { certificatePem: made.certificate_pem, privateKeyPem: made.private_key_pem };
-    const body = issueBody(rig, { cnpj: OTHER_COMPANY }, identity);
-    expect((await rig.call('POST', '/nfse', { body, identity })).status).toBe(201);
+    const body = issueBody(harness, { cnpj: OTHER_COMPANY }, identity);
+    expect((await harness.call('POST', '/nfse', { body, identity })).status).toBe(201);
   });
 
   it('takes every member of the registries', async () => {
@@ -169,24 +169,30 @@ describe('the control port', () => {
     };
     const company = { cnpj: OTHER_COMPANY, cnc, regime: 'mei', registered: true, since: date, municipality: RIO };
     const person = { cpf: '12345678909', registered: false, since: date };
-    const told = await rig.control('POST', 'registry', { environment: 'live', municipality, company, person });
-    expect([told.status, told.json]).toEqual([200, { ok: true }]);
-    const kept = JSON.parse(await readFile(join(rig.folder, 'registry-live.json'), 'utf8'));
+    const answer = await harness.control('POST', 'registry', { environment: 'live', municipality, company, person });
+    expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
+    const kept = JSON.parse(await readFile(join(harness.folder, 'registry-live.json'), 'utf8'));
     expect(Object.keys(kept.municipalities[NOWHERE])).toHaveLength(Object.keys(municipality).length - 1);
     expect(kept.companies[OTHER_COMPANY]).toMatchObject({ registered: true, cnc: { emitterSince: date } });
     expect(kept.persons).toEqual({ '12345678909': { registered: false, since: date } });
   });
 
   it('narrows what is issued by what it was told', async () => {
-    await rig.control('POST', 'registry', { environment: 'test', person: { cpf: '12345678909', registered: false } });
-    expect(codesOf(await issue(rig, { number: 60, toma: customer('<CPF>12345678909</CPF>') }))).toEqual(['E0207']);
-    await rig.control('POST', 'registry', { environment: 'test', person: { cpf: '12345678909', registered: true } });
-    expect((await issue(rig, { number: 60, toma: customer('<CPF>12345678909</CPF>') })).status).toBe(201);
+    await harness.control('POST', 'registry', {
+      environment: 'test',
+      person: { cpf: '12345678909', registered: false },
+    });
+    expect(codesOf(await issue(harness, { number: 60, toma: customer('<CPF>12345678909</CPF>') }))).toEqual(['E0207']);
+    await harness.control('POST', 'registry', {
+      environment: 'test',
+      person: { cpf: '12345678909', registered: true },
+    });
+    expect((await issue(harness, { number: 60, toma: customer('<CPF>12345678909</CPF>') })).status).toBe(201);
   });
 
   it('clears faults', async () => {
-    await rig.control('POST', 'faults', { on: 'issue', kind: 'http_500', times: 9 });
-    expect((await rig.control('DELETE', 'faults')).json).toEqual({ cleared: 1 });
-    expect((await issue(rig, { number: 50 })).status).toBe(201);
+    await harness.control('POST', 'faults', { on: 'issue', kind: 'http_500', times: 9 });
+    expect((await harness.control('DELETE', 'faults')).json).toEqual({ cleared: 1 });
+    expect((await issue(harness, { number: 50 })).status).toBe(201);
   });
 });

@@ -12,26 +12,28 @@ import {
   signDps,
 } from '../support/harness/simulator.js';
 
-let rig: SimulatorHarness;
+let harness: SimulatorHarness;
 let number = 0;
 
 beforeAll(async () => {
-  rig = await openSimulatorHarness();
+  harness = await openSimulatorHarness();
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
 /** Codes of the answer to a DPS accepted and sent at this instant, by an authorizer whose clock is off by so many seconds. */
 const sentAt = async (acceptedAt: Instant, offset: number): Promise<readonly string[]> => {
   number += 1;
-  rig.clock.at = acceptedAt;
-  await rig.control('POST', 'clock', { offset_s: offset });
+  harness.clock.at = acceptedAt;
+  await harness.control('POST', 'clock', { offset_s: offset });
   const accepted = acceptedFacts({
     ...{ companyId: COMPANY, acceptedAt, competence: brasiliaDate(acceptedAt) },
     line: { cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
     issuer: { municipality: RIO, taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 0 },
   });
   const { xml } = buildDps({ mode: 'test', series: '1', number, accepted, currencyCode: () => undefined });
-  const answer = await rig.call('POST', '/nfse', { body: { dpsXmlGZipB64: gzipBase64(signDps(xml, rig.identity)) } });
+  const answer = await harness.call('POST', '/nfse', {
+    body: { dpsXmlGZipB64: gzipBase64(signDps(xml, harness.identity)) },
+  });
   return answer.status === 201 ? [] : codesOf(answer);
 };
 

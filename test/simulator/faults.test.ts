@@ -14,26 +14,26 @@ import {
   type SimulatorHarness,
 } from '../support/harness/simulator.js';
 
-let rig: SimulatorHarness;
+let harness: SimulatorHarness;
 let next = 0;
 let slowAnswer: Promise<Answered | string> | undefined;
 beforeAll(async () => {
-  rig = await openSimulatorHarness();
+  harness = await openSimulatorHarness();
 });
 afterAll(async () => {
-  await rig.close();
+  await harness.close();
   await slowAnswer;
 });
 beforeEach(async () => {
   next += 1;
-  await rig.control('DELETE', 'faults');
+  await harness.control('DELETE', 'faults');
 });
 
-const order = async (fault: object) => expect((await rig.control('POST', 'faults', fault)).status).toBe(201);
-const issueNext = () => issue(rig, { number: next });
+const order = async (fault: object) => expect((await harness.control('POST', 'faults', fault)).status).toBe(201);
+const issueNext = () => issue(harness, { number: next });
 const idNext = () => dpsIdOf({ number: next });
-const lookup = () => rig.call('GET', `/dps/${idNext()}`);
-const inLedger = async () => (await ledger(rig)).filter(({ dps_id }) => dps_id === idNext()).length;
+const lookup = () => harness.call('GET', `/dps/${idNext()}`);
+const inLedger = async () => (await ledger(harness)).filter(({ dps_id }) => dps_id === idNext()).length;
 /** Longer than any test runs: what is ordered for then has not happened yet. */
 const NEVER_MS = 3_600_000;
 const lost = (call: Promise<Answered>) => expect(call).rejects.toThrow();
@@ -85,7 +85,7 @@ describe('a fault on issuing', () => {
     await lost(issueNext());
     // Timers of one length end in order: when the second has committed, the first has had its turn.
     await eventually(lookup, ({ status }) => status === 200);
-    expect((await ledger(rig)).filter(({ dps_id }) => dps_id === raced)).toHaveLength(1);
+    expect((await ledger(harness)).filter(({ dps_id }) => dps_id === raced)).toHaveLength(1);
     expect([201, 400]).toContain(resent.status);
   });
 
@@ -101,14 +101,14 @@ describe('a fault on issuing', () => {
     await order({ on: 'issue', kind: 'stale', delay_ms: 50 });
     const key = keyOf(await issueNext());
     expect(keyOf(await eventually(lookup, ({ status }) => status === 200))).toBe(key);
-    expect((await rig.call('GET', `/nfse/${key}`)).status).toBe(200);
+    expect((await harness.call('GET', `/nfse/${key}`)).status).toBe(200);
   });
 
   it('slow: the note exists, and the call is seen, before the answer comes', async () => {
     await order({ on: 'issue', kind: 'slow', delay_ms: NEVER_MS });
     const answer = issueNext().catch(() => 'never answered');
     await eventually(inLedger, (count) => count === 1);
-    const calls = (await rig.control('GET', 'calls')).json as { path: string; outcome: unknown }[];
+    const calls = (await harness.control('GET', 'calls')).json as { path: string; outcome: unknown }[];
     expect(calls.filter(({ outcome }) => outcome === 'open').map(({ path }) => path)).toEqual([
       '/test/SefinNacional/nfse',
     ]);
@@ -160,8 +160,8 @@ describe('a fault on issuing', () => {
       const key = keyOf(await issueNext());
       const calls: Record<string, () => Promise<Answered>> = {
         lookup,
-        fetch: () => rig.call('GET', `/nfse/${key}`),
-        event_lookup: () => rig.call('GET', `/nfse/${key}/eventos/101101/1`),
+        fetch: () => harness.call('GET', `/nfse/${key}`),
+        event_lookup: () => harness.call('GET', `/nfse/${key}/eventos/101101/1`),
       };
       const ask = calls[on] ?? lookup;
       await order({ on, kind: 'late_commit' });
@@ -200,26 +200,26 @@ describe('a fault on issuing', () => {
     expect((await issueNext()).status).toBe(201);
     next += 1;
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await issue(rig, { number: next, amount: '9.90' })).status);
+    for (let i = 0; i < 3; i++) statuses.push((await issue(harness, { number: next, amount: '9.90' })).status);
     expect(statuses).toEqual([500, 500, 201]);
   });
 });
 
 describe('a fault on the other calls', () => {
   it('lookup and fetch, chosen by the amount of the note', async () => {
-    const key = keyOf(await issue(rig, { number: next, amount: '77.00' }));
+    const key = keyOf(await issue(harness, { number: next, amount: '77.00' }));
     const match = { amount_in_cents: 7700 };
     await order({ on: 'lookup', kind: 'stale', match });
     await order({ on: 'fetch', kind: 'http_404_html', match });
     expect(codesOf(await lookup())).toEqual(['E2404']);
     expect((await lookup()).status).toBe(200);
-    expect((await rig.call('GET', `/nfse/${key}`)).contentType).toBe('text/html');
-    expect((await rig.call('GET', `/nfse/${key}`)).status).toBe(200);
+    expect((await harness.call('GET', `/nfse/${key}`)).contentType).toBe('text/html');
+    expect((await harness.call('GET', `/nfse/${key}`)).status).toBe(200);
   });
 
   it('lookup of a DPS that never became a note, by the amount of the DPS', async () => {
     await order({ on: 'issue', kind: 'lost_before_commit' });
-    await lost(issue(rig, { number: next, amount: '66.00' }));
+    await lost(issue(harness, { number: next, amount: '66.00' }));
     await order({ on: 'lookup', kind: 'http_503', match: { amount_in_cents: 6600 } });
     expect((await lookup()).status).toBe(503);
   });
@@ -228,24 +228,24 @@ describe('a fault on the other calls', () => {
     const key = keyOf(await issueNext());
     await order({ on: 'event', kind: 'lost_after_commit' });
     await order({ on: 'event', kind: 'stale', delay_ms: NEVER_MS });
-    await lost(cancel(rig, key));
-    const find = () => rig.call('GET', `/nfse/${key}/eventos/101101/1`);
+    await lost(cancel(harness, key));
+    const find = () => harness.call('GET', `/nfse/${key}/eventos/101101/1`);
     expect((await find()).status).toBe(404);
-    expect(codesOf(await cancel(rig, key))).toEqual(['E0840']);
+    expect(codesOf(await cancel(harness, key))).toEqual(['E0840']);
     await order({ on: 'event_lookup', kind: 'http_502_html' });
     expect((await find()).status).toBe(502);
     await order({ on: 'event', kind: 'reject', code: 'E0822' });
-    expect(codesOf(await cancel(rig, key))).toEqual(['E0822']);
+    expect(codesOf(await cancel(harness, key))).toEqual(['E0822']);
   });
 
   it('late_commit of an event', async () => {
     const key = keyOf(await issueNext());
-    const find = () => rig.call('GET', `/nfse/${key}/eventos/101101/1`);
+    const find = () => harness.call('GET', `/nfse/${key}/eventos/101101/1`);
     await order({ on: 'event', kind: 'late_commit', delay_ms: NEVER_MS });
-    await lost(cancel(rig, key));
+    await lost(cancel(harness, key));
     expect((await find()).status).toBe(404);
     await order({ on: 'event', kind: 'late_commit', delay_ms: 50 });
-    await lost(cancel(rig, key));
+    await lost(cancel(harness, key));
     await eventually(find, ({ status }) => status === 200);
     await order({ on: 'event_lookup', kind: 'missing_key' });
     expect((await find()).json.eventos).toBeUndefined();

@@ -45,16 +45,16 @@ const REIMBURSEMENT =
   '<dtCompDoc>2026-01-01</dtCompDoc><tpReeRepRes>01</tpReeRepRes><vlrReeRepRes>55.00</vlrReeRepRes></documentos></gReeRepRes>';
 
 describe('issuing', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   let next = 0;
   beforeAll(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterAll(() => rig.close());
+  afterAll(() => harness.close());
 
   const issued = async (changes: DpsChanges = {}) => {
     next += 1;
-    const answer = await issue(rig, { number: next, ...changes });
+    const answer = await issue(harness, { number: next, ...changes });
     expect(answer.json.erros).toBeUndefined();
     const xml = unpack(answer.json.nfseXmlGZipB64);
     const parsed = parseXml(xml);
@@ -82,7 +82,7 @@ describe('issuing', () => {
 
   it('wraps the DPS byte for byte in one line, signed by itself', async () => {
     next += 1;
-    const signed = signDps(dpsXml(rig.clock, { number: next }), rig.identity).toString();
+    const signed = signDps(dpsXml(harness.clock, { number: next }), harness.identity).toString();
     const { xml } = await issued({ number: next });
     const text = xml.toString();
     expect(text.startsWith('<?xml version="1.0" encoding="utf-8"?><NFSe ')).toBe(true);
@@ -196,8 +196,8 @@ describe('issuing', () => {
   });
 
   it('leaves PIS and COFINS in the base of IBS and CBS from 2027 on, and adds both to the total', async () => {
-    const today = rig.clock.at;
-    rig.clock.at = '2027-01-15T15:00:00.000Z';
+    const today = harness.clock.at;
+    harness.clock.at = '2027-01-15T15:00:00.000Z';
     const { xml, at } = await issued({
       regTrib: NORMAL,
       totTrib: MONEY_TOT_TRIB,
@@ -206,7 +206,7 @@ describe('issuing', () => {
       tribFed: WITHHELD,
       ibscbs: IBSCBS,
     });
-    rig.clock.at = today;
+    harness.clock.at = today;
     expect(openSchemas().validate('NFSe', xml)).toEqual([]);
     const { vBC, vTotNF } = { vBC: at('IBSCBS/valores/vBC'), vTotNF: at('IBSCBS/totCIBS/vTotNF') };
     // 10000 less 500 of ISSQN; 9385 net, and 9.50 and 85.50 on top.
@@ -222,9 +222,9 @@ describe('issuing', () => {
 
   it.each(surroundings)('takes the DPS out of its document in spite of %s', async (_name, around) => {
     next += 1;
-    const sent = around(signDps(dpsXml(rig.clock, { number: next }), rig.identity).toString());
+    const sent = around(signDps(dpsXml(harness.clock, { number: next }), harness.identity).toString());
     const body = { dpsXmlGZipB64: gzipBase64(Buffer.from(sent)) };
-    const xml = unpack((await rig.call('POST', '/nfse', { body })).json.nfseXmlGZipB64);
+    const xml = unpack((await harness.call('POST', '/nfse', { body })).json.nfseXmlGZipB64);
     const dps = /<DPS xmlns.*?<\/Signature><\/DPS ?>/s.exec(sent)?.[0] ?? 'none';
     expect(xml.toString()).toContain(`</valores>${dps}</infNFSe>`);
     expect([openSchemas().validate('NFSe', xml), verifySignature(xml, 'infNFSe').ok]).toEqual([[], true]);
@@ -234,14 +234,14 @@ describe('issuing', () => {
     const first = await issued();
     const second = await issued();
     expect(Number(second.at('nNFSe'))).toBe(Number(first.at('nNFSe')) + 1);
-    const live = await issue(rig, { number: 1, tpAmb: '1' }, { mode: 'live' });
+    const live = await issue(harness, { number: 1, tpAmb: '1' }, { mode: 'live' });
     expect(live.json.tipoAmbiente).toBe(1);
     expect(unpack(live.json.nfseXmlGZipB64).toString()).toContain('<nNFSe>1</nNFSe>');
   });
 
   it('gives one note to many simultaneous posts of one DPS, and E0014 to the rest', async () => {
     next += 1;
-    const answers = await Promise.all(Array.from({ length: 8 }, () => issue(rig, { number: next })));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => issue(harness, { number: next })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     const refused = answers.filter(({ status }) => status === 400);
     expect(refused.map(({ json }) => json.erros)).toEqual(
@@ -249,7 +249,7 @@ describe('issuing', () => {
     );
     expect(refused[0]?.json.idDPS).toBe(dpsIdOf({ number: next }));
     const id = dpsIdOf({ number: next });
-    expect((await ledger(rig)).filter(({ dps_id }) => dps_id === id)).toHaveLength(1);
+    expect((await ledger(harness)).filter(({ dps_id }) => dps_id === id)).toHaveLength(1);
   });
 
   itWith('xmlsec1', 'makes a note whose signature xmlsec1 verifies, and no longer when it is changed', async () => {

@@ -15,21 +15,21 @@ import {
 } from '../support/harness/simulator.js';
 
 describe('events of others', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   let next = 0;
   beforeAll(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterAll(() => rig.close());
+  afterAll(() => harness.close());
 
   const freshKey = async () => {
     next += 1;
-    return keyOf(await issue(rig, { number: next }));
+    return keyOf(await issue(harness, { number: next }));
   };
   const link = (key: string, event: object) =>
-    rig.control('POST', 'events', { environment: 'test', access_key: key, ...event });
+    harness.control('POST', 'events', { environment: 'test', access_key: key, ...event });
   const documentOf = async (key: string, type: string) => {
-    const found = await rig.call('GET', `/nfse/${key}/eventos/${type}/1`);
+    const found = await harness.call('GET', `/nfse/${key}/eventos/${type}/1`);
     const [event] = found.json.eventos as [Record<string, unknown>];
     return unpack(Buffer.from(String(event.arquivoXml), 'base64').toString());
   };
@@ -59,7 +59,7 @@ describe('events of others', () => {
   it.each(bars)('bars a cancellation with E0840, %s, for %s', async (isBar, name, event) => {
     const key = await freshKey();
     await link(key, event);
-    const answer = await cancel(rig, key);
+    const answer = await cancel(harness, key);
     expect(codesOf(answer)).toEqual(isBar ? ['E0840'] : []);
     if (isBar) expect(answer.json.erro).toMatchObject([{ descricao: expect.stringContaining(name) }]);
   });
@@ -68,15 +68,15 @@ describe('events of others', () => {
     const key = await freshKey();
     await link(key, { type: '305102', about: '101101' });
     await link(key, { type: '305103', about: '101101' });
-    expect((await cancel(rig, key)).status).toBe(201);
+    expect((await cancel(harness, key)).status).toBe(201);
   });
 
   it('keeps them over a restart and shows them in the ledger', async () => {
     const key = await freshKey();
     await link(key, { type: '203202' });
-    await rig.restart();
-    expect(codesOf(await cancel(rig, key))).toEqual(['E0840']);
-    const entry = (await ledger(rig)).find(({ access_key }) => access_key === key);
+    await harness.restart();
+    expect(codesOf(await cancel(harness, key))).toEqual(['E0840']);
+    const entry = (await ledger(harness)).find(({ access_key }) => access_key === key);
     expect(entry?.events).toEqual([{ type: '203202', registered_at: expect.stringMatching(/Z$/) }]);
     expect(entry?.canceled_at).toBeUndefined();
   });
@@ -100,30 +100,30 @@ describe('events of others', () => {
   it('refuses to cancel above the most that the municipality allows with E0823', async () => {
     const key = await freshKey();
     const municipality = { ibge: '3304557', cancel_max_amount_in_cents: 149_999 };
-    await rig.control('POST', 'registry', { environment: 'test', municipality });
-    expect(codesOf(await cancel(rig, key))).toEqual(['E0823']);
+    await harness.control('POST', 'registry', { environment: 'test', municipality });
+    expect(codesOf(await cancel(harness, key))).toEqual(['E0823']);
     const more = { ...municipality, cancel_max_amount_in_cents: 150_000 };
-    await rig.control('POST', 'registry', { environment: 'test', municipality: more });
-    expect((await cancel(rig, key)).status).toBe(201);
+    await harness.control('POST', 'registry', { environment: 'test', municipality: more });
+    expect((await cancel(harness, key)).status).toBe(201);
   });
 });
 
 describe('substituting a note', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterAll(() => rig.close());
+  afterAll(() => harness.close());
 
   const subst = (key: string) =>
     `<subst><chSubstda>${key}</chSubstda><cMotivo>99</cMotivo><xMotivo>Dados do tomador errados</xMotivo></subst>`;
 
   it('issues the new note and puts e105102, which names it, on the old one', async () => {
-    const old = keyOf(await issue(rig, { number: 1 }));
-    const answer = await issue(rig, { number: 2, subst: subst(old) });
+    const old = keyOf(await issue(harness, { number: 1 }));
+    const answer = await issue(harness, { number: 2, subst: subst(old) });
     expect(answer.status).toBe(201);
     expect(openSchemas().validate('NFSe', unpack(answer.json.nfseXmlGZipB64))).toEqual([]);
-    const found = await rig.call('GET', `/nfse/${old}/eventos/105102/1`);
+    const found = await harness.call('GET', `/nfse/${old}/eventos/105102/1`);
     const [event] = found.json.eventos as [Record<string, unknown>];
     const xml = unpack(Buffer.from(String(event.arquivoXml), 'base64').toString());
     expect(openSchemas().validate('evento', xml)).toEqual([]);
@@ -131,22 +131,22 @@ describe('substituting a note', () => {
     if (!parsed.ok) throw new Error(parsed.reason);
     const at = (name: string) => textAt(parsed.root, `evento/infEvento/pedRegEvento/infPedReg/e105102/${name}`);
     expect([at('chSubstituta'), at('cMotivo')]).toEqual([keyOf(answer), '99']);
-    expect(codesOf(await cancel(rig, old))).toEqual(['E0840']);
+    expect(codesOf(await cancel(harness, old))).toEqual(['E0840']);
   });
 
   it('holds after a restart: the old note cannot be substituted again', async () => {
-    const old = keyOf(await issue(rig, { number: 3 }));
-    expect((await issue(rig, { number: 4, subst: subst(old) })).status).toBe(201);
-    await rig.restart();
-    expect(codesOf(await issue(rig, { number: 5, subst: subst(old) }))).toEqual(['E0046']);
+    const old = keyOf(await issue(harness, { number: 3 }));
+    expect((await issue(harness, { number: 4, subst: subst(old) })).status).toBe(201);
+    await harness.restart();
+    expect(codesOf(await issue(harness, { number: 5, subst: subst(old) }))).toEqual(['E0046']);
   });
 
   it('tells a note of the other environment (E0065) from one that does not exist (E0044)', async () => {
-    const live = keyOf(await issue(rig, { number: 1, tpAmb: '1' }, { mode: 'live' }));
-    expect(codesOf(await issue(rig, { number: 6, subst: subst(live) }))).toEqual(['E0065']);
+    const live = keyOf(await issue(harness, { number: 1, tpAmb: '1' }, { mode: 'live' }));
+    expect(codesOf(await issue(harness, { number: 6, subst: subst(live) }))).toEqual(['E0065']);
     const digit = live.slice(0, 49);
-    expect(codesOf(await issue(rig, { number: 6, subst: subst(`${digit}${(Number(live.at(-1)) + 1) % 10}`) }))).toEqual(
-      ['E0042', 'E0044'],
-    );
+    expect(
+      codesOf(await issue(harness, { number: 6, subst: subst(`${digit}${(Number(live.at(-1)) + 1) % 10}`) })),
+    ).toEqual(['E0042', 'E0044']);
   });
 });

@@ -115,21 +115,21 @@ describe('the ledger of the test environment', () => {
 });
 
 describe('a simulator that is started again after nine days', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   beforeEach(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterEach(() => rig.close());
+  afterEach(() => harness.close());
 
   it('has forgotten the notes of test mode, none of production, and no number', async () => {
-    const first = { test: await issue(rig), live: await issue(rig, LIVE, { mode: 'live' }) };
-    rig.clock.at = addSeconds(rig.clock.now(), 9 * DAY);
-    await rig.restart();
-    expect((await rig.call('GET', `/dps/${dpsIdOf({})}`)).status).toBe(404);
-    expect(codesOf(await issue(rig, LIVE, { mode: 'live' }))).toEqual(['E0014']);
+    const first = { test: await issue(harness), live: await issue(harness, LIVE, { mode: 'live' }) };
+    harness.clock.at = addSeconds(harness.clock.now(), 9 * DAY);
+    await harness.restart();
+    expect((await harness.call('GET', `/dps/${dpsIdOf({})}`)).status).toBe(404);
+    expect(codesOf(await issue(harness, LIVE, { mode: 'live' }))).toEqual(['E0014']);
     expect(keyOf(first.live)).not.toBe('');
-    const next = await issue(rig, { number: 2 });
+    const next = await issue(harness, { number: 2 });
     expect(keyOf(next).slice(23, 36)).toBe('0000000000002');
-    expect(codesOf(await issue(rig, { number: 2 }))).toEqual(['E0014']);
+    expect(codesOf(await issue(harness, { number: 2 }))).toEqual(['E0014']);
   });
 });

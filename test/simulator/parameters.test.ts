@@ -4,16 +4,16 @@ import { openSimulatorHarness, RIO, type SimulatorHarness } from '../support/har
 const DAY = '2026-09-01';
 
 describe('the parameters API of the simulator', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterAll(() => rig.close());
+  afterAll(() => harness.close());
 
   const get = (path: string, prefix = '/test/parametrizacao', identity?: null) =>
-    rig.call('GET', `${prefix}/${path}`, { raw: true, ...(identity === undefined ? {} : { identity }) });
+    harness.call('GET', `${prefix}/${path}`, { raw: true, ...(identity === undefined ? {} : { identity }) });
   const tell = (municipality: object, environment = 'test') =>
-    rig.control('POST', 'registry', { environment, municipality: { ibge: RIO, ...municipality } });
+    harness.control('POST', 'registry', { environment, municipality: { ibge: RIO, ...municipality } });
 
   it('knows every municipality as an adherent of the national emitter until it is told otherwise', async () => {
     expect(await get(`${RIO}/convenio`)).toMatchObject({
@@ -99,7 +99,7 @@ describe('the parameters API of the simulator', () => {
 
   it('wants a certificate, GET, and one of the paths of the Swagger', async () => {
     expect((await get(`${RIO}/convenio`, '/test/parametrizacao', null)).status).toBe(496);
-    const posted = await rig.call('POST', `/test/parametrizacao/${RIO}/convenio`, { raw: true, body: {} });
+    const posted = await harness.call('POST', `/test/parametrizacao/${RIO}/convenio`, { raw: true, body: {} });
     expect(posted.status).toBe(405);
     for (const path of [RIO, `${RIO}/aliquota`, `${RIO}/1/2/convenio`, `${RIO}/1/2/3/4`]) {
       const answer = await get(path);

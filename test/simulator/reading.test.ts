@@ -16,41 +16,41 @@ import {
 } from '../support/harness/simulator.js';
 
 describe('asking for documents', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   let key: string;
   beforeAll(async () => {
-    rig = await openSimulatorHarness();
-    key = keyOf(await issue(rig));
+    harness = await openSimulatorHarness();
+    key = keyOf(await issue(harness));
   });
-  afterAll(() => rig.close());
+  afterAll(() => harness.close());
 
   it('finds a note by DPS id and by key', async () => {
-    const found = await rig.call('GET', `/dps/${dpsIdOf({})}`);
+    const found = await harness.call('GET', `/dps/${dpsIdOf({})}`);
     expect(found.status).toBe(200);
     expect(found.json).toMatchObject({ tipoAmbiente: 2, idDps: dpsIdOf({}), chaveAcesso: key });
-    expect((await rig.call('HEAD', `/dps/${dpsIdOf({})}`)).status).toBe(200);
-    const fetched = await rig.call('GET', `/nfse/${key}`);
+    expect((await harness.call('HEAD', `/dps/${dpsIdOf({})}`)).status).toBe(200);
+    const fetched = await harness.call('GET', `/nfse/${key}`);
     expect(fetched.status).toBe(200);
     expect(fetched.json).toMatchObject({ chaveAcesso: key, nfseXmlGZipB64: expect.any(String) });
   });
 
   it('proves absence with E2404, environment 0 and no version', async () => {
-    const absent = await rig.call('GET', `/dps/${dpsIdOf({ number: 2 })}`);
+    const absent = await harness.call('GET', `/dps/${dpsIdOf({ number: 2 })}`);
     expect(absent.status).toBe(404);
     expect(Object.keys(absent.json)).toEqual(['tipoAmbiente', 'dataHoraProcessamento', 'erro']);
     expect(absent.json).toMatchObject({ tipoAmbiente: 0, erro: { codigo: 'E2404' } });
-    expect((await rig.call('GET', `/dps/${dpsIdOf({})}`, { mode: 'live' })).status).toBe(404);
-    const head = await rig.call('HEAD', `/dps/${dpsIdOf({ number: 2 })}`);
+    expect((await harness.call('GET', `/dps/${dpsIdOf({})}`, { mode: 'live' })).status).toBe(404);
+    const head = await harness.call('HEAD', `/dps/${dpsIdOf({ number: 2 })}`);
     expect([head.status, head.text]).toEqual([404, '']);
   });
 
   it('refuses unknown and malformed keys and ids', async () => {
-    expect(codesOf(await rig.call('GET', `/nfse/${key.replace(/.$/, (d) => String((Number(d) + 1) % 10))}`))).toEqual([
-      'E2401',
-    ]);
-    const malformed = await rig.call('GET', '/nfse/123');
+    expect(
+      codesOf(await harness.call('GET', `/nfse/${key.replace(/.$/, (d) => String((Number(d) + 1) % 10))}`)),
+    ).toEqual(['E2401']);
+    const malformed = await harness.call('GET', '/nfse/123');
     expect([malformed.status, codesOf(malformed)]).toEqual([400, ['E2406']]);
-    expect((await rig.call('GET', '/dps/DPS1')).status).toBe(400);
+    expect((await harness.call('GET', '/dps/DPS1')).status).toBe(400);
   });
 
   const pages: [string, string, number][] = [
@@ -64,21 +64,21 @@ describe('asking for documents', () => {
   ];
 
   it.each(pages)('answers %s %s with the HTML page %i', async (method, path, status) => {
-    const answer = await rig.call(method, path, { raw: true });
+    const answer = await harness.call(method, path, { raw: true });
     expect([answer.status, answer.contentType]).toEqual([status, 'text/html']);
   });
 
   it('knows only the full address of an event', async () => {
-    expect((await rig.call('GET', `/nfse/${key}/eventos`)).status).toBe(405);
-    const short = await rig.call('GET', `/nfse/${key}/eventos/101101`);
+    expect((await harness.call('GET', `/nfse/${key}/eventos`)).status).toBe(405);
+    const short = await harness.call('GET', `/nfse/${key}/eventos/101101`);
     expect([short.status, short.contentType]).toEqual([404, 'text/html']);
   });
 
   it('answers 403 to no certificate, a stranger certificate, and to who has no part in the note', async () => {
     const path = `/dps/${dpsIdOf({})}`;
-    const none = await rig.call('GET', path, { identity: null });
+    const none = await harness.call('GET', path, { identity: null });
     expect([none.status, none.contentType]).toEqual([403, 'text/html']);
-    const now = rig.clock.now();
+    const now = harness.clock.now();
     const stranger = issueCertificate({
       subjectName: 'Estranha',
       cnpj: OTHER_COMPANY,
@@ -86,21 +86,25 @@ describe('asking for documents', () => {
       validDays: 1,
       now,
     });
-    const refused = await rig.call('GET', path, { identity: stranger });
+    const refused = await harness.call('GET', path, { identity: stranger });
     expect([refused.status, codesOf(refused)]).toEqual([403, ['E1205']]);
-    const other = await issueClientCertificate(rig.folder, { cnpj: OTHER_COMPANY, name: 'Outra', clock: rig.clock });
-    expect((await rig.call('GET', path, { identity: other })).status).toBe(403);
-    expect((await rig.call('HEAD', path, { identity: other })).status).toBe(200);
-    expect((await rig.call('GET', `/nfse/${key}`, { identity: other })).status).toBe(403);
+    const other = await issueClientCertificate(harness.folder, {
+      cnpj: OTHER_COMPANY,
+      name: 'Outra',
+      clock: harness.clock,
+    });
+    expect((await harness.call('GET', path, { identity: other })).status).toBe(403);
+    expect((await harness.call('HEAD', path, { identity: other })).status).toBe(200);
+    expect((await harness.call('GET', `/nfse/${key}`, { identity: other })).status).toBe(403);
   });
 
   it('refuses an expired client certificate with E1203', async () => {
-    const expired = await issueClientCertificate(rig.folder, {
+    const expired = await issueClientCertificate(harness.folder, {
       cnpj: OTHER_COMPANY,
       name: 'Vencida',
       clock: { now: () => '2020-01-01T00:00:00.000Z' },
     });
-    const answer = await rig.call('POST', '/nfse', { body: issueBody(rig, { number: 5 }), identity: expired });
+    const answer = await harness.call('POST', '/nfse', { body: issueBody(harness, { number: 5 }), identity: expired });
     expect([answer.status, codesOf(answer)]).toEqual([403, ['E1203']]);
   });
 });
@@ -109,16 +113,16 @@ describe('a further authority', () => {
   it('has its client certificates accepted, on a server that bears a further name', async () => {
     const now = new Date().toISOString();
     const issuer = issueCertificate({ subjectName: 'AC DE FORA', validDays: 2, now });
-    const rig = await openSimulatorHarness({
+    const harness = await openSimulatorHarness({
       extraClientCaPem: issuer.certificatePem,
       serverNames: ['simulador.example'],
     });
     const identity = issueCertificate({ subjectName: 'Outra', cnpj: OTHER_COMPANY, issuer, validDays: 1, now });
     const path = `/dps/${dpsIdOf({ cnpj: OTHER_COMPANY })}`;
-    expect(codesOf(await rig.call('GET', path, { identity }))).toEqual(['E2404']);
-    expect(codesOf(await rig.call('GET', path))).toEqual(['E2404']);
-    const { certificatePem } = JSON.parse(await readFile(join(rig.folder, 'server.json'), 'utf8'));
+    expect(codesOf(await harness.call('GET', path, { identity }))).toEqual(['E2404']);
+    expect(codesOf(await harness.call('GET', path))).toEqual(['E2404']);
+    const { certificatePem } = JSON.parse(await readFile(join(harness.folder, 'server.json'), 'utf8'));
     expect(new X509Certificate(certificatePem).checkHost('simulador.example')).toBe('simulador.example');
-    await rig.close();
+    await harness.close();
   });
 });

@@ -23,20 +23,20 @@ import {
   signDps,
 } from '../support/harness/simulator.js';
 
-let rig: SimulatorHarness;
+let harness: SimulatorHarness;
 beforeAll(async () => {
-  rig = await openSimulatorHarness();
+  harness = await openSimulatorHarness();
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
 const post = (xml: string | Buffer) =>
-  rig.call('POST', '/nfse', { body: { dpsXmlGZipB64: gzipBase64(Buffer.from(xml)) } });
+  harness.call('POST', '/nfse', { body: { dpsXmlGZipB64: gzipBase64(Buffer.from(xml)) } });
 
 const withPAliq = (retention = '1') =>
   `<tribISSQN>1</tribISSQN><tpRetISSQN>${retention}</tpRetISSQN><pAliq>2.00</pAliq>`;
 
 describe('a document that is not one', () => {
-  const good = () => signDps(dpsXml(rig.clock), rig.identity).toString();
+  const good = () => signDps(dpsXml(harness.clock), harness.identity).toString();
 
   const cases: [string, () => string, string][] = [
     ['E1229', () => good().replace('UTF-8', 'ISO-8859-1'), 'another encoding'],
@@ -45,7 +45,7 @@ describe('a document that is not one', () => {
     ['E1226', () => good().replace('</infDPS>', ''), 'an unclosed element'],
     ['E1242', () => good().replace('<DPS ', '<RPS ').replace('</DPS>', '</RPS>'), 'another root'],
     ['E1235', () => good().replace(/<dCompet>.*<\/dCompet>/, ''), 'a missing element'],
-    ['E0717', () => `<?xml version="1.0" encoding="UTF-8"?>${dpsXml(rig.clock)}`, 'no signature'],
+    ['E0717', () => `<?xml version="1.0" encoding="UTF-8"?>${dpsXml(harness.clock)}`, 'no signature'],
     ['E0714', () => good().replace('<vServ>1500.00', '<vServ>1500.01'), 'a change after signing'],
   ];
 
@@ -57,10 +57,10 @@ describe('a document that is not one', () => {
 
   it('gets E1225 when it is not gzip in base64, RNG9999 under a wrong name, 400 without JSON', async () => {
     for (const dpsXmlGZipB64 of ['%%%', Buffer.from('plain').toString('base64')]) {
-      expect(codesOf(await rig.call('POST', '/nfse', { body: { dpsXmlGZipB64 } }))).toEqual(['E1225']);
+      expect(codesOf(await harness.call('POST', '/nfse', { body: { dpsXmlGZipB64 } }))).toEqual(['E1225']);
     }
     const body = { nfseXmlGZipB64: gzipSync(good()).toString('base64') };
-    expect(codesOf(await rig.call('POST', '/nfse', { body }))).toEqual(['RNG9999']);
+    expect(codesOf(await harness.call('POST', '/nfse', { body }))).toEqual(['RNG9999']);
   });
 
   it('says which element the schema refuses', async () => {
@@ -104,30 +104,36 @@ describe('a DPS that breaks rules', () => {
   ];
 
   it.each(broken)('gets %j in one answer and leaves no note', async (codes, changes) => {
-    const answer = await issue(rig, changes);
+    const answer = await issue(harness, changes);
     expect(answer.status).toBe(400);
     expect(codesOf(answer)).toEqual(codes);
-    expect(await ledger(rig)).toEqual([]);
+    expect(await ledger(harness)).toEqual([]);
   });
 
   it('gets E0008 by the clock of the authorizer', async () => {
-    await rig.control('POST', 'clock', { offset_s: -120 });
-    expect(codesOf(await issue(rig))).toEqual(['E0008']);
-    expect(codesOf(await issue(rig, { dhEmi: brasiliaStamp(addSeconds(rig.clock.at, -121)), number: 90 }))).toEqual([]);
-    await rig.control('POST', 'clock', { offset_s: 0 });
+    await harness.control('POST', 'clock', { offset_s: -120 });
+    expect(codesOf(await issue(harness))).toEqual(['E0008']);
+    expect(
+      codesOf(await issue(harness, { dhEmi: brasiliaStamp(addSeconds(harness.clock.at, -121)), number: 90 })),
+    ).toEqual([]);
+    await harness.control('POST', 'clock', { offset_s: 0 });
   });
 
   it('gets E0718 when another company signed it, and 403 from a channel of another company', async () => {
-    const other = await issueClientCertificate(rig.folder, { cnpj: OTHER_COMPANY, name: 'Outra', clock: rig.clock });
-    const foreign = issueBody(rig, { number: 91 }, other);
-    expect(codesOf(await rig.call('POST', '/nfse', { body: foreign }))).toEqual(['E0718']);
-    const own = issueBody(rig, { number: 91 });
-    expect((await rig.call('POST', '/nfse', { body: own, identity: other })).status).toBe(403);
+    const other = await issueClientCertificate(harness.folder, {
+      cnpj: OTHER_COMPANY,
+      name: 'Outra',
+      clock: harness.clock,
+    });
+    const foreign = issueBody(harness, { number: 91 }, other);
+    expect(codesOf(await harness.call('POST', '/nfse', { body: foreign }))).toEqual(['E0718']);
+    const own = issueBody(harness, { number: 91 });
+    expect((await harness.call('POST', '/nfse', { body: own, identity: other })).status).toBe(403);
   });
 });
 
 describe('the registries', () => {
-  const registry = (entry: object) => rig.control('POST', 'registry', { environment: 'test', ...entry });
+  const registry = (entry: object) => harness.control('POST', 'registry', { environment: 'test', ...entry });
   let last = 1000;
   const number = () => {
     last += 1;
@@ -136,35 +142,35 @@ describe('the registries', () => {
 
   it('decide on the registration', async () => {
     await registry({ company: { cnpj: COMPANY, cnc: { municipal_registration: '777' } } });
-    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0116']);
-    expect(codesOf(await issue(rig, { number: number(), im: '<IM>778</IM>' }))).toEqual(['E0119']);
-    expect(codesOf(await issue(rig, { number: number(), im: '<IM>777</IM>' }))).toEqual([]);
+    expect(codesOf(await issue(harness, { number: number() }))).toEqual(['E0116']);
+    expect(codesOf(await issue(harness, { number: number(), im: '<IM>778</IM>' }))).toEqual(['E0119']);
+    expect(codesOf(await issue(harness, { number: number(), im: '<IM>777</IM>' }))).toEqual([]);
     await registry({ company: { cnpj: COMPANY, cnc: { municipal_registration: '12.345-6/A' } } });
-    expect(codesOf(await issue(rig, { number: number(), im: '<IM>12.345-6/A</IM>' }))).toEqual([]);
+    expect(codesOf(await issue(harness, { number: number(), im: '<IM>12.345-6/A</IM>' }))).toEqual([]);
     await registry({ company: { cnpj: COMPANY, cnc: null } });
-    expect(codesOf(await issue(rig, { number: number(), im: '<IM>777</IM>' }))).toEqual(['E0120']);
+    expect(codesOf(await issue(harness, { number: number(), im: '<IM>777</IM>' }))).toEqual(['E0120']);
     await registry({ municipality: { ibge: RIO, registration_required: true } });
-    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0116']);
+    expect(codesOf(await issue(harness, { number: number() }))).toEqual(['E0116']);
     await registry({ municipality: { ibge: RIO, registration_required: false } });
   });
 
   it('decide on the regime', async () => {
     await registry({ company: { cnpj: COMPANY, regime: 'normal' } });
-    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0160']);
+    expect(codesOf(await issue(harness, { number: number() }))).toEqual(['E0160']);
     await registry({ company: { cnpj: COMPANY, regime: 'simples' } });
-    expect(codesOf(await issue(rig, { number: number() }))).toEqual([]);
+    expect(codesOf(await issue(harness, { number: number() }))).toEqual([]);
   });
 
   it('decide on convênio, services and customer, in one environment only', async () => {
     await registry({ municipality: { ibge: RIO, adherent: false } });
-    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0038']);
+    expect(codesOf(await issue(harness, { number: number() }))).toEqual(['E0038']);
     await registry({ municipality: { ibge: RIO, adherent: true, national_emitter: false } });
-    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0039']);
-    expect(codesOf(await issue(rig, { number: number(), tpAmb: '1' }, { mode: 'live' }))).toEqual([]);
+    expect(codesOf(await issue(harness, { number: number() }))).toEqual(['E0039']);
+    expect(codesOf(await issue(harness, { number: number(), tpAmb: '1' }, { mode: 'live' }))).toEqual([]);
     await registry({ municipality: { ibge: RIO, national_emitter: true, service_codes: ['010701'] } });
-    expect(codesOf(await issue(rig, { number: number() }))).toEqual(['E0312']);
+    expect(codesOf(await issue(harness, { number: number() }))).toEqual(['E0312']);
     await registry({ municipality: { ibge: RIO, service_codes: ['010101'], customer_required: true } });
-    expect(codesOf(await issue(rig, { number: number(), toma: '' }))).toEqual(['E0187']);
-    expect(codesOf(await issue(rig, { number: number() }))).toEqual([]);
+    expect(codesOf(await issue(harness, { number: number(), toma: '' }))).toEqual(['E0187']);
+    expect(codesOf(await issue(harness, { number: number() }))).toEqual([]);
   });
 });

@@ -15,38 +15,38 @@ import {
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('the certificate that signs', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterAll(() => rig.close());
+  afterAll(() => harness.close());
 
   const post = (identity: SimulatorHarness['identity']) =>
-    rig.call('POST', '/nfse', { body: issueBody(rig, { number: 40 }, identity) });
+    harness.call('POST', '/nfse', { body: issueBody(harness, { number: 40 }, identity) });
 
   it('must come from an authority whose clients are accepted: E0715, and E1983 for an event', async () => {
     const folder = temporaryFolder();
-    const stranger = await issueClientCertificate(folder, { cnpj: COMPANY, name: 'Estranha', clock: rig.clock });
+    const stranger = await issueClientCertificate(folder, { cnpj: COMPANY, name: 'Estranha', clock: harness.clock });
     expect(codesOf(await post(stranger))).toEqual(['E0715']);
-    const key = keyOf(await issue(rig, { number: 41 }));
-    const body = cancelBody(rig, key, {}, stranger);
-    expect(codesOf(await rig.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1983']);
+    const key = keyOf(await issue(harness, { number: 41 }));
+    const body = cancelBody(harness, key, {}, stranger);
+    expect(codesOf(await harness.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1983']);
   });
 
   it('must not have expired by the clock of the authorizer: E0715', async () => {
-    await rig.control('POST', 'clock', { offset_s: 366 * 86_400 });
-    expect(codesOf(await post(rig.identity))).toEqual(['E0715']);
-    await rig.control('POST', 'clock', { offset_s: 364 * 86_400 });
-    expect((await post(rig.identity)).status).toBe(201);
-    await rig.control('POST', 'clock', { offset_s: 0 });
+    await harness.control('POST', 'clock', { offset_s: 366 * 86_400 });
+    expect(codesOf(await post(harness.identity))).toEqual(['E0715']);
+    await harness.control('POST', 'clock', { offset_s: 364 * 86_400 });
+    expect((await post(harness.identity)).status).toBe(201);
+    await harness.control('POST', 'clock', { offset_s: 0 });
   });
 
   it('must not be an authority: E0716, and E1986 for an event', async () => {
-    const authority = issueCertificate({ subjectName: `AC:${COMPANY}`, validDays: 10, now: rig.clock.now() });
+    const authority = issueCertificate({ subjectName: `AC:${COMPANY}`, validDays: 10, now: harness.clock.now() });
     expect(codesOf(await post(authority))).toEqual(['E0716']);
-    const key = keyOf(await issue(rig, { number: 42 }));
-    const body = cancelBody(rig, key, {}, authority);
-    expect(codesOf(await rig.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1986']);
+    const key = keyOf(await issue(harness, { number: 42 }));
+    const body = cancelBody(harness, key, {}, authority);
+    expect(codesOf(await harness.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1986']);
   });
 
   it('may come from any authority of a bundle', async () => {

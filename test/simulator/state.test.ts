@@ -20,58 +20,58 @@ import {
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('what a simulator keeps', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   beforeEach(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterEach(() => rig.close());
+  afterEach(() => harness.close());
 
   it('is all there after a start: notes, numbering, registries, certificates', async () => {
-    const first = await issue(rig);
+    const first = await issue(harness);
     const company = { cnpj: COMPANY, cnc: { municipal_registration: '9' } };
-    await rig.control('POST', 'registry', { environment: 'test', company });
-    const { caPem } = rig.simulator;
-    await rig.restart();
-    expect(rig.simulator.caPem).toBe(caPem);
-    expect(codesOf(await issue(rig))).toEqual(['E0014']);
-    expect(keyOf(await rig.call('GET', `/dps/${dpsIdOf({})}`))).toBe(keyOf(first));
-    const fetched = await rig.call('GET', `/nfse/${keyOf(first)}`);
+    await harness.control('POST', 'registry', { environment: 'test', company });
+    const { caPem } = harness.simulator;
+    await harness.restart();
+    expect(harness.simulator.caPem).toBe(caPem);
+    expect(codesOf(await issue(harness))).toEqual(['E0014']);
+    expect(keyOf(await harness.call('GET', `/dps/${dpsIdOf({})}`))).toBe(keyOf(first));
+    const fetched = await harness.call('GET', `/nfse/${keyOf(first)}`);
     expect(fetched.json.nfseXmlGZipB64).toBe(first.json.nfseXmlGZipB64);
-    expect(codesOf(await issue(rig, { number: 2 }))).toEqual(['E0116']);
-    const second = await issue(rig, { number: 2, im: '<IM>9</IM>' });
+    expect(codesOf(await issue(harness, { number: 2 }))).toEqual(['E0116']);
+    const second = await issue(harness, { number: 2, im: '<IM>9</IM>' });
     expect(keyOf(second).slice(23, 36)).toBe('0000000000002');
   });
 
   it('is in the file before the answer comes', async () => {
-    const answers = await Promise.all([1, 2, 3, 4, 5].map((number) => issue(rig, { number })));
-    const written = await readFile(join(rig.folder, 'ledger-test.ndjson'), 'utf8');
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((number) => issue(harness, { number })));
+    const written = await readFile(join(harness.folder, 'ledger-test.ndjson'), 'utf8');
     for (const answer of answers) expect(written).toContain(`"accessKey":"${keyOf(answer)}"`);
   });
 
   it('survives a torn last line', async () => {
-    await issue(rig);
-    await rig.simulator.close();
-    const path = join(rig.folder, 'ledger-test.ndjson');
+    await issue(harness);
+    await harness.simulator.close();
+    const path = join(harness.folder, 'ledger-test.ndjson');
     await appendFile(path, '{"kind":"note","accessKey":"123');
-    await rig.restart();
-    expect(codesOf(await issue(rig))).toEqual(['E0014']);
-    expect((await issue(rig, { number: 2 })).status).toBe(201);
-    await rig.restart();
-    expect(codesOf(await issue(rig, { number: 2 }))).toEqual(['E0014']);
+    await harness.restart();
+    expect(codesOf(await issue(harness))).toEqual(['E0014']);
+    expect((await issue(harness, { number: 2 })).status).toBe(201);
+    await harness.restart();
+    expect(codesOf(await issue(harness, { number: 2 }))).toEqual(['E0014']);
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line).kind)).toEqual(['note', 'note']);
   });
 
   it('is refused to a second simulator, which leaves the first as it was', async () => {
-    const again = startSimulator({ folder: rig.folder, port: 0, controlPort: 0, clock: rig.clock, tables });
+    const again = startSimulator({ folder: harness.folder, port: 0, controlPort: 0, clock: harness.clock, tables });
     await expect(again).rejects.toBeInstanceOf(FolderInUse);
-    expect((await issue(rig)).status).toBe(201);
+    expect((await issue(harness)).status).toBe(201);
   });
 
   it('serves new clients while it runs', async () => {
     const cnpj = '98765432000198';
-    const identity = await issueClientCertificate(rig.folder, { cnpj, name: 'Nova', clock: rig.clock });
-    expect((await rig.call('GET', `/dps/${dpsIdOf({ cnpj })}`, { identity })).status).toBe(404);
+    const identity = await issueClientCertificate(harness.folder, { cnpj, name: 'Nova', clock: harness.clock });
+    expect((await harness.call('GET', `/dps/${dpsIdOf({ cnpj })}`, { identity })).status).toBe(404);
   });
 });
 

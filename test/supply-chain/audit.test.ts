@@ -84,36 +84,37 @@ describe('npm run audit', () => {
   let registry: Server | undefined;
   afterEach(() => registry?.close());
 
-  const audit = async (answer: RequestListener): Promise<{ code: number | null; said: string }> => {
+  const audit = async (answer: RequestListener): Promise<{ code: number | null; output: string }> => {
     const server = createServer(answer);
     registry = server;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const child = spawn('npm', ['run', '-s', 'audit', '--', `--registry=http://127.0.0.1:${port}`], { cwd: ROOT });
-    const said = text(child.stdout);
+    const output = text(child.stdout);
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-    return { code, said: await said };
+    return { code, output: await output };
   };
 
   it('fails when a registry knows of a fault in a production package', async () => {
     const found = {
       hono: [{ id: 1, ...advisory('high', 'GHSA-1'), vulnerable_versions: '*', cwe: [], cvss: { score: 7 } }],
     };
-    const { code, said } = await audit((request, response) => {
+    const { code, output } = await audit((request, response) => {
       const isAsked = request.url?.endsWith('/advisories/bulk') === true;
       response
         .writeHead(isAsked ? 200 : 404, { 'Content-Type': 'application/json' })
         .end(JSON.stringify(isAsked ? found : {}));
     });
-    expect({ code, said }).toEqual({
+    expect({ code, output }).toEqual({
       code: 1,
-      said: 'audit: FOUND high hono GHSA-1: a fault\naudit: 1 high or critical advisories about the production packages\n',
+      output:
+        'audit: FOUND high hono GHSA-1: a fault\naudit: 1 high or critical advisories about the production packages\n',
     });
   });
 
   it('says that it learned nothing from a registry without advisories, and does not fail', async () => {
-    const { code, said } = await audit((_request, response) => void response.writeHead(405).end());
+    const { code, output } = await audit((_request, response) => void response.writeHead(405).end());
     expect(code).toBe(0);
-    expect(said).toMatch(/^audit: NOT DONE, the registry gives no advisories here: 405 Method Not Allowed/);
+    expect(output).toMatch(/^audit: NOT DONE, the registry gives no advisories here: 405 Method Not Allowed/);
   });
 });

@@ -24,17 +24,17 @@ export const installedPostgres = (major: number): PostgresPrograms | undefined =
 const PROGRAMS: readonly string[] = ['initdb', 'postgres', 'pg_basebackup'];
 
 const folders = (): readonly string[] => {
-  const told = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' });
+  const pgConfig = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' });
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
   return [
     ...versions.map((version) => join(DEBIAN, version, 'bin')),
-    ...(told.error === undefined ? [told.stdout.trim()] : []),
+    ...(pgConfig.error === undefined ? [pgConfig.stdout.trim()] : []),
     ...(process.env.PATH ?? '').split(delimiter),
   ];
 };
 
 /** `postgres (PostgreSQL) 15.18 (Debian …)` */
 const majorOf = (bin: string): number => {
-  const said = spawnSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8' }).stdout ?? '';
-  return Number(/PostgreSQL\) (\d+)/.exec(said)?.[1]);
+  const version = spawnSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8' }).stdout ?? '';
+  return Number(/PostgreSQL\) (\d+)/.exec(version)?.[1]);
 };

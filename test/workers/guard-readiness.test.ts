@@ -17,7 +17,7 @@ describe('the keeper of the guards', () => {
     for (const end of running.splice(0)) await end();
   });
 
-  const keep = (world: ReturnType<typeof acceptances>, changes: Partial<GuardReadinessWorker> = {}) => {
+  const keep = (fixture: ReturnType<typeof acceptances>, changes: Partial<GuardReadinessWorker> = {}) => {
     const stop = new AbortController();
     const record = recordedGuards();
     const standings: GuardReadiness[] = [];
@@ -30,7 +30,7 @@ describe('the keeper of the guards', () => {
     running.push(end);
     const start = (): Promise<void> => {
       ended = runGuardReadiness({
-        ...{ log: world.log, record, clock: world.clock, operatorRowsHold: async () => true },
+        ...{ log: fixture.log, record, clock: fixture.clock, operatorRowsHold: async () => true },
         positionBefore: async () => null,
         windows: { idempotencySeconds: 86_400, duplicateSeconds: 60 },
         signal: stop.signal,
@@ -55,9 +55,9 @@ describe('the keeper of the guards', () => {
   });
 
   it('fills an empty database from the log, never more than a page at once, and says how far it is', async () => {
-    const world = acceptances();
-    for (let n = 0; n < 1_200; n++) await world.accept();
-    const { record, standings, start, becomes } = keep(world);
+    const fixture = acceptances();
+    for (let n = 0; n < 1_200; n++) await fixture.accept();
+    const { record, standings, start, becomes } = keep(fixture);
     void start();
     await becomes('complete');
     expect(record.keys).toHaveLength(1_200);
@@ -70,13 +70,13 @@ describe('the keeper of the guards', () => {
   });
 
   it('goes on behind the last page of a run that was cut off', async () => {
-    const world = acceptances();
-    for (let n = 0; n < 1_200; n++) await world.accept();
-    const first = keep(world, { onReadiness: () => void first.end() });
+    const fixture = acceptances();
+    for (let n = 0; n < 1_200; n++) await fixture.accept();
+    const first = keep(fixture, { onReadiness: () => void first.end() });
     await first.start();
     const { guards } = first.record.standing;
     expect(guards).toBe(1_000n);
-    const second = keep(world);
+    const second = keep(fixture);
     second.record.standing.guards = guards;
     void second.start();
     await second.becomes('complete');
@@ -85,38 +85,38 @@ describe('the keeper of the guards', () => {
   });
 
   it('reads what is appended in its first minute without a word, and from then on only follows the head', async () => {
-    const world = acceptances();
-    const told: number[] = [];
+    const fixture = acceptances();
+    const filled: number[] = [];
     let isSeen = false;
-    const head = async (): Promise<LogPosition | null> => (isSeen ? await world.log.head() : null);
-    const { record, standings, start, becomes } = keep(world, {
-      log: { ...world.log, head },
-      onFilled: (rows) => told.push(rows),
+    const head = async (): Promise<LogPosition | null> => (isSeen ? await fixture.log.head() : null);
+    const { record, standings, start, becomes } = keep(fixture, {
+      log: { ...fixture.log, head },
+      onFilled: (rows) => filled.push(rows),
     });
     void start();
     await becomes('complete');
-    for (let n = 0; n < 1_200; n++) await world.accept();
+    for (let n = 0; n < 1_200; n++) await fixture.accept();
     isSeen = true;
     await soon(() => expect(record.keys).toHaveLength(1_200));
-    world.clock.pass(60);
-    await world.accept();
+    fixture.clock.pass(60);
+    await fixture.accept();
     await soon(() => expect(record.standing).toMatchObject({ guards: 1_201n, operatorRows: 1_201n }));
     expect(record.keys).toHaveLength(1_201);
-    await world.accept();
+    await fixture.accept();
     await soon(() => expect(record.standing).toMatchObject({ guards: 1_202n, operatorRows: 1_202n }));
     expect(record.keys).toHaveLength(1_201);
     expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
-    expect(told).toEqual([]);
+    expect(filled).toEqual([]);
   });
 
   it('takes nothing for granted once its session was lost: tells at once, and reads behind the position again', async () => {
-    const world = acceptances();
-    const { record, standings, start, becomes } = keep(world);
+    const fixture = acceptances();
+    const { record, standings, start, becomes } = keep(fixture);
     void start();
     await becomes('complete');
-    world.clock.pass(60);
+    fixture.clock.pass(60);
     record.standing.leads = false;
-    await world.accept();
+    await fixture.accept();
     const before = standings.length;
     record.lose();
     await soon(() => expect(standings.slice(before)).toContainEqual({ kind: 'unknown' }));
@@ -126,9 +126,9 @@ describe('the keeper of the guards', () => {
   });
 
   it('begins anew when the rows were set back under its session', async () => {
-    const world = acceptances();
-    for (let n = 0; n < 3; n++) await world.accept();
-    const { record, standings, start, becomes } = keep(world);
+    const fixture = acceptances();
+    for (let n = 0; n < 3; n++) await fixture.accept();
+    const { record, standings, start, becomes } = keep(fixture);
     void start();
     await becomes('complete');
     const before = standings.length;
@@ -139,9 +139,9 @@ describe('the keeper of the guards', () => {
   });
 
   it('leaves the work to the one that leads and waits for it', async () => {
-    const world = acceptances();
-    await world.accept();
-    const { record, last, start, becomes } = keep(world);
+    const fixture = acceptances();
+    await fixture.accept();
+    const { record, last, start, becomes } = keep(fixture);
     record.standing.leads = false;
     void start();
     await becomes('rebuilding');
@@ -153,10 +153,10 @@ describe('the keeper of the guards', () => {
   });
 
   it('waits for the rows that operators made', async () => {
-    const world = acceptances();
-    await world.accept();
+    const fixture = acceptances();
+    await fixture.accept();
     let hold = false;
-    const { last, start, becomes } = keep(world, { operatorRowsHold: async () => hold });
+    const { last, start, becomes } = keep(fixture, { operatorRowsHold: async () => hold });
     void start();
     await soon(() => expect(last()).toMatchObject({ kind: 'rebuilding', waitsFor: 'operator rows', upTo: 1n }));
     hold = true;
@@ -164,9 +164,9 @@ describe('the keeper of the guards', () => {
   });
 
   it('sees that the log ends before what the database was made from, and writes it down when that lasts', async () => {
-    const world = acceptances();
-    await world.accept();
-    const { record, last, start, becomes } = keep(world);
+    const fixture = acceptances();
+    await fixture.accept();
+    const { record, last, start, becomes } = keep(fixture);
     record.standing.furthest = at(9);
     void start();
     await becomes('log incomplete');
@@ -181,33 +181,33 @@ describe('the keeper of the guards', () => {
   });
 
   it('takes another log under the same address for the loss of its own', async () => {
-    const world = acceptances();
-    for (let n = 0; n < 2; n++) await world.accept();
+    const fixture = acceptances();
+    for (let n = 0; n < 2; n++) await fixture.accept();
     const other = acceptances();
     await other.accept();
-    let current = world.log;
+    let current = fixture.log;
     const log: GuardReadinessWorker['log'] = {
       identity: () => current.identity(),
       head: () => current.head(),
       readAll: (wanted) => current.readAll(wanted),
     };
-    const { record, start, becomes } = keep(world, { log });
+    const { record, start, becomes } = keep(fixture, { log });
     void start();
     await becomes('complete');
     record.standing.furthest = record.standing.guards;
     current = other.log;
     record.lose();
     await becomes('log incomplete');
-    expect(new Set(record.identities)).toEqual(new Set([await world.log.identity()]));
+    expect(new Set(record.identities)).toEqual(new Set([await fixture.log.identity()]));
     expect(record.identities.length).toBeGreaterThan(1);
   });
 
   it('forgives a node that lags for moments', async () => {
-    const world = acceptances();
-    for (let n = 0; n < 2; n++) await world.accept();
+    const fixture = acceptances();
+    for (let n = 0; n < 2; n++) await fixture.accept();
     const heads = [1, 1, 1, 2, 1, 1, 1];
     const lagging = async (): Promise<LogPosition> => at(heads.shift() ?? 2);
-    const { record, standings, start, becomes } = keep(world, { log: { ...world.log, head: lagging } });
+    const { record, standings, start, becomes } = keep(fixture, { log: { ...fixture.log, head: lagging } });
     record.standing.furthest = at(2);
     void start();
     await becomes('complete');
@@ -218,14 +218,14 @@ describe('the keeper of the guards', () => {
   });
 
   it('keeps what it knows while the log cannot be asked, and knows nothing before', async () => {
-    const world = acceptances();
-    await world.accept();
+    const fixture = acceptances();
+    await fixture.accept();
     let isAway = true;
     const head = async (): Promise<LogPosition | null> => {
       if (isAway) throw new EventLogUnavailable('away');
-      return await world.log.head();
+      return await fixture.log.head();
     };
-    const { faults, last, start, becomes } = keep(world, { log: { ...world.log, head } });
+    const { faults, last, start, becomes } = keep(fixture, { log: { ...fixture.log, head } });
     void start();
     await becomes('unknown');
     isAway = false;
@@ -237,18 +237,18 @@ describe('the keeper of the guards', () => {
   });
 
   it('stays complete while its readings of the log fail, and lets nobody wait who came after', async () => {
-    const world = acceptances();
-    await world.accept();
+    const fixture = acceptances();
+    await fixture.accept();
     let fails = false;
     const readAll: GuardReadinessWorker['log']['readAll'] = async (wanted) => {
       if (fails) throw new EventLogUnavailable('dropped');
-      return await world.log.readAll(wanted);
+      return await fixture.log.readAll(wanted);
     };
-    const { record, standings, faults, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    const { record, standings, faults, start, becomes } = keep(fixture, { log: { ...fixture.log, readAll } });
     void start();
     await becomes('complete');
     fails = true;
-    await world.accept();
+    await fixture.accept();
     await soon(() => expect(faults.length).toBeGreaterThan(3));
     expect(new Set(standings.map(({ kind }) => kind))).toEqual(new Set(['complete']));
     expect(record.identities).toHaveLength(1);
@@ -257,15 +257,15 @@ describe('the keeper of the guards', () => {
   });
 
   it('goes on with what it has read when a reading fails before the guards are complete', async () => {
-    const world = acceptances();
-    for (let n = 0; n < 1_200; n++) await world.accept();
+    const fixture = acceptances();
+    for (let n = 0; n < 1_200; n++) await fixture.accept();
     let reads = 0;
     const readAll: GuardReadinessWorker['log']['readAll'] = async (wanted) => {
       reads += 1;
       if (reads % 2 === 0) throw new EventLogUnavailable('dropped');
-      return await world.log.readAll(wanted);
+      return await fixture.log.readAll(wanted);
     };
-    const { record, standings, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    const { record, standings, start, becomes } = keep(fixture, { log: { ...fixture.log, readAll } });
     void start();
     await becomes('complete');
     expect(record.fills).toEqual([1_000, 1_000, 400]);
@@ -274,19 +274,19 @@ describe('the keeper of the guards', () => {
   });
 
   it('vouches for nothing that it could not read in its first minute', async () => {
-    const world = acceptances();
+    const fixture = acceptances();
     let fails = false;
     const readAll: GuardReadinessWorker['log']['readAll'] = async (wanted) => {
       if (fails) throw new EventLogUnavailable('dropped');
-      return await world.log.readAll(wanted);
+      return await fixture.log.readAll(wanted);
     };
-    const { record, faults, start, becomes } = keep(world, { log: { ...world.log, readAll } });
+    const { record, faults, start, becomes } = keep(fixture, { log: { ...fixture.log, readAll } });
     void start();
     await becomes('complete');
     fails = true;
     // Its guard was lost before the session began.
-    await world.accept();
-    world.clock.pass(61);
+    await fixture.accept();
+    fixture.clock.pass(61);
     const before = faults.length;
     await soon(() => expect(faults.length).toBeGreaterThan(before + 3));
     expect(record.standing.guards).toBeNull();
@@ -296,19 +296,19 @@ describe('the keeper of the guards', () => {
   });
 
   it('skips what is too old to count, once it has seen a page of it, and asks for no such place otherwise', async () => {
-    const world = acceptances();
-    for (let n = 0; n < 1_200; n++) await world.accept();
-    world.clock.pass(3 * 86_400);
-    for (let n = 0; n < 3; n++) await world.accept();
+    const fixture = acceptances();
+    for (let n = 0; n < 1_200; n++) await fixture.accept();
+    fixture.clock.pass(3 * 86_400);
+    for (let n = 0; n < 3; n++) await fixture.accept();
     const asked: string[] = [];
     const positionBefore = async (since: string): Promise<LogPosition> => {
       asked.push(since);
       return at(1_199);
     };
-    const { record, start, becomes } = keep(world, { positionBefore });
+    const { record, start, becomes } = keep(fixture, { positionBefore });
     void start();
     await becomes('complete');
-    expect(asked).toEqual([addSeconds(world.clock.now(), -86_400 - 600)]);
+    expect(asked).toEqual([addSeconds(fixture.clock.now(), -86_400 - 600)]);
     expect(record.moves.map(({ guards }) => guards)).toEqual([1_199n, 1_203n, 1_203n]);
     expect(record.keys.map(({ keyHash }) => keyHash)).toEqual(['key-1201', 'key-1202', 'key-1203']);
     const young = acceptances();
@@ -320,18 +320,18 @@ describe('the keeper of the guards', () => {
   });
 
   it('reads nothing more when all of it is too old', async () => {
-    const world = acceptances();
-    for (let n = 0; n < 700; n++) await world.accept();
-    world.clock.pass(3 * 86_400);
-    const { record, start, becomes } = keep(world, { positionBefore: async () => at(700) });
+    const fixture = acceptances();
+    for (let n = 0; n < 700; n++) await fixture.accept();
+    fixture.clock.pass(3 * 86_400);
+    const { record, start, becomes } = keep(fixture, { positionBefore: async () => at(700) });
     void start();
     await becomes('complete');
     expect([record.keys, record.fills.length, record.standing.guards]).toEqual([[], 1, 700n]);
   });
 
   it('lets R hear from it while a reading lasts, and notices rows that are set back meanwhile', async () => {
-    const world = acceptances();
-    await world.accept();
+    const fixture = acceptances();
+    await fixture.accept();
     let goOn = (): void => undefined;
     let holds = 0;
     const operatorRowsHold = (): Promise<boolean> => {
@@ -341,7 +341,7 @@ describe('the keeper of the guards', () => {
         goOn = () => resolve(true);
       });
     };
-    const { record, faults, start, becomes } = keep(world, { operatorRowsHold, beatMs: 1 });
+    const { record, faults, start, becomes } = keep(fixture, { operatorRowsHold, beatMs: 1 });
     record.standing.guards = at(1);
     void start();
     await soon(() => expect(record.looks).toBeGreaterThan(5));

@@ -12,22 +12,28 @@ import { appendTo } from '../support/harness/event-store.js';
 import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.js';
 import { collectingQueue } from '../support/harness/workers.js';
 
-const workerOf = async (world: IssuingHarness) => {
+const workerOf = async (harness: IssuingHarness) => {
   const queue = collectingQueue();
   const faults: unknown[] = [];
   const { signal } = new AbortController();
-  await runIssuer({ queue, deps: world.deps, concurrency: 3, signal, onFault: (_stream, fault) => faults.push(fault) });
+  await runIssuer({
+    queue,
+    deps: harness.deps,
+    concurrency: 3,
+    signal,
+    onFault: (_stream, fault) => faults.push(fault),
+  });
   const deliver = (kind: Delivery['kind'] = 'issue'): Promise<HandlingResult> =>
-    queue.handler()({ kind, stream: world.stream, messageId: 'm', deliveries: 1 });
+    queue.handler()({ kind, stream: harness.stream, messageId: 'm', deliveries: 1 });
   return { queue, faults, deliver };
 };
 
-const breakLog = (world: IssuingHarness): { mend(): void } => {
-  const { store } = world.deps;
-  world.deps.store = { ...store, load: () => Promise.reject(new EventLogUnavailable('down')) };
+const breakLog = (harness: IssuingHarness): { mend(): void } => {
+  const { store } = harness.deps;
+  harness.deps.store = { ...store, load: () => Promise.reject(new EventLogUnavailable('down')) };
   return {
     mend: () => {
-      world.deps.store = store;
+      harness.deps.store = store;
     },
   };
 };
@@ -39,24 +45,24 @@ describe('the issuer', () => {
   });
 
   it('is done with an issued invoice, and with one that is not there', async () => {
-    const world = await issuingHarness();
-    const { deliver } = await workerOf(world);
+    const harness = await issuingHarness();
+    const { deliver } = await workerOf(harness);
     expect(await deliver()).toEqual({ kind: 'ack' });
     expect(await deliver('cancel')).toEqual({ kind: 'ack' });
-    expect(await world.status()).toBe('issued');
-    world.stream = invoiceStream('live', '12345678000195', '77777777-7777-4777-8777-777777777777');
+    expect(await harness.status()).toBe('issued');
+    harness.stream = invoiceStream('live', '12345678000195', '77777777-7777-4777-8777-777777777777');
     expect(await deliver()).toEqual({ kind: 'ack' });
   });
 
   it('looks again when the protocol asks for it, but never later than in a minute', async () => {
-    const world = await issuingHarness();
-    world.authorizer.script = ['lost_request'];
-    const { deliver } = await workerOf(world);
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['lost_request'];
+    const { deliver } = await workerOf(harness);
     expect(await deliver()).toEqual({ kind: 'retry', afterMs: 30_000 });
-    world.authorizer.script = [];
-    world.authorizer.mute = true;
+    harness.authorizer.script = [];
+    harness.authorizer.mute = true;
     for (let looks = 0; looks < 5; looks += 1) {
-      world.clock.pass(600);
+      harness.clock.pass(600);
       const verdict = await deliver();
       if (verdict.kind !== 'retry') throw new Error(verdict.kind);
       expect(verdict.afterMs).toBeLessThanOrEqual(60_000);
@@ -65,9 +71,9 @@ describe('the issuer', () => {
   });
 
   it('doubles its pause after every fault, up to a minute, and parks what never works', async () => {
-    const world = await issuingHarness();
-    breakLog(world);
-    const { deliver, faults } = await workerOf(world);
+    const harness = await issuingHarness();
+    breakLog(harness);
+    const { deliver, faults } = await workerOf(harness);
     const pauses: number[] = [];
     for (let count = 1; count <= 30; count += 1) {
       const verdict = await deliver();
@@ -81,33 +87,33 @@ describe('the issuer', () => {
   });
 
   it('tries again later when other writers were first in every try, and the work is done then', async () => {
-    const world = await issuingHarness();
-    const { store } = world.deps;
-    world.deps.store = { ...store, append: async () => ({ ok: false }) };
-    const { deliver, faults } = await workerOf(world);
+    const harness = await issuingHarness();
+    const { store } = harness.deps;
+    harness.deps.store = { ...store, append: async () => ({ ok: false }) };
+    const { deliver, faults } = await workerOf(harness);
     expect(await deliver()).toEqual({ kind: 'retry', afterMs: 500 });
     expect(faults).toEqual([expect.any(StreamContended)]);
-    expect(world.authorizer.sends).toHaveLength(0);
-    world.deps.store = store;
+    expect(harness.authorizer.sends).toHaveLength(0);
+    harness.deps.store = store;
     expect(await deliver()).toEqual({ kind: 'ack' });
-    expect(await world.status()).toBe('issued');
+    expect(await harness.status()).toBe('issued');
   });
 
   it('forgets its faults once a look has worked', async () => {
-    const world = await issuingHarness();
-    const { mend } = breakLog(world);
-    const { deliver } = await workerOf(world);
+    const harness = await issuingHarness();
+    const { mend } = breakLog(harness);
+    const { deliver } = await workerOf(harness);
     await deliver();
     await deliver();
     mend();
-    world.authorizer.script = ['not_sent'];
+    harness.authorizer.script = ['not_sent'];
     expect(await deliver()).toEqual({ kind: 'retry', afterMs: 1_000 });
-    breakLog(world);
+    breakLog(harness);
     expect(await deliver()).toEqual({ kind: 'retry', afterMs: 500 });
   });
 
   it('parks an invoice whose document does not fit the schema, and the timers settle it', async () => {
-    const world = await issuingHarness('live', {
+    const harness = await issuingHarness('live', {
       signer: {
         signDps: () => {
           throw new SchemaViolation('toma');
@@ -118,27 +124,27 @@ describe('the issuer', () => {
         renew: async () => undefined,
       },
     });
-    const { deliver } = await workerOf(world);
+    const { deliver } = await workerOf(harness);
     expect(await deliver()).toMatchObject({ kind: 'park' });
-    expect(world.notices.map(({ notice }) => notice)).toEqual(['document_invalid']);
-    world.clock.pass(900);
+    expect(harness.notices.map(({ notice }) => notice)).toEqual(['document_invalid']);
+    harness.clock.pass(900);
     expect(await deliver()).toEqual({ kind: 'ack' });
-    expect(await world.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
-    expect(world.authorizer.sends).toHaveLength(0);
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
+    expect(harness.authorizer.sends).toHaveLength(0);
   });
 
   it('issues every invoice once, with the relay, the queue and many lanes', async () => {
-    const world = await issuingHarness();
-    const queue = createMemoryQueue(world.clock);
+    const harness = await issuingHarness();
+    const queue = createMemoryQueue(harness.clock);
     const stop = new AbortController();
     const { signal } = stop;
     const relaying = runRelay({
-      ...{ log: world.log, queue, after: null, signal },
+      ...{ log: harness.log, queue, after: null, signal },
       onRelayed: async () => undefined,
       onInterrupted: () => undefined,
     });
     const workers = [1, 2].map(() =>
-      runIssuer({ queue, deps: world.deps, concurrency: 8, signal, onFault: () => undefined }),
+      runIssuer({ queue, deps: harness.deps, concurrency: 8, signal, onFault: () => undefined }),
     );
     const streams = Array.from({ length: 30 }, (_, index) => {
       const invoiceId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
@@ -146,18 +152,18 @@ describe('the issuer', () => {
     });
     await Promise.all(
       streams.map(({ invoiceId, stream }) =>
-        appendTo(world.store, stream, [accepted({ invoiceId, reference: invoiceId })], world.clock.now()),
+        appendTo(harness.store, stream, [accepted({ invoiceId, reference: invoiceId })], harness.clock.now()),
       ),
     );
-    await vi.waitFor(() => expect(world.authorizer.notes).toHaveLength(31), { timeout: 60_000 });
+    await vi.waitFor(() => expect(harness.authorizer.notes).toHaveLength(31), { timeout: 60_000 });
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), { timeout: 60_000 });
     stop.abort();
     await Promise.all([relaying, ...workers]);
     for (const { stream } of streams) {
-      const types = (await world.log.read(stream)).map(({ type }) => type);
+      const types = (await harness.log.read(stream)).map(({ type }) => type);
       expect(types).toEqual(['InvoiceAccepted', 'IssuanceAttempted', 'Authorized']);
     }
-    expect(world.authorizer.sends).toHaveLength(31);
-    expect(new Set(world.authorizer.notes.map(({ dpsId }) => dpsId)).size).toBe(31);
+    expect(harness.authorizer.sends).toHaveLength(31);
+    expect(new Set(harness.authorizer.notes.map(({ dpsId }) => dpsId)).size).toBe(31);
   });
 });

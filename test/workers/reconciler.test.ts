@@ -6,17 +6,17 @@ import { memoryProgressStore, SETTINGS } from '../support/harness/reconciliation
 
 /** The reconciliation of one issued invoice, with a count of its look-ups; it ends when `until` returns true. */
 const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => boolean) => {
-  const world = await issuingHarness('live');
-  await world.issueToTheEnd();
-  world.clock.pass(SETTINGS.settledSeconds);
+  const harness = await issuingHarness('live');
+  await harness.issueToTheEnd();
+  harness.clock.pass(SETTINGS.settledSeconds);
   const ended = new AbortController();
   const seen: Seen = { asked: [], led: 0, isAuthorizerWell: 0, faults: 0 };
   const look = (): void => {
     if (until(seen)) ended.abort();
   };
-  const rows = [{ stream: world.stream, createdAt: world.clock.now(), isIssued: true }];
+  const rows = [{ stream: harness.stream, createdAt: harness.clock.now(), isIssued: true }];
   const running = runReconciler({
-    ...world.deps,
+    ...harness.deps,
     actor: 'timer:reconciliation',
     progressStore: memoryProgressStore(async (mode) => (mode === 'live' ? rows : [])),
     settings: { ...SETTINGS, roundSeconds: 0, settledSeconds: 0 },

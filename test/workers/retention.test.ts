@@ -39,13 +39,13 @@ const readerOf = ({ store, log, clock }: Pick<IssuingHarness, 'store' | 'log' | 
 
 describe('the life of a test invoice', () => {
   it('ends after seven days with one event that stays, bound to what was cut', async () => {
-    const world = await issuingHarness('test');
-    await world.issueToTheEnd();
-    const last = (await world.log.read(world.stream)).at(-1);
-    world.clock.moveTo(at(WEEK));
-    await sweep(sweeperOf(world), 1);
-    await sweep(sweeperOf(world), 2);
-    const [end, ...others] = await world.log.read(world.stream);
+    const harness = await issuingHarness('test');
+    await harness.issueToTheEnd();
+    const last = (await harness.log.read(harness.stream)).at(-1);
+    harness.clock.moveTo(at(WEEK));
+    await sweep(sweeperOf(harness), 1);
+    await sweep(sweeperOf(harness), 2);
+    const [end, ...others] = await harness.log.read(harness.stream);
     expect(others).toEqual([]);
     expect(end).toMatchObject({
       type: 'TestInvoiceDeleted',
@@ -53,7 +53,7 @@ describe('the life of a test invoice', () => {
       data: { lastHash: last?.metadata.hash, deletedAt: at(WEEK) },
     });
     expect(end?.metadata.prevHash).toBe(last?.metadata.hash);
-    expect((await verifyChain(world.log, ['nfse'])).findings).toEqual([]);
+    expect((await verifyChain(harness.log, ['nfse'])).findings).toEqual([]);
   });
 
   it('does not end a second early, and a live invoice never ends', async () => {
@@ -68,61 +68,61 @@ describe('the life of a test invoice', () => {
   });
 
   it('is cut by the next sweep when the process died before the cut', async () => {
-    const world = await issuingHarness('test');
-    world.clock.moveTo(at(WEEK));
+    const harness = await issuingHarness('test');
+    harness.clock.moveTo(at(WEEK));
     const dying: Sweeper = {
-      ...sweeperOf(world),
-      log: { ...world.log, cut: () => Promise.reject(new Error('died')) },
+      ...sweeperOf(harness),
+      log: { ...harness.log, cut: () => Promise.reject(new Error('died')) },
       onFault: () => undefined,
     };
     await sweep(dying, 1);
-    expect(await typesIn(world)).toEqual(['InvoiceAccepted', 'TestInvoiceDeleted']);
-    await sweep(sweeperOf(world), 2);
-    expect(await typesIn(world)).toEqual(['TestInvoiceDeleted']);
+    expect(await typesIn(harness)).toEqual(['InvoiceAccepted', 'TestInvoiceDeleted']);
+    await sweep(sweeperOf(harness), 2);
+    expect(await typesIn(harness)).toEqual(['TestInvoiceDeleted']);
   });
 
   it('is over for readers at the instant, before and after the sweep', async () => {
-    const world = await issuingHarness('test');
+    const harness = await issuingHarness('test');
     const address = { mode: 'test' as Mode, companyId: DEMO_CNPJ, invoiceId: accepted1Id };
-    const reader = readerOf(world);
-    world.clock.moveTo(at(WEEK - 1));
+    const reader = readerOf(harness);
+    harness.clock.moveTo(at(WEEK - 1));
     expect(await reader.byId(address)).toBeDefined();
-    world.clock.moveTo(at(WEEK));
+    harness.clock.moveTo(at(WEEK));
     expect(await reader.byId(address)).toBeUndefined();
-    await sweep(sweeperOf(world), 1);
+    await sweep(sweeperOf(harness), 1);
     expect(await reader.byId(address)).toBeUndefined();
   });
 
   it('leaves nothing for the issuer to do', async () => {
-    const world = await issuingHarness('test');
-    world.clock.moveTo(at(WEEK));
-    await sweep(sweeperOf(world), 1);
-    expect(await world.issue()).toEqual({ kind: 'done' });
-    expect(await world.cancel()).toEqual({ kind: 'done' });
-    expect(world.authorizer.calls).toEqual([]);
+    const harness = await issuingHarness('test');
+    harness.clock.moveTo(at(WEEK));
+    await sweep(sweeperOf(harness), 1);
+    expect(await harness.issue()).toEqual({ kind: 'done' });
+    expect(await harness.cancel()).toEqual({ kind: 'done' });
+    expect(harness.authorizer.calls).toEqual([]);
   });
 
   it('forgets what the look-ups said', async () => {
-    const world = await issuingHarness('test');
-    await world.deps.lookups.put(world.stream, 'issue/1', { asked: 1, lastAskedAt: at(0) });
-    world.clock.moveTo(at(WEEK));
-    await sweep(sweeperOf(world), 1);
-    expect(await world.deps.lookups.get(world.stream, 'issue/1')).toBeUndefined();
+    const harness = await issuingHarness('test');
+    await harness.deps.lookups.put(harness.stream, 'issue/1', { asked: 1, lastAskedAt: at(0) });
+    harness.clock.moveTo(at(WEEK));
+    await sweep(sweeperOf(harness), 1);
+    expect(await harness.deps.lookups.get(harness.stream, 'issue/1')).toBeUndefined();
   });
 
   it('leaves its reference taken for ever', async () => {
-    const world = acceptHarness();
+    const harness = acceptHarness();
     const { deps } = await issuingHarness('test');
     const by = { mode: 'test' as const };
-    const id = idOf(await world.post({ reference: 'r' }, undefined, by));
+    const id = idOf(await harness.post({ reference: 'r' }, undefined, by));
     expect(id).toBe(invoiceIdOfReference('test', DEMO_CNPJ, 'r'));
-    world.clock.moveTo(at(WEEK));
-    const { log, clock } = world;
-    const { store } = world.deps;
+    harness.clock.moveTo(at(WEEK));
+    const { log, clock } = harness;
+    const { store } = harness.deps;
     const stream = invoiceStream('test', DEMO_CNPJ, id);
     await sweep(sweeperOf({ log, stream, deps: { ...deps, store, clock } }), 1);
     expect((await log.read(stream)).map(({ type }) => type)).toEqual(['TestInvoiceDeleted']);
-    expect(codeOf(await world.post({ reference: 'r' }, undefined, by))).toBe('nfse.reference_in_use');
+    expect(codeOf(await harness.post({ reference: 'r' }, undefined, by))).toBe('nfse.reference_in_use');
     expect(
       await readerOf({ store, log, clock }).byReference({ mode: 'test', companyId: DEMO_CNPJ }, 'r'),
     ).toBeUndefined();
@@ -130,15 +130,15 @@ describe('the life of a test invoice', () => {
   });
 
   it('is cut by the next sweep when the one that ended it died before the cut', async () => {
-    const world = await issuingHarness('test');
-    await world.issueToTheEnd();
-    world.clock.moveTo(at(WEEK));
+    const harness = await issuingHarness('test');
+    await harness.issueToTheEnd();
+    harness.clock.moveTo(at(WEEK));
     const { cuts } = createMemoryGuards();
-    const dying = { ...world.log, cut: () => Promise.reject(new Error('the process died')) };
-    await expect(sweep({ ...sweeperOf(world), cuts, log: dying }, 1)).rejects.toThrow('the process died');
-    expect((await typesIn(world)).length).toBeGreaterThan(1);
-    await sweep({ ...sweeperOf(world), cuts, readModel: scriptedReadModel({}).readModel }, 2);
-    expect(await typesIn(world)).toEqual(['TestInvoiceDeleted']);
+    const dying = { ...harness.log, cut: () => Promise.reject(new Error('the process died')) };
+    await expect(sweep({ ...sweeperOf(harness), cuts, log: dying }, 1)).rejects.toThrow('the process died');
+    expect((await typesIn(harness)).length).toBeGreaterThan(1);
+    await sweep({ ...sweeperOf(harness), cuts, readModel: scriptedReadModel({}).readModel }, 2);
+    expect(await typesIn(harness)).toEqual(['TestInvoiceDeleted']);
     expect(await cuts.list(10)).toEqual([]);
   });
 });

@@ -59,21 +59,25 @@ const silent = ({ clock, deps }: IssuingHarness) => {
 };
 
 /** Invoices whose send had an unknown result, 30 seconds after the beginning. */
-const unknownOnes = async (world: IssuingHarness, count: number): Promise<string[]> => {
+const unknownOnes = async (harness: IssuingHarness, count: number): Promise<string[]> => {
   const streams: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const invoiceId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
     const stream = invoiceStream('live', companyId, invoiceId);
-    await appendTo(world.store, stream, [accepted({ invoiceId }), attempted(1, 0), unknown(1, 30)], T0);
+    await appendTo(harness.store, stream, [accepted({ invoiceId }), attempted(1, 0), unknown(1, 30)], T0);
     streams.push(stream);
   }
   return streams;
 };
 
-const sweeperOf = (world: IssuingHarness, authorizer: Partial<Authorizer>, verdictsDue: readonly Timer[]): Sweeper => ({
-  ...{ readModel: scriptedReadModel({ verdictsDue }).readModel, log: world.log, queue: collectingQueue() },
+const sweeperOf = (
+  harness: IssuingHarness,
+  authorizer: Partial<Authorizer>,
+  verdictsDue: readonly Timer[],
+): Sweeper => ({
+  ...{ readModel: scriptedReadModel({ verdictsDue }).readModel, log: harness.log, queue: collectingQueue() },
   ...{ cuts: createMemoryGuards().cuts, previousGeneration: { end: async () => undefined } },
-  deps: { ...world.deps, authorizer: { ...world.authorizer, ...authorizer }, actor: 'timer:sweeper' },
+  deps: { ...harness.deps, authorizer: { ...harness.authorizer, ...authorizer }, actor: 'timer:sweeper' },
   onFault: (_stream, error) => {
     throw error;
   },
@@ -83,20 +87,20 @@ const dueRow = (stream: string, kind: Timer['kind'] = 'issue'): Timer => ({
   ...{ stream, mode: 'live', companyId, kind, since: T0, started: true },
 });
 
-const verdictOf = async (world: IssuingHarness, stream: string): Promise<string | undefined> =>
-  (await world.log.read(stream)).at(-1)?.type;
+const verdictOf = async (harness: IssuingHarness, stream: string): Promise<string | undefined> =>
+  (await harness.log.read(stream)).at(-1)?.type;
 
 describe('verdicts behind look-ups that nobody answers', () => {
   it('gives 250 of them within one sweep of eleven seconds, each after a look-up of its own', async () => {
-    const world = await issuingHarness();
-    const streams = await unknownOnes(world, 250);
-    const other = silent(world);
+    const harness = await issuingHarness();
+    const streams = await unknownOnes(harness, 250);
+    const other = silent(harness);
     const sweeper = sweeperOf(
-      world,
+      harness,
       other.authorizer,
       streams.map((stream) => dueRow(stream)),
     );
-    world.clock.moveTo(DUE);
+    harness.clock.moveTo(DUE);
     const sweeping = sweep(sweeper, 1);
     while (other.ended.length < 250) {
       const wanted = Math.min(64, 250 - other.ended.length);
@@ -104,61 +108,61 @@ describe('verdicts behind look-ups that nobody answers', () => {
       other.pass();
     }
     await sweeping;
-    expect(epochMs(world.clock.now()) - epochMs(DUE)).toBeLessThanOrEqual(11_000);
+    expect(epochMs(harness.clock.now()) - epochMs(DUE)).toBeLessThanOrEqual(11_000);
     const given = other.ended.map(({ begunAt, endsAt }) => (epochMs(endsAt) - epochMs(begunAt)) / 1000);
     expect([Math.max(...given), Math.min(...given)]).toEqual([5, 2]);
-    const verdicts = await Promise.all(streams.map((stream) => verdictOf(world, stream)));
+    const verdicts = await Promise.all(streams.map((stream) => verdictOf(harness, stream)));
     expect(new Set(verdicts)).toEqual(new Set(['IssuanceInterrupted']));
   });
 
   it('ends a cancellation after five seconds', async () => {
-    const world = await issuingHarness();
-    await world.issueToTheEnd();
-    await world.record(cancelRequested(10), cancelAttempted(1, 10), cancelUnknown(1, 30));
-    const other = silent(world);
-    const sweeper = sweeperOf(world, other.authorizer, [dueRow(world.stream, 'cancel')]);
-    world.clock.moveTo(at(3_700));
+    const harness = await issuingHarness();
+    await harness.issueToTheEnd();
+    await harness.record(cancelRequested(10), cancelAttempted(1, 10), cancelUnknown(1, 30));
+    const other = silent(harness);
+    const sweeper = sweeperOf(harness, other.authorizer, [dueRow(harness.stream, 'cancel')]);
+    harness.clock.moveTo(at(3_700));
     const sweeping = sweep(sweeper, 1);
     await vi.waitFor(() => expect(other.held).toHaveLength(1), bound);
     other.pass();
     await sweeping;
-    expect(world.clock.now()).toBe(at(3_705));
-    expect(await verdictOf(world, world.stream)).toBe('CancellationNotConfirmed');
+    expect(harness.clock.now()).toBe(at(3_705));
+    expect(await verdictOf(harness, harness.stream)).toBe('CancellationNotConfirmed');
   });
 
   it('takes a note that is found before the time of the look-up is over, however slowly', async () => {
-    const world = await issuingHarness();
-    world.authorizer.script = ['late'];
-    world.authorizer.mute = true;
-    await world.issue();
-    const [sent] = world.authorizer.sends;
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['late'];
+    harness.authorizer.mute = true;
+    await harness.issue();
+    const [sent] = harness.authorizer.sends;
     if (sent === undefined) throw new Error('nothing was sent');
     const answers: ((found: LookupResult<AuthorizedNote>) => void)[] = [];
     const findByDps: Authorizer['findByDps'] = () => new Promise((resolve) => answers.push(resolve));
-    const sweeper = sweeperOf(world, { findByDps }, [dueRow(world.stream)]);
-    world.clock.moveTo(at(3_700));
+    const sweeper = sweeperOf(harness, { findByDps }, [dueRow(harness.stream)]);
+    harness.clock.moveTo(at(3_700));
     const sweeping = sweep(sweeper, 1);
     await vi.waitFor(() => expect(answers).toHaveLength(1), bound);
-    world.clock.pass(4);
+    harness.clock.pass(4);
     answers[0]?.({ kind: 'found', found: noteFor(sent, 1) });
     await sweeping;
-    expect(await world.status()).toBe('issued');
+    expect(await harness.status()).toBe('issued');
   });
 });
 
 describe('the issuer beside look-ups that nobody answers', () => {
   it('keeps half of its places for sends, and looks up for the others later', async () => {
-    const world = await issuingHarness();
-    const waiting = await unknownOnes(world, 10);
-    world.clock.moveTo(at(60));
-    const other = silent(world);
-    const queue = createMemoryQueue(world.clock);
+    const harness = await issuingHarness();
+    const waiting = await unknownOnes(harness, 10);
+    harness.clock.moveTo(at(60));
+    const other = silent(harness);
+    const queue = createMemoryQueue(harness.clock);
     for (const stream of waiting) await queue.put({ kind: 'issue', stream, messageId: stream });
-    await queue.put({ kind: 'issue', stream: world.stream, messageId: 'new' });
+    await queue.put({ kind: 'issue', stream: harness.stream, messageId: 'new' });
     const stop = new AbortController();
-    const deps = { ...world.deps, authorizer: { ...world.authorizer, ...other.authorizer } };
+    const deps = { ...harness.deps, authorizer: { ...harness.authorizer, ...other.authorizer } };
     const working = runIssuer({ queue, deps, concurrency: 4, signal: stop.signal, onFault: () => undefined });
-    await vi.waitFor(async () => expect(await world.status()).toBe('issued'), bound);
+    await vi.waitFor(async () => expect(await harness.status()).toBe('issued'), bound);
     expect(other.held).toHaveLength(2);
     other.pass();
     await vi.waitFor(() => expect(other.held).toHaveLength(2), bound);

@@ -9,26 +9,26 @@ import { type IssuingHarness, issuingHarness } from '../support/harness/issuing.
 import { collectingQueue, scriptedReadModel } from '../support/harness/workers.js';
 import { createMemoryGuards } from '../support/memory/guards.js';
 
-const deadline = (world: IssuingHarness, kind: Timer['kind'] = 'issue', mode: Mode = 'live'): Timer => ({
-  ...{ stream: world.stream, mode, companyId: '12345678000195', kind, since: T0, started: false },
+const deadline = (harness: IssuingHarness, kind: Timer['kind'] = 'issue', mode: Mode = 'live'): Timer => ({
+  ...{ stream: harness.stream, mode, companyId: '12345678000195', kind, since: T0, started: false },
 });
 
 /** Open work that is due so many seconds after the beginning. */
 const open = (row: Timer, dueSeconds = 900): OpenWork => ({ ...row, dueMs: epochMs(at(dueSeconds)) });
 
-const sweeperOf = (world: IssuingHarness, rows: Parameters<typeof scriptedReadModel>[0]) => {
+const sweeperOf = (harness: IssuingHarness, rows: Parameters<typeof scriptedReadModel>[0]) => {
   const queue = collectingQueue();
   const faults: string[] = [];
   const { readModel, asked } = scriptedReadModel(rows);
   const sweeper: Sweeper = {
     ...{
       readModel,
-      log: world.log,
+      log: harness.log,
       queue,
       cuts: createMemoryGuards().cuts,
       previousGeneration: { end: async () => undefined },
     },
-    deps: { ...world.deps, actor: 'timer:sweeper' },
+    deps: { ...harness.deps, actor: 'timer:sweeper' },
     onFault: (stream) => faults.push(stream),
   };
   return { sweeper, queue, faults, asked };
@@ -56,8 +56,8 @@ const onLoad = (
   sweeper.deps = { ...sweeper.deps, store: { ...store, load } };
 };
 
-/** Holds the look at every stream but the world's until the gate opens, and lets it fail then. */
-const gated = (sweeper: Sweeper, world: IssuingHarness) => {
+/** Holds the look at every stream but the harness's until the gate opens, and lets it fail then. */
+const gated = (sweeper: Sweeper, harness: IssuingHarness) => {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;
@@ -65,8 +65,8 @@ const gated = (sweeper: Sweeper, world: IssuingHarness) => {
   const begun: string[] = [];
   let under = 0;
   let most = 0;
-  onLoad(sweeper, world, async (stream) => {
-    if (stream === world.stream) return;
+  onLoad(sweeper, harness, async (stream) => {
+    if (stream === harness.stream) return;
     begun.push(stream);
     under += 1;
     most = Math.max(most, under);
@@ -79,9 +79,9 @@ const gated = (sweeper: Sweeper, world: IssuingHarness) => {
 
 describe('a sweep', () => {
   it('asks for what is due by the limits of the contract', async () => {
-    const world = await issuingHarness();
-    const { sweeper, asked } = sweeperOf(world, {});
-    world.clock.moveTo(at(10_000_000));
+    const harness = await issuingHarness();
+    const { sweeper, asked } = sweeperOf(harness, {});
+    harness.clock.moveTo(at(10_000_000));
     await sweep(sweeper, 1);
     expect(asked.verdictsDue.map(([beganBefore]) => beganBefore)).toEqual([
       { queued: at(9_999_100) },
@@ -89,89 +89,89 @@ describe('a sweep', () => {
     ]);
     expect(asked.openWork[0]?.[0]).toEqual({
       quietSince: { queued: at(9_999_970), started: at(9_999_880) },
-      windows: world.deps.limits,
+      windows: harness.deps.limits,
     });
     expect(asked.expiredTestInvoices[0]?.[0]).toEqual(at(9_395_200));
   });
 
   it('concludes what is due, names the due instant, and starts no send', async () => {
-    const world = await issuingHarness();
-    const { sweeper } = sweeperOf(world, { verdictsDue: [deadline(world)] });
-    world.clock.moveTo(at(905));
+    const harness = await issuingHarness();
+    const { sweeper } = sweeperOf(harness, { verdictsDue: [deadline(harness)] });
+    harness.clock.moveTo(at(905));
     await sweep(sweeper, 1);
     await sweep(sweeper, 2);
-    expect(await world.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
-    expect((await world.events())[1]?.data).toEqual({ failedAt: at(900), at: at(905) });
-    expect(world.authorizer.calls).toEqual([]);
-    expect((await world.log.read(world.stream))[1]?.metadata.actor).toBe('timer:sweeper');
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
+    expect((await harness.events())[1]?.data).toEqual({ failedAt: at(900), at: at(905) });
+    expect(harness.authorizer.calls).toEqual([]);
+    expect((await harness.log.read(harness.stream))[1]?.metadata.actor).toBe('timer:sweeper');
   });
 
   it('trusts the log and not the row', async () => {
-    const world = await issuingHarness();
-    const { sweeper } = sweeperOf(world, { verdictsDue: [deadline(world), deadline(world, 'cancel')] });
-    world.clock.moveTo(at(899));
+    const harness = await issuingHarness();
+    const { sweeper } = sweeperOf(harness, { verdictsDue: [deadline(harness), deadline(harness, 'cancel')] });
+    harness.clock.moveTo(at(899));
     await sweep(sweeper, 1);
-    expect(await world.status()).toBe('queued');
-    await world.issueToTheEnd();
-    world.clock.moveTo(at(9_000));
+    expect(await harness.status()).toBe('queued');
+    await harness.issueToTheEnd();
+    harness.clock.moveTo(at(9_000));
     await sweep(sweeper, 2);
-    expect(await world.status()).toBe('issued');
+    expect(await harness.status()).toBe('issued');
   });
 
   it('ends a cancellation that nobody confirmed', async () => {
-    const world = await issuingHarness();
-    await world.issueToTheEnd();
-    await world.record(cancelRequested(10));
-    const { sweeper } = sweeperOf(world, { verdictsDue: [deadline(world, 'cancel')] });
-    world.clock.moveTo(at(10 + 3600));
+    const harness = await issuingHarness();
+    await harness.issueToTheEnd();
+    await harness.record(cancelRequested(10));
+    const { sweeper } = sweeperOf(harness, { verdictsDue: [deadline(harness, 'cancel')] });
+    harness.clock.moveTo(at(10 + 3600));
     await sweep(sweeper, 1);
-    expect((await world.types()).at(-1)).toBe('CancellationNotConfirmed');
+    expect((await harness.types()).at(-1)).toBe('CancellationNotConfirmed');
   });
 
   it('leaves to the next sweep what other writers kept it from recording', async () => {
-    const world = await issuingHarness('test');
-    const row = deadline(world, 'issue', 'test');
-    const { sweeper, faults } = sweeperOf(world, { verdictsDue: [row], expired: [world.stream] });
+    const harness = await issuingHarness('test');
+    const row = deadline(harness, 'issue', 'test');
+    const { sweeper, faults } = sweeperOf(harness, { verdictsDue: [row], expired: [harness.stream] });
     const free = sweeper.deps.store;
     for (const [moment, type] of [
       [at(905), 'NotProcessed'],
       [at(limits.testRetentionSeconds), 'TestInvoiceDeleted'],
     ] as const) {
-      world.clock.moveTo(moment);
+      harness.clock.moveTo(moment);
       sweeper.deps = { ...sweeper.deps, store: { ...free, append: async () => ({ ok: false }) } };
       await sweep(sweeper, 1);
-      expect(faults).toContain(world.stream);
-      expect(await world.types()).not.toContain(type);
+      expect(faults).toContain(harness.stream);
+      expect(await harness.types()).not.toContain(type);
       sweeper.deps = { ...sweeper.deps, store: free };
       faults.length = 0;
       await sweep(sweeper, 2);
       expect(faults).toEqual([]);
-      expect((await world.types()).at(-1)).toBe(type);
+      expect((await harness.types()).at(-1)).toBe(type);
     }
   });
 
   it('goes on after any number of streams that fail', async () => {
-    const world = await issuingHarness();
+    const harness = await issuingHarness();
     const broken = strangers(450);
-    const last = { ...deadline(world), since: at(1) };
-    const { sweeper, faults, asked } = sweeperOf(world, { verdictsDue: [...broken, last] });
-    onLoad(sweeper, world, (stream) => (stream === world.stream ? undefined : Promise.reject(new Error('broken'))));
-    world.clock.moveTo(at(905));
+    const last = { ...deadline(harness), since: at(1) };
+    const { sweeper, faults, asked } = sweeperOf(harness, { verdictsDue: [...broken, last] });
+    onLoad(sweeper, harness, (stream) => (stream === harness.stream ? undefined : Promise.reject(new Error('broken'))));
+    harness.clock.moveTo(at(905));
     await sweep(sweeper, 1);
     expect(faults.sort()).toEqual(broken.map(({ stream }) => stream));
-    expect(await world.status()).toBe('failed');
+    expect(await harness.status()).toBe('failed');
     expect(Math.max(...asked.verdictsDue.map(([, limit]) => limit))).toBe(200);
   });
 
   it('concludes what was never attempted first, and 64 of the others at once', async () => {
-    const world = await issuingHarness();
+    const harness = await issuingHarness();
     const slow = strangers(100).map((row) => ({ ...row, started: true }));
-    const { sweeper } = sweeperOf(world, { verdictsDue: [...slow, { ...deadline(world), since: at(1) }] });
-    const gate = gated(sweeper, world);
-    world.clock.moveTo(at(9_000));
+    const { sweeper } = sweeperOf(harness, { verdictsDue: [...slow, { ...deadline(harness), since: at(1) }] });
+    const gate = gated(sweeper, harness);
+    harness.clock.moveTo(at(9_000));
     const sweeping = sweep(sweeper, 1);
     await vi.waitFor(() => expect(gate.under()).toBe(64), bound);
-    expect(await world.status()).toBe('failed');
+    expect(await harness.status()).toBe('failed');
     gate.open();
     await sweeping;
     expect(gate.begun()).toHaveLength(100);
@@ -179,12 +179,12 @@ describe('a sweep', () => {
   });
 
   it('begins nothing more once it is to stop, and ends with what it has in hand', async () => {
-    const world = await issuingHarness();
+    const harness = await issuingHarness();
     const slow = strangers(40);
-    const { sweeper, queue, faults } = sweeperOf(world, { verdictsDue: slow, openWork: [open(deadline(world))] });
-    const gate = gated(sweeper, world);
+    const { sweeper, queue, faults } = sweeperOf(harness, { verdictsDue: slow, openWork: [open(deadline(harness))] });
+    const gate = gated(sweeper, harness);
     const stop = new AbortController();
-    world.clock.moveTo(at(9_000));
+    harness.clock.moveTo(at(9_000));
     const sweeping = sweep(sweeper, 1, stop.signal);
     await vi.waitFor(() => expect(gate.under()).toBe(16), bound);
     stop.abort();
@@ -196,85 +196,85 @@ describe('a sweep', () => {
   });
 
   it('leaves a row that an event of this sweep may have moved to the next one', async () => {
-    const world = await issuingHarness();
-    const { sweeper } = sweeperOf(world, { verdictsDue: [{ ...deadline(world), since: at(906) }] });
-    world.clock.moveTo(at(905));
+    const harness = await issuingHarness();
+    const { sweeper } = sweeperOf(harness, { verdictsDue: [{ ...deadline(harness), since: at(906) }] });
+    harness.clock.moveTo(at(905));
     await sweep(sweeper, 1);
-    expect(await world.status()).toBe('queued');
-    world.clock.moveTo(at(906));
+    expect(await harness.status()).toBe('queued');
+    harness.clock.moveTo(at(906));
     await sweep(sweeper, 2);
-    expect(await world.status()).toBe('failed');
+    expect(await harness.status()).toBe('failed');
   });
 
   it('taps quiet work again, each time under another message id', async () => {
-    const world = await issuingHarness();
-    const { sweeper, queue } = sweeperOf(world, { openWork: [open(deadline(world))] });
-    world.clock.moveTo(at(40));
+    const harness = await issuingHarness();
+    const { sweeper, queue } = sweeperOf(harness, { openWork: [open(deadline(harness))] });
+    harness.clock.moveTo(at(40));
     await sweep(sweeper, 1);
     await sweep(sweeper, 2);
     expect(queue.items).toMatchObject([
-      { kind: 'issue', stream: world.stream },
-      { kind: 'issue', stream: world.stream },
+      { kind: 'issue', stream: harness.stream },
+      { kind: 'issue', stream: harness.stream },
     ]);
     expect(new Set(queue.items.map(({ messageId }) => messageId)).size).toBe(2);
   });
 
   it('taps all quiet work, however much of it never progresses', async () => {
-    const world = await issuingHarness();
-    const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(450).map((row) => open(row)) });
-    world.clock.moveTo(at(40));
+    const harness = await issuingHarness();
+    const { sweeper, queue, asked } = sweeperOf(harness, { openWork: strangers(450).map((row) => open(row)) });
+    harness.clock.moveTo(at(40));
     await sweep(sweeper, 1);
     expect(new Set(queue.items.map(({ stream }) => stream)).size).toBe(450);
     expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
   });
 
   it('gives every verdict while the queue is out, and tells of it', async () => {
-    const world = await issuingHarness();
-    world.authorizer.script = ['lost_request'];
-    world.authorizer.mute = true;
-    await world.issue();
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['lost_request'];
+    harness.authorizer.mute = true;
+    await harness.issue();
     const rows = {
       openWork: strangers(20).map((row) => open(row)),
-      verdictsDue: [{ ...deadline(world), started: true }],
+      verdictsDue: [{ ...deadline(harness), started: true }],
     };
-    const { sweeper, queue, faults } = sweeperOf(world, rows);
+    const { sweeper, queue, faults } = sweeperOf(harness, rows);
     const put = vi.spyOn(queue, 'put').mockRejectedValue(new Error('no queue'));
-    world.clock.moveTo(at(3_700));
+    harness.clock.moveTo(at(3_700));
     await expect(sweep(sweeper, 1)).rejects.toThrow('no queue');
-    expect(await world.status()).toBe('indeterminate');
+    expect(await harness.status()).toBe('indeterminate');
     expect(put).toHaveBeenCalledTimes(5);
     expect(faults).toHaveLength(4);
   });
 
   it('taps the others when one stream cannot be tapped', async () => {
-    const world = await issuingHarness();
-    const { sweeper, queue, faults } = sweeperOf(world, { openWork: strangers(20).map((row) => open(row)) });
+    const harness = await issuingHarness();
+    const { sweeper, queue, faults } = sweeperOf(harness, { openWork: strangers(20).map((row) => open(row)) });
     const { put } = queue;
     queue.put = async (item) => {
       if (item.stream.endsWith('7')) throw new Error('a name that no queue takes');
       await put(item);
     };
-    world.clock.moveTo(at(40));
+    harness.clock.moveTo(at(40));
     await sweep(sweeper, 1);
     expect(queue.items).toHaveLength(18);
     expect(faults).toHaveLength(2);
   });
 
   it('ends what is due when test invoices cannot be looked for', async () => {
-    const world = await issuingHarness();
-    world.authorizer.script = ['lost_request'];
-    world.authorizer.mute = true;
-    await world.issue();
-    const { sweeper } = sweeperOf(world, { verdictsDue: [{ ...deadline(world), started: true }] });
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['lost_request'];
+    harness.authorizer.mute = true;
+    await harness.issue();
+    const { sweeper } = sweeperOf(harness, { verdictsDue: [{ ...deadline(harness), started: true }] });
     sweeper.cuts = { ...sweeper.cuts, list: () => Promise.reject(new Error('no table')) };
-    world.clock.moveTo(at(3_700));
+    harness.clock.moveTo(at(3_700));
     await expect(sweep(sweeper, 1)).rejects.toThrow('no table');
-    expect(await world.status()).toBe('indeterminate');
+    expect(await harness.status()).toBe('indeterminate');
   });
 
   it('taps nobody in a process without an issuer', async () => {
-    const world = await issuingHarness();
-    const { sweeper, asked } = sweeperOf(world, { openWork: [open(deadline(world))] });
+    const harness = await issuingHarness();
+    const { sweeper, asked } = sweeperOf(harness, { openWork: [open(deadline(harness))] });
     await sweep({ ...sweeper, queue: undefined }, 1);
     expect(asked.openWork).toEqual([]);
   });
@@ -282,18 +282,18 @@ describe('a sweep', () => {
 
 describe('a refill', () => {
   it('taps all open work, however young', async () => {
-    const world = await issuingHarness();
-    const { sweeper, queue, asked } = sweeperOf(world, {
-      openWork: [open(deadline(world), 3_600), open({ ...deadline(world, 'cancel'), since: at(1) }, 3_601)],
+    const harness = await issuingHarness();
+    const { sweeper, queue, asked } = sweeperOf(harness, {
+      openWork: [open(deadline(harness), 3_600), open({ ...deadline(harness, 'cancel'), since: at(1) }, 3_601)],
     });
     await refillQueue(sweeper);
-    expect(asked.openWork[0]?.[0]).toEqual({ quietSince: null, windows: world.deps.limits });
+    expect(asked.openWork[0]?.[0]).toEqual({ quietSince: null, windows: harness.deps.limits });
     expect(queue.items.map(({ kind }) => kind)).toEqual(['issue', 'cancel']);
   });
 
   it('taps page by page, and ends when it is told to', async () => {
-    const world = await issuingHarness();
-    const { sweeper, queue, asked } = sweeperOf(world, { openWork: strangers(400).map((row) => open(row)) });
+    const harness = await issuingHarness();
+    const { sweeper, queue, asked } = sweeperOf(harness, { openWork: strangers(400).map((row) => open(row)) });
     await refillQueue(sweeper);
     expect(new Set(queue.items.map(({ stream }) => stream)).size).toBe(400);
     expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
@@ -302,14 +302,14 @@ describe('a refill', () => {
   });
 
   it('hands out what is due first before thousands that are younger, and new work last', async () => {
-    const world = await issuingHarness();
-    const { sweeper } = sweeperOf(world, {
+    const harness = await issuingHarness();
+    const { sweeper } = sweeperOf(harness, {
       openWork: [
         ...strangers(450).map((row, n) => open(row, 900 + n)),
-        open({ ...deadline(world), since: at(899) }, 30),
+        open({ ...deadline(harness), since: at(899) }, 30),
       ],
     });
-    const queue = createMemoryQueue(world.clock);
+    const queue = createMemoryQueue(harness.clock);
     sweeper.queue = queue;
     await refillQueue(sweeper);
     await queue.put({ kind: 'issue', stream: 'nfseLive-new', messageId: 'new' });
@@ -323,6 +323,6 @@ describe('a refill', () => {
         return { kind: 'ack' };
       },
     });
-    expect(handled).toEqual([world.stream, ...strangers(450).map(({ stream }) => stream), 'nfseLive-new']);
+    expect(handled).toEqual([harness.stream, ...strangers(450).map(({ stream }) => stream), 'nfseLive-new']);
   });
 });

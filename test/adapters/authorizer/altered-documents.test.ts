@@ -7,14 +7,14 @@ import { type ClientHarness, caller, inAMinute, openClientHarness } from '../../
 import { json } from '../../support/harness/authorizer-server.js';
 import { itWith } from '../../support/needs.js';
 
-let rig: ClientHarness;
+let harness: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientHarness();
+  harness = await openClientHarness();
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
-const send = () => rig.client.sendDps(caller, rig.dps.bytes, inAMinute);
-const cancel = () => rig.client.sendCancellation(caller, accessKey, rig.cancellation.bytes, inAMinute);
+const send = () => harness.client.sendDps(caller, harness.dps.bytes, inAMinute);
+const cancel = () => harness.client.sendCancellation(caller, accessKey, harness.cancellation.bytes, inAMinute);
 
 const altered = (xml: Buffer, from: RegExp, to: string): Buffer => {
   const text = xml.toString('utf8');
@@ -29,29 +29,29 @@ const faults: readonly Fault[] = [
   ['without the signature of Sefin', /<Signature xmlns(?:(?!<Signature xmlns).)*<\/Signature>(?=<\/\w+>$)/, ''],
 ];
 
-const note = () => noteAround(rig.dps.bytes);
-const event = () => eventAround(rig.cancellation.bytes);
+const note = () => noteAround(harness.dps.bytes);
+const event = () => eventAround(harness.cancellation.bytes);
 
 describe.each(faults)('a document %s', (_name, from, to) => {
   it('does not answer a send, which is looked up; what the look-up shows is what stands', async () => {
     const packed = altered(note(), from, to);
-    rig.server.answer(json(201, issued(packed)));
+    harness.server.answer(json(201, issued(packed)));
     expect(await send()).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
-    rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(packed) }));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({
+    harness.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(packed) }));
+    expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({
       kind: 'found',
-      found: { digest: rig.dps.digest, xml: packed },
+      found: { digest: harness.dps.digest, xml: packed },
     });
   });
 
   it('does not answer a cancellation, which is looked up; what the look-up shows is what stands', async () => {
     const packed = gzipBase64(altered(event(), from, to));
-    rig.server.answer(json(201, { eventoXmlGZipB64: packed }));
+    harness.server.answer(json(201, { eventoXmlGZipB64: packed }));
     expect(await cancel()).toMatchObject({ kind: 'unknown' });
-    rig.server.answer(json(200, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
-    expect(await rig.client.findCancellation(caller, accessKey)).toMatchObject({
+    harness.server.answer(json(200, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
+    expect(await harness.client.findCancellation(caller, accessKey)).toMatchObject({
       kind: 'found',
-      found: { digest: rig.cancellation.digest },
+      found: { digest: harness.cancellation.digest },
     });
   });
 });
@@ -86,23 +86,23 @@ describe.each(untold)("the authorizer's own signature with %s", (_name, from, to
   const odd = () => altered(note(), from, to);
 
   it('does not answer a send, which is looked up and found with an alarm', async () => {
-    rig.server.answer(json(201, issued(odd())));
+    harness.server.answer(json(201, issued(odd())));
     expect(await send()).toMatchObject({ kind: 'unknown', signatureFault: fault });
-    rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(odd()) }));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({
+    harness.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(odd()) }));
+    expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({
       kind: 'found',
-      found: { digest: rig.dps.digest, signatureFault: fault },
+      found: { digest: harness.dps.digest, signatureFault: fault },
     });
   });
 
   it('does not answer a cancellation, which is looked up and found with an alarm', async () => {
     const packed = gzipBase64(altered(event(), from, to));
-    rig.server.answer(json(201, { eventoXmlGZipB64: packed }));
+    harness.server.answer(json(201, { eventoXmlGZipB64: packed }));
     expect(await cancel()).toMatchObject({ kind: 'unknown', signatureFault: fault });
-    rig.server.answer(json(200, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
-    expect(await rig.client.findCancellation(caller, accessKey)).toMatchObject({
+    harness.server.answer(json(200, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
+    expect(await harness.client.findCancellation(caller, accessKey)).toMatchObject({
       kind: 'found',
-      found: { digest: rig.cancellation.digest, signatureFault: fault },
+      found: { digest: harness.cancellation.digest, signatureFault: fault },
     });
   });
 });
@@ -115,54 +115,57 @@ describe('our own document inside, changed and with an invented algorithm', () =
     ['canonicalization', /REC-xml-c14n-20010315/, 'REC-of-mine'],
   ];
   const attacked = (from: RegExp, to: string): Buffer =>
-    noteAround(altered(altered(rig.dps.bytes, /<vServ>[^<]*</, '<vServ>0.01<'), from, to));
+    noteAround(altered(altered(harness.dps.bytes, /<vServ>[^<]*</, '<vServ>0.01<'), from, to));
 
   it.each(inventions)('is not recorded as issued: %s', async (_name, from, to) => {
-    rig.server.answer(json(201, issued(attacked(from, to))));
+    harness.server.answer(json(201, issued(attacked(from, to))));
     expect(await send()).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
   });
 
   it.each(inventions)('is found as a document that contradicts itself: %s', async (_name, from, to) => {
-    rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(attacked(from, to)) }));
-    const found = await rig.client.findByDps(caller, rig.dps.id);
+    harness.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(attacked(from, to)) }));
+    const found = await harness.client.findByDps(caller, harness.dps.id);
     expect(found).toMatchObject({
       kind: 'found',
-      found: { digest: '', contradiction: { claimed: rig.dps.digest } },
+      found: { digest: '', contradiction: { claimed: harness.dps.digest } },
     });
   });
 
   it.each(inventions)('is no cancellation of ours either: %s', async (_name, from, to) => {
-    const other = altered(altered(rig.cancellation.bytes, /<cMotivo>9</, '<cMotivo>1<'), from, to);
-    rig.server.answer(json(201, { eventoXmlGZipB64: gzipBase64(eventAround(other)) }));
+    const other = altered(altered(harness.cancellation.bytes, /<cMotivo>9</, '<cMotivo>1<'), from, to);
+    harness.server.answer(json(201, { eventoXmlGZipB64: gzipBase64(eventAround(other)) }));
     expect(await cancel()).toMatchObject({ kind: 'unknown' });
   });
 });
 
 describe('a well signed document around another content under our digest', () => {
-  const otherAmount = () => noteAround(altered(rig.dps.bytes, /<vServ>[^<]*</, '<vServ>0.01<'));
+  const otherAmount = () => noteAround(altered(harness.dps.bytes, /<vServ>[^<]*</, '<vServ>0.01<'));
 
   it('is not our note', async () => {
-    rig.server.answer(json(201, issued(otherAmount())));
+    harness.server.answer(json(201, issued(otherAmount())));
     expect(await send()).toMatchObject({ kind: 'unknown' });
   });
 
   it('is found without our digest, for the caller to judge', async () => {
-    rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(otherAmount()) }));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({ kind: 'found', found: { digest: '' } });
+    harness.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: gzipBase64(otherAmount()) }));
+    expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({
+      kind: 'found',
+      found: { digest: '' },
+    });
   });
 
   it('is not our cancellation', async () => {
-    const other = eventAround(altered(rig.cancellation.bytes, /<cMotivo>9</, '<cMotivo>1<'));
-    rig.server.answer(json(201, { eventoXmlGZipB64: gzipBase64(other) }));
+    const other = eventAround(altered(harness.cancellation.bytes, /<cMotivo>9</, '<cMotivo>1<'));
+    harness.server.answer(json(201, { eventoXmlGZipB64: gzipBase64(other) }));
     expect(await cancel()).toMatchObject({ kind: 'unknown' });
   });
 });
 
 describe('a document that is not altered', () => {
   it('is believed when the outer document brings a name space that was not there at signing', async () => {
-    const wider = noteAround(rig.dps.bytes, ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"');
-    rig.server.answer(json(201, issued(wider)));
-    expect(await send()).toMatchObject({ kind: 'done', result: { digest: rig.dps.digest } });
+    const wider = noteAround(harness.dps.bytes, ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"');
+    harness.server.answer(json(201, issued(wider)));
+    expect(await send()).toMatchObject({ kind: 'done', result: { digest: harness.dps.digest } });
   });
 
   for (const name of [

@@ -181,8 +181,8 @@ describe('a document', () => {
       ...{ kind: 'answered', status: 201, contentType: 'application/json' },
       body: json(JSON.stringify({ nfseXmlGZipB64: packed })),
     };
-    const told = readAnswer({ name: 'sentDps', expected: { id: 'DPS', digest: 'digest' }, exchange });
-    expect(told).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
+    const result = readAnswer({ name: 'sentDps', expected: { id: 'DPS', digest: 'digest' }, exchange });
+    expect(result).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
   });
 });
 

@@ -6,13 +6,13 @@ import { accessKey, eventAround, noteAround } from '../../support/fixture/sefin.
 import { type ClientHarness, caller, inAMinute, openClientHarness } from '../../support/harness/authorizer-client.js';
 import type { Answer } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientHarness;
+let harness: ClientHarness;
 let documents: readonly string[];
 beforeAll(async () => {
-  rig = await openClientHarness();
-  documents = [noteAround(rig.dps.bytes), eventAround(rig.cancellation.bytes)].map(String);
+  harness = await openClientHarness();
+  documents = [noteAround(harness.dps.bytes), eventAround(harness.cancellation.bytes)].map(String);
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
 const name = fc.constantFrom(
   'NFSe',
@@ -136,17 +136,22 @@ describe('any answer', () => {
   it('leads to an outcome of every call, and is never our document when it is not', async () => {
     await fc.assert(
       fc.asyncProperty(answer, async (one) => {
-        rig.server.answer(answering(one));
-        const sent = await rig.client.sendDps(caller, rig.dps.bytes, inAMinute);
-        const canceled = await rig.client.sendCancellation(caller, accessKey, rig.cancellation.bytes, inAMinute);
-        const byDps = await rig.client.findByDps(caller, rig.dps.id);
-        const byKey = await rig.client.findByAccessKey(caller, accessKey);
-        const event = await rig.client.findCancellation(caller, accessKey);
+        harness.server.answer(answering(one));
+        const sent = await harness.client.sendDps(caller, harness.dps.bytes, inAMinute);
+        const canceled = await harness.client.sendCancellation(
+          caller,
+          accessKey,
+          harness.cancellation.bytes,
+          inAMinute,
+        );
+        const byDps = await harness.client.findByDps(caller, harness.dps.id);
+        const byKey = await harness.client.findByAccessKey(caller, accessKey);
+        const event = await harness.client.findCancellation(caller, accessKey);
         expect(SENT).toContain(sent.kind);
         expect(SENT).toContain(canceled.kind);
         for (const { kind } of [byDps, byKey, event]) expect(FOUND).toContain(kind);
-        if (sent.kind === 'done') expect(sent.result.digest).toBe(rig.dps.digest);
-        if (canceled.kind === 'done') expect(canceled.result.digest).toBe(rig.cancellation.digest);
+        if (sent.kind === 'done') expect(sent.result.digest).toBe(harness.dps.digest);
+        if (canceled.kind === 'done') expect(canceled.result.digest).toBe(harness.cancellation.digest);
       }),
       { numRuns: 150 },
     );

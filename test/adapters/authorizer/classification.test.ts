@@ -16,20 +16,20 @@ import {
 } from '../../support/harness/authorizer-client.js';
 import { type Answer, html, json, raw } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientHarness;
+let harness: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientHarness();
+  harness = await openClientHarness();
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
 const send = (subject: Subject, client: Client): Promise<SendResult<unknown>> =>
   subject === 'dps'
-    ? client.sendDps(caller, rig.dps.bytes, inAMinute)
-    : client.sendCancellation(caller, accessKey, rig.cancellation.bytes, inAMinute);
+    ? client.sendDps(caller, harness.dps.bytes, inAMinute)
+    : client.sendCancellation(caller, accessKey, harness.cancellation.bytes, inAMinute);
 
 const success = (): Record<Subject, object> => ({
-  dps: issued(noteAround(rig.dps.bytes)),
-  event: { eventoXmlGZipB64: gzipBase64(eventAround(rig.cancellation.bytes)) },
+  dps: issued(noteAround(harness.dps.bytes)),
+  event: { eventoXmlGZipB64: gzipBase64(eventAround(harness.cancellation.bytes)) },
 });
 
 /** A final code of each subject. */
@@ -156,12 +156,12 @@ describe('the classification table', () => {
   });
 
   it.each(rows)('row $row for a $subject, answer $nth', async ({ subject, answer, expected, outage }) => {
-    rig.server.answer(answer(subject));
-    const calls = rig.server.received.length;
-    const result = await send(subject, rig.client);
+    harness.server.answer(answer(subject));
+    const calls = harness.server.received.length;
+    const result = await send(subject, harness.client);
     expect(result).toMatchObject(expected);
     expect('outage' in result).toBe(outage === true);
-    expect(rig.server.received).toHaveLength(calls + 1);
+    expect(harness.server.received).toHaveLength(calls + 1);
   });
 
   it.each(['dps', 'event'] as const)('row not_handed for a %s', async (subject) => {
@@ -170,7 +170,7 @@ describe('the classification table', () => {
     const address = closed.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     await new Promise((resolve) => closed.close(resolve));
-    const client = rig.clientOf({ addresses: at(`https://127.0.0.1:${port}`) });
+    const client = harness.clientOf({ addresses: at(`https://127.0.0.1:${port}`) });
     expect(await send(subject, client)).toEqual({
       ...{ kind: 'not_sent', reason: 'ECONNREFUSED', codes: [] },
       ...{ certificateRefused: false, outage: true },
@@ -180,14 +180,14 @@ describe('the classification table', () => {
   const FLOOD = 60;
 
   it.each(['E0014', 'RNG9999', 'E7777'])('judges by the last of many items too: %s', async (last) => {
-    rig.server.answer(json(400, errors(...Array.from({ length: FLOOD }, () => 'E0316'), last)));
-    expect(await send('dps', rig.client)).toMatchObject({ kind: 'unknown', codes: expect.arrayContaining([last]) });
+    harness.server.answer(json(400, errors(...Array.from({ length: FLOOD }, () => 'E0316'), last)));
+    expect(await send('dps', harness.client)).toMatchObject({ kind: 'unknown', codes: expect.arrayContaining([last]) });
   });
 
   it('keeps what "this exists" says, however many other codes are recorded before it', async () => {
     const others = [...cataloguedCodes].filter((code) => code !== 'E0014').slice(0, FLOOD);
-    rig.server.answer(json(400, errors(...others, 'E0014')));
-    const result = await send('dps', rig.client);
+    harness.server.answer(json(400, errors(...others, 'E0014')));
+    const result = await send('dps', harness.client);
     expect(result).toMatchObject({ kind: 'unknown', reason: 'already_there' });
     const codes = 'codes' in result ? result.codes : [];
     expect(codes).toContain('E0014');
@@ -195,8 +195,12 @@ describe('the classification table', () => {
   });
 
   it.each(['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'])('knows the channel code %s', async (code) => {
-    rig.server.answer(json(403, errors(code)));
-    expect(await send('dps', rig.client)).toMatchObject({ kind: 'not_sent', certificateRefused: true, codes: [code] });
+    harness.server.answer(json(403, errors(code)));
+    expect(await send('dps', harness.client)).toMatchObject({
+      kind: 'not_sent',
+      certificateRefused: true,
+      codes: [code],
+    });
   });
 });
 
@@ -211,8 +215,8 @@ describe('a refusal that shows a document', () => {
     ['event', { eventoXmlGZipB64: packed }],
     ['event', { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }],
   ] as const)('is none for a %s: %j', async (subject, shown) => {
-    rig.server.answer(json(400, { ...errors(FINAL[subject]), ...shown }));
-    expect(await send(subject, rig.client)).toMatchObject({ kind: 'unknown', reason: 'refused_with_document' });
+    harness.server.answer(json(400, { ...errors(FINAL[subject]), ...shown }));
+    expect(await send(subject, harness.client)).toMatchObject({ kind: 'unknown', reason: 'refused_with_document' });
   });
 
   it.each([
@@ -223,31 +227,31 @@ describe('a refusal that shows a document', () => {
     ['event', { eventos: [] }],
     ['event', { eventos: [{ tipoEvento: 101101, arquivoXml: null }] }],
   ] as const)('is one for a %s when nothing is in it: %j', async (subject, shown) => {
-    rig.server.answer(json(400, { ...errors(FINAL[subject]), ...shown }));
-    expect(await send(subject, rig.client)).toMatchObject({ kind: 'rejected' });
+    harness.server.answer(json(400, { ...errors(FINAL[subject]), ...shown }));
+    expect(await send(subject, harness.client)).toMatchObject({ kind: 'rejected' });
   });
 
   it.each([{ chaveAcesso: accessKey }, { nfseXmlGZipB64: packed }])(
     'proves no absence of a note: %j',
     async (shown) => {
       const inconclusive = { kind: 'inconclusive', reason: 'absent_with_document' };
-      rig.server.answer(json(404, { ...errors('E2404'), ...shown }));
-      expect(await rig.client.findByDps(caller, rig.dps.id)).toEqual(inconclusive);
-      rig.server.answer(json(404, { ...errors('E2401'), ...shown }));
-      expect(await rig.client.findByAccessKey(caller, accessKey)).toEqual(inconclusive);
+      harness.server.answer(json(404, { ...errors('E2404'), ...shown }));
+      expect(await harness.client.findByDps(caller, harness.dps.id)).toEqual(inconclusive);
+      harness.server.answer(json(404, { ...errors('E2401'), ...shown }));
+      expect(await harness.client.findByAccessKey(caller, accessKey)).toEqual(inconclusive);
     },
   );
 
   it('proves no absence of an event, and the key of its note alone is no event', async () => {
-    rig.server.answer(json(404, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
-    expect(await rig.client.findCancellation(caller, accessKey)).toMatchObject({ kind: 'inconclusive' });
-    rig.server.answer(json(404, { chaveAcesso: accessKey, eventos: [] }));
-    expect(await rig.client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
+    harness.server.answer(json(404, { eventos: [{ tipoEvento: 101101, arquivoXml: packed }] }));
+    expect(await harness.client.findCancellation(caller, accessKey)).toMatchObject({ kind: 'inconclusive' });
+    harness.server.answer(json(404, { chaveAcesso: accessKey, eventos: [] }));
+    expect(await harness.client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
   });
 
   it('proves no absence as HTML, though its text is JSON', async () => {
-    rig.server.answer(raw(404, JSON.stringify(errors('E2404')), 'text/html'));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({
+    harness.server.answer(raw(404, JSON.stringify(errors('E2404')), 'text/html'));
+    expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({
       ...{ kind: 'inconclusive', reason: 'no_json_404' },
     });
   });

@@ -20,15 +20,15 @@ import {
 import { json } from '../../support/harness/authorizer-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-let rig: ClientHarness;
+let harness: ClientHarness;
 const listeners: Server[] = [];
 beforeEach(async () => {
-  rig = await openClientHarness();
-  rig.server.answer(json(400, errors('E0316')));
+  harness = await openClientHarness();
+  harness.server.answer(json(400, errors('E0316')));
 });
 afterEach(async () => {
   vi.useRealTimers();
-  await rig.close();
+  await harness.close();
   for (const listener of listeners.splice(0)) listener.close();
 });
 
@@ -38,65 +38,69 @@ const listen = async (listener: Server): Promise<string> => {
   return `https://127.0.0.1:${(listener.address() as AddressInfo).port}`;
 };
 
-const send = (client = rig.client) => client.sendDps(caller, rig.dps.bytes, inAMinute);
+const send = (client = harness.client) => client.sendDps(caller, harness.dps.bytes, inAMinute);
 
 describe('the deadlines of a connection', () => {
   it('end a handshake that never ends, long before the whole call would be over', async () => {
     const address = await listen(createServer());
-    const client = rig.clientOf({ addresses: at(address), connectTimeoutMs: 200, timeoutMs: 3_600_000 });
+    const client = harness.clientOf({ addresses: at(address), connectTimeoutMs: 200, timeoutMs: 3_600_000 });
     expect(await send(client)).toMatchObject({ kind: 'not_sent', reason: 'connect_timeout', outage: true });
   });
 
   it('leave an answer the time of the whole call', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    rig.server.answer((call, response) => {
+    harness.server.answer((call, response) => {
       vi.advanceTimersByTime(4_000);
       json(400, errors('E0316'))(call, response);
     });
-    expect(await send(rig.clientOf({ connectTimeoutMs: 300, timeoutMs: 5_000 }))).toMatchObject({ kind: 'rejected' });
-    rig.server.answer(() => vi.advanceTimersByTime(5_000));
-    expect(await send(rig.clientOf({ connectTimeoutMs: 300, timeoutMs: 5_000 }))).toMatchObject({ reason: 'timeout' });
+    expect(await send(harness.clientOf({ connectTimeoutMs: 300, timeoutMs: 5_000 }))).toMatchObject({
+      kind: 'rejected',
+    });
+    harness.server.answer(() => vi.advanceTimersByTime(5_000));
+    expect(await send(harness.clientOf({ connectTimeoutMs: 300, timeoutMs: 5_000 }))).toMatchObject({
+      reason: 'timeout',
+    });
   });
 
   it('count the wait for a free connection into the whole call', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    rig.server.answer(() => {
-      if (rig.server.received.length === 16) vi.advanceTimersByTime(5_000);
+    harness.server.answer(() => {
+      if (harness.server.received.length === 16) vi.advanceTimersByTime(5_000);
     });
     const results = await Promise.all(Array.from({ length: 20 }, () => send()));
     const kinds = results.map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === 'unknown')).toHaveLength(16);
     expect(kinds.filter((kind) => kind === 'not_sent')).toHaveLength(4);
-    expect(rig.server.received).toHaveLength(16);
+    expect(harness.server.received).toHaveLength(16);
   });
 });
 
 describe('a connection', () => {
   it('is used again by the same certificate, and never by a renewed one', async () => {
-    let current = rig.company;
-    const client = rig.clientOf({ certificateOf: async () => current });
+    let current = harness.company;
+    const client = harness.clientOf({ certificateOf: async () => current });
     await send(client);
     await send(client);
-    current = certificateFor(rig.authority, now);
+    current = certificateFor(harness.authority, now);
     await send(client);
-    const [first, second, third] = rig.server.received;
+    const [first, second, third] = harness.server.received;
     expect(second?.socket).toBe(first?.socket);
     expect(third?.socket).not.toBe(first?.socket);
-    const shown = rig.server.received.map(({ fingerprint }) => fingerprint);
-    expect(shown).toEqual([rig.company.fingerprint, rig.company.fingerprint, current.fingerprint]);
+    const shown = harness.server.received.map(({ fingerprint }) => fingerprint);
+    expect(shown).toEqual([harness.company.fingerprint, harness.company.fingerprint, current.fingerprint]);
   });
 
   it('offers HTTP/1.1 and nothing else', async () => {
     const offers: (string | false | null)[] = [];
-    const { certificatePem: cert, privateKeyPem: key } = rig.serverIdentity;
+    const { certificatePem: cert, privateKeyPem: key } = harness.serverIdentity;
     const both = createTlsServer({ cert, key, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
       offers.push(socket.alpnProtocol);
       socket.destroy();
     });
-    await send(rig.clientOf({ addresses: at(await listen(both)) }));
+    await send(harness.clientOf({ addresses: at(await listen(both)) }));
     expect(offers).toEqual(['http/1.1']);
     const onlyH2 = createTlsServer({ cert, key, ALPNProtocols: ['h2'] });
-    expect(await send(rig.clientOf({ addresses: at(await listen(onlyH2)) }))).toMatchObject({ kind: 'not_sent' });
+    expect(await send(harness.clientOf({ addresses: at(await listen(onlyH2)) }))).toMatchObject({ kind: 'not_sent' });
   });
 
   it('goes to no proxy that the environment names', async () => {
@@ -122,8 +126,8 @@ describe('a connection', () => {
   });
 
   it('is not begun with a certificate that TLS cannot use, and that is no outage', async () => {
-    const certificateOf = async () => ({ ...rig.company, fingerprint: 'other', privateKeyPem: 'no key' });
-    const result = await send(rig.clientOf({ certificateOf }));
+    const certificateOf = async () => ({ ...harness.company, fingerprint: 'other', privateKeyPem: 'no key' });
+    const result = await send(harness.clientOf({ certificateOf }));
     expect(result).toEqual({
       ...{ kind: 'not_sent', reason: 'certificate_unusable', codes: [], certificateRefused: false },
     });
@@ -140,8 +144,8 @@ describe('the trust roots', () => {
   it('are those of the file of an operator too, each of them', async () => {
     const file = join(temporaryFolder(), 'ca.pem');
     const other = issueCertificate({ subjectName: 'Outra autoridade', validDays: 1, now });
-    writeFileSync(file, `comment\n${other.certificatePem}\n${rig.authority.certificatePem}`);
-    const client = rig.clientOf({ trustRootsPem: await readTrustRoots(file) });
+    writeFileSync(file, `comment\n${other.certificatePem}\n${harness.authority.certificatePem}`);
+    const client = harness.clientOf({ trustRootsPem: await readTrustRoots(file) });
     expect(await send(client)).toMatchObject({ kind: 'rejected' });
   });
 
@@ -163,7 +167,7 @@ describe('the trust roots', () => {
   it('are believed and nobody else, whatever the environment says of verification', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     try {
-      const client = rig.clientOf({ trustRootsPem: [] });
+      const client = harness.clientOf({ trustRootsPem: [] });
       expect(await send(client)).toMatchObject({ kind: 'not_sent', outage: true });
     } finally {
       vi.unstubAllEnvs();
@@ -171,9 +175,9 @@ describe('the trust roots', () => {
   });
 
   it('are each trusted, wherever they stand in the list', async () => {
-    const client = rig.clientOf({ trustRootsPem: [...sefinTrustRoots(), rig.authority.certificatePem] });
+    const client = harness.clientOf({ trustRootsPem: [...sefinTrustRoots(), harness.authority.certificatePem] });
     expect(await send(client)).toMatchObject({ kind: 'rejected' });
-    const without = rig.clientOf({ trustRootsPem: sefinTrustRoots() });
+    const without = harness.clientOf({ trustRootsPem: sefinTrustRoots() });
     expect(await send(without)).toMatchObject({ kind: 'not_sent', outage: true });
   });
 });

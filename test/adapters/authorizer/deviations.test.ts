@@ -12,18 +12,19 @@ import {
 } from '../../support/harness/authorizer-client.js';
 import { html, json } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientHarness;
+let harness: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientHarness();
+  harness = await openClientHarness();
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
-const sendDps = () => rig.client.sendDps(caller, rig.dps.bytes, inAMinute);
-const sendCancellation = () => rig.client.sendCancellation(caller, accessKey, rig.cancellation.bytes, inAMinute);
-const findByDps = () => rig.client.findByDps(caller, rig.dps.id);
-const findCancellation = () => rig.client.findCancellation(caller, accessKey);
-const lastPath = (): string | undefined => rig.server.received.at(-1)?.path;
-const event = (): string => gzipBase64(eventAround(rig.cancellation.bytes));
+const sendDps = () => harness.client.sendDps(caller, harness.dps.bytes, inAMinute);
+const sendCancellation = () =>
+  harness.client.sendCancellation(caller, accessKey, harness.cancellation.bytes, inAMinute);
+const findByDps = () => harness.client.findByDps(caller, harness.dps.id);
+const findCancellation = () => harness.client.findCancellation(caller, accessKey);
+const lastPath = (): string | undefined => harness.server.received.at(-1)?.path;
+const event = (): string => gzipBase64(eventAround(harness.cancellation.bytes));
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 describe('errors of POST /nfse in PascalCase', () => {
@@ -32,7 +33,7 @@ describe('errors of POST /nfse in PascalCase', () => {
     ['camelCase of the Swagger', { codigo: 'E0316', descricao: 'Valor', complemento: 'do serviço', parametros: [] }],
     ['camelCase with mensagem', { codigo: 'E0316', mensagem: 'Valor', complemento: 'do serviço' }],
   ])('are read in %s', async (_name, item) => {
-    rig.server.answer(json(400, { erros: [item] }));
+    harness.server.answer(json(400, { erros: [item] }));
     expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: ['E0316'], texts: ['Valor do serviço'] });
   });
 });
@@ -42,7 +43,7 @@ describe('look-ups say erro where sends say erros', () => {
     ['erro', { erro: { codigo: 'E2404', descricao: 'x' } }],
     ['erros', { erros: [{ Codigo: 'E2404', Descricao: 'x' }] }],
   ])('absence is read from %s', async (_name, body) => {
-    rig.server.answer(json(404, body));
+    harness.server.answer(json(404, body));
     expect(await findByDps()).toEqual({ kind: 'absent' });
   });
 });
@@ -53,34 +54,34 @@ describe('a rejected event with erro as a list', () => {
     ['an object in erro', { erro: { codigo: 'E0822', descricao: 'x' } }],
     ['a list in erros', { erros: [{ codigo: 'E0822', descricao: 'x' }] }],
   ])('is a rejection in %s', async (_name, body) => {
-    rig.server.answer(json(400, body));
+    harness.server.answer(json(400, body));
     expect(await sendCancellation()).toMatchObject({ kind: 'rejected', codes: ['E0822'] });
   });
 });
 
 describe('idDps of a success holds the access key', () => {
   it('is no reason to doubt a note that is ours', async () => {
-    rig.server.answer(json(201, { ...issued(noteAround(rig.dps.bytes)), idDps: `NFS${accessKey}` }));
-    expect(await sendDps()).toMatchObject({ kind: 'done', result: { dpsId: rig.dps.id } });
+    harness.server.answer(json(201, { ...issued(noteAround(harness.dps.bytes)), idDps: `NFS${accessKey}` }));
+    expect(await sendDps()).toMatchObject({ kind: 'done', result: { dpsId: harness.dps.id } });
   });
 
   it('makes no foreign note ours, even when it names our DPS', async () => {
-    const foreign = noteAround((await signedDps(rig.company, 2)).bytes);
-    rig.server.answer(json(201, { ...issued(foreign), idDps: rig.dps.id }));
+    const foreign = noteAround((await signedDps(harness.company, 2)).bytes);
+    harness.server.answer(json(201, { ...issued(foreign), idDps: harness.dps.id }));
     expect(await sendDps()).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
   });
 });
 
 describe('a refusal spells the id idDPS', () => {
   it.each(['idDPS', 'idDps'])('is a refusal with %s', async (name) => {
-    rig.server.answer(json(400, { [name]: rig.dps.id, ...errors('E0316') }));
+    harness.server.answer(json(400, { [name]: harness.dps.id, ...errors('E0316') }));
     expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: ['E0316'] });
   });
 });
 
 describe('alertas is null or empty', () => {
   it.each([[null], [[]], [undefined]])('is a success with %j', async (alertas) => {
-    rig.server.answer(json(201, { ...issued(noteAround(rig.dps.bytes)), alertas }));
+    harness.server.answer(json(201, { ...issued(noteAround(harness.dps.bytes)), alertas }));
     expect(await sendDps()).toMatchObject({ kind: 'done' });
   });
 });
@@ -89,7 +90,7 @@ describe('dataHoraProcessamento with seven digits of a second', () => {
   it.each(['2026-08-28T11:53:45.7001131-03:00', '2026-08-28T11:53:45.700113-03:00', '2026-08-28T11:53:45-03:00'])(
     'is a success with %s, whose instant is the one of the document',
     async (dataHoraProcessamento) => {
-      rig.server.answer(json(201, { ...issued(noteAround(rig.dps.bytes)), dataHoraProcessamento }));
+      harness.server.answer(json(201, { ...issued(noteAround(harness.dps.bytes)), dataHoraProcessamento }));
       expect(await sendDps()).toMatchObject({ kind: 'done', result: { authorizedAt: '2026-03-03T15:17:37.000Z' } });
     },
   );
@@ -97,7 +98,7 @@ describe('dataHoraProcessamento with seven digits of a second', () => {
 
 describe('the 404 of GET /dps says environment 0 and no version', () => {
   it('proves absence all the same', async () => {
-    rig.server.answer(json(404, { tipoAmbiente: 0, erro: { codigo: 'E2404', descricao: 'Não encontrada' } }));
+    harness.server.answer(json(404, { tipoAmbiente: 0, erro: { codigo: 'E2404', descricao: 'Não encontrada' } }));
     expect(await findByDps()).toEqual({ kind: 'absent' });
   });
 });
@@ -114,23 +115,23 @@ describe('the event query answers a list, its XML in base64 twice', () => {
     ['base64 once', () => ({ eventos: [{ ...item, tipoEvento: 101101, arquivoXml: event() }] })],
     ['the Swagger', () => ({ eventoXmlGZipB64: event() })],
   ])('is found with its type as %s', async (_name, body) => {
-    rig.server.answer(json(200, body()));
+    harness.server.answer(json(200, body()));
     expect(await findCancellation()).toMatchObject({
       kind: 'found',
-      found: { requestId: rig.cancellation.id, registeredAt: '2026-03-04T16:34:50.000Z' },
+      found: { requestId: harness.cancellation.id, registeredAt: '2026-03-04T16:34:50.000Z' },
     });
   });
 });
 
 describe('only the whole event path exists', () => {
   it('is the one that is asked', async () => {
-    rig.server.answer(json(404, {}));
+    harness.server.answer(json(404, {}));
     expect(await findCancellation()).toEqual({ kind: 'absent' });
     expect(lastPath()).toBe(`/SefinNacional/nfse/${accessKey}/eventos/101101/1`);
   });
 
   it.each([405, 404])('and what the shorter ones answer, HTML with %i, proves nothing', async (status) => {
-    rig.server.answer(html(status));
+    harness.server.answer(html(status));
     expect(await findCancellation()).toMatchObject({ kind: 'inconclusive' });
   });
 });
@@ -138,10 +139,10 @@ describe('only the whole event path exists', () => {
 describe('the parameters have no path of the manual', () => {
   it('is asked for as the Swagger of /parametrizacao has it', async () => {
     const parameters = createMunicipalParameters({
-      addresses: at(rig.server.address.replace('SefinNacional', 'parametrizacao')),
-      trustRootsPem: [rig.authority.certificatePem],
+      addresses: at(harness.server.address.replace('SefinNacional', 'parametrizacao')),
+      trustRootsPem: [harness.authority.certificatePem],
       timeoutMs: 5_000,
-      certificateOf: () => Promise.resolve(rig.company),
+      certificateOf: () => Promise.resolve(harness.company),
     });
     await parameters.ask(caller, '2111300', { kind: 'convenio' }, '2026-09-01');
     parameters.close();
@@ -151,17 +152,17 @@ describe('the parameters have no path of the manual', () => {
 
 describe('wrong paths and faults of the web server are HTML', () => {
   it.each([404, 307, 403, 500, 502])('says nothing about a send with %i', async (status) => {
-    rig.server.answer(html(status));
+    harness.server.answer(html(status));
     expect(await sendDps()).toMatchObject({ kind: 'unknown', httpStatus: status, codes: [] });
   });
 
   it('is no proof of absence with 404', async () => {
-    rig.server.answer(html(404));
+    harness.server.answer(html(404));
     expect(await findByDps()).toMatchObject({ kind: 'inconclusive', reason: 'no_json_404' });
   });
 
   it('does not come of our own paths, whose case is the one of the address', async () => {
-    rig.server.answer(json(400, errors('E0316')));
+    harness.server.answer(json(400, errors('E0316')));
     await sendDps();
     expect(lastPath()).toBe('/SefinNacional/nfse');
   });
@@ -169,12 +170,12 @@ describe('wrong paths and faults of the web server are HTML', () => {
 
 describe('one fault under two codes', () => {
   it.each(['RNG6110', 'E1235', 'E6154', 'E1229', 'E6155', 'E1228'])('is final as %s', async (code) => {
-    rig.server.answer(json(400, errors(code)));
+    harness.server.answer(json(400, errors(code)));
     expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: [code] });
   });
 
   it('is of the moment as RNG9999', async () => {
-    rig.server.answer(json(400, errors('RNG9999')));
+    harness.server.answer(json(400, errors('RNG9999')));
     expect(await sendDps()).toMatchObject({ kind: 'unknown', codes: ['RNG9999'] });
   });
 });

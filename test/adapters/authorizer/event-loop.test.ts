@@ -36,9 +36,9 @@ const signBoth = async (): Promise<void> => {
   const accepted = acceptedFacts();
   const dps = buildDps({ mode: 'test', series: '1', number: 1, accepted, currencyCode: () => undefined });
   const owner = { mode: 'test', companyId: '12345678000195', accessKey } as const;
-  const wish = { reason: 'other', description: 'Cancelada a pedido do cliente', requestedAt: now } as const;
+  const cancellation = { reason: 'other', description: 'Cancelada a pedido do cliente', requestedAt: now } as const;
   await signer.signDps(dps.xml, identity);
-  await signer.signPedRegEvento(buildCancellation({ ...owner, ...wish }).xml, identity);
+  await signer.signPedRegEvento(buildCancellation({ ...owner, ...cancellation }).xml, identity);
 };
 
 describe('the event loop of a signer', () => {

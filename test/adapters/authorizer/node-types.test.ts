@@ -8,13 +8,13 @@ import { accessKey, eventAround, issued, noteAround } from '../../support/fixtur
 import { type ClientHarness, caller, inAMinute, openClientHarness } from '../../support/harness/authorizer-client.js';
 import { json } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientHarness;
+let harness: ClientHarness;
 let notes: { note: Buffer; event: Buffer };
 beforeAll(async () => {
-  rig = await openClientHarness();
-  notes = { note: noteAround(rig.dps.bytes), event: eventAround(rig.cancellation.bytes) };
+  harness = await openClientHarness();
+  notes = { note: noteAround(harness.dps.bytes), event: eventAround(harness.cancellation.bytes) };
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
 type Place = readonly [name: string, put: (xml: string, what: string) => string];
 
@@ -75,9 +75,9 @@ const outcomes = async (packedNote: string, packedEvent: string): Promise<readon
   const event = { eventoXmlGZipB64: packedEvent, eventos: [{ tipoEvento: 101101, arquivoXml: packedEvent }] };
   const found = { chaveAcesso: accessKey, nfseXmlGZipB64: packedNote };
   const jobs: ReadingJob[] = [
-    { name: 'sentDps', expected: rig.dps, exchange: answered(201, found) },
+    { name: 'sentDps', expected: harness.dps, exchange: answered(201, found) },
     { name: 'note', expected: { accessKey, absentCodes: [] }, exchange: answered(200, found) },
-    { name: 'sentCancellation', expected: rig.cancellation, exchange: answered(201, event) },
+    { name: 'sentCancellation', expected: harness.cancellation, exchange: answered(201, event) },
     { name: 'cancellation', expected: { accessKey }, exchange: answered(200, event) },
   ];
   return (await Promise.all(jobs.map((job) => readInline(job)))).map(({ kind }) => kind);
@@ -93,10 +93,10 @@ describe.each(nodes)('%s', (_name, what) => {
   it('in what is signed leads to an outcome of the client', async () => {
     const [, , [, place] = ['', (xml: string) => xml]] = places;
     const nfseXmlGZipB64 = put(notes.note, place, what);
-    rig.server.answer(json(201, { ...issued(notes.note), nfseXmlGZipB64 }));
-    expect(['done', 'unknown']).toContain((await rig.client.sendDps(caller, rig.dps.bytes, inAMinute)).kind);
-    rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64 }));
-    expect(['found', 'inconclusive']).toContain((await rig.client.findByDps(caller, rig.dps.id)).kind);
+    harness.server.answer(json(201, { ...issued(notes.note), nfseXmlGZipB64 }));
+    expect(['done', 'unknown']).toContain((await harness.client.sendDps(caller, harness.dps.bytes, inAMinute)).kind);
+    harness.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64 }));
+    expect(['found', 'inconclusive']).toContain((await harness.client.findByDps(caller, harness.dps.id)).kind);
   });
 });
 
@@ -107,16 +107,16 @@ describe('what changes nothing that is signed', () => {
     ['an instruction in the root', 1, '<?alvo dados?>'],
   ])('leaves the note as it was: %s', async (_name, place, what) => {
     const packed = put(notes.note, (places[place] ?? places[0])?.[1] ?? ((xml) => xml), what);
-    rig.server.answer(json(201, { ...issued(notes.note), nfseXmlGZipB64: packed }));
-    expect(await rig.client.sendDps(caller, rig.dps.bytes, inAMinute)).toMatchObject({ kind: 'done' });
+    harness.server.answer(json(201, { ...issued(notes.note), nfseXmlGZipB64: packed }));
+    expect(await harness.client.sendDps(caller, harness.dps.bytes, inAMinute)).toMatchObject({ kind: 'done' });
   });
 
   it('and an instruction in what is signed is a signature that does not hold, of a note that is ours', async () => {
     const packed = put(notes.note, (xml) => (places[2]?.[1] ?? ((one: string) => one))(xml, '<?alvo dados?>'), '');
-    rig.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: packed }));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({
+    harness.server.answer(json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: packed }));
+    expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({
       kind: 'found',
-      found: { digest: rig.dps.digest, signatureFault: 'digest' },
+      found: { digest: harness.dps.digest, signatureFault: 'digest' },
     });
   });
 });
@@ -127,10 +127,10 @@ describe('bytes to send that we never signed', () => {
     ['no document', gzipSync('x')],
     ['without a signature', Buffer.from('<DPS><infDPS Id="DPS1"/></DPS>')],
   ])('never leave: %s', async (_name, bytes) => {
-    const before = rig.server.received.length;
+    const before = harness.server.received.length;
     const notSent = { kind: 'not_sent', reason: 'document_unreadable', certificateRefused: false };
-    expect(await rig.client.sendDps(caller, bytes, inAMinute)).toMatchObject(notSent);
-    expect(await rig.client.sendCancellation(caller, accessKey, bytes, inAMinute)).toMatchObject(notSent);
-    expect(rig.server.received).toHaveLength(before);
+    expect(await harness.client.sendDps(caller, bytes, inAMinute)).toMatchObject(notSent);
+    expect(await harness.client.sendCancellation(caller, accessKey, bytes, inAMinute)).toMatchObject(notSent);
+    expect(harness.server.received).toHaveLength(before);
   });
 });

@@ -10,13 +10,13 @@ import {
 } from '../../support/harness/authorizer-client.js';
 import { type Answer, json, raw } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientHarness;
+let harness: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientHarness();
+  harness = await openClientHarness();
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
-const send = () => rig.client.sendDps(caller, rig.dps.bytes, inAMinute);
+const send = () => harness.client.sendDps(caller, harness.dps.bytes, inAMinute);
 
 const compressed =
   (status: number, body: Buffer): Answer =>
@@ -34,14 +34,14 @@ const marked =
 
 describe('an answer that is compressed though nobody asked for it', () => {
   it('is read', async () => {
-    const body = gzipSync(JSON.stringify(issued(noteAround(rig.dps.bytes))));
-    rig.server.answer(compressed(201, body));
+    const body = gzipSync(JSON.stringify(issued(noteAround(harness.dps.bytes))));
+    harness.server.answer(compressed(201, body));
     expect(await send()).toMatchObject({ kind: 'done' });
   });
 
   it('is limited in what comes out of it', async () => {
     const huge = { padding: 'a'.repeat(3_000_000), ...errors('E0316') };
-    rig.server.answer(compressed(400, gzipSync(JSON.stringify(huge))));
+    harness.server.answer(compressed(400, gzipSync(JSON.stringify(huge))));
     expect(await send()).toMatchObject({ kind: 'unknown', reason: 'ERR_BUFFER_TOO_LARGE' });
   });
 
@@ -49,21 +49,21 @@ describe('an answer that is compressed though nobody asked for it', () => {
     ['cut', () => gzipSync(JSON.stringify(errors('E0316'))).subarray(0, 20)],
     ['not compressed at all', () => Buffer.from(JSON.stringify(errors('E0316')))],
   ])('proves nothing when it is %s', async (_name, body) => {
-    rig.server.answer(compressed(400, body()));
+    harness.server.answer(compressed(400, body()));
     expect(await send()).toMatchObject({ kind: 'unknown' });
-    rig.server.answer(compressed(404, body()));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({ kind: 'inconclusive' });
+    harness.server.answer(compressed(404, body()));
+    expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({ kind: 'inconclusive' });
   });
 });
 
 describe('a body with a byte order mark', () => {
   it('is a success, a rejection or an absence as without it', async () => {
-    rig.server.answer(marked(201, issued(noteAround(rig.dps.bytes))));
+    harness.server.answer(marked(201, issued(noteAround(harness.dps.bytes))));
     expect(await send()).toMatchObject({ kind: 'done' });
-    rig.server.answer(marked(400, errors('E0316')));
+    harness.server.answer(marked(400, errors('E0316')));
     expect(await send()).toMatchObject({ kind: 'rejected', codes: ['E0316'] });
-    rig.server.answer(marked(404, errors('E2404')));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toEqual({ kind: 'absent' });
+    harness.server.answer(marked(404, errors('E2404')));
+    expect(await harness.client.findByDps(caller, harness.dps.id)).toEqual({ kind: 'absent' });
   });
 });
 
@@ -73,7 +73,7 @@ describe('members that differ in casing alone', () => {
     ['Erros', 'erros'],
     ['erro', 'Erro'],
   ])('hide nothing: E0014 in %s, another code in %s', async (first, second) => {
-    rig.server.answer(json(400, { [first]: [{ Codigo: 'E0014' }], [second]: [{ Codigo: 'E0316' }] }));
+    harness.server.answer(json(400, { [first]: [{ Codigo: 'E0014' }], [second]: [{ Codigo: 'E0316' }] }));
     expect(await send()).toMatchObject({ kind: 'unknown', reason: 'already_there' });
   });
 });
@@ -84,23 +84,25 @@ describe('two members of one name in one object', () => {
     ['erros, once with an escape', '{"erros":[{"Codigo":"E0014"}],"\\u0065rros":[{"Codigo":"E0316"}]}'],
     ['Codigo of an item', '{"erros":[{"Codigo":"E0014","Codigo":"E0316"}]}'],
   ])('hide no code of a send: %s', async (_what, text) => {
-    rig.server.answer(raw(400, text));
+    harness.server.answer(raw(400, text));
     expect(await send()).toMatchObject({ kind: 'unknown' });
   });
 
   it('hide no code of a cancellation', async () => {
-    rig.server.answer(raw(400, '{"erro":[{"codigo":"E0840"}],"erro":[{"codigo":"E0822"}]}'));
-    const { bytes } = rig.cancellation;
-    expect(await rig.client.sendCancellation(caller, accessKey, bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
+    harness.server.answer(raw(400, '{"erro":[{"codigo":"E0840"}],"erro":[{"codigo":"E0822"}]}'));
+    const { bytes } = harness.cancellation;
+    expect(await harness.client.sendCancellation(caller, accessKey, bytes, inAMinute)).toMatchObject({
+      kind: 'unknown',
+    });
   });
 
   it('hide no code of a look-up', async () => {
-    rig.server.answer(raw(404, '{"erro":{"codigo":"E999"},"erro":{"codigo":"E2404"}}'));
-    expect(await rig.client.findByDps(caller, rig.dps.id)).toMatchObject({ kind: 'inconclusive' });
+    harness.server.answer(raw(404, '{"erro":{"codigo":"E999"},"erro":{"codigo":"E2404"}}'));
+    expect(await harness.client.findByDps(caller, harness.dps.id)).toMatchObject({ kind: 'inconclusive' });
   });
 
   it('are no matter in two objects', async () => {
-    rig.server.answer(raw(400, '{"erros":[{"Codigo":"E0316"},{"Codigo":"E0188"}],"x":{"erros":"erros"}}'));
+    harness.server.answer(raw(400, '{"erros":[{"Codigo":"E0316"},{"Codigo":"E0188"}],"x":{"erros":"erros"}}'));
     expect(await send()).toMatchObject({ kind: 'rejected', codes: ['E0316', 'E0188'] });
   });
 });

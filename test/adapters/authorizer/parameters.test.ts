@@ -100,28 +100,28 @@ describe('an answer of the parameters API', () => {
 });
 
 describe('the parameters client', () => {
-  let rig: SimulatorHarness;
+  let harness: SimulatorHarness;
   beforeAll(async () => {
-    rig = await openSimulatorHarness();
+    harness = await openSimulatorHarness();
   });
-  afterAll(() => rig.close());
+  afterAll(() => harness.close());
 
   const client = (hasCertificate = true) => {
-    const { privateKeyPem, certificatePem } = rig.identity;
+    const { privateKeyPem, certificatePem } = harness.identity;
     const certificate = {
       ...{ certificateId: 'c', privateKeyPem, certificatePem, chainPem: [], fingerprint: 'f', cnpj: COMPANY },
-      ...{ notBefore: rig.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
+      ...{ notBefore: harness.clock.at, notAfter: '2036-01-01T00:00:00.000Z' },
     };
     return createMunicipalParameters({
-      addresses: rig.simulator.parametersUrls,
-      trustRootsPem: [rig.simulator.caPem],
+      addresses: harness.simulator.parametersUrls,
+      trustRootsPem: [harness.simulator.caPem],
       timeoutMs: 10_000,
       certificateOf: async () => (hasCertificate ? certificate : undefined),
     });
   };
 
   it('asks over mutual TLS, each environment at its own address', async () => {
-    await rig.control('POST', 'registry', { environment: 'live', municipality: { ibge: RIO, adherent: false } });
+    await harness.control('POST', 'registry', { environment: 'live', municipality: { ibge: RIO, adherent: false } });
     const api = client();
     const ask = (mode: 'test' | 'live', question: ParameterQuestion) =>
       api.ask({ mode, companyId: COMPANY }, RIO, question, '2026-11-21');

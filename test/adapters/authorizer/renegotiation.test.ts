@@ -14,31 +14,31 @@ import { httpAnswer, type OpensslServer, startOpensslServer, type Turn } from '.
 import { describeWith } from '../../support/needs.js';
 
 describeWith('openssl', 'a server of openssl that asks for the certificate after it has read the request', () => {
-  let rig: ClientHarness;
+  let harness: ClientHarness;
   let server: OpensslServer;
   beforeEach(async () => {
-    rig = await openClientHarness();
+    harness = await openClientHarness();
   });
   afterEach(async () => {
-    await rig.close();
+    await harness.close();
     await server.stop();
   });
 
-  const start = async (onRequest: Turn, strict = false, clientAuthority = rig.authority) => {
-    server = await startOpensslServer({ server: rig.serverIdentity, clientAuthority }, onRequest, strict);
-    return rig.clientOf({ addresses: at(server.address) });
+  const start = async (onRequest: Turn, strict = false, clientAuthority = harness.authority) => {
+    server = await startOpensslServer({ server: harness.serverIdentity, clientAuthority }, onRequest, strict);
+    return harness.clientOf({ addresses: at(server.address) });
   };
 
   it('gets it by renegotiation, and its answer is read', async () => {
     const client = await start(async (own, heard) => {
       expect(heard).not.toContain('EMPRESA');
       await own.renegotiate();
-      own.write(httpAnswer(201, issued(noteAround(rig.dps.bytes))));
+      own.write(httpAnswer(201, issued(noteAround(harness.dps.bytes))));
     });
-    const result = await client.sendDps(caller, rig.dps.bytes, inAMinute);
+    const result = await client.sendDps(caller, harness.dps.bytes, inAMinute);
     expect(result).toMatchObject({ kind: 'done', result: { accessKey } });
-    expect(server.heard()).toMatch(/depth=0 .*EMPRESA:12345678000195/);
-    expect(server.heard().match(/POST \/SefinNacional\/nfse/g)).toHaveLength(1);
+    expect(server.output()).toMatch(/depth=0 .*EMPRESA:12345678000195/);
+    expect(server.output().match(/POST \/SefinNacional\/nfse/g)).toHaveLength(1);
   });
 
   it('gets it for a look-up too', async () => {
@@ -46,14 +46,14 @@ describeWith('openssl', 'a server of openssl that asks for the certificate after
       await own.renegotiate();
       own.write(httpAnswer(404, { erro: { codigo: 'E2404' } }));
     });
-    expect(await client.findByDps(caller, rig.dps.id)).toEqual({ kind: 'absent' });
-    expect(server.heard()).toMatch(/depth=0 .*EMPRESA:12345678000195/);
+    expect(await client.findByDps(caller, harness.dps.id)).toEqual({ kind: 'absent' });
+    expect(server.output()).toMatch(/depth=0 .*EMPRESA:12345678000195/);
   });
 
   it('may refuse it: then nobody knows what became of the request, and no other company is to blame', async () => {
     const stranger = issueCertificate({ subjectName: 'Outra autoridade', validDays: 1, now });
     const client = await start((own) => own.renegotiate(), true, stranger);
-    const result = await client.sendDps(caller, rig.dps.bytes, inAMinute);
+    const result = await client.sendDps(caller, harness.dps.bytes, inAMinute);
     expect(result).toMatchObject({ kind: 'unknown', codes: [] });
     expect(result).not.toHaveProperty('outage');
   });
@@ -63,11 +63,11 @@ describeWith('openssl', 'a server of openssl that asks for the certificate after
       void own.renegotiate();
       void own.stop();
     });
-    expect(await client.sendDps(caller, rig.dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown', codes: [] });
+    expect(await client.sendDps(caller, harness.dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown', codes: [] });
   });
 
   it('may answer without it, as it does to a refusal of the schema', async () => {
     const client = await start((own) => own.write(httpAnswer(400, errors('E1235'))));
-    expect(await client.sendDps(caller, rig.dps.bytes, inAMinute)).toMatchObject({ kind: 'rejected' });
+    expect(await client.sendDps(caller, harness.dps.bytes, inAMinute)).toMatchObject({ kind: 'rejected' });
   });
 });

@@ -5,23 +5,23 @@ import { createMunicipalParameters } from '../../../src/adapters/authorizer/para
 import { at, type ClientHarness, caller, now, openClientHarness } from '../../support/harness/authorizer-client.js';
 import { type Answer, json } from '../../support/harness/authorizer-server.js';
 
-let rig: ClientHarness;
+let harness: ClientHarness;
 beforeAll(async () => {
-  rig = await openClientHarness();
+  harness = await openClientHarness();
 });
-afterAll(() => rig.close());
+afterAll(() => harness.close());
 
-const told = { parametrosConvenio: { aderenteEmissorNacional: 1 }, dataHoraProcessamento: now };
-const padded = (bytes: number): object => ({ ...told, padding: 'a'.repeat(bytes) });
+const body = { parametrosConvenio: { aderenteEmissorNacional: 1 }, dataHoraProcessamento: now };
+const padded = (bytes: number): object => ({ ...body, padding: 'a'.repeat(bytes) });
 
 const compressed: Answer = (_received, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-  response.end(gzipSync(JSON.stringify(told)));
+  response.end(gzipSync(JSON.stringify(body)));
 };
 
 const elsewhere: Answer = (_received, response) => {
-  response.writeHead(302, { 'content-type': 'application/json', location: rig.server.address });
-  response.end(JSON.stringify(told));
+  response.writeHead(302, { 'content-type': 'application/json', location: harness.server.address });
+  response.end(JSON.stringify(body));
 };
 
 const endless: Answer = (_received, response) => {
@@ -31,8 +31,8 @@ const endless: Answer = (_received, response) => {
 
 const parameters = async (timeoutMs = 30_000, changes: object = {}) => {
   const api = createMunicipalParameters({
-    ...{ addresses: at(rig.server.address), trustRootsPem: [rig.authority.certificatePem], timeoutMs },
-    certificateOf: () => Promise.resolve(rig.company),
+    ...{ addresses: at(harness.server.address), trustRootsPem: [harness.authority.certificatePem], timeoutMs },
+    certificateOf: () => Promise.resolve(harness.company),
     ...changes,
   });
   try {
@@ -42,15 +42,15 @@ const parameters = async (timeoutMs = 30_000, changes: object = {}) => {
   }
 };
 
-const probe = (timeoutMs = 30_000, address = rig.server.address) =>
+const probe = (timeoutMs = 30_000, address = harness.server.address) =>
   probeClock('DPS1', {
-    ...{ address, trustRootsPem: [rig.authority.certificatePem], certificate: rig.company, timeoutMs },
+    ...{ address, trustRootsPem: [harness.authority.certificatePem], certificate: harness.company, timeoutMs },
     now: () => now,
   });
 
 describe('an answer of the parameters API', () => {
   it('is read within its bounds', async () => {
-    rig.server.answer(json(200, padded(60_000)));
+    harness.server.answer(json(200, padded(60_000)));
     expect(await parameters()).toMatchObject({ kind: 'known' });
   });
 
@@ -59,12 +59,12 @@ describe('an answer of the parameters API', () => {
     ['is compressed though nobody asked', () => compressed, 'response_encoded'],
     ['is somewhere else', () => elsewhere, 'http_302'],
   ])('tells nothing when it %s', async (_name, answer, reason) => {
-    rig.server.answer(answer());
+    harness.server.answer(answer());
     expect(await parameters()).toEqual({ kind: 'no_proof', reason });
   });
 
   it('tells nothing when it never ends', async () => {
-    rig.server.answer(endless);
+    harness.server.answer(endless);
     expect(await parameters(300)).toMatchObject({ kind: 'no_proof' });
   });
 
@@ -79,7 +79,7 @@ describe('an answer of the parameters API', () => {
 
 describe('the question for the time', () => {
   it('is answered by a JSON answer of any status', async () => {
-    rig.server.answer(json(404, told));
+    harness.server.answer(json(404, body));
     expect(await probe()).toEqual({ kind: 'known', seconds: 0 });
   });
 
@@ -88,7 +88,7 @@ describe('the question for the time', () => {
     ['no JSON', (): Answer => (_received, response) => response.end('<html>')],
     ['a time of no calendar', () => json(200, { dataHoraProcessamento: 'ontem' })],
   ])('has an outcome when the answer is %s', async (_name, answer) => {
-    rig.server.answer(answer());
+    harness.server.answer(answer());
     expect(await probe()).toMatchObject({ kind: 'unknown' });
   });
 

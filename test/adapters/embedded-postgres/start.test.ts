@@ -94,8 +94,8 @@ describeWithPostgres('the embedded server', () => {
     const owner = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'owner.ts'), dataDir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const [said] = await once(owner.stdout, 'data');
-    const orphan: { pid: number } & Server = JSON.parse(String(said));
+    const [line] = await once(owner.stdout, 'data');
+    const orphan: { pid: number } & Server = JSON.parse(String(line));
     await writeNote(orphan);
     await expect(start()).rejects.toThrow(`in use by process ${owner.pid}`);
     owner.kill('SIGKILL');

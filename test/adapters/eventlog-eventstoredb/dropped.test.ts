@@ -40,15 +40,15 @@ const walk = async (log: EventStoreEventLog, limit: number): Promise<readonly st
 };
 
 describe('the event log in EventStoreDB whose server drops what is slow', () => {
-  let stage: EventStoreHarness;
+  let harness: EventStoreHarness;
   let double: EventStoreDouble;
   let log: EventStoreEventLog;
   beforeEach(async () => {
-    stage = openEventStoreHarness();
-    double = await stage.double();
-    log = stage.open(double.url);
+    harness = openEventStoreHarness();
+    double = await harness.double();
+    log = harness.open(double.url);
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.close());
 
   it('reads on behind the last event when a search is dropped, however scarce the events are', async () => {
     for (let n = 0; n < 4; n += 1) {
@@ -84,7 +84,7 @@ describe('the event log in EventStoreDB whose server drops what is slow', () => 
   it('follows through bursts and drops, and loses, repeats and reorders nothing', async () => {
     await streamOf(log, 3, 's-before');
     const { drops } = crowd(double, 3);
-    const follower = stage.follow(log, 's-');
+    const follower = harness.follow(log, 's-');
     await expect.poll(() => [drops(), follower.errors.length]).toEqual([3, 3]);
     for (let round = 0; round < 5; round += 1) {
       const events = Array.from({ length: 60 }, (_, n) => chained('s-burst', round * 60 + n));
@@ -148,24 +148,24 @@ const errors: readonly ServiceError[] = [
 ];
 
 describe('what leaves the event log in EventStoreDB', () => {
-  let stage: EventStoreHarness;
+  let harness: EventStoreHarness;
   let double: EventStoreDouble;
   beforeEach(async () => {
-    stage = openEventStoreHarness();
-    double = await stage.double();
+    harness = openEventStoreHarness();
+    double = await harness.double();
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.close());
 
   it.each(errors.map((error) => [error.code, error.details, error] as const))(
     'is an error of the port when the server answers %i %s',
     async (_code, _details, error) => {
-      await streamOf(stage.open(double.url), 2, 's-1');
-      const log = stage.open(double.url, { appendDeadlineMs: 500, readTimeoutMs: 500, subscriptionCheckMs: 100 });
+      await streamOf(harness.open(double.url), 2, 's-1');
+      const log = harness.open(double.url, { appendDeadlineMs: 500, readTimeoutMs: 500, subscriptionCheckMs: 100 });
       fillWith(double, 600);
       const fault = { kind: 'refuse', error } as const;
       const follow = async (): Promise<never> => {
         const stop = new AbortController();
-        const told = new Promise<unknown>((resolve) => {
+        const interruption = new Promise<unknown>((resolve) => {
           void (async () => {
             const batches = log.subscribe({
               ...{ prefixes: ['rare-'], after: null, signal: stop.signal },
@@ -174,7 +174,7 @@ describe('what leaves the event log in EventStoreDB', () => {
             for await (const _batch of batches);
           })();
         });
-        const what = await told;
+        const what = await interruption;
         stop.abort();
         throw what;
       };

@@ -9,13 +9,13 @@ import { type EventStoreHarness, openEventStoreHarness } from '../../support/har
 
 const HOST = '127.0.0.1';
 describe('the event log in EventStoreDB when its server fails', () => {
-  let stage: EventStoreHarness;
+  let harness: EventStoreHarness;
   let double: EventStoreDouble;
   beforeEach(async () => {
-    stage = openEventStoreHarness();
-    double = await stage.double();
+    harness = openEventStoreHarness();
+    double = await harness.double();
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.close());
 
   const attempt = (log: ReturnType<EventStoreHarness['open']>, stream = freshStream()) =>
     log.append(stream, NONE, [chained(stream, 0)]).catch((error: unknown) => error);
@@ -23,7 +23,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
 
   it('is certain that nothing was stored when no server listens, and works when one does', async () => {
     double.stop();
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     expect(await attempt(log)).toBeInstanceOf(EventLogUnavailable);
     await expect(log.head()).rejects.toThrow(EventLogUnavailable);
     expect(await log.check()).toEqual({ ok: false, code: expect.stringMatching(/^(unavailable|Error)$/) });
@@ -34,12 +34,12 @@ describe('the event log in EventStoreDB when its server fails', () => {
 
   it('is certain that nothing was stored when the server is not ready', async () => {
     double.faults.appends = { kind: 'refuse', error: notReady() };
-    expect(await attempt(stage.open(double.url))).toBeInstanceOf(EventLogUnavailable);
+    expect(await attempt(harness.open(double.url))).toBeInstanceOf(EventLogUnavailable);
     expect(stored()).toEqual([]);
   });
 
   it('does not know whether an append was stored that the cluster gave up, or that nobody answers', async () => {
-    const log = stage.open(double.url, { appendDeadlineMs: 2_000 });
+    const log = harness.open(double.url, { appendDeadlineMs: 2_000 });
     // An append that must connect first may time out before it is sent; its outcome is then certain.
     await log.head();
     double.faults.appends = { kind: 'refuse', error: timedOut() };
@@ -50,11 +50,11 @@ describe('the event log in EventStoreDB when its server fails', () => {
     expect(await attempt(log)).toBeInstanceOf(AppendOutcomeUnknown);
     expect(stored()).toHaveLength(1);
     double.faults.appends = { kind: 'slow', ms: 20 };
-    expect(await attempt(stage.open(double.url))).toEqual({ ok: true, revision: 0 });
+    expect(await attempt(harness.open(double.url))).toEqual({ ok: true, revision: 0 });
   });
 
   it('does not know of an append whose connection is cut before the answer', async () => {
-    const log = stage.open(double.url, { appendDeadlineMs: 5_000 });
+    const log = harness.open(double.url, { appendDeadlineMs: 5_000 });
     double.faults.appends = { kind: 'silent_after_storing' };
     const outcome = attempt(log);
     await expect.poll(stored).toHaveLength(1);
@@ -63,7 +63,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
   });
 
   it('finds its own events behind what the server calls a conflict', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     const stream = await streamOf(log, 1);
     const events = [chained(stream, 1), chained(stream, 2)];
     await log.append(stream, at(0), events);
@@ -76,7 +76,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
   });
 
   it('says who has no access, for appends, reads, cuts and readiness', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     const stream = await streamOf(log, 2);
     double.faults.appends = { kind: 'refuse', error: accessDenied() };
     expect(await attempt(log)).toBeInstanceOf(EventLogAccessDenied);
@@ -87,7 +87,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
   });
 
   it('does not take half an answer for the whole', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     const stream = await streamOf(log, 5);
     double.faults.reads = { kind: 'drop', after: 2 };
     await expect(log.read(stream)).rejects.toThrow(EventLogUnavailable);
@@ -96,27 +96,27 @@ describe('the event log in EventStoreDB when its server fails', () => {
   });
 
   it('goes to the leader when the node it asks does not lead', async () => {
-    const leader = await stage.double({ log: double.log });
+    const leader = await harness.double({ log: double.log });
     const refused = { kind: 'refuse', error: notLeader(HOST, leader.port) } as const;
     Object.assign(double.faults, { appends: refused, reads: refused, subscriptions: refused });
-    expect(await attempt(stage.open(double.url))).toEqual({ ok: true, revision: 0 });
-    expect(await stage.open(double.url).head()).not.toBeNull();
-    const follower = stage.follow(stage.open(double.url), 'led-');
-    await streamOf(stage.open(leader.url), 1, 'led-1');
+    expect(await attempt(harness.open(double.url))).toEqual({ ok: true, revision: 0 });
+    expect(await harness.open(double.url).head()).not.toBeNull();
+    const follower = harness.follow(harness.open(double.url), 'led-');
+    await streamOf(harness.open(leader.url), 1, 'led-1');
     await expect.poll(follower.names).toEqual(['led-1@0']);
   });
 
   it('is certain that nothing was stored when no leader is found in time', async () => {
     double.faults.appends = { kind: 'refuse', error: notLeader(HOST, double.port) };
-    expect(await attempt(stage.open(double.url, { appendDeadlineMs: 2_000 }))).toBeInstanceOf(EventLogUnavailable);
+    expect(await attempt(harness.open(double.url, { appendDeadlineMs: 2_000 }))).toBeInstanceOf(EventLogUnavailable);
     expect(stored()).toEqual([]);
   });
 
   it('finds the leader by gossip, and the next one when it dies', async () => {
-    const second = await stage.double({ log: double.log, cluster: () => [second.port] });
-    const first = await stage.double({ log: double.log, cluster: () => [first.port, second.port] });
-    const log = stage.open(`esdb://${HOST}:${first.port},${HOST}:${second.port}?tls=false&discoveryInterval=10`);
-    const follower = stage.follow(log, 'led-');
+    const second = await harness.double({ log: double.log, cluster: () => [second.port] });
+    const first = await harness.double({ log: double.log, cluster: () => [first.port, second.port] });
+    const log = harness.open(`esdb://${HOST}:${first.port},${HOST}:${second.port}?tls=false&discoveryInterval=10`);
+    const follower = harness.follow(log, 'led-');
     await streamOf(log, 1, 'led-1', retried);
     await expect.poll(follower.names).toEqual(['led-1@0']);
     expect(first.gossipReads() + second.gossipReads()).toBeGreaterThan(0);
@@ -126,10 +126,10 @@ describe('the event log in EventStoreDB when its server fails', () => {
   });
 
   it('survives a cluster of which no node is found, with many calls under way', async () => {
-    const other = await stage.double({ log: double.log, cluster: () => [double.port, other.port] });
+    const other = await harness.double({ log: double.log, cluster: () => [double.port, other.port] });
     const hosts = `${HOST}:${double.port},${HOST}:${other.port}`;
     const settings = 'tls=false&discoveryInterval=5&maxDiscoverAttempts=3';
-    const log = stage.open(`esdb://${hosts}?${settings}`);
+    const log = harness.open(`esdb://${hosts}?${settings}`);
     await streamOf(log, 1);
     double.stop();
     other.stop();
@@ -143,7 +143,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
   });
 
   it('refuses when it is closed, and waits for the append under way', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     double.faults.appends = { kind: 'slow', ms: 50 };
     const outcome = attempt(log);
     await log.close();
@@ -153,14 +153,14 @@ describe('the event log in EventStoreDB when its server fails', () => {
   });
 
   it('has another identity when its database was wiped', async () => {
-    const before = await stage.open(double.url).identity();
-    expect(await stage.open(double.url).identity()).toBe(before);
-    const wiped = await stage.double();
-    expect(await stage.open(wiped.url).identity()).not.toBe(before);
+    const before = await harness.open(double.url).identity();
+    expect(await harness.open(double.url).identity()).toBe(before);
+    const wiped = await harness.double();
+    expect(await harness.open(wiped.url).identity()).not.toBe(before);
   });
 
   it('has no head before its first event, and the same one behind whatever the server writes', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     await log.identity();
     expect(await log.head()).toBeNull();
     const stream = await streamOf(log, 3);
@@ -169,7 +169,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
     const client = EventStoreDBClient.connectionString(double.url);
     for (let n = 0; n < 200; n += 1) await client.setStreamMetadata(`other-${n}`, { truncateBefore: 1 });
     await client.dispose();
-    for (const each of [log, log, stage.open(double.url)]) expect(await each.head()).toBe(head);
+    for (const each of [log, log, harness.open(double.url)]) expect(await each.head()).toBe(head);
     await streamOf(log, 1, 'next');
     expect(await log.head()).toBe((await log.read('next'))[0]?.position);
   });

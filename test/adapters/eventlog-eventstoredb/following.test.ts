@@ -7,17 +7,17 @@ import { at, chained, retried, streamOf } from '../../support/harness/event-log.
 import { type EventStoreHarness, fillWith, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
 
 describe('a subscription to the event log in EventStoreDB', () => {
-  let stage: EventStoreHarness;
+  let harness: EventStoreHarness;
   let double: EventStoreDouble;
   beforeEach(async () => {
-    stage = openEventStoreHarness();
-    double = await stage.double();
+    harness = openEventStoreHarness();
+    double = await harness.double();
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.close());
 
   it('goes on by itself behind the last event when the server restarts', async () => {
-    const log = stage.open(double.url);
-    const follower = stage.follow(log, 's-');
+    const log = harness.open(double.url);
+    const follower = harness.follow(log, 's-');
     for (let round = 0; round < 3; round += 1) {
       await streamOf(log, 1, `s-${round}`, retried);
       await expect.poll(follower.names).toHaveLength(round + 1);
@@ -29,8 +29,8 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('finds out that it stands and brings nothing, and begins anew', async () => {
-    const log = stage.open(double.url, { subscriptionCheckMs: 50 });
-    const follower = stage.follow(log, 's-');
+    const log = harness.open(double.url, { subscriptionCheckMs: 50 });
+    const follower = harness.follow(log, 's-');
     await streamOf(log, 1, 's-1');
     await expect.poll(follower.names).toEqual(['s-1@0']);
     double.faults.muted = true;
@@ -41,9 +41,9 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('is left alone when there is nothing to bring', async () => {
-    const log = stage.open(double.url, { subscriptionCheckMs: 500 });
-    const quiet = stage.follow(log, 'quiet-');
-    const busy = stage.follow(log, 's-');
+    const log = harness.open(double.url, { subscriptionCheckMs: 500 });
+    const quiet = harness.follow(log, 'quiet-');
+    const busy = harness.follow(log, 's-');
     await streamOf(log, 40, 's-1');
     await expect.poll(busy.names).toHaveLength(40);
     // Each check of a silent subscription reads the log.
@@ -53,11 +53,11 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('begins anew when the server does not begin it, or drops it', async () => {
-    const log = stage.open(double.url, { subscriptionCheckMs: 50, readTimeoutMs: 500 });
+    const log = harness.open(double.url, { subscriptionCheckMs: 50, readTimeoutMs: 500 });
     await streamOf(log, 1, 's-1');
     for (const fault of [{ kind: 'silent' }, { kind: 'refuse', error: tooSlow('live') }] as const) {
       double.faults.subscriptions = fault;
-      const follower = stage.follow(log, 's-');
+      const follower = harness.follow(log, 's-');
       await expect.poll(() => follower.errors.length).toBeGreaterThan(0);
       delete double.faults.subscriptions;
       await expect.poll(follower.names).toEqual(['s-1@0']);
@@ -65,7 +65,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('hands out no more at once than agreed, and waits for its reader', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     const events = SUBSCRIPTION_BATCH * 3;
     for (let start = 0; start < events; start += 100) {
       const some = Array.from({ length: 100 }, (_, n) => chained('s-1', start + n));
@@ -82,7 +82,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('skips nothing behind an event that has been scavenged meanwhile', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     await streamOf(log, 3, 's-cut');
     const place = (await log.read('s-cut'))[1]?.position ?? null;
     await streamOf(log, 2, 's-next');
@@ -92,11 +92,11 @@ describe('a subscription to the event log in EventStoreDB', () => {
     const page = await log.readAll({ prefixes: ['s-'], after: place, limit: 10 });
     const expected = ['s-next@0', 's-next@1', 's-cut@3'];
     expect(page.map(({ stream, revision }) => `${stream}@${revision}`)).toEqual(expected);
-    await expect.poll(stage.follow(log, 's-', place).names).toEqual(expected);
+    await expect.poll(harness.follow(log, 's-', place).names).toEqual(expected);
   });
 
   it('hides the rest of a cut stream whose beginning has been scavenged', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     await streamOf(log, 6, 's-cut');
     await streamOf(log, 2, 's-whole');
     const half = (await log.read('s-cut'))[2]?.position;
@@ -105,15 +105,15 @@ describe('a subscription to the event log in EventStoreDB', () => {
       (await log.readAll({ prefixes: ['s-'], after: null, limit: 3 })).map((e) => `${e.stream}@${e.revision}`);
     expect(await names()).toEqual(['s-cut@0', 's-cut@1', 's-cut@2']);
     double.log.scavenge(half);
-    const fresh = stage.open(double.url);
+    const fresh = harness.open(double.url);
     const expected = ['s-cut@5', 's-whole@0', 's-whole@1'];
     expect((await fresh.readAll({ prefixes: ['s-'], after: null, limit: 1 })).map((e) => e.revision)).toEqual([5]);
-    await expect.poll(stage.follow(fresh, 's-').names).toEqual(expected);
+    await expect.poll(harness.follow(fresh, 's-').names).toEqual(expected);
   });
 
   it('never hands out the position of a checkpoint', async () => {
-    const log = stage.open(double.url, { subscriptionCheckMs: 30 });
-    const follower = stage.follow(log, 's-');
+    const log = harness.open(double.url, { subscriptionCheckMs: 30 });
+    const follower = harness.follow(log, 's-');
     await streamOf(log, 1, 's-1');
     fillWith(double, 1_100);
     await streamOf(log, 1, 's-2');
@@ -123,7 +123,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('waits for a server that looks through a long stretch without a match, as long as it says how far it is', async () => {
-    const log = stage.open(double.url, { readTimeoutMs: 4_000 });
+    const log = harness.open(double.url, { readTimeoutMs: 4_000 });
     fillWith(double, 600);
     await streamOf(log, 1, 's-1');
     const read = () => log.readAll({ prefixes: ['s-'], after: null, limit: 1 });
@@ -134,10 +134,10 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
 
   it('says what is wrong with its place and does not run on from another', async () => {
-    const log = stage.open(double.url);
+    const log = harness.open(double.url);
     await streamOf(log, 2, 's-1');
     const place = ((await log.head()) ?? 0n) - 1n;
-    const follower = stage.follow(log, 's-', place as never);
+    const follower = harness.follow(log, 's-', place as never);
     await expect.poll(() => follower.errors.length).toBeGreaterThan(0);
     expect(follower.events).toEqual([]);
     expect(follower.errors[0]).toMatchObject({ cause: expect.objectContaining({ code: status.UNKNOWN }) });

@@ -34,23 +34,23 @@ const all = async <T>(items: AsyncIterable<T>): Promise<readonly T[]> => {
 /** Other events between ours, so that the server must search; every search is dropped, and every third page is lost. */
 describeWithPostgres('readers of the whole log in EventStoreDB whose server drops what is slow', () => {
   let database: FreshDatabase;
-  let stage: EventStoreHarness;
+  let harness: EventStoreHarness;
   let double: EventStoreDouble;
   let log: EventStoreEventLog;
-  let world: ReturnType<typeof acceptances>;
+  let fixture: ReturnType<typeof acceptances>;
   let drops: number;
   beforeAll(async () => {
     database = await freshDatabase();
   });
   afterAll(() => database.close());
   beforeEach(async () => {
-    stage = openEventStoreHarness();
-    double = await stage.double();
-    log = stage.open(double.url);
-    world = acceptances(undefined, log);
+    harness = openEventStoreHarness();
+    double = await harness.double();
+    log = harness.open(double.url);
+    fixture = acceptances(undefined, log);
     for (let n = 0; n < 6; n += 1) {
       fillWith(double, 150, `between-${n}`);
-      await world.accept();
+      await fixture.accept();
       if (n === 2) await emptyProjections(database.pool, log);
     }
     fillWith(double, 150, 'behind');
@@ -58,7 +58,7 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
   afterEach(async () => {
     delete double.faults.dropEvery;
     double.faults.onGoingLive = undefined;
-    await stage.close();
+    await harness.close();
   });
 
   const underDrops = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -85,14 +85,14 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
     'the walk of audit and anchors': (from) => all(walkLog(from, prefixes)),
     'usage of a company': (from) => companyUsage(from, COMPANY, '2026-11'),
     'the work that reconciliation knows': (from) => readKnownWork(from),
-    'the lag of a projection': (from) => createLag(from, world.clock)(prefixes, null),
+    'the lag of a projection': (from) => createLag(from, fixture.clock)(prefixes, null),
     'the guards': async (from) => {
       const session = await recordedGuards().open('log');
       const upTo = await from.head();
       if (upTo === null) throw new Error('an empty log');
       const windows = { idempotencySeconds: 86_400, duplicateSeconds: 60 };
       const positionBefore = async (): Promise<null> => null;
-      return await all(replayGuards(null, upTo, { log: from, session, clock: world.clock, windows, positionBefore }));
+      return await all(replayGuards(null, upTo, { log: from, session, clock: fixture.clock, windows, positionBefore }));
     },
     'an export': (from) => all(exportEvents({}, { log: from }).lines()),
   };
@@ -100,17 +100,17 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
   it.each(Object.keys(reads))('%s comes out as if nothing had been dropped', async (name) => {
     const read = reads[name];
     const calm = await read?.(log);
-    expect(await underDrops(async () => read?.(stage.open(double.url)))).toEqual(calm);
+    expect(await underDrops(async () => read?.(harness.open(double.url)))).toEqual(calm);
   });
 
   it('an anchor covers the whole log', async () => {
-    const { store, clock } = world;
+    const { store, clock } = fixture;
     const anchor = await underDrops(() => anchorLog({ log, store, clock, actor: 'timer:anchorer' }));
     expect(anchor?.live).toMatchObject({ streams: 6, events: 6 });
   });
 
   it('a projection is rebuilt, swapped in and compared with the log', async () => {
-    const { clock } = world;
+    const { clock } = fixture;
     const db = database.pool;
     const stop = new AbortController();
     const rebuilt = await underDrops(() => rebuildProjection(invoices, stop.signal, { log, db, clock }));
@@ -128,7 +128,7 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
     await underDrops(async () => {
       const running = [
         runProjector({
-          ...{ log, db, clock: world.clock, projections: [invoices], signal: stop.signal },
+          ...{ log, db, clock: fixture.clock, projections: [invoices], signal: stop.signal },
           onHalt: ({ reason }) => expect.fail(reason),
         }),
         runRelay({
@@ -138,7 +138,7 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
         }),
       ];
       await expect.poll(async () => [await rows(), queue.items.length]).toEqual([6, 6]);
-      for (let n = 0; n < 3; n += 1) await world.accept();
+      for (let n = 0; n < 3; n += 1) await fixture.accept();
       await expect.poll(async () => [await rows(), queue.items.length]).toEqual([9, 9]);
       stop.abort();
       await Promise.all(running);

@@ -32,18 +32,18 @@ const selfSigned = (): { certificate: Buffer; key: Buffer } => {
 };
 
 describe('the event log in EventStoreDB over TLS', () => {
-  let stage: EventStoreHarness;
+  let harness: EventStoreHarness;
   let double: EventStoreDouble;
   let folder: string;
   beforeAll(async () => {
-    stage = openEventStoreHarness();
+    harness = openEventStoreHarness();
     const tls = selfSigned();
     folder = await mkdtemp(join(tmpdir(), 'nfse-tls-'));
     await writeFile(join(folder, 'ca.pem'), tls.certificate);
-    double = await stage.double({ tls, users: { nfse: 'open:sesame' } });
+    double = await harness.double({ tls, users: { nfse: 'open:sesame' } });
   });
   afterAll(async () => {
-    await stage.close();
+    await harness.close();
     await rm(folder, { recursive: true });
   });
 
@@ -51,7 +51,7 @@ describe('the event log in EventStoreDB over TLS', () => {
     `esdb://${user}@localhost:${double.port}?tls=true${settings}`;
 
   it('logs in on every call with the user of its address', async () => {
-    const log = stage.open(address('nfse:open%3Asesame'));
+    const log = harness.open(address('nfse:open%3Asesame'));
     const stream = freshStream();
     expect(await log.append(stream, NONE, [chained(stream, 0)])).toEqual({ ok: true, revision: 0 });
     expect(await log.read(stream)).toHaveLength(1);
@@ -62,14 +62,14 @@ describe('the event log in EventStoreDB over TLS', () => {
   });
 
   it('is told that a user or a password is wrong', async () => {
-    const log = stage.open(address('nfse:guessed'));
+    const log = harness.open(address('nfse:guessed'));
     const stream = freshStream();
     await expect(log.append(stream, NONE, [chained(stream, 0)])).rejects.toThrow(EventLogAccessDenied);
     expect(await log.check()).toEqual({ ok: false, code: 'access_denied' });
   });
 
   it('trusts no server that its CA does not know', async () => {
-    const log = stage.open(address('nfse:open%3Asesame', ''));
+    const log = harness.open(address('nfse:open%3Asesame', ''));
     const stream = freshStream();
     await expect(log.append(stream, NONE, [chained(stream, 0)])).rejects.toThrow(EventLogUnavailable);
     expect((await log.check()).ok).toBe(false);

@@ -7,19 +7,19 @@ import { describeWith } from '../../support/needs.js';
 
 describeWith('natsServer', 'what a crashed NATS server left behind', () => {
   let server: NatsServer;
-  let stage: QueueHarness;
+  let harness: QueueHarness;
   let connection: NatsConnection;
   let manager: JetStreamManager;
   beforeEach(async () => {
     server = await startNats();
     await server.start();
-    stage = openQueueHarness(server.url);
+    harness = openQueueHarness(server.url);
     connection = await connect({ servers: server.url });
     manager = await connection.jetstreamManager();
   });
   afterEach(async () => {
     await connection.close();
-    await stage.close();
+    await harness.close();
     await server.close();
   });
 
@@ -36,14 +36,14 @@ describeWith('natsServer', 'what a crashed NATS server left behind', () => {
   });
 
   it('is removed where a consumer had answered it, and everything else is delivered', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     for (const stream of ['a', 'b', 'c', 'd']) {
       await queue.put(itemOf(stream));
       await queue.put(itemOf(stream, `cancel ${stream}`, 'cancel'));
     }
-    expect(await clearCrashLeftovers(afterCrash('issue-live', 5), stage.names)).toBe(false);
+    expect(await clearCrashLeftovers(afterCrash('issue-live', 5), harness.names)).toBe(false);
     const seen: string[] = [];
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async ({ kind, stream }) => {
         seen.push(`${kind} ${stream}`);
         return { kind: 'ack' };
@@ -54,9 +54,9 @@ describeWith('natsServer', 'what a crashed NATS server left behind', () => {
   });
 
   it('takes a consumer with it that is ahead of its stream', async () => {
-    await stage.open();
-    expect(await clearCrashLeftovers(afterCrash('cancel-test', 7), stage.names)).toBe(true);
-    const left = await manager.consumers.list(stage.names.workStream).next();
+    await harness.open();
+    expect(await clearCrashLeftovers(afterCrash('cancel-test', 7), harness.names)).toBe(true);
+    const left = await manager.consumers.list(harness.names.workStream).next();
     expect(left.map(({ name }) => name).sort()).toEqual(['cancel-live', 'issue-live', 'issue-test']);
   });
 });

@@ -16,15 +16,15 @@ const ack = { kind: 'ack' } as const;
 
 describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   let server: NatsServer;
-  let stage: QueueHarness;
+  let harness: QueueHarness;
 
   const begin = async (options: NatsServerOptions = {}): Promise<void> => {
     server = await startNats(options);
-    stage = openQueueHarness(server.url);
+    harness = openQueueHarness(server.url);
   };
   beforeEach(() => begin());
   afterEach(async () => {
-    await stage.close();
+    await harness.close();
     await server.close();
   });
   const beginAnew = async (options: NatsServerOptions): Promise<void> => {
@@ -38,11 +38,11 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   const manager = async () => (await server.admin()).jetstreamManager();
 
   it('handles each of 200 taps although the server is killed in the middle of them', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     const handled = new Set<string>();
     const half = gate();
     const goOn = gate();
-    stage.work(queue, {
+    harness.work(queue, {
       concurrency: 16,
       handle: async ({ stream }) => {
         if (handled.size >= 50) {
@@ -68,8 +68,8 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   });
 
   it('ends its work while the server is away', async () => {
-    const queue = await stage.open();
-    const worker = stage.work(queue, { handle: async () => ack });
+    const queue = await harness.open();
+    const worker = harness.work(queue, { handle: async () => ack });
     await server.kill();
     await vi.waitFor(() => expect(queue.status().ok).toBe(false), bound);
     worker.abort();
@@ -78,9 +78,9 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   });
 
   it('works on after its storage was wiped', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     const streams: string[] = [];
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async ({ stream }) => {
         streams.push(stream);
         return ack;
@@ -96,26 +96,26 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   });
 
   it('works on after its streams were deleted, with the put that finds out', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     const streams: string[] = [];
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async ({ stream }) => {
         streams.push(stream);
         return ack;
       },
     });
     const { streams: all } = await manager();
-    await all.delete(stage.names.workStream);
-    await all.delete(stage.names.parkedStream);
+    await all.delete(harness.names.workStream);
+    await all.delete(harness.names.parkedStream);
     await queue.put(itemOf('after'));
     await vi.waitFor(() => expect(streams).toEqual(['after']), bound);
   });
 
   it('asks anew when its consumer was deleted, and loses nothing that waited', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     const streams: string[] = [];
     const hold = gate();
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async ({ stream }) => {
         streams.push(stream);
         await hold.opened;
@@ -126,16 +126,16 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await vi.waitFor(() => expect(streams).toEqual(['first']), bound);
     await queue.put(itemOf('second'));
     const { consumers } = await manager();
-    for (const { name } of stage.names.consumers) await consumers.delete(stage.names.workStream, name);
+    for (const { name } of harness.names.consumers) await consumers.delete(harness.names.workStream, name);
     hold.open();
     await vi.waitFor(() => expect(new Set(streams)).toEqual(new Set(['first', 'second'])), bound);
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
-    expect(stage.notices).toContainEqual(expect.objectContaining({ kind: 'consumer_rebuilt' }));
+    expect(harness.notices).toContainEqual(expect.objectContaining({ kind: 'consumer_rebuilt' }));
   });
 
   it('refuses what does not fit into the store, keeps what does, and takes more when there is room', async () => {
     await beginAnew({ maxStore: 40_000 });
-    const queue = await stage.open();
+    const queue = await harness.open();
     let taken = 0;
     const fill = async (): Promise<void> => {
       for (; taken < 1_000; taken += 1) await queue.put(itemOf(`s${taken}`));
@@ -144,7 +144,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     expect(taken).toBeGreaterThan(10);
     await expect(queue.put(itemOf('s1', 's1/sweep'))).resolves.toBeUndefined();
     const handled = new Set<string>();
-    stage.work(queue, {
+    harness.work(queue, {
       concurrency: 8,
       handle: async ({ stream }) => {
         handled.add(stream);
@@ -157,9 +157,9 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   });
 
   it('gives up a put on a silent server within its bound, and works on when the server speaks again', async () => {
-    const queue = await stage.open({ answerMs: 1_500 });
+    const queue = await harness.open({ answerMs: 1_500 });
     const streams: string[] = [];
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async ({ stream }) => {
         streams.push(stream);
         return ack;
@@ -171,7 +171,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     // The server may answer once more before the stop reaches it.
     await vi.waitFor(() => expect(queue.put(itemOf('during'))).rejects.toThrow(WorkQueueUnavailable), bound);
     const silent = expect.objectContaining({ kind: 'consumer_rebuilt', why: 'silent' });
-    await vi.waitFor(() => expect(stage.notices).toContainEqual(silent), bound);
+    await vi.waitFor(() => expect(harness.notices).toContainEqual(silent), bound);
     server.thaw();
     await putUntilTaken(queue, itemOf('after'));
     await vi.waitFor(() => expect(streams).toContain('after'), bound);
@@ -179,7 +179,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
 
   it('replaces a connection that was closed for good', async () => {
     const connections: NatsConnection[] = [];
-    const queue = await stage.open({
+    const queue = await harness.open({
       connect: async (options) => {
         const connection = await connect(options);
         connections.push(connection);
@@ -187,7 +187,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
       },
     });
     const streams: string[] = [];
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async ({ stream }) => {
         streams.push(stream);
         return ack;
@@ -200,9 +200,9 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   });
 
   it('keeps what is parked over a restart of the server', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     let parking = true;
-    stage.work(queue, { handle: async () => (parking ? { kind: 'park', reason: 'poison' } : ack) });
+    harness.work(queue, { handle: async () => (parking ? { kind: 'park', reason: 'poison' } : ack) });
     await queue.put(itemOf('a'));
     await vi.waitFor(async () => expect(await queue.parked()).toHaveLength(1), bound);
     await restart();

@@ -10,14 +10,14 @@ import { describeWith } from '../../support/needs.js';
 
 describeWith('natsServer', 'the NATS queue at its start', () => {
   let server: NatsServer;
-  let stage: QueueHarness;
+  let harness: QueueHarness;
   const begin = async (options: NatsServerOptions = {}): Promise<void> => {
     server = await startNats(options);
-    stage = openQueueHarness(server.url);
+    harness = openQueueHarness(server.url);
   };
   beforeEach(() => begin());
   afterEach(async () => {
-    await stage.close();
+    await harness.close();
     await server.close();
   });
   const beginAnew = async (options: NatsServerOptions): Promise<void> => {
@@ -27,14 +27,14 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
   const manager = async () => (await server.admin()).jetstreamManager();
 
   it('mends what it may of a stream and a consumer that are there', async () => {
-    const { names } = stage;
+    const { names } = harness;
     const { streams, consumers } = await manager();
     await streams.add({
       ...{ name: names.workStream, subjects: [names.workSubjects], retention: RetentionPolicy.Workqueue },
       ...{ duplicate_window: nanos(5_000), max_msgs: 10 },
     });
-    await stage.open({ ackWaitMs: 2_000 });
-    await stage.open({ ackWaitMs: 4_000 });
+    await harness.open({ ackWaitMs: 2_000 });
+    await harness.open({ ackWaitMs: 4_000 });
     const { config } = await streams.info(names.workStream);
     expect(config).toMatchObject({ max_msgs_per_subject: 1, max_msgs: -1, duplicate_window: nanos(120_000) });
     const consumer = await consumers.info(names.workStream, 'issue-live');
@@ -42,36 +42,36 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
   });
 
   it('refuses a stream that cannot become what it needs, and names what differs', async () => {
-    const { names } = stage;
+    const { names } = harness;
     const { streams } = await manager();
     await streams.add({
       ...{ name: names.workStream, subjects: [names.workSubjects] },
       ...{ retention: RetentionPolicy.Limits, storage: StorageType.Memory },
     });
-    const opening = stage.open();
+    const opening = harness.open();
     await expect(opening).rejects.toThrow(NatsTopologyMismatch);
     await expect(opening).rejects.toThrow(/stream t\w+-work .*differs in retention, storage/);
   });
 
   it('refuses subjects that another stream takes already', async () => {
     const { streams } = await manager();
-    await streams.add({ name: 'theirs', subjects: [stage.names.workSubjects] });
-    await expect(stage.open()).rejects.toThrow(NatsTopologyMismatch);
+    await streams.add({ name: 'theirs', subjects: [harness.names.workSubjects] });
+    await expect(harness.open()).rejects.toThrow(NatsTopologyMismatch);
   });
 
   it('says so within its bound when no server is there, or none with JetStream', async () => {
     await server.kill();
-    await expect(stage.open()).rejects.toThrow(WorkQueueUnavailable);
+    await expect(harness.open()).rejects.toThrow(WorkQueueUnavailable);
     await beginAnew({ jetStream: false });
-    await expect(stage.open({ answerMs: 200 })).rejects.toThrow(WorkQueueUnavailable);
+    await expect(harness.open({ answerMs: 200 })).rejects.toThrow(WorkQueueUnavailable);
   });
 
   it('logs in with what its address says, and never shows it', async () => {
     await beginAnew({ identity: { user: 'nfse', password: 'open%sesame' } });
-    const queue = await stage.open();
+    const queue = await harness.open();
     await queue.put(itemOf('a'));
     expect(await queue.depth()).toBe(1);
-    const refused = await stage
+    const refused = await harness
       .open({ servers: server.url.replace('nfse:', 'other:') })
       .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(WorkQueueUnavailable);
@@ -79,16 +79,16 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
   });
 
   it('connects to whichever of its servers is there', async () => {
-    const queue = await stage.open({ servers: `nats://127.0.0.1:9,${server.url}` });
+    const queue = await harness.open({ servers: `nats://127.0.0.1:9,${server.url}` });
     expect(queue.status()).toEqual({ ok: true });
   });
 
   it('does not speak without TLS to a server that was to have it', async () => {
-    await expect(stage.open({ servers: server.url.replace('nats:', 'tls:') })).rejects.toThrow(WorkQueueUnavailable);
+    await expect(harness.open({ servers: server.url.replace('nats:', 'tls:') })).rejects.toThrow(WorkQueueUnavailable);
   });
 
   it('says why it is not ready, and that it is closed', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     await server.kill();
     await vi.waitFor(() => expect(queue.status()).toEqual({ ok: false, reason: 'not connected' }), bound);
     await server.start();

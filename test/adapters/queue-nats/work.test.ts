@@ -17,25 +17,25 @@ const test = (index: number | string): string => `nfseTest-12345678000195_${inde
 
 describeWith('nats', 'the NATS queue at work', () => {
   let server: Awaited<ReturnType<typeof anyNats>>;
-  let stage: QueueHarness;
+  let harness: QueueHarness;
   beforeAll(async () => {
     server = await anyNats();
   });
   afterAll(() => server.close());
   beforeEach(() => {
-    stage = openQueueHarness(server.url);
+    harness = openQueueHarness(server.url);
   });
   afterEach(async () => {
-    await stage.close();
-    await removeStreams(server.url, stage.names);
+    await harness.close();
+    await removeStreams(server.url, harness.names);
   });
 
   it('keeps a slow handler its tap for longer than a silent one would keep it', async () => {
-    const queue = await stage.open({ ackWaitMs: 2_000 });
-    const other = await stage.open({ ackWaitMs: 2_000 });
+    const queue = await harness.open({ ackWaitMs: 2_000 });
+    const other = await harness.open({ ackWaitMs: 2_000 });
     const longEnough = gate();
     let looks = 0;
-    stage.work(queue, {
+    harness.work(queue, {
       concurrency: 2,
       handle: async ({ stream, deliveries }) => {
         if (stream === 'slow') {
@@ -53,7 +53,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     await vi.waitFor(() => expect(looks).toBe(1), bound);
     await queue.put(itemOf('timer'));
     await vi.waitFor(async () => expect(await queue.depth()).toBe(2), bound);
-    stage.work(other, {
+    harness.work(other, {
       kinds: ['issue'],
       handle: async ({ stream }) => {
         if (stream === 'slow') looks += 1;
@@ -68,7 +68,7 @@ describeWith('nats', 'the NATS queue at work', () => {
 
   it('gives the tap of a process that died to another one', async () => {
     const connections: NatsConnection[] = [];
-    const dying = await stage.open({
+    const dying = await harness.open({
       connect: async (options) => {
         if (connections.length > 0) throw new Error('dead');
         const connection = await connect(options);
@@ -78,7 +78,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     });
     const hold = gate();
     let taken = 0;
-    stage.work(dying, {
+    harness.work(dying, {
       handle: async () => {
         taken += 1;
         await hold.opened;
@@ -88,9 +88,9 @@ describeWith('nats', 'the NATS queue at work', () => {
     await dying.put(itemOf('a'));
     await vi.waitFor(() => expect(taken).toBe(1), bound);
     await connections[0]?.close();
-    const heir = await stage.open();
+    const heir = await harness.open();
     const deliveries: number[] = [];
-    stage.work(heir, {
+    harness.work(heir, {
       handle: async (delivery) => {
         deliveries.push(delivery.deliveries);
         return ack;
@@ -102,12 +102,12 @@ describeWith('nats', 'the NATS queue at work', () => {
   });
 
   it('shares the work of two processes, each tap once', async () => {
-    const queues = [await stage.open(), await stage.open()];
+    const queues = [await harness.open(), await harness.open()];
     const handled: string[] = [];
     const both = new Set<number>();
     const hold = gate();
     for (const [index, queue] of queues.entries()) {
-      stage.work(queue, {
+      harness.work(queue, {
         concurrency: 4,
         handle: async ({ stream }) => {
           both.add(index);
@@ -126,9 +126,9 @@ describeWith('nats', 'the NATS queue at work', () => {
   });
 
   it('swallows an id that it saw a moment ago, and takes another one for the same stream', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     const seen: string[] = [];
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async ({ messageId }) => {
         seen.push(messageId);
         return ack;
@@ -145,11 +145,11 @@ describeWith('nats', 'the NATS queue at work', () => {
   });
 
   it('gives what it holds but has not begun to others as soon as it is to end', async () => {
-    const leaving = await stage.open({ ackWaitMs: 60_000 });
-    const staying = await stage.open({ ackWaitMs: 60_000 });
+    const leaving = await harness.open({ ackWaitMs: 60_000 });
+    const staying = await harness.open({ ackWaitMs: 60_000 });
     const hold = gate();
     let begun = 0;
-    const worker = stage.work(leaving, {
+    const worker = harness.work(leaving, {
       handle: async () => {
         begun += 1;
         await hold.opened;
@@ -161,7 +161,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     for (const kind of ['cancel', 'issue'] as const) await leaving.put(itemOf('b', `second ${kind}`, kind));
     const others: string[] = [];
     worker.abort();
-    stage.work(staying, {
+    harness.work(staying, {
       handle: async ({ messageId }) => {
         others.push(messageId);
         return ack;
@@ -176,11 +176,11 @@ describeWith('nats', 'the NATS queue at work', () => {
 
   describe('with live and test work', () => {
     it('keeps a place for live work while test work would take them all', async () => {
-      const queue = await stage.open();
+      const queue = await harness.open();
       const hold = gate();
       const begun: string[] = [];
       for (let index = 0; index < 20; index += 1) await queue.put(itemOf(test(index)));
-      stage.work(queue, {
+      harness.work(queue, {
         concurrency: 4,
         handle: async ({ stream }) => {
           begun.push(stream);
@@ -198,9 +198,9 @@ describeWith('nats', 'the NATS queue at work', () => {
   });
 
   it('parks what was delivered too often, without handling it once more', async () => {
-    const queue = await stage.open({ maxDeliveries: 2 });
+    const queue = await harness.open({ maxDeliveries: 2 });
     let looks = 0;
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async () => {
         looks += 1;
         return { kind: 'retry', afterMs: 1 };
@@ -213,12 +213,12 @@ describeWith('nats', 'the NATS queue at work', () => {
   });
 
   it('takes out what is no tap, and goes on', async () => {
-    const queue = await stage.open();
+    const queue = await harness.open();
     const stranger = await connect({ servers: new URL(server.url).host });
-    await stranger.jetstream().publish(stage.names.work(itemOf('x')), 'no tap');
+    await stranger.jetstream().publish(harness.names.work(itemOf('x')), 'no tap');
     await stranger.close();
     const streams: string[] = [];
-    stage.work(queue, {
+    harness.work(queue, {
       handle: async ({ stream }) => {
         streams.push(stream);
         return ack;
@@ -227,16 +227,16 @@ describeWith('nats', 'the NATS queue at work', () => {
     await queue.put(itemOf('a'));
     await vi.waitFor(async () => expect(await queue.depth()).toBe(0), bound);
     expect(streams).toEqual(['a']);
-    expect(stage.notices).toContainEqual({ kind: 'unreadable', consumer: 'issue-live' });
+    expect(harness.notices).toContainEqual({ kind: 'unreadable', consumer: 'issue-live' });
   });
 
   it('does not count pauses against a limit: 1,500 of them do not stop new work', async () => {
     // With this many parallel puts the last one may wait for seconds.
-    const queue = await stage.open({ answerMs: 30_000 });
+    const queue = await harness.open({ answerMs: 30_000 });
     const handled = new Set<string>();
     const streams = Array.from({ length: 1_500 }, (_, index) => live(index));
     await Promise.all(streams.map((stream) => queue.put(itemOf(stream))));
-    stage.work(queue, {
+    harness.work(queue, {
       concurrency: 32,
       handle: async ({ stream }) => {
         handled.add(stream);

@@ -14,15 +14,15 @@ const keyNamed = (tag: string): GuardKey => ({ tag, key: Buffer.alloc(32, tag) }
 const CHANGE = addSeconds(T0, 10);
 
 /** From `CHANGE` on another key hashes, as after midnight or a rotation; `lost`: the first key is lost then. */
-const changeKeys = (world: AcceptHarness, { lost = false } = {}): void => {
+const changeKeys = (harness: AcceptHarness, { lost = false } = {}): void => {
   const first = keyNamed('first');
   const second = keyNamed('second');
-  world.deps.hashes = guardHashes({
+  harness.deps.hashes = guardHashes({
     inUse: async (_mode, at: Instant) => {
       if (at < CHANGE) return [first];
       return lost ? [second] : [second, first];
     },
-    ofTag: async (tag) => (lost && tag === 'first' && world.clock.now() >= CHANGE ? undefined : keyNamed(tag).key),
+    ofTag: async (tag) => (lost && tag === 'first' && harness.clock.now() >= CHANGE ? undefined : keyNamed(tag).key),
   });
 };
 
@@ -33,15 +33,15 @@ const PLAIN = {
 
 describe('what is kept of a request', () => {
   it('is hashed under a key, in the event and in the guards alike, and its plain hash stands nowhere', async () => {
-    const world = acceptHarness();
-    await world.post({}, 'k');
-    const [event] = await world.acceptances();
-    const kept = JSON.stringify([event?.data, world.guards.contents()]);
+    const harness = acceptHarness();
+    await harness.post({}, 'k');
+    const [event] = await harness.acceptances();
+    const kept = JSON.stringify([event?.data, harness.guards.contents()]);
     for (const plain of Object.values(PLAIN)) expect(kept).not.toContain(plain);
     expect(event?.data.fingerprint).toMatch(/^hmac:1:/);
     expect(event?.data.idempotency).toEqual({
       keyHash: sha256Hex('k'),
-      bodyHash: world.guards.contents().keys[0]?.bodyHash,
+      bodyHash: harness.guards.contents().keys[0]?.bodyHash,
     });
     expect(event?.metadata.schemaVersion).toBe('2');
   });
@@ -49,124 +49,124 @@ describe('what is kept of a request', () => {
 
 describe('when another key hashes from now on', () => {
   it('the same key and body give the same invoice to the end of its 24 hours, with and without the guards', async () => {
-    const world = acceptHarness();
-    changeKeys(world);
-    const first = idOf(await world.post({}, 'k'));
+    const harness = acceptHarness();
+    changeKeys(harness);
+    const first = idOf(await harness.post({}, 'k'));
     for (const seconds of [20, 86_399]) {
-      world.clock.moveTo(addSeconds(T0, seconds));
-      expect(idOf(await world.post({}, 'k'))).toBe(first);
-      expect(codeOf(await world.post({ amountInCents: 1 }, 'k'))).toBe('idempotency_key_reuse');
+      harness.clock.moveTo(addSeconds(T0, seconds));
+      expect(idOf(await harness.post({}, 'k'))).toBe(first);
+      expect(codeOf(await harness.post({ amountInCents: 1 }, 'k'))).toBe('idempotency_key_reuse');
     }
-    world.loseGuards();
-    expect(idOf(await world.post({}, 'k'))).toBe(first);
-    expect(await world.acceptances()).toHaveLength(1);
+    harness.loseGuards();
+    expect(idOf(await harness.post({}, 'k'))).toBe(first);
+    expect(await harness.acceptances()).toHaveLength(1);
   });
 
   it('a twin is refused to the end of its 60 seconds, and not longer', async () => {
-    const world = acceptHarness();
-    changeKeys(world);
-    await world.post();
+    const harness = acceptHarness();
+    changeKeys(harness);
+    await harness.post();
     for (const seconds of [9, 10, 59]) {
-      world.clock.moveTo(addSeconds(T0, seconds));
-      expect(codeOf(await world.post())).toBe('duplicate_suspected');
+      harness.clock.moveTo(addSeconds(T0, seconds));
+      expect(codeOf(await harness.post())).toBe('duplicate_suspected');
     }
-    world.clock.moveTo(addSeconds(T0, 60));
-    expect(codeOf(await world.post())).toBe('accepted');
-    expect(codeOf(await world.post())).toBe('duplicate_suspected');
+    harness.clock.moveTo(addSeconds(T0, 60));
+    expect(codeOf(await harness.post())).toBe('accepted');
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
   });
 
   it('requests of both sides at once give one invoice', async () => {
-    const world = acceptHarness();
-    changeKeys(world);
-    const before = Array.from({ length: 20 }, () => world.post());
-    world.clock.moveTo(CHANGE);
-    const after = Array.from({ length: 20 }, () => world.post());
+    const harness = acceptHarness();
+    changeKeys(harness);
+    const before = Array.from({ length: 20 }, () => harness.post());
+    harness.clock.moveTo(CHANGE);
+    const after = Array.from({ length: 20 }, () => harness.post());
     const results = await Promise.all([...before, ...after]);
     expect(results.filter((result) => codeOf(result) === 'accepted')).toHaveLength(1);
-    expect(await world.acceptances()).toHaveLength(1);
+    expect(await harness.acceptances()).toHaveLength(1);
   });
 
   it('what was left by a process that died is resumed under the same command', async () => {
-    const world = acceptHarness();
-    changeKeys(world);
-    const { store } = world.deps;
-    world.deps.store = { ...store, append: () => Promise.reject(new Error('died')) };
-    await expect(world.post({}, 'k')).rejects.toThrow('died');
-    world.deps.store = store;
-    world.clock.moveTo(addSeconds(T0, 30));
-    expect(codeOf(await world.post({}, 'k'))).toBe('accepted');
-    const [event] = await world.acceptances();
+    const harness = acceptHarness();
+    changeKeys(harness);
+    const { store } = harness.deps;
+    harness.deps.store = { ...store, append: () => Promise.reject(new Error('died')) };
+    await expect(harness.post({}, 'k')).rejects.toThrow('died');
+    harness.deps.store = store;
+    harness.clock.moveTo(addSeconds(T0, 30));
+    expect(codeOf(await harness.post({}, 'k'))).toBe('accepted');
+    const [event] = await harness.acceptances();
     expect(event?.data.acceptedAt).toBe(T0);
   });
 
   it('and the one of before is gone: refused, with the invoice that it gave, and never a second one', async () => {
-    const world = acceptHarness();
-    changeKeys(world, { lost: true });
-    const first = idOf(await world.post({}, 'k'));
-    const referenced = idOf(await world.post({ reference: 'r', description: 'x' }, 'other'));
-    world.clock.moveTo(addSeconds(T0, 20));
+    const harness = acceptHarness();
+    changeKeys(harness, { lost: true });
+    const first = idOf(await harness.post({}, 'k'));
+    const referenced = idOf(await harness.post({ reference: 'r', description: 'x' }, 'other'));
+    harness.clock.moveTo(addSeconds(T0, 20));
     const refused = (id: string) => ({
       refused: { code: 'idempotency_key_reuse', message: expect.stringContaining(publicInvoiceId(id)) },
     });
-    expect(await world.post({}, 'k')).toEqual(refused(first));
-    world.loseGuards();
-    expect(await world.post({}, 'k')).toEqual(refused(first));
-    expect(await world.post({ reference: 'r', description: 'x' }, 'other')).toEqual(refused(referenced));
-    expect(await world.acceptances()).toHaveLength(2);
+    expect(await harness.post({}, 'k')).toEqual(refused(first));
+    harness.loseGuards();
+    expect(await harness.post({}, 'k')).toEqual(refused(first));
+    expect(await harness.post({ reference: 'r', description: 'x' }, 'other')).toEqual(refused(referenced));
+    expect(await harness.acceptances()).toHaveLength(2);
   });
 });
 
 describe('what was accepted before hashes had a key', () => {
   /** Hashes as the previous version wrote them, in the log and in the guards. */
   const acceptedBefore = async (): Promise<AcceptHarness> => {
-    const world = acceptHarness();
-    const { hashes, idempotency, duplicates } = world.deps;
-    world.deps.hashes = {
+    const harness = acceptHarness();
+    const { hashes, idempotency, duplicates } = harness.deps;
+    harness.deps.hashes = {
       ...hashes,
       bodyHash: async (_owner, plain) => plain,
       fingerprints: async (_mode, plain) => ({ placed: [plain], legacy: plain }),
     };
-    await world.post({}, 'k');
-    Object.assign(world.deps, { hashes, idempotency, duplicates });
-    return world;
+    await harness.post({}, 'k');
+    Object.assign(harness.deps, { hashes, idempotency, duplicates });
+    return harness;
   };
 
   it('is known by its key and its content as long as it was promised', async () => {
-    const world = await acceptedBefore();
-    const [event] = await world.acceptances();
+    const harness = await acceptedBefore();
+    const [event] = await harness.acceptances();
     expect(event?.data).toMatchObject({ fingerprint: PLAIN.fingerprint, idempotency: { bodyHash: PLAIN.body } });
-    world.clock.pass(59);
-    expect(codeOf(await world.post())).toBe('duplicate_suspected');
-    expect(idOf(await world.post({}, 'k'))).toBe(event?.data.invoiceId);
-    expect(codeOf(await world.post({ amountInCents: 1 }, 'k'))).toBe('idempotency_key_reuse');
-    world.clock.pass(1);
-    expect(codeOf(await world.post())).toBe('accepted');
-    world.clock.pass(86_339);
-    expect(idOf(await world.post({}, 'k'))).toBe(event?.data.invoiceId);
-    world.loseGuards();
-    expect(idOf(await world.post({}, 'k'))).toBe(event?.data.invoiceId);
+    harness.clock.pass(59);
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
+    expect(idOf(await harness.post({}, 'k'))).toBe(event?.data.invoiceId);
+    expect(codeOf(await harness.post({ amountInCents: 1 }, 'k'))).toBe('idempotency_key_reuse');
+    harness.clock.pass(1);
+    expect(codeOf(await harness.post())).toBe('accepted');
+    harness.clock.pass(86_339);
+    expect(idOf(await harness.post({}, 'k'))).toBe(event?.data.invoiceId);
+    harness.loseGuards();
+    expect(idOf(await harness.post({}, 'k'))).toBe(event?.data.invoiceId);
   });
 
   it('is not a reason to keep a plain hash: a key that is used anew is kept under one', async () => {
-    const world = await acceptedBefore();
-    world.clock.pass(86_400);
-    expect(codeOf(await world.post({}, 'k'))).toBe('accepted');
-    expect(world.guards.contents().keys.map(({ bodyHash }) => bodyHash)).toEqual([expect.stringMatching(/^hmac:1:/)]);
+    const harness = await acceptedBefore();
+    harness.clock.pass(86_400);
+    expect(codeOf(await harness.post({}, 'k'))).toBe('accepted');
+    expect(harness.guards.contents().keys.map(({ bodyHash }) => bodyHash)).toEqual([expect.stringMatching(/^hmac:1:/)]);
   });
 });
 
 it('a vault that cannot be read accepts nothing and leaves nothing', async () => {
-  const world = acceptHarness();
-  const { hashes } = world.deps;
+  const harness = acceptHarness();
+  const { hashes } = harness.deps;
   const unreadable = guardHashes({
     inUse: () => Promise.reject(new Error('the vault is away')),
     ofTag: () => Promise.reject(new Error('the vault is away')),
   });
-  world.deps.hashes = unreadable;
-  world.deps.store = createEventStore(world.log, fixedKeys());
-  await expect(world.post({}, 'k')).rejects.toThrow('away');
-  await expect(world.post()).rejects.toThrow('away');
-  expect(world.guards.contents()).toEqual({ keys: [], marks: [] });
-  world.deps.hashes = hashes;
-  expect(codeOf(await world.post({}, 'k'))).toBe('accepted');
+  harness.deps.hashes = unreadable;
+  harness.deps.store = createEventStore(harness.log, fixedKeys());
+  await expect(harness.post({}, 'k')).rejects.toThrow('away');
+  await expect(harness.post()).rejects.toThrow('away');
+  expect(harness.guards.contents()).toEqual({ keys: [], marks: [] });
+  harness.deps.hashes = hashes;
+  expect(codeOf(await harness.post({}, 'k'))).toBe('accepted');
 });

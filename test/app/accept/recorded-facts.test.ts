@@ -68,15 +68,15 @@ describe('what an acceptance records of the tables and the tax registry', () => 
   });
 
   it('is accepted with them, and shows nobody the address', async () => {
-    const world = acceptHarness();
-    const { registration } = world.company.current;
-    world.company.current = { ...world.company.current, registration: { ...registration, taxRegime: 'normal' } };
-    world.deps.taxRegistry = { lookup: async () => entry };
-    const invoice = acceptedOf(await world.post({ customer: { document: '11111111000191' } }));
+    const harness = acceptHarness();
+    const { registration } = harness.company.current;
+    harness.company.current = { ...harness.company.current, registration: { ...registration, taxRegime: 'normal' } };
+    harness.deps.taxRegistry = { lookup: async () => entry };
+    const invoice = acceptedOf(await harness.post({ customer: { document: '11111111000191' } }));
     expect(invoiceView(invoice, T0).customer).toEqual({
       ...{ document: '11111111000191', name: 'CLIENTE REGISTRADO SA', type: 'br' },
     });
-    const [stored] = await world.acceptances();
+    const [stored] = await harness.acceptances();
     expect(stored?.data.line).toMatchObject({ ibsCbs: { cIndOp: '100301', cClassTrib: '000001' } });
     expect(stored?.data.customer).toMatch(/^sealed:/);
     expect(JSON.stringify(stored?.data)).not.toContain('Rio Branco');

@@ -14,173 +14,173 @@ const keyed = () => guardHashes(fixedGuardKeys()).fingerprints('live', plain, T0
 
 describe('a reference', () => {
   it('is taken for ever, and its holder is named', async () => {
-    const world = acceptHarness();
-    const first = idOf(await world.post({ reference: 'r' }));
-    world.clock.pass(400 * 86_400);
-    world.company.current = { ...world.company.current, ...stillValid };
-    const refused = await world.post({ reference: 'r', amountInCents: 2 });
+    const harness = acceptHarness();
+    const first = idOf(await harness.post({ reference: 'r' }));
+    harness.clock.pass(400 * 86_400);
+    harness.company.current = { ...harness.company.current, ...stillValid };
+    const refused = await harness.post({ reference: 'r', amountInCents: 2 });
     expect(refused).toMatchObject({ refused: { code: 'nfse.reference_in_use' } });
     expect(JSON.stringify(refused)).toContain(publicInvoiceId(first));
   });
 
   it('is a replay under the same key and body, also without the guards', async () => {
-    const world = acceptHarness();
-    const first = idOf(await world.post({ reference: 'r' }, 'k'));
-    expect(idOf(await world.post({ reference: 'r' }, 'k'))).toBe(first);
-    world.loseGuards();
-    expect(idOf(await world.post({ reference: 'r' }, 'k'))).toBe(first);
-    expect(await world.acceptances()).toHaveLength(1);
+    const harness = acceptHarness();
+    const first = idOf(await harness.post({ reference: 'r' }, 'k'));
+    expect(idOf(await harness.post({ reference: 'r' }, 'k'))).toBe(first);
+    harness.loseGuards();
+    expect(idOf(await harness.post({ reference: 'r' }, 'k'))).toBe(first);
+    expect(await harness.acceptances()).toHaveLength(1);
   });
 
   it('is reuse under the same key with another body, also without the guards', async () => {
-    const world = acceptHarness();
-    await world.post({ reference: 'r' }, 'k');
-    expect(codeOf(await world.post({ reference: 'r', amountInCents: 2 }, 'k'))).toBe('idempotency_key_reuse');
-    world.loseGuards();
-    expect(codeOf(await world.post({ reference: 'r', amountInCents: 2 }, 'k'))).toBe('idempotency_key_reuse');
+    const harness = acceptHarness();
+    await harness.post({ reference: 'r' }, 'k');
+    expect(codeOf(await harness.post({ reference: 'r', amountInCents: 2 }, 'k'))).toBe('idempotency_key_reuse');
+    harness.loseGuards();
+    expect(codeOf(await harness.post({ reference: 'r', amountInCents: 2 }, 'k'))).toBe('idempotency_key_reuse');
   });
 
   it('is in use under another key, and for who sends none', async () => {
-    const world = acceptHarness();
-    await world.post({ reference: 'r' }, 'k');
-    expect(codeOf(await world.post({ reference: 'r' }, 'other'))).toBe('nfse.reference_in_use');
-    expect(codeOf(await world.post({ reference: 'r', amountInCents: 2 }))).toBe('nfse.reference_in_use');
+    const harness = acceptHarness();
+    await harness.post({ reference: 'r' }, 'k');
+    expect(codeOf(await harness.post({ reference: 'r' }, 'other'))).toBe('nfse.reference_in_use');
+    expect(codeOf(await harness.post({ reference: 'r', amountInCents: 2 }))).toBe('nfse.reference_in_use');
   });
 
   it('is in use under its own key once that key is over', async () => {
-    const world = acceptHarness();
-    await world.post({ reference: 'r' }, 'k');
-    world.clock.pass(86_400);
-    expect(codeOf(await world.post({ reference: 'r' }, 'k'))).toBe('nfse.reference_in_use');
+    const harness = acceptHarness();
+    await harness.post({ reference: 'r' }, 'k');
+    harness.clock.pass(86_400);
+    expect(codeOf(await harness.post({ reference: 'r' }, 'k'))).toBe('nfse.reference_in_use');
   });
 
   it('belongs to its company and mode', async () => {
-    const world = acceptHarness();
+    const harness = acceptHarness();
     const ids = [
-      idOf(await world.post({ reference: 'r' })),
-      idOf(await world.post({ reference: 'r' }, undefined, test)),
+      idOf(await harness.post({ reference: 'r' })),
+      idOf(await harness.post({ reference: 'r' }, undefined, test)),
     ];
     expect(new Set(ids).size).toBe(2);
   });
 
   it('stays taken by an imported invoice and by a deleted test invoice', async () => {
-    const world = acceptHarness();
+    const harness = acceptHarness();
     const imported = invoiceStream('live', DEMO_CNPJ, invoiceIdOfReference('live', DEMO_CNPJ, 'imported'));
     const other = '88888888-8888-4888-8888-888888888888';
     await appendTo(
-      world.deps.store,
+      harness.deps.store,
       imported,
       [{ type: 'ReferenceTaken', data: { invoiceId: other, takenAt: T0 } }],
       T0,
     );
-    const refused = await world.post({ reference: 'imported' });
+    const refused = await harness.post({ reference: 'imported' });
     expect(codeOf(refused)).toBe('nfse.reference_in_use');
     expect(JSON.stringify(refused)).toContain(publicInvoiceId(other));
 
-    const id = idOf(await world.post({ reference: 'r' }, undefined, test));
+    const id = idOf(await harness.post({ reference: 'r' }, undefined, test));
     const deleted = { type: 'TestInvoiceDeleted' as const, data: { lastHash: 'h', deletedAt: T0 } };
-    await appendTo(world.deps.store, invoiceStream('test', DEMO_CNPJ, id), [deleted], T0);
-    world.clock.pass(ONE_MINUTE);
-    expect(codeOf(await world.post({ reference: 'r' }, undefined, test))).toBe('nfse.reference_in_use');
+    await appendTo(harness.deps.store, invoiceStream('test', DEMO_CNPJ, id), [deleted], T0);
+    harness.clock.pass(ONE_MINUTE);
+    expect(codeOf(await harness.post({ reference: 'r' }, undefined, test))).toBe('nfse.reference_in_use');
   });
 });
 
 describe('duplicate_suspected', () => {
   it('refuses the same amount and description for 60 seconds, and not longer', async () => {
-    const world = acceptHarness();
-    await world.post();
-    expect(codeOf(await world.post())).toBe('duplicate_suspected');
-    expect(codeOf(await world.post({ amountInCents: 10_001 }))).toBe('accepted');
-    expect(codeOf(await world.post({ description: 'Outro' }))).toBe('accepted');
-    world.clock.pass(ONE_MINUTE - 1);
-    expect(codeOf(await world.post())).toBe('duplicate_suspected');
-    world.clock.pass(1);
-    expect(codeOf(await world.post())).toBe('accepted');
+    const harness = acceptHarness();
+    await harness.post();
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
+    expect(codeOf(await harness.post({ amountInCents: 10_001 }))).toBe('accepted');
+    expect(codeOf(await harness.post({ description: 'Outro' }))).toBe('accepted');
+    harness.clock.pass(ONE_MINUTE - 1);
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
+    harness.clock.pass(1);
+    expect(codeOf(await harness.post())).toBe('accepted');
   });
 
   it('counts keyed invoices but never refuses a keyed request', async () => {
-    const world = acceptHarness();
-    await world.post({}, 'k1');
-    expect(codeOf(await world.post({}, 'k2'))).toBe('accepted');
-    expect(codeOf(await world.post())).toBe('duplicate_suspected');
+    const harness = acceptHarness();
+    await harness.post({}, 'k1');
+    expect(codeOf(await harness.post({}, 'k2'))).toBe('accepted');
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
   });
 
   it('does not prolong itself by refusing', async () => {
-    const world = acceptHarness();
-    await world.post();
-    world.clock.pass(40);
-    expect(codeOf(await world.post())).toBe('duplicate_suspected');
-    world.clock.pass(20);
-    expect(codeOf(await world.post())).toBe('accepted');
+    const harness = acceptHarness();
+    await harness.post();
+    harness.clock.pass(40);
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
+    harness.clock.pass(20);
+    expect(codeOf(await harness.post())).toBe('accepted');
   });
 
   it('gives up a mark whose invoice never came, once its request cannot be on the way any more', async () => {
-    const world = acceptHarness();
-    await world.guards.duplicates.place(await keyed(), orphan, null);
-    world.clock.moveTo(at(20));
-    expect(codeOf(await world.post())).toBe('duplicate_suspected');
-    world.clock.moveTo(at(21));
-    expect(codeOf(await world.post())).toBe('accepted');
-    expect(codeOf(await world.post())).toBe('duplicate_suspected');
+    const harness = acceptHarness();
+    await harness.guards.duplicates.place(await keyed(), orphan, null);
+    harness.clock.moveTo(at(20));
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
+    harness.clock.moveTo(at(21));
+    expect(codeOf(await harness.post())).toBe('accepted');
+    expect(codeOf(await harness.post())).toBe('duplicate_suspected');
   });
 
   it('lets one of many take over an abandoned mark', async () => {
-    const world = acceptHarness();
-    await world.guards.duplicates.place(await keyed(), orphan, null);
-    world.clock.moveTo(at(21));
-    const results = await Promise.all(Array.from({ length: 20 }, () => world.post()));
+    const harness = acceptHarness();
+    await harness.guards.duplicates.place(await keyed(), orphan, null);
+    harness.clock.moveTo(at(21));
+    const results = await Promise.all(Array.from({ length: 20 }, () => harness.post()));
     expect(results.filter((result) => codeOf(result) === 'accepted')).toHaveLength(1);
   });
 
   it('keeps no trace of a refused request', async () => {
-    const world = acceptHarness();
-    await world.post({ reference: 'r', amountInCents: 1 });
-    expect(codeOf(await world.post({ reference: 'r' }))).toBe('nfse.reference_in_use');
-    expect(codeOf(await world.post({ cnae: '9999999', description: 'x' }))).toBe('nfse.cnae_not_allowed');
-    expect(codeOf(await world.post())).toBe('accepted');
-    expect(codeOf(await world.post({ description: 'x' }))).toBe('accepted');
+    const harness = acceptHarness();
+    await harness.post({ reference: 'r', amountInCents: 1 });
+    expect(codeOf(await harness.post({ reference: 'r' }))).toBe('nfse.reference_in_use');
+    expect(codeOf(await harness.post({ cnae: '9999999', description: 'x' }))).toBe('nfse.cnae_not_allowed');
+    expect(codeOf(await harness.post())).toBe('accepted');
+    expect(codeOf(await harness.post({ description: 'x' }))).toBe('accepted');
   });
 });
 
 describe('a hundred requests at once', () => {
-  const hundred = async (world: AcceptHarness, changes: object, key?: string) => {
-    const results = await Promise.all(Array.from({ length: 100 }, () => world.post(changes, key)));
+  const hundred = async (harness: AcceptHarness, changes: object, key?: string) => {
+    const results = await Promise.all(Array.from({ length: 100 }, () => harness.post(changes, key)));
     const accepted = results.filter((result) => codeOf(result) === 'accepted');
     const refusals = new Set(results.map(codeOf).filter((code) => code !== 'accepted'));
     return { ids: new Set(accepted.map(idOf)), accepted: accepted.length, refusals: [...refusals] };
   };
 
   it('with one key give one invoice', async () => {
-    const world = acceptHarness();
-    const { ids, refusals } = await hundred(world, {}, 'k');
+    const harness = acceptHarness();
+    const { ids, refusals } = await hundred(harness, {}, 'k');
     expect(ids.size).toBe(1);
     expect(refusals.filter((code) => code !== 'idempotency_key_in_use')).toEqual([]);
-    expect(await world.acceptances()).toHaveLength(1);
+    expect(await harness.acceptances()).toHaveLength(1);
   });
 
   it('with one reference give one invoice', async () => {
-    const world = acceptHarness();
-    const { accepted, refusals } = await hundred(world, { reference: 'r' });
+    const harness = acceptHarness();
+    const { accepted, refusals } = await hundred(harness, { reference: 'r' });
     expect(accepted).toBe(1);
     expect(refusals.every((code) => ['nfse.reference_in_use', 'duplicate_suspected'].includes(code))).toBe(true);
-    expect(await world.acceptances()).toHaveLength(1);
+    expect(await harness.acceptances()).toHaveLength(1);
   });
 
   it('with one reference and different bodies give one invoice', async () => {
-    const world = acceptHarness();
+    const harness = acceptHarness();
     const results = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => world.post({ reference: 'r', amountInCents: index + 1 })),
+      Array.from({ length: 100 }, (_, index) => harness.post({ reference: 'r', amountInCents: index + 1 })),
     );
     expect(results.filter((result) => codeOf(result) === 'accepted')).toHaveLength(1);
     expect(new Set(results.map(codeOf))).toEqual(new Set(['accepted', 'nfse.reference_in_use']));
   });
 
   it('with neither give one invoice', async () => {
-    const world = acceptHarness();
-    const { accepted, refusals } = await hundred(world, {});
+    const harness = acceptHarness();
+    const { accepted, refusals } = await hundred(harness, {});
     expect(accepted).toBe(1);
     expect(refusals).toEqual(['duplicate_suspected']);
-    expect(await world.acceptances()).toHaveLength(1);
+    expect(await harness.acceptances()).toHaveLength(1);
   });
 });
 

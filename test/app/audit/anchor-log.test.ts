@@ -10,44 +10,44 @@ const anchor = ({ log, store, clock }: AuditHarness, signal?: AbortSignal) =>
 
 describe('where a look for what was recorded since an instant begins', () => {
   it('is behind what an anchor covers that was made at least a day before', async () => {
-    const world = emptyAuditHarness();
-    await world.issue(1);
-    const first = await anchor(world);
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
+    const first = await anchor(harness);
     expect(first?.at).toBe('2026-11-21T12:00:00.000Z');
     const upTo = BigInt(first?.upTo ?? 0);
-    const begin = (since: string) => positionBefore(since, world.store);
+    const begin = (since: string) => positionBefore(since, harness.store);
     expect(await begin('2026-11-22T23:59:59.999Z')).toBeNull();
     expect(await begin('2026-11-23T00:00:00.000Z')).toBe(upTo);
-    world.clock.pass(3 * DAY);
-    const second = await anchor(world);
+    harness.clock.pass(3 * DAY);
+    const second = await anchor(harness);
     expect(await begin('2026-11-25T23:59:59.999Z')).toBe(upTo);
     expect(await begin('2027-01-01T00:00:00.000Z')).toBe(BigInt(second?.upTo ?? 0));
     expect(await begin('0000-01-01T00:00:00.000Z')).toBeNull();
   });
 
   it('is the beginning of the log while the last anchor was made after its day', async () => {
-    const world = emptyAuditHarness();
-    await world.issue(1);
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
     const late = {
-      ...world.log,
+      ...harness.log,
       head: () => {
-        world.clock.pass(2 * DAY);
-        return world.log.head();
+        harness.clock.pass(2 * DAY);
+        return harness.log.head();
       },
     };
-    expect(await anchor({ ...world, log: late })).toMatchObject({ day: '2026-11-21' });
-    expect(await positionBefore('2026-11-23T00:00:00.000Z', world.store)).toBeNull();
+    expect(await anchor({ ...harness, log: late })).toMatchObject({ day: '2026-11-21' });
+    expect(await positionBefore('2026-11-23T00:00:00.000Z', harness.store)).toBeNull();
   });
 });
 
 describe('the daily anchor', () => {
   it('waits for the first event, and stands once a day', async () => {
-    const world = emptyAuditHarness();
-    expect(await anchor(world)).toBeUndefined();
-    await world.issue(1);
-    const first = await anchor(world);
-    await world.issue(2);
-    expect(await anchor(world)).toEqual(first);
+    const harness = emptyAuditHarness();
+    expect(await anchor(harness)).toBeUndefined();
+    await harness.issue(1);
+    const first = await anchor(harness);
+    await harness.issue(2);
+    expect(await anchor(harness)).toEqual(first);
     expect(first).toMatchObject({
       day: '2026-11-21',
       after: '',
@@ -57,58 +57,58 @@ describe('the daily anchor', () => {
   });
 
   it('covers what moved since the one before, which it covers too', async () => {
-    const world = emptyAuditHarness();
-    await world.issue(1);
-    const first = await anchor(world);
-    await world.issue(2, 'test');
-    world.clock.pass(3 * DAY);
-    const second = await anchor(world);
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
+    const first = await anchor(harness);
+    await harness.issue(2, 'test');
+    harness.clock.pass(3 * DAY);
+    const second = await anchor(harness);
     expect(second).toMatchObject({ day: '2026-11-24', after: first?.upTo });
     expect(second).toMatchObject({ live: { streams: 1, events: 1 }, test: { streams: 2, events: 4 } });
-    expect((await verifyLog(world.log)).findings.kept).toEqual([]);
+    expect((await verifyLog(harness.log)).findings.kept).toEqual([]);
   });
 
   it('of two writers has one', async () => {
-    const world = emptyAuditHarness();
-    await world.issue(1);
-    const [one, other] = await Promise.all([anchor(world), anchor(world)]);
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
+    const [one, other] = await Promise.all([anchor(harness), anchor(harness)]);
     expect(one).toEqual(other);
-    expect(one?.hash).toBe((await findAnchor('2026-11-21', world.store))?.hash);
+    expect(one?.hash).toBe((await findAnchor('2026-11-21', harness.store))?.hash);
   });
 
   it('is not written when it is told to stop', async () => {
-    const world = emptyAuditHarness();
-    await world.issue(1);
-    expect(await anchor(world, AbortSignal.abort())).toBeUndefined();
-    expect(await findAnchor('2026-11-21', world.store)).toBeUndefined();
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
+    expect(await anchor(harness, AbortSignal.abort())).toBeUndefined();
+    expect(await findAnchor('2026-11-21', harness.store)).toBeUndefined();
   });
 
   it('is found again from the events, also when others wrote while it was made', async () => {
-    const world = emptyAuditHarness();
-    await world.issue(1);
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
     let wrote = false;
     const busy = {
-      ...world.log,
+      ...harness.log,
       head: async () => {
-        const head = await world.log.head();
-        if (!wrote) await world.issue(2);
+        const head = await harness.log.head();
+        if (!wrote) await harness.issue(2);
         wrote = true;
         return head;
       },
     };
-    await anchor({ ...world, log: busy });
-    const report = await verifyLog(world.log);
+    await anchor({ ...harness, log: busy });
+    const report = await verifyLog(harness.log);
     expect(report.findings.kept).toEqual([]);
     expect(report.anchors.anchors).toBe(1);
   });
 
   it('of a day whose test invoices have vanished says nothing about them, and still proves the live ones', async () => {
-    const world = emptyAuditHarness();
-    await world.issue(1);
-    await world.issue(2, 'test');
-    await anchor(world);
-    await endTestInvoice(world, 2, 'cut');
-    const report = await verifyLog(world.log);
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
+    await harness.issue(2, 'test');
+    await anchor(harness);
+    await endTestInvoice(harness, 2, 'cut');
+    const report = await verifyLog(harness.log);
     expect(report.findings.kept).toEqual([]);
     expect(report.anchors).toEqual({ anchors: 1, testPartsGone: 1 });
   });

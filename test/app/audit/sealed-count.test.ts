@@ -4,14 +4,14 @@ import { verifyLog } from '../../../src/app/audit/verify-log.js';
 import { emptyAuditHarness } from '../../support/harness/audit.js';
 
 it('events that no key opens any more are told by generation and are no finding', async () => {
-  const world = emptyAuditHarness();
-  await world.accept(1);
-  await world.issue(2);
-  await world.accept(3, 'test');
-  expect((await verifyLog(world.log)).givenUp).toEqual([]);
-  const deps = { store: world.store, clock: world.clock, actor: 'support:ana' } as const;
+  const harness = emptyAuditHarness();
+  await harness.accept(1);
+  await harness.issue(2);
+  await harness.accept(3, 'test');
+  expect((await verifyLog(harness.log)).givenUp).toEqual([]);
+  const deps = { store: harness.store, clock: harness.clock, actor: 'support:ana' } as const;
   for (const giveUp of ['m7', 'm1']) await appendSupportAct({ giveUp, reason: 'burnt' }, deps);
-  const { findings, givenUp } = await verifyLog(world.log);
+  const { findings, givenUp } = await verifyLog(harness.log);
   expect(findings.kept).toEqual([]);
   // Two acceptances, an attempt and an authorization; the test invoice is under the key of its day.
   expect(givenUp).toEqual([{ generation: 'm1', events: 4 }]);

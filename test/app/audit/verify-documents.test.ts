@@ -91,15 +91,15 @@ const eventOfAnother = wellSigned(
   `EVT${accessKey}101101001`,
 );
 
-let world: AuditHarness;
+let harness: AuditHarness;
 beforeEach(() => {
-  world = emptyAuditHarness();
+  harness = emptyAuditHarness();
 });
 
 const record = (events: readonly InvoiceEvent[], mode: 'live' | 'test' = 'live') =>
-  appendTo(world.store, world.streamOf(1, mode), events, life.T0);
+  appendTo(harness.store, harness.streamOf(1, mode), events, life.T0);
 
-const verified = async (log: EventLog = world.log, keys = fixedKeys()) => {
+const verified = async (log: EventLog = harness.log, keys = fixedKeys()) => {
   const findings = createFindings();
   const count = await verifyDocuments({ log, keys, oracle: verifyIndependently, embeddedDigest }, findings);
   return { ...count, findings: findings.kept };
@@ -149,7 +149,7 @@ describe('the documents of a log', () => {
     await record(documented(changes));
     const { checked, findings } = await verified();
     expect(checked).toBe(4);
-    expect(findings).toMatchObject([{ kind: 'document', stream: world.streamOf(1), revision }]);
+    expect(findings).toMatchObject([{ kind: 'document', stream: harness.streamOf(1), revision }]);
     expect(findings[0]?.detail).toContain(detail);
   });
 
@@ -170,14 +170,14 @@ describe('the documents of a log', () => {
 
   it('are found when their sealed text was changed', async () => {
     await record(documented());
-    const stored = await world.all();
+    const stored = await harness.all();
     const events = stored.map((event) =>
       event.type === 'Authorized'
         ? { ...event, data: { ...event.data, nfseXmlGzip: String(event.data.nfseXmlGzip).replace(/.{4}$/, 'AAAA') } }
         : event,
     );
     const readAll: EventLog['readAll'] = async ({ after }) => (after === null ? events : []);
-    const { findings } = await verified({ ...world.log, readAll });
+    const { findings } = await verified({ ...harness.log, readAll });
     expect(findings).toMatchObject([{ kind: 'document', revision: 2, detail: 'the NFS-e cannot be opened' }]);
   });
 
@@ -185,7 +185,7 @@ describe('the documents of a log', () => {
     await record(documented(), 'test');
     const keys = fixedKeys();
     keys.destroy(generationOf.test);
-    expect(await verified(world.log, keys)).toEqual({ checked: 0, sealed: 4, findings: [] });
+    expect(await verified(harness.log, keys)).toEqual({ checked: 0, sealed: 4, findings: [] });
   });
 
   it('may be unsigned where a note was imported, and must be the note that was imported', async () => {
@@ -193,12 +193,12 @@ describe('the documents of a log', () => {
     await record([life.imported(note)]);
     expect(await verified()).toEqual({ checked: 1, sealed: 0, findings: [] });
     await appendTo(
-      world.store,
-      world.streamOf(2),
+      harness.store,
+      harness.streamOf(2),
       [life.imported({ ...note, nfseXmlGzip: packed(otherNote) })],
       life.T0,
     );
-    expect((await verified()).findings).toMatchObject([{ kind: 'document', stream: world.streamOf(2) }]);
+    expect((await verified()).findings).toMatchObject([{ kind: 'document', stream: harness.streamOf(2) }]);
   });
 
   it('are none in an imported invoice without its XML', async () => {

@@ -10,12 +10,12 @@ const TRIES = 25;
 
 describe('verifying an export', () => {
   const signer = testSigner();
-  let world: AuditHarness;
+  let harness: AuditHarness;
   let texts: ExportTexts;
   let key: string;
   beforeAll(async () => {
-    world = await auditHarness();
-    texts = await exportOf(world.log, signer);
+    harness = await auditHarness();
+    texts = await exportOf(harness.log, signer);
     key = await signer.publicKey();
   });
 
@@ -25,26 +25,26 @@ describe('verifying an export', () => {
   it('finds nothing wrong with what was exported, vanished test invoices included', async () => {
     const report = await verified(texts, [key]);
     expect(report.findings.kept).toEqual([]);
-    expect(report).toMatchObject({ events: (await world.all()).length, anchors: { anchors: 2, testPartsGone: 1 } });
+    expect(report).toMatchObject({ events: (await harness.all()).length, anchors: { anchors: 2, testPartsGone: 1 } });
   });
 
   it('reads nothing into an export of one company or of a stretch of time', async () => {
-    const ofCompany = await exportOf(world.log, signer, { company: COMPANY });
+    const ofCompany = await exportOf(harness.log, signer, { company: COMPANY });
     expect((await verified(ofCompany, [key])).findings.kept).toEqual([]);
-    const [first] = await world.all();
+    const [first] = await harness.all();
     const from = first?.metadata.recordedAt ?? '';
     const stretch = {
       from: from.replace('T12:00', 'T12:01'),
       to: from.replace('-21T', '-22T').replace('12:00', '12:01'),
     };
-    const ofTime = await exportOf(world.log, signer, stretch);
+    const ofTime = await exportOf(harness.log, signer, stretch);
     expect((await verified(ofTime, [key])).events).toBeGreaterThan(3);
     expect((await verified(ofTime, [key])).findings.kept).toEqual([]);
   });
 
   it('finds what was dropped at the beginning of a stream of a stretch of time', async () => {
-    const [first] = await world.all();
-    const stretch = await exportOf(world.log, signer, { from: first?.metadata.recordedAt ?? '' });
+    const [first] = await harness.all();
+    const stretch = await exportOf(harness.log, signer, { from: first?.metadata.recordedAt ?? '' });
     const [, ...rest] = stretch.file.split('\n');
     const found = (await verified({ ...stretch, file: rest.join('\n') }, [key])).findings.kept;
     expect(found).toContainEqual(
@@ -67,7 +67,7 @@ describe('verifying an export', () => {
 
   it('names the stream and revision at fault', async () => {
     const lines = texts.file.trimEnd().split('\n');
-    const stream = world.streamOf(9);
+    const stream = harness.streamOf(9);
     const without = lines.filter((line) => !(line.includes(`"${stream}"`) && line.includes('"revision":1,')));
     const found = (await verified({ ...texts, file: `${without.join('\n')}\n` }, [key])).findings.kept;
     expect(found).toContainEqual(expect.objectContaining({ kind: 'missing_revision', stream, revision: 2 }));

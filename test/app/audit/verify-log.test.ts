@@ -26,23 +26,23 @@ const settled = (seconds: number) =>
 const ended = { type: 'TestInvoiceDeleted', data: { lastHash: 'a'.repeat(64), deletedAt: life.at(9) } } as const;
 
 describe('verifying a log', () => {
-  let world: AuditHarness;
+  let harness: AuditHarness;
   let all: readonly RecordedEvent[];
   beforeAll(async () => {
-    world = await auditHarness();
-    all = await world.all();
+    harness = await auditHarness();
+    all = await harness.all();
   });
 
   const eventOf = (n: number, revision: number): RecordedEvent => {
-    const found = all.find((event) => event.stream === world.streamOf(n) && event.revision === revision);
-    if (found === undefined) throw new Error('no such event in the world');
+    const found = all.find((event) => event.stream === harness.streamOf(n) && event.revision === revision);
+    if (found === undefined) throw new Error('no such event in the log');
     return found;
   };
   const replaced = (event: RecordedEvent, by: RecordedEvent): readonly RecordedEvent[] =>
     all.map((one) => (one === event ? by : one));
 
   it('finds nothing wrong with what the service writes, vanished test invoices included', async () => {
-    const { findings, events, streams, anchors } = await verifyLog(world.log);
+    const { findings, events, streams, anchors } = await verifyLog(harness.log);
     expect(findings.kept).toEqual([]);
     expect(events).toBe(all.length);
     expect(streams).toBe(new Set(all.map(({ stream }) => stream)).size);
@@ -52,7 +52,7 @@ describe('verifying a log', () => {
   it('names the event that was changed', async () => {
     const event = eventOf(9, 1);
     const found = await kindsIn(replaced(event, { ...event, data: { ...event.data, attempt: 2 } }));
-    expect(found).toEqual([`hash_mismatch ${world.streamOf(9)}@1`]);
+    expect(found).toEqual([`hash_mismatch ${harness.streamOf(9)}@1`]);
   });
 
   it.each([
@@ -61,19 +61,19 @@ describe('verifying a log', () => {
   ])('names the event that was given another %s by its metadata', async (name, value) => {
     const event = eventOf(9, 2);
     const forged = rehashed(event, { metadata: { ...event.metadata, [name]: value } });
-    expect(await kindsIn(replaced(event, forged))).toEqual([`invariant ${world.streamOf(9)}@2`]);
+    expect(await kindsIn(replaced(event, forged))).toEqual([`invariant ${harness.streamOf(9)}@2`]);
   });
 
   it('names the place of an event that was taken out, and the anchor that knew it', async () => {
     const found = await kindsIn(all.filter((event) => event !== eventOf(3, 2)));
-    expect(found).toContain(`missing_revision ${world.streamOf(3)}@3`);
+    expect(found).toContain(`missing_revision ${harness.streamOf(3)}@3`);
     expect(found.some((one) => one.startsWith('anchor_mismatch'))).toBe(true);
   });
 
   it('finds the end of a stream, and a whole stream, that were taken out before an anchor', async () => {
     const end = all.filter((event) => event !== eventOf(1, 2));
     expect(await kindsIn(end)).toEqual(['anchor_mismatch anchor-2026-11-21@0']);
-    const stream = all.filter(({ stream: name }) => name !== world.streamOf(6));
+    const stream = all.filter(({ stream: name }) => name !== harness.streamOf(6));
     expect(await kindsIn(stream)).toEqual(['anchor_mismatch anchor-2026-11-22@0']);
   });
 
@@ -91,34 +91,34 @@ describe('verifying a log', () => {
       id: eventIdOf('forged', 0),
       metadata: { ...event.metadata, commandId: 'forged', prevHash: event.metadata.hash ?? '' },
     });
-    expect(await kindsIn([...all, added])).toEqual([`sealing ${world.streamOf(9)}@3`]);
+    expect(await kindsIn([...all, added])).toEqual([`sealing ${harness.streamOf(9)}@3`]);
     const again = { ...event, position: (event.position + 1n) as LogPosition };
-    expect(await kindsIn([...all, again])).toEqual([`repeated_revision ${world.streamOf(9)}@2`]);
+    expect(await kindsIn([...all, again])).toEqual([`repeated_revision ${harness.streamOf(9)}@2`]);
   });
 
   it('finds events in another order', async () => {
     const [first, second] = [eventOf(9, 1), eventOf(9, 2)];
     const swapped = all.map((event) => (event === first ? second : event === second ? first : event));
-    expect(await kindsIn(swapped)).toContain(`position_order ${world.streamOf(9)}@1`);
+    expect(await kindsIn(swapped)).toContain(`position_order ${harness.streamOf(9)}@1`);
     const moved = swapped.map((event, index) => ({ ...event, position: BigInt(index + 1) as LogPosition }));
-    expect(await kindsIn(moved)).toContain(`repeated_revision ${world.streamOf(9)}@1`);
+    expect(await kindsIn(moved)).toContain(`repeated_revision ${harness.streamOf(9)}@1`);
   });
 
   it('finds by the anchor what was rewritten with every hash behind it', async () => {
     const event = eventOf(1, 0);
     const changed = replaced(event, { ...event, data: { ...event.data, amountInCents: 1 } });
-    expect(await kindsIn(relinked(changed, world.streamOf(1)))).toEqual(['anchor_mismatch anchor-2026-11-21@0']);
+    expect(await kindsIn(relinked(changed, harness.streamOf(1)))).toEqual(['anchor_mismatch anchor-2026-11-21@0']);
   });
 
   it('finds by the published anchors what was rewritten with the anchors of the log', async () => {
     const published = await Promise.all(
       ['2026-11-21', '2026-11-22'].map(async (day) => {
-        const anchor = await findAnchor(day, world.store);
-        if (anchor === undefined) throw new Error('the world has no such anchor');
+        const anchor = await findAnchor(day, harness.store);
+        if (anchor === undefined) throw new Error('the log has no such anchor');
         return { name: `anchor-${day}.json`, text: anchorFileText(anchor, 'log') };
       }),
     );
-    expect(await compareAnchors(published, (day) => findAnchor(day, world.store))).toEqual([]);
+    expect(await compareAnchors(published, (day) => findAnchor(day, harness.store))).toEqual([]);
     const forged = emptyAuditHarness();
     await forged.issue(1);
     await forged.anchor();
@@ -129,7 +129,7 @@ describe('verifying a log', () => {
       ['anchor_missing', 'anchor-2026-11-22'],
     ]);
     const text = published[0]?.text.replace('"events": ', '"events": 1') ?? '';
-    expect(await compareAnchors([{ name: 'a', text }], (day) => findAnchor(day, world.store))).toHaveLength(1);
+    expect(await compareAnchors([{ name: 'a', text }], (day) => findAnchor(day, harness.store))).toHaveLength(1);
     expect(await compareAnchors([{ name: 'a', text: '{}' }], async () => undefined)).toMatchObject([
       { kind: 'anchor_mismatch', detail: 'a is no published anchor' },
     ]);
@@ -155,16 +155,16 @@ describe('verifying a log', () => {
 
   it.each(shapes)('finds %s although every hash fits', async (_what, kind, change) => {
     const event = eventOf(9, 1);
-    const forged = relinked(replaced(event, { ...event, data: change(event.data) }), world.streamOf(9));
-    expect(await kindsIn(forged)).toContain(`${kind} ${world.streamOf(9)}@1`);
+    const forged = relinked(replaced(event, { ...event, data: change(event.data) }), harness.streamOf(9));
+    expect(await kindsIn(forged)).toContain(`${kind} ${harness.streamOf(9)}@1`);
   });
 
   it('finds an id that does not come from its command, and a type that nobody knows', async () => {
     const event = eventOf(9, 2);
     const byHand = rehashed(event, { metadata: { ...event.metadata, commandId: 'by hand' } });
-    expect(await kindsIn(replaced(event, byHand))).toEqual([`schema ${world.streamOf(9)}@2`]);
+    expect(await kindsIn(replaced(event, byHand))).toEqual([`schema ${harness.streamOf(9)}@2`]);
     expect(await kindsIn(replaced(event, rehashed(event, { type: 'Blessed' })))).toEqual([
-      `schema ${world.streamOf(9)}@2`,
+      `schema ${harness.streamOf(9)}@2`,
     ]);
   });
 });
@@ -227,10 +227,10 @@ describe('the invariants that a log can show', () => {
   ];
 
   it.each(lives)('have no place for %s', async (_what, events, detail) => {
-    const world = emptyAuditHarness();
-    await world.accept(1);
-    await world.record(1, events);
-    const found = (await verifyLog(world.log)).findings.kept;
+    const harness = emptyAuditHarness();
+    await harness.accept(1);
+    await harness.record(1, events);
+    const found = (await verifyLog(harness.log)).findings.kept;
     expect(found.map(({ kind }) => kind)).toContain('invariant');
     expect(found.map((finding) => finding.detail).join()).toContain(detail);
   });
@@ -265,27 +265,27 @@ describe('the invariants that a log can show', () => {
       ],
     ],
   ])('have a place for %s', async (_what, events) => {
-    const world = emptyAuditHarness();
-    await world.accept(1);
-    await world.record(1, events);
-    expect((await verifyLog(world.log)).findings.kept).toEqual([]);
+    const harness = emptyAuditHarness();
+    await harness.accept(1);
+    await harness.record(1, events);
+    expect((await verifyLog(harness.log)).findings.kept).toEqual([]);
   });
 
   it('find a DPS number, a DPS id or an access key that two invoices have', async () => {
-    const world = emptyAuditHarness();
-    await world.issue(1);
-    await world.accept(2);
-    const [, attempt, note] = (await world.log.read(world.streamOf(1))).map(({ data }) => data);
+    const harness = emptyAuditHarness();
+    await harness.issue(1);
+    await harness.accept(2);
+    const [, attempt, note] = (await harness.log.read(harness.streamOf(1))).map(({ data }) => data);
     if (attempt === undefined || note === undefined) throw new Error('not an issued invoice');
-    const all = await world.all();
-    const first = all.find(({ stream, revision }) => stream === world.streamOf(2) && revision === 0);
+    const all = await harness.all();
+    const first = all.find(({ stream, revision }) => stream === harness.streamOf(2) && revision === 0);
     if (first === undefined) throw new Error('not accepted');
-    const copies = (await world.log.read(world.streamOf(1))).slice(1).map((event, index) => ({
+    const copies = (await harness.log.read(harness.streamOf(1))).slice(1).map((event, index) => ({
       ...event,
-      stream: world.streamOf(2),
+      stream: harness.streamOf(2),
       position: (first.position + BigInt(index + 1)) as LogPosition,
     }));
-    const forged = relinked([...all, ...copies], world.streamOf(2)).map((event) => event);
+    const forged = relinked([...all, ...copies], harness.streamOf(2)).map((event) => event);
     const details = (await verifyLog(logOf(forged))).findings.kept.map(({ kind, detail }) => `${kind} ${detail}`);
     for (const what of ['a DPS number that nfseLive', 'a DPS id that', 'an access key that']) {
       expect(details.join('\n')).toContain(`duplicate ${what}`);

@@ -76,7 +76,7 @@ describe('the note of an issued invoice whose key was lost', () => {
 
 describe('the questions for notes that the log lacks', () => {
   /** An authorizer that answers when the test says so. */
-  const stage = async () => {
+  const createHarness = async () => {
     const { log, store } = emptyAuditHarness();
     const keys = fixedKeys();
     const asked: string[] = [];
@@ -103,7 +103,7 @@ describe('the questions for notes that the log lacks', () => {
   };
 
   it('are few of one company at a time, so that another`s is asked at once; one too many is refused', async () => {
-    const { completing, noteOf, asked, answerAll, settle, keys } = await stage();
+    const { completing, noteOf, asked, answerAll, settle, keys } = await createHarness();
     const OTHER = '98765432000198';
     const flood = await Promise.all(Array.from({ length: 40 }, (_, index) => noteOf(COMPANY, index)));
     const other = await noteOf(OTHER, 50);
@@ -126,7 +126,7 @@ describe('the questions for notes that the log lacks', () => {
   });
 
   it('are one for all who want the same note', async () => {
-    const { completing, noteOf, asked, answerAll, keys } = await stage();
+    const { completing, noteOf, asked, answerAll, keys } = await createHarness();
     const { stream, accessKey } = await noteOf(COMPANY, 1);
     keys.destroy(generationOf.live);
     const loading = Promise.all([1, 2, 3].map(() => completing.load(stream)));

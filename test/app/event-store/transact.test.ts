@@ -21,159 +21,160 @@ import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const stream = dpsStream('live', '12345678000195', '1');
 
-const worldOf = (log = memoryEventLog()) => {
+const harnessOf = (log = memoryEventLog()) => {
   const store = createEventStore(log, fixedKeys());
   return { log, store, clock: movableClock(T0), loads: 0, decisions: 0, appends: 0 };
 };
 
-type World = ReturnType<typeof worldOf>;
+type Harness = ReturnType<typeof harnessOf>;
 
 /** The store with its calls counted; `meanwhile` is another writer, who appends before each append of the caller. */
-const watched = (world: World, meanwhile: () => Promise<unknown> = async () => undefined): EventStore => ({
+const watched = (harness: Harness, meanwhile: () => Promise<unknown> = async () => undefined): EventStore => ({
   load: (...args) => {
-    world.loads += 1;
-    return world.store.load(...args);
+    harness.loads += 1;
+    return harness.store.load(...args);
   },
   append: async (...args) => {
-    world.appends += 1;
+    harness.appends += 1;
     await meanwhile();
-    return world.store.append(...args);
+    return harness.store.append(...args);
   },
 });
 
-const command = (world: World): Command<{ nextNumber: number; blocked: boolean }, DpsNumberEvent, string> => ({
+const command = (harness: Harness): Command<{ nextNumber: number; blocked: boolean }, DpsNumberEvent, string> => ({
   stream,
   read: 'last',
   fold: dpsNumbersFrom(1),
   decide: (numbers, { now }) => {
-    world.decisions += 1;
+    harness.decisions += 1;
     return allocateNumber(numbers, 'a', now);
   },
   context: workerContext(stream, 'allocate_number', { actor: 'worker:test' }),
 });
 
-const numbersIn = async ({ store }: World) =>
+const numbersIn = async ({ store }: Harness) =>
   (await store.load<DpsNumberEvent>(stream)).events.map(({ data }) => ('number' in data ? data.number : undefined));
 
 /** Another process, which takes the next number by itself. */
-const other = (world: World) => () => transact({ ...command(worldOf()), context: (now) => contextAt(now) }, world);
+const other = (harness: Harness) => () =>
+  transact({ ...command(harnessOf()), context: (now) => contextAt(now) }, harness);
 
 describe('a transaction', () => {
   it('appends in the first try, and gives the state and revision after its events', async () => {
-    const world = worldOf();
-    const first = await transact(command(world), { ...world, store: watched(world) });
+    const harness = harnessOf();
+    const first = await transact(command(harness), { ...harness, store: watched(harness) });
     expect(first).toMatchObject({ kind: 'appended', state: { nextNumber: 2 }, revision: 0, events: [{}] });
-    expect(await transact(command(world), world)).toMatchObject({ state: { nextNumber: 3 }, revision: 1 });
-    expect(await numbersIn(world)).toEqual([1, 2]);
-    expect([world.loads, world.appends]).toEqual([1, 1]);
+    expect(await transact(command(harness), harness)).toMatchObject({ state: { nextNumber: 3 }, revision: 1 });
+    expect(await numbersIn(harness)).toEqual([1, 2]);
+    expect([harness.loads, harness.appends]).toEqual([1, 1]);
   });
 
   it('decides again on the newest state after a lost race', async () => {
-    const world = worldOf();
+    const harness = harnessOf();
     let races = 2;
-    const store = watched(world, async () => (races-- > 0 ? other(world)() : undefined));
-    const outcome = await transact(command(world), { ...world, store });
+    const store = watched(harness, async () => (races-- > 0 ? other(harness)() : undefined));
+    const outcome = await transact(command(harness), { ...harness, store });
     expect(outcome).toMatchObject({ kind: 'appended', state: { nextNumber: 4 }, revision: 2 });
-    expect(await numbersIn(world)).toEqual([1, 2, 3]);
-    expect([world.loads, world.decisions, world.appends]).toEqual([3, 3, 3]);
+    expect(await numbersIn(harness)).toEqual([1, 2, 3]);
+    expect([harness.loads, harness.decisions, harness.appends]).toEqual([3, 3, 3]);
   });
 
   it('ends as contended after the last try, with nothing of its own stored', async () => {
-    const world = worldOf();
-    const mine = { ...command(world), context: operatorContext('operate_company', { actor: 'support:ana' }) };
-    const outcome = await transact(mine, { ...world, store: watched(world, other(world)) }, { tries: 3 });
+    const harness = harnessOf();
+    const mine = { ...command(harness), context: operatorContext('operate_company', { actor: 'support:ana' }) };
+    const outcome = await transact(mine, { ...harness, store: watched(harness, other(harness)) }, { tries: 3 });
     expect(outcome).toEqual({ kind: 'contended' });
-    expect(world.appends).toBe(3);
-    const { events } = await world.store.load(stream);
+    expect(harness.appends).toBe(3);
+    const { events } = await harness.store.load(stream);
     expect(events.map(({ metadata }) => metadata.actor)).toEqual(['worker:test', 'worker:test', 'worker:test']);
     expect(() => unlessContended(outcome)).toThrow(StreamContended);
   });
 
   it('has a bound of its own', async () => {
-    const world = worldOf();
-    const losing: EventStore = { ...watched(world), append: async () => ({ ok: false }) };
-    expect(await transact(command(world), { ...world, store: losing })).toEqual({ kind: 'contended' });
-    expect(world.loads).toBe(32);
+    const harness = harnessOf();
+    const losing: EventStore = { ...watched(harness), append: async () => ({ ok: false }) };
+    expect(await transact(command(harness), { ...harness, store: losing })).toEqual({ kind: 'contended' });
+    expect(harness.loads).toBe(32);
   });
 
   it('appends nothing when the decision refuses', async () => {
-    const world = worldOf();
-    const refusing = { ...command(world), decide: () => ({ refused: 'blocked' }) };
-    const outcome = await transact(refusing, { ...world, store: watched(world) });
+    const harness = harnessOf();
+    const refusing = { ...command(harness), decide: () => ({ refused: 'blocked' }) };
+    const outcome = await transact(refusing, { ...harness, store: watched(harness) });
     expect(outcome).toEqual({ kind: 'refused', refused: 'blocked' });
     expect(unlessContended(outcome)).toBe(outcome);
-    expect(world.appends).toBe(0);
+    expect(harness.appends).toBe(0);
   });
 
   it('may refuse after a lost race', async () => {
-    const world = worldOf();
+    const harness = harnessOf();
     const once: Command<{ nextNumber: number; blocked: boolean }, DpsNumberEvent, string> = {
-      ...command(world),
+      ...command(harness),
       decide: (numbers, { now }) => (numbers.nextNumber > 1 ? { refused: 'taken' } : allocateNumber(numbers, 'a', now)),
     };
-    expect(await transact(once, { ...world, store: watched(world, other(world)) })).toEqual({
+    expect(await transact(once, { ...harness, store: watched(harness, other(harness)) })).toEqual({
       kind: 'refused',
       refused: 'taken',
     });
-    expect(await numbersIn(world)).toEqual([1]);
+    expect(await numbersIn(harness)).toEqual([1]);
   });
 
   it('appends nothing when the command had been done already', async () => {
-    const world = worldOf();
-    const done = { ...command(world), decide: () => noChange };
-    const store = watched(world);
-    expect(await transact(done, { ...world, store })).toEqual({
+    const harness = harnessOf();
+    const done = { ...command(harness), decide: () => noChange };
+    const store = watched(harness);
+    expect(await transact(done, { ...harness, store })).toEqual({
       kind: 'already_so',
       state: { nextNumber: 1, blocked: false },
       revision: undefined,
     });
-    await transact(command(world), world);
-    expect(await transact(done, { ...world, store })).toMatchObject({ state: { nextNumber: 2 }, revision: 0 });
-    expect(world.appends).toBe(0);
+    await transact(command(harness), harness);
+    expect(await transact(done, { ...harness, store })).toMatchObject({ state: { nextNumber: 2 }, revision: 0 });
+    expect(harness.appends).toBe(0);
   });
 
   it.each([new EventLogUnavailable('down'), new StoreUnavailable('unknown')])(
     'passes on what the log throws, without another try: %s',
     async (fault) => {
-      const world = worldOf();
-      const store: EventStore = { ...watched(world), append: () => Promise.reject(fault) };
-      await expect(transact(command(world), { ...world, store })).rejects.toBe(fault);
-      expect(world.loads).toBe(1);
+      const harness = harnessOf();
+      const store: EventStore = { ...watched(harness), append: () => Promise.reject(fault) };
+      await expect(transact(command(harness), { ...harness, store })).rejects.toBe(fault);
+      expect(harness.loads).toBe(1);
     },
   );
 
   it('takes an append of unknown outcome for its own when the stream holds its event', async () => {
     const log = memoryEventLog();
-    const world = worldOf({
+    const harness = harnessOf({
       ...log,
       append: async (...args) => {
         await log.append(...args);
         throw new AppendOutcomeUnknown('connection lost');
       },
     });
-    expect(await transact(command(world), world)).toMatchObject({ kind: 'appended', revision: 0 });
-    expect(await numbersIn(world)).toEqual([1]);
+    expect(await transact(command(harness), harness)).toMatchObject({ kind: 'appended', revision: 0 });
+    expect(await numbersIn(harness)).toEqual([1]);
   });
 
   it('prepares before each append, and not without one', async () => {
-    const world = worldOf();
+    const harness = harnessOf();
     const steps: string[] = [];
     const beforeAppend = async () => void steps.push('prepared');
     let races = 1;
-    const store = watched(world, async () => {
+    const store = watched(harness, async () => {
       steps.push('appends');
-      if (races-- > 0) await other(world)();
+      if (races-- > 0) await other(harness)();
     });
-    await transact({ ...command(world), beforeAppend }, { ...world, store });
+    await transact({ ...command(harness), beforeAppend }, { ...harness, store });
     expect(steps).toEqual(['prepared', 'appends', 'prepared', 'appends']);
-    await transact({ ...command(world), decide: () => noChange, beforeAppend }, { ...world, store });
+    await transact({ ...command(harness), decide: () => noChange, beforeAppend }, { ...harness, store });
     expect(steps).toHaveLength(4);
   });
 
   it('reads as the command says: whole, sealed, or the last event alone', async () => {
-    const world = worldOf();
-    await transact(command(world), world);
-    await transact(command(world), world);
+    const harness = harnessOf();
+    await transact(command(harness), harness);
+    await transact(command(harness), harness);
     const seen: number[] = [];
     for (const read of ['opened', 'sealed', 'last'] as const) {
       const decide: Command<undefined, DpsNumberEvent, never>['decide'] = (_state, { events, version }) => {
@@ -181,7 +182,7 @@ describe('a transaction', () => {
         expect(version).toMatchObject({ kind: 'at', revision: 1 });
         return noChange;
       };
-      await transact({ stream, read, fold: anyState, decide, context: (now) => contextAt(now) }, world);
+      await transact({ stream, read, fold: anyState, decide, context: (now) => contextAt(now) }, harness);
     }
     expect(seen).toEqual([2, 2, 1]);
   });
@@ -199,23 +200,23 @@ describe('a transaction', () => {
   });
 
   it('has one instant for the decision and the context, of the try that was stored', async () => {
-    const world = worldOf();
+    const harness = harnessOf();
     let races = 1;
-    const store = watched(world, async () => {
+    const store = watched(harness, async () => {
       if (races-- <= 0) return;
-      await other(world)();
-      world.clock.pass(5);
+      await other(harness)();
+      harness.clock.pass(5);
     });
-    await transact(command(world), { ...world, store });
-    const { events } = await world.store.load<DpsNumberEvent>(stream);
+    await transact(command(harness), { ...harness, store });
+    const { events } = await harness.store.load<DpsNumberEvent>(stream);
     expect(events[1]?.data.at).toBe(events[1]?.metadata.recordedAt);
-    expect(events[1]?.data.at).toBe(world.clock.now());
+    expect(events[1]?.data.at).toBe(harness.clock.now());
   });
 });
 
 describe('the first event of a stream', () => {
   it('is appended once', async () => {
-    const { store } = worldOf();
+    const { store } = harnessOf();
     const event: DpsNumberEvent = { type: 'DpsNumberMoved', data: { nextNumber: 7, at: T0 } };
     expect(await create(stream, event, contextAt(T0), { store })).toBe(true);
     expect(await create(stream, event, contextAt(T0), { store })).toBe(false);

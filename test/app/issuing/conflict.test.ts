@@ -12,10 +12,10 @@ const series = dpsStream('live', DEMO_CNPJ, '1');
 
 /** The authorizer holds another party's note under the DPS id of the first number. */
 const withForeignNote = async (content: { amount: string; description: string; customerDocument: string }) => {
-  const world = await issuingHarness();
+  const harness = await issuingHarness();
   const id = dpsId({ municipality: '3304557', cnpj: DEMO_CNPJ, series: '1', number: 1 });
-  world.authorizer.notes.push({ ...noteFor(Buffer.from(`<infDPS Id="${id}"/>`), 1), dpsId: id, content });
-  return world;
+  harness.authorizer.notes.push({ ...noteFor(Buffer.from(`<infDPS Id="${id}"/>`), 1), dpsId: id, content });
+  return harness;
 };
 
 const move = async ({ store, clock }: IssuingHarness, nextNumber: number): Promise<void> => {
@@ -25,42 +25,42 @@ const move = async ({ store, clock }: IssuingHarness, nextNumber: number): Promi
   await appendTo(store, series, moved.events, clock.now());
 };
 
-const lookUntilBlocked = async (world: IssuingHarness): Promise<void> => {
+const lookUntilBlocked = async (harness: IssuingHarness): Promise<void> => {
   for (let looks = 0; looks < 20; looks += 1) {
-    const next = await world.issue();
-    if (world.notices.some(({ notice }) => notice === 'series_blocked')) return;
-    if (next.kind === 'later') world.clock.moveTo(next.at);
+    const next = await harness.issue();
+    if (harness.notices.some(({ notice }) => notice === 'series_blocked')) return;
+    if (next.kind === 'later') harness.clock.moveTo(next.at);
   }
   throw new Error('the series was never blocked');
 };
 
 describe('a foreign note under our DPS id', () => {
   it('stops the series and goes on with a new number once an operator moved it', async () => {
-    const world = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
-    await lookUntilBlocked(world);
-    expect(await world.types()).toContain('NumberConflictFound');
-    expect((await lastNumbers(series, 1, world.store)).blocked).toBe(true);
-    expect(world.authorizer.sends).toHaveLength(1);
+    const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    await lookUntilBlocked(harness);
+    expect(await harness.types()).toContain('NumberConflictFound');
+    expect((await lastNumbers(series, 1, harness.store)).blocked).toBe(true);
+    expect(harness.authorizer.sends).toHaveLength(1);
 
-    await move(world, 50);
-    await world.issueToTheEnd();
-    expect(await world.status()).toBe('issued');
-    expect((await world.invoice()).attempts.map(({ number }) => number)).toEqual([1, 50]);
-    expect(world.authorizer.sends).toHaveLength(2);
-    expect(world.authorizer.notes).toHaveLength(2);
+    await move(harness, 50);
+    await harness.issueToTheEnd();
+    expect(await harness.status()).toBe('issued');
+    expect((await harness.invoice()).attempts.map(({ number }) => number)).toEqual([1, 50]);
+    expect(harness.authorizer.sends).toHaveLength(2);
+    expect(harness.authorizer.notes).toHaveLength(2);
   });
 
   it('ends indeterminate without a new number when the note may be our own of before a restore', async () => {
-    const world = await withForeignNote({
+    const harness = await withForeignNote({
       amount: '1500.00',
       description: 'Desenvolvimento de sistema',
       customerDocument: '11111111000191',
     });
-    await world.issueToTheEnd();
-    expect(await world.status()).toBe('indeterminate');
-    expect((await lastNumbers(series, 1, world.store)).blocked).toBe(true);
-    expect(world.authorizer.sends).toHaveLength(1);
-    expect(world.authorizer.notes).toHaveLength(1);
+    await harness.issueToTheEnd();
+    expect(await harness.status()).toBe('indeterminate');
+    expect((await lastNumbers(series, 1, harness.store)).blocked).toBe(true);
+    expect(harness.authorizer.sends).toHaveLength(1);
+    expect(harness.authorizer.notes).toHaveLength(1);
   });
 });
 
@@ -82,53 +82,55 @@ describe('a document under our DPS id that nobody vouches for', () => {
     ],
     ['its signature is of another day', { signatureFault: 'algorithm' }, [unverified('algorithm')]],
   ])('costs no second note when %s', async (_what, doubt, alarms) => {
-    const world = await withForeignNote(OTHERS);
-    world.authorizer.notes = world.authorizer.notes.map((note) => ({ ...note, ...doubt }));
-    await world.issueToTheEnd();
-    expect(await world.status()).toBe('indeterminate');
-    expect(await world.types()).not.toContain('NumberConflictFound');
-    expect((await lastNumbers(series, 1, world.store)).blocked).toBe(false);
-    expect(world.authorizer.sends).toHaveLength(1);
-    for (const alarm of alarms) expect(world.notices).toContainEqual({ ...alarm, stream: world.stream });
-    const told = new Set(world.notices.map(({ notice }) => notice));
-    expect(told).toEqual(new Set(alarms.map(({ notice }) => notice)));
+    const harness = await withForeignNote(OTHERS);
+    harness.authorizer.notes = harness.authorizer.notes.map((note) => ({ ...note, ...doubt }));
+    await harness.issueToTheEnd();
+    expect(await harness.status()).toBe('indeterminate');
+    expect(await harness.types()).not.toContain('NumberConflictFound');
+    expect((await lastNumbers(series, 1, harness.store)).blocked).toBe(false);
+    expect(harness.authorizer.sends).toHaveLength(1);
+    for (const alarm of alarms) expect(harness.notices).toContainEqual({ ...alarm, stream: harness.stream });
+    const kinds = new Set(harness.notices.map(({ notice }) => notice));
+    expect(kinds).toEqual(new Set(alarms.map(({ notice }) => notice)));
   });
 
   it('gives way to the note itself once a look-up shows it whole', async () => {
-    const world = await withForeignNote(OTHERS);
-    const whole = world.authorizer.notes;
-    world.authorizer.notes = whole.map((note) => ({ ...note, ...CUT_OUT, signatureFault: 'missing' }));
+    const harness = await withForeignNote(OTHERS);
+    const whole = harness.authorizer.notes;
+    harness.authorizer.notes = whole.map((note) => ({ ...note, ...CUT_OUT, signatureFault: 'missing' }));
     for (let looks = 0; looks < 3; looks += 1) {
-      const next = await world.issue();
-      if (next.kind === 'later') world.clock.moveTo(next.at);
+      const next = await harness.issue();
+      if (next.kind === 'later') harness.clock.moveTo(next.at);
     }
-    expect(await world.types()).not.toContain('NumberConflictFound');
-    world.authorizer.notes = whole;
-    await lookUntilBlocked(world);
-    expect(await world.types()).toContain('NumberConflictFound');
+    expect(await harness.types()).not.toContain('NumberConflictFound');
+    harness.authorizer.notes = whole;
+    await lookUntilBlocked(harness);
+    expect(await harness.types()).toContain('NumberConflictFound');
   });
 });
 
 describe('DPS numbers', () => {
   it('are never given twice, however many invoices ask at once', async () => {
-    const world = await issuingHarness();
+    const harness = await issuingHarness();
     const { allocateDpsNumber } = await import('../../../src/app/issuing/allocate-number.js');
     const owner = { mode: 'live' as const, companyId: DEMO_CNPJ, invoiceId: '22222222-2222-4222-8222-222222222222' };
     const given = await Promise.all(
-      Array.from({ length: 50 }, () => allocateDpsNumber(owner, { series: '1', nextNumber: 7 }, undefined, world.deps)),
+      Array.from({ length: 50 }, () =>
+        allocateDpsNumber(owner, { series: '1', nextNumber: 7 }, undefined, harness.deps),
+      ),
     );
     const numbers = given.map((one) => ('number' in one ? one.number : -1)).sort((a, b) => a - b);
     expect(numbers).toEqual(Array.from({ length: 50 }, (_, index) => index + 7));
   });
 
   it('ends indeterminate when no operator moves the series in time, asking no more', async () => {
-    const world = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
-    await lookUntilBlocked(world);
-    const asked = world.authorizer.calls.length;
-    world.clock.pass(2 * 3600);
-    expect(await world.issue()).toEqual({ kind: 'done' });
-    expect(await world.status()).toBe('indeterminate');
-    expect(world.authorizer.calls).toHaveLength(asked);
+    const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    await lookUntilBlocked(harness);
+    const asked = harness.authorizer.calls.length;
+    harness.clock.pass(2 * 3600);
+    expect(await harness.issue()).toEqual({ kind: 'done' });
+    expect(await harness.status()).toBe('indeterminate');
+    expect(harness.authorizer.calls).toHaveLength(asked);
   });
 
   it.each([
@@ -137,15 +139,15 @@ describe('DPS numbers', () => {
   ])(
     'ends indeterminate when only the last look-up finds it (%s, %s)',
     async (amount, description, customerDocument) => {
-      const world = await withForeignNote({ amount, description, customerDocument });
-      world.authorizer.mute = true;
-      world.authorizer.script = ['lost_request'];
-      await world.issue();
-      world.clock.pass(2 * 3600);
-      world.authorizer.mute = false;
-      expect(await world.issue()).toEqual({ kind: 'done' });
-      expect(await world.status()).toBe('indeterminate');
-      expect(await world.types()).toContain('NumberConflictFound');
+      const harness = await withForeignNote({ amount, description, customerDocument });
+      harness.authorizer.mute = true;
+      harness.authorizer.script = ['lost_request'];
+      await harness.issue();
+      harness.clock.pass(2 * 3600);
+      harness.authorizer.mute = false;
+      expect(await harness.issue()).toEqual({ kind: 'done' });
+      expect(await harness.status()).toBe('indeterminate');
+      expect(await harness.types()).toContain('NumberConflictFound');
     },
   );
 });

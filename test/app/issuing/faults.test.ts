@@ -21,7 +21,7 @@ const broken = (): never => {
 };
 const rejects = async (): Promise<never> => broken();
 
-type Break = (world: IssuingHarness) => Partial<IssuerDeps>;
+type Break = (harness: IssuingHarness) => Partial<IssuerDeps>;
 
 /** The service's event store with one function replaced. */
 const storeWith = ({ deps: { store } }: IssuingHarness, changes: Partial<EventStore>): EventStore => ({
@@ -38,26 +38,26 @@ const opener: Break = ({ deps: { store, clock, company } }) => ({
 const wrongKey: Break = ({ log }) => ({ store: createEventStore(log, { ...fixedKeys(), forOpening: rejects }) });
 const noKeyToSeal: Break = ({ log }) => ({ store: createEventStore(log, { ...fixedKeys(), forSealing: rejects }) });
 
-const noNumbers: Break = (world) => ({
-  store: storeWith(world, {
-    load: (stream, options) => (stream.startsWith('dps') ? rejects() : world.store.load(stream, options)),
+const noNumbers: Break = (harness) => ({
+  store: storeWith(harness, {
+    load: (stream, options) => (stream.startsWith('dps') ? rejects() : harness.store.load(stream, options)),
   }),
 });
 
 const noAppend =
   (...sites: readonly string[]): Break =>
-  (world) => ({
-    store: storeWith(world, {
+  (harness) => ({
+    store: storeWith(harness, {
       append: (stream, version, events, context) =>
-        sites.includes(context.site) ? rejects() : world.store.append(stream, version, events, context),
+        sites.includes(context.site) ? rejects() : harness.store.append(stream, version, events, context),
     }),
   });
 
 /** The recorded document of the attempt cannot be unpacked. */
-const badBytes: Break = (world) => ({
-  store: storeWith(world, {
+const badBytes: Break = (harness) => ({
+  store: storeWith(harness, {
     load: async (stream, options) => {
-      const loaded = await world.store.load(stream, options);
+      const loaded = await harness.store.load(stream, options);
       const events = loaded.events.map((event) =>
         event.type === 'IssuanceAttempted' ? { ...event, data: { ...event.data, signedDpsGzip: 'AAAA' } } : event,
       );
@@ -118,129 +118,133 @@ const rows: readonly Row[] = [
 const MINUTE_MS = 60_000;
 
 /** Worker and sweeper with these dependencies, as in the service, until the stream wants nothing more. */
-const driveToTheEnd = async (world: IssuingHarness, kind: 'issue' | 'cancel', isOpen: () => Promise<boolean>) => {
+const driveToTheEnd = async (harness: IssuingHarness, kind: 'issue' | 'cancel', isOpen: () => Promise<boolean>) => {
   const queue = collectingQueue();
   const { signal } = new AbortController();
-  const told = { pauses: [] as number[], faults: 0, parked: 0, sweepFaults: 0 };
-  await runIssuer({ queue, deps: world.deps, concurrency: 1, signal, onFault: () => (told.faults += 1) });
+  const counts = { pauses: [] as number[], faults: 0, parked: 0, sweepFaults: 0 };
+  await runIssuer({ queue, deps: harness.deps, concurrency: 1, signal, onFault: () => (counts.faults += 1) });
   const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
   for (let looks = 0; looks < 1_000 && (await isOpen()); looks += 1) {
     const verdict =
-      told.parked > 0
+      counts.parked > 0
         ? ({ kind: 'retry', afterMs: MINUTE_MS } as const)
-        : await queue.handler()({ kind, stream: world.stream, messageId: 'm', deliveries: 1 });
-    if (verdict.kind === 'park') told.parked += 1;
-    if (verdict.kind === 'retry') told.pauses.push(verdict.afterMs);
-    world.clock.pass(verdict.kind === 'retry' ? Math.ceil(verdict.afterMs / 1000) : 1);
-    await conclude(world.stream, { ...world.deps, actor: 'timer:sweeper' }).catch(() => (told.sweepFaults += 1));
+        : await queue.handler()({ kind, stream: harness.stream, messageId: 'm', deliveries: 1 });
+    if (verdict.kind === 'park') counts.parked += 1;
+    if (verdict.kind === 'retry') counts.pauses.push(verdict.afterMs);
+    harness.clock.pass(verdict.kind === 'retry' ? Math.ceil(verdict.afterMs / 1000) : 1);
+    await conclude(harness.stream, { ...harness.deps, actor: 'timer:sweeper' }).catch(() => (counts.sweepFaults += 1));
   }
-  return told;
+  return counts;
 };
 
-const isIssuing = (world: IssuingHarness) => async () => ['queued', 'processing'].includes(await world.status());
-const seconds = (world: IssuingHarness): number => (epochMs(world.clock.now()) - epochMs(T0)) / 1000;
+const isIssuing = (harness: IssuingHarness) => async () => ['queued', 'processing'].includes(await harness.status());
+const seconds = (harness: IssuingHarness): number => (epochMs(harness.clock.now()) - epochMs(T0)) / 1000;
 
 describe.each(rows)('a fault of ours at every try: %s', (_name, breaks, before, end) => {
   it(`keeps no invoice open: ${end}`, async () => {
-    const world = await issuingHarness();
-    world.authorizer.mute = true;
+    const harness = await issuingHarness();
+    harness.authorizer.mute = true;
     if (before !== undefined) {
-      world.authorizer.script = [...before];
-      await world.issue();
+      harness.authorizer.script = [...before];
+      await harness.issue();
     }
-    const sent = world.authorizer.sends.length;
-    Object.assign(world.deps, breaks(world));
-    const told = await driveToTheEnd(world, 'issue', isIssuing(world));
-    expect((await world.types()).at(-1)).toBe(end);
-    expect(told.sweepFaults).toBe(0);
-    expect(told.pauses.every((pause) => pause >= 10 && pause <= MINUTE_MS)).toBe(true);
-    expect(seconds(world)).toBeLessThanOrEqual((end === 'NotProcessed' ? 900 : 3_700) + 60);
+    const sent = harness.authorizer.sends.length;
+    Object.assign(harness.deps, breaks(harness));
+    const counts = await driveToTheEnd(harness, 'issue', isIssuing(harness));
+    expect((await harness.types()).at(-1)).toBe(end);
+    expect(counts.sweepFaults).toBe(0);
+    expect(counts.pauses.every((pause) => pause >= 10 && pause <= MINUTE_MS)).toBe(true);
+    expect(seconds(harness)).toBeLessThanOrEqual((end === 'NotProcessed' ? 900 : 3_700) + 60);
     // An invoice that the client may issue again was never sent; an invoice that may have been sent is left to support.
-    if (end !== 'IssuanceInterrupted') expect(world.authorizer.sends).toHaveLength(sent);
+    if (end !== 'IssuanceInterrupted') expect(harness.authorizer.sends).toHaveLength(sent);
   });
 });
 
 describe('a fault that never ends', () => {
   it('is tried again more and more slowly, then parked, and time still ends the invoice', async () => {
-    const world = await issuingHarness();
-    world.authorizer.script = ['not_sent'];
-    await world.issue();
-    Object.assign(world.deps, { identityOf: rejects });
-    const told = await driveToTheEnd(world, 'issue', isIssuing(world));
-    expect(told).toMatchObject({ faults: 31, parked: 1, sweepFaults: 0 });
-    const faulty = told.pauses.slice(1, 9);
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['not_sent'];
+    await harness.issue();
+    Object.assign(harness.deps, { identityOf: rejects });
+    const counts = await driveToTheEnd(harness, 'issue', isIssuing(harness));
+    expect(counts).toMatchObject({ faults: 31, parked: 1, sweepFaults: 0 });
+    const faulty = counts.pauses.slice(1, 9);
     expect(faulty).toEqual([...faulty].sort((a, b) => a - b));
-    expect(await world.status()).toBe('failed');
+    expect(await harness.status()).toBe('failed');
   });
 });
 
 describe('a last look-up', () => {
   const unanswered = async (): Promise<IssuingHarness> => {
-    const world = await issuingHarness();
-    world.authorizer.script = ['lost_answer'];
-    world.authorizer.mute = true;
-    await world.issue();
-    world.authorizer.mute = false;
-    world.clock.pass(3_700);
-    return world;
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['lost_answer'];
+    harness.authorizer.mute = true;
+    await harness.issue();
+    harness.authorizer.mute = false;
+    harness.clock.pass(3_700);
+    return harness;
   };
 
   it('that finds the note records it, also with the verdict due', async () => {
-    const world = await unanswered();
-    await concludeIssueIfDue(world.stream, world.deps);
-    expect(await world.status()).toBe('issued');
+    const harness = await unanswered();
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await harness.status()).toBe('issued');
   });
 
   it('whose note cannot be recorded is told, and leaves the invoice to support', async () => {
-    const world = await unanswered();
-    Object.assign(world.deps, noAppend('record_issue_lookup')(world));
-    await concludeIssueIfDue(world.stream, world.deps);
-    expect(await world.status()).toBe('indeterminate');
-    expect(world.notices.map(({ notice }) => notice)).toContain('last_look_up_failed');
+    const harness = await unanswered();
+    Object.assign(harness.deps, noAppend('record_issue_lookup')(harness));
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await harness.status()).toBe('indeterminate');
+    expect(harness.notices.map(({ notice }) => notice)).toContain('last_look_up_failed');
   });
 
   it('that shows a note denies that nothing was issued, whatever we believed of our sends', async () => {
-    const world = await issuingHarness();
-    world.authorizer.script = ['not_sent'];
-    await world.issue();
-    const [attempt] = (await world.invoice()).attempts;
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['not_sent'];
+    await harness.issue();
+    const [attempt] = (await harness.invoice()).attempts;
     const note = { ...noteFor(Buffer.from(`<infDPS Id="${attempt?.dpsId}"/>`), 1), digest: attempt?.digest ?? '' };
-    world.authorizer.notes.push(note);
-    world.clock.pass(3_700);
-    Object.assign(world.deps, noAppend('record_issue_lookup')(world));
-    await concludeIssueIfDue(world.stream, world.deps);
-    expect((await world.types()).at(-1)).toBe('IssuanceInterrupted');
+    harness.authorizer.notes.push(note);
+    harness.clock.pass(3_700);
+    Object.assign(harness.deps, noAppend('record_issue_lookup')(harness));
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect((await harness.types()).at(-1)).toBe('IssuanceInterrupted');
   });
 
   it.each([
     ['of another content, whose series cannot be stopped', 'block_series'],
     ['of another content, which cannot be recorded', 'record_issue_lookup'],
   ])('that finds a note %s gives the verdict all the same', async (_name, site) => {
-    const world = await unanswered();
-    world.authorizer.notes = world.authorizer.notes.map((note) => ({ ...note, digest: 'another' }));
-    Object.assign(world.deps, noAppend(site)(world));
-    await concludeIssueIfDue(world.stream, world.deps);
-    expect(await world.status()).toBe('indeterminate');
+    const harness = await unanswered();
+    harness.authorizer.notes = harness.authorizer.notes.map((note) => ({ ...note, digest: 'another' }));
+    Object.assign(harness.deps, noAppend(site)(harness));
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await harness.status()).toBe('indeterminate');
   });
 
   it('that finds a document which contradicts itself is told, and ends in nobody knowing, not in a second number', async () => {
-    const world = await unanswered();
-    world.authorizer.notes = world.authorizer.notes.map((note) => ({
+    const harness = await unanswered();
+    harness.authorizer.notes = harness.authorizer.notes.map((note) => ({
       ...{ ...note, digest: '', contradiction: { claimed: note.digest, computed: 'another' } },
     }));
-    await concludeIssueIfDue(world.stream, world.deps);
-    expect(await world.status()).toBe('indeterminate');
-    expect(world.notices.map(({ notice }) => notice)).toContain('document_altered');
-    expect(await world.types()).not.toContain('NumberConflictFound');
-    expect(world.authorizer.sends).toHaveLength(1);
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await harness.status()).toBe('indeterminate');
+    expect(harness.notices.map(({ notice }) => notice)).toContain('document_altered');
+    expect(await harness.types()).not.toContain('NumberConflictFound');
+    expect(harness.authorizer.sends).toHaveLength(1);
   });
 
   it('that finds ours under a signature of another day records it with an alarm', async () => {
-    const world = await unanswered();
-    world.authorizer.notes = world.authorizer.notes.map((note) => ({ ...note, signatureFault: 'algorithm' }));
-    await concludeIssueIfDue(world.stream, world.deps);
-    expect(await world.status()).toBe('issued');
-    expect(world.notices).toContainEqual({ notice: 'signature_unverified', stream: world.stream, detail: 'algorithm' });
+    const harness = await unanswered();
+    harness.authorizer.notes = harness.authorizer.notes.map((note) => ({ ...note, signatureFault: 'algorithm' }));
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await harness.status()).toBe('issued');
+    expect(harness.notices).toContainEqual({
+      notice: 'signature_unverified',
+      stream: harness.stream,
+      detail: 'algorithm',
+    });
   });
 });
 
@@ -260,23 +264,23 @@ describe('a cancellation', () => {
   ];
 
   it.each(cancelRows)('always ends: %s', async (_name, breaks, before) => {
-    const world = await issuingHarness();
-    await world.issueToTheEnd();
-    await world.record(cancelRequested(10));
-    world.authorizer.mute = true;
+    const harness = await issuingHarness();
+    await harness.issueToTheEnd();
+    await harness.record(cancelRequested(10));
+    harness.authorizer.mute = true;
     if (before !== undefined) {
-      world.authorizer.script = [...before];
-      await world.cancel();
+      harness.authorizer.script = [...before];
+      await harness.cancel();
     }
-    Object.assign(world.deps, breaks(world));
-    const told = await driveToTheEnd(
-      world,
+    Object.assign(harness.deps, breaks(harness));
+    const counts = await driveToTheEnd(
+      harness,
       'cancel',
-      async () => (await world.invoice()).cancellation?.status === 'pending',
+      async () => (await harness.invoice()).cancellation?.status === 'pending',
     );
-    expect((await world.types()).at(-1)).toBe('CancellationNotConfirmed');
-    expect(told.sweepFaults).toBe(0);
-    expect(seconds(world)).toBeLessThanOrEqual(3_800);
+    expect((await harness.types()).at(-1)).toBe('CancellationNotConfirmed');
+    expect(counts.sweepFaults).toBe(0);
+    expect(seconds(harness)).toBeLessThanOrEqual(3_800);
   });
 });
 
@@ -304,12 +308,12 @@ describe('any answers', () => {
   it('end every invoice by its time limit, and none in a note that is not there', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(exchange, { minLength: 1, maxLength: 6 }), async (exchanges) => {
-        const world = await issuingHarness();
+        const harness = await issuingHarness();
         let asked = 0;
         let sends = 0;
         const next = (): Exchange => exchanges[asked++ % exchanges.length] ?? { kind: 'broken', reason: 'none' };
-        world.deps.authorizer = {
-          ...world.authorizer,
+        harness.deps.authorizer = {
+          ...harness.authorizer,
           sendDps: (_caller, bytes) => {
             const exchange = next();
             if (exchange.kind !== 'not_handed') sends += 1;
@@ -325,11 +329,11 @@ describe('any answers', () => {
             });
           },
         };
-        const told = await driveToTheEnd(world, 'issue', isIssuing(world));
-        expect(['failed', 'indeterminate']).toContain(await world.status());
-        expect(told).toMatchObject({ faults: 0, sweepFaults: 0 });
+        const counts = await driveToTheEnd(harness, 'issue', isIssuing(harness));
+        expect(['failed', 'indeterminate']).toContain(await harness.status());
+        expect(counts).toMatchObject({ faults: 0, sweepFaults: 0 });
         expect(sends).toBeLessThanOrEqual(5 + 1);
-        expect(seconds(world)).toBeLessThanOrEqual(2 * 3_600 + 200);
+        expect(seconds(harness)).toBeLessThanOrEqual(2 * 3_600 + 200);
       }),
       { numRuns: 60 },
     );

@@ -12,66 +12,66 @@ const shut: Breaker = { requestPermit: async () => ({ kind: 'paused', until: CLO
 
 describe('while sends are paused', () => {
   it('an invoice stays queued, without a number and without an attempt, and is looked at again', async () => {
-    const world = await issuingHarness('live', { breaker: shut });
-    expect(await world.issue()).toEqual({ kind: 'later', at: CLOSED_UNTIL });
-    expect(await world.status()).toBe('queued');
-    expect(await world.types()).toEqual(['InvoiceAccepted']);
+    const harness = await issuingHarness('live', { breaker: shut });
+    expect(await harness.issue()).toEqual({ kind: 'later', at: CLOSED_UNTIL });
+    expect(await harness.status()).toBe('queued');
+    expect(await harness.types()).toEqual(['InvoiceAccepted']);
     const { series } = demoCompany(DEMO_CNPJ).registration.dps.live;
-    expect((await world.store.load(dpsStream('live', DEMO_CNPJ, series))).events).toEqual([]);
-    expect(world.authorizer.calls).toEqual([]);
+    expect((await harness.store.load(dpsStream('live', DEMO_CNPJ, series))).events).toEqual([]);
+    expect(harness.authorizer.calls).toEqual([]);
   });
 
   it('an invoice that was sent is looked up all the same, and found', async () => {
-    const world = await issuingHarness();
-    world.authorizer.script = ['lost_answer'];
-    await world.issue();
-    world.deps.breaker = shut;
-    await world.issueToTheEnd();
-    expect(await world.status()).toBe('issued');
-    expect(world.authorizer.sends).toHaveLength(1);
+    const harness = await issuingHarness();
+    harness.authorizer.script = ['lost_answer'];
+    await harness.issue();
+    harness.deps.breaker = shut;
+    await harness.issueToTheEnd();
+    expect(await harness.status()).toBe('issued');
+    expect(harness.authorizer.sends).toHaveLength(1);
   });
 
   it('a cancellation waits too, and its time-out does not', async () => {
-    const world = await issuingHarness();
-    await world.issueToTheEnd();
-    await world.record({
+    const harness = await issuingHarness();
+    await harness.issueToTheEnd();
+    await harness.record({
       type: 'CancellationRequested',
-      data: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: world.clock.now() },
+      data: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: harness.clock.now() },
     });
-    world.deps.breaker = shut;
-    expect(await world.cancel()).toEqual({ kind: 'later', at: CLOSED_UNTIL });
-    expect(await world.types()).not.toContain('CancellationAttempted');
-    world.clock.moveTo(at(4_000));
-    expect(await world.cancel()).toEqual({ kind: 'done' });
-    expect((await world.types()).at(-1)).toBe('CancellationNotConfirmed');
+    harness.deps.breaker = shut;
+    expect(await harness.cancel()).toEqual({ kind: 'later', at: CLOSED_UNTIL });
+    expect(await harness.types()).not.toContain('CancellationAttempted');
+    harness.clock.moveTo(at(4_000));
+    expect(await harness.cancel()).toEqual({ kind: 'done' });
+    expect((await harness.types()).at(-1)).toBe('CancellationNotConfirmed');
   });
 });
 
 it('a cancellation that meets an outage opens the breaker too, and its answer closes it', async () => {
   const changes: BreakerChange[] = [];
-  const world = await issuingHarness();
-  await world.issueToTheEnd();
-  await world.record({
+  const harness = await issuingHarness();
+  await harness.issueToTheEnd();
+  await harness.record({
     type: 'CancellationRequested',
-    data: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: world.clock.now() },
+    data: { request: 1, reason: 'other', description: 'Pedido do cliente.', requestedAt: harness.clock.now() },
   });
   const onChange = (change: BreakerChange) => changes.push(change);
-  world.deps.breaker = createBreaker({
-    clock: world.clock,
+  harness.deps.breaker = createBreaker({
+    clock: harness.clock,
     leaseSeconds: 65,
     shortestWindowSeconds: 900,
     chance: () => 0,
     onChange,
   });
-  const { sendCancellation } = world.authorizer;
+  const { sendCancellation } = harness.authorizer;
   let refusals = 5;
-  world.authorizer.sendCancellation = async (...call) => {
+  harness.authorizer.sendCancellation = async (...call) => {
     refusals -= 1;
     if (refusals < 0) return sendCancellation(...call);
     return { kind: 'not_sent', reason: 'ECONNREFUSED', codes: [], certificateRefused: false, outage: true };
   };
-  await world.cancelToTheEnd();
-  expect(await world.status()).toBe('canceled');
+  await harness.cancelToTheEnd();
+  expect(await harness.status()).toBe('canceled');
   expect(changes.map(({ to }) => to)).toEqual(['open', 'half_open', 'closed']);
 });
 

@@ -14,18 +14,18 @@ describe('a maintenance window of three hours, with 50 invoices before, during a
     ['commits', 'answers 503, though it has registered every other note at its beginning'],
   ] as const) {
     it(`ends each truthfully, none twice and none lost, when the authorizer ${what}`, async () => {
-      const world = await maintenanceHarness({ window, kind });
-      const before = world.acceptEvery(50, at(0), 10);
-      const during = world.acceptEvery(50, addSeconds(window.from, 1), (3 * HOUR - 2) / 50);
-      const after = world.acceptEvery(50, addSeconds(window.until, 70), 10);
-      await world.runUntil(at(6 * HOUR));
+      const harness = await maintenanceHarness({ window, kind });
+      const before = harness.acceptEvery(50, at(0), 10);
+      const during = harness.acceptEvery(50, addSeconds(window.from, 1), (3 * HOUR - 2) / 50);
+      const after = harness.acceptEvery(50, addSeconds(window.until, 70), 10);
+      await harness.runUntil(at(6 * HOUR));
 
-      const ends = await world.ends();
+      const ends = await harness.ends();
       expect(ends).toHaveLength(150);
       for (const { status, notes, lastEvent, createdAt, lastSignal, bytesLeft, overdueSeconds } of ends) {
         expect(notes).toBe(status === 'issued' ? 1 : status === 'failed' ? 0 : notes);
         expect(notes).toBeLessThanOrEqual(1);
-        expect(overdueSeconds).toBeLessThanOrEqual(world.sweepSeconds);
+        expect(overdueSeconds).toBeLessThanOrEqual(harness.sweepSeconds);
         switch (lastEvent.type) {
           case 'Authorized':
             break;
@@ -52,18 +52,18 @@ describe('a maintenance window of three hours, with 50 invoices before, during a
         kind === 'refused' ? ['failed', 'issued'] : ['failed', 'indeterminate', 'issued'],
       );
       // Without the breaker each of these would have been sent; look-ups continued.
-      expect(world.sendsWithin(window)).toBe(5);
-      expect(world.lookUpsWithin(window)).toBeGreaterThan(100);
-      expect(world.changes.at(-1)).toMatchObject({ mode: 'live', to: 'closed' });
+      expect(harness.sendsWithin(window)).toBe(5);
+      expect(harness.lookUpsWithin(window)).toBeGreaterThan(100);
+      expect(harness.changes.at(-1)).toMatchObject({ mode: 'live', to: 'closed' });
     });
   }
 
   it('issues those of the last 15 minutes', async () => {
-    const world = await maintenanceHarness({ window, kind: 'page' });
-    world.acceptEvery(10, addSeconds(window.from, 1), 1);
-    const late = world.acceptEvery(10, addSeconds(window.until, -600), 50);
-    await world.runUntil(at(6 * HOUR));
-    const ends = await world.ends();
+    const harness = await maintenanceHarness({ window, kind: 'page' });
+    harness.acceptEvery(10, addSeconds(window.from, 1), 1);
+    const late = harness.acceptEvery(10, addSeconds(window.until, -600), 50);
+    await harness.runUntil(at(6 * HOUR));
+    const ends = await harness.ends();
     expect(ends.filter(({ stream }) => late.includes(stream)).map(({ status }) => status)).toEqual(
       late.map(() => 'issued'),
     );

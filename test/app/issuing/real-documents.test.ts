@@ -15,7 +15,7 @@ beforeAll(() => {
   identity = issueCertificate({ subjectName: 'ESTUDIO EXEMPLO', cnpj: DEMO_CNPJ, validDays: 365, now: T0 });
 });
 
-const realWorld = () =>
+const harnessWithRealDocuments = () =>
   issuingHarness('live', {
     signer: createDocumentSigner(),
     identityOf: async () => identity,
@@ -29,17 +29,17 @@ const namedIn = (document: Buffer): string => signedParts(document.toString('utf
 const contentOf = (document: Buffer): string => signedParts(document.toString('utf8'))?.unsigned ?? '';
 
 /** A company whose certificate is renewed while one of its documents waits to be sent again. */
-const renewedWorld = async () => {
+const harnessWithRenewal = async () => {
   const [old, fresh] = ['VELHO', 'NOVO'].map((subjectName) =>
     issueCertificate({ subjectName, cnpj: DEMO_CNPJ, validDays: 365, now: T0 }),
   );
   if (old === undefined || fresh === undefined) throw new Error('two certificates were made');
   let current = old;
-  const world = await issuingHarness('live', { signer: createDocumentSigner(), identityOf: async () => current });
-  const { authorizer } = world;
+  const harness = await issuingHarness('live', { signer: createDocumentSigner(), identityOf: async () => current });
+  const { authorizer } = harness;
   const { sendDps, sendCancellation } = authorizer;
   const attempted: Buffer[] = [];
-  world.deps.authorizer = {
+  harness.deps.authorizer = {
     ...authorizer,
     sendDps: (caller, bytes, deadlineAt) => {
       attempted.push(bytes);
@@ -51,7 +51,7 @@ const renewedWorld = async () => {
     },
   };
   return {
-    world,
+    harness,
     attempted,
     ...{ oldLeaf: leafBase64(old.certificatePem), freshLeaf: leafBase64(fresh.certificatePem) },
     renew: () => {
@@ -66,43 +66,43 @@ describe('a certificate that is renewed while an attempt waits for the next', ()
     ['nothing left the house', 'not_sent'],
     ['the request never arrived', 'lost_request'],
   ])('signs the same content of an invoice when %s', async (_case, turn) => {
-    const { world, attempted, renew, oldLeaf, freshLeaf } = await renewedWorld();
-    world.authorizer.script = [turn];
-    await world.issue();
+    const { harness, attempted, renew, oldLeaf, freshLeaf } = await harnessWithRenewal();
+    harness.authorizer.script = [turn];
+    await harness.issue();
     renew();
-    await world.issueToTheEnd();
-    expect(await world.status()).toBe('issued');
+    await harness.issueToTheEnd();
+    expect(await harness.status()).toBe('issued');
     expect(attempted.map(namedIn)).toEqual([oldLeaf, freshLeaf]);
     expect(new Set(attempted.map(contentOf)).size).toBe(1);
-    expect(recordedDocuments(await world.events())).toEqual(attempted.map(String));
+    expect(recordedDocuments(await harness.events())).toEqual(attempted.map(String));
     expect(verifySignature(attempted[1] ?? Buffer.alloc(0), 'infDPS')).toMatchObject({ ok: true });
-    expect(world.authorizer.notes).toHaveLength(1);
+    expect(harness.authorizer.notes).toHaveLength(1);
   });
 
   it('signs the same request of a cancellation', async () => {
-    const { world, attempted, renew, oldLeaf, freshLeaf } = await renewedWorld();
-    await world.issueToTheEnd();
-    const at = world.clock.now();
-    await world.record({
+    const { harness, attempted, renew, oldLeaf, freshLeaf } = await harnessWithRenewal();
+    await harness.issueToTheEnd();
+    const at = harness.clock.now();
+    await harness.record({
       type: 'CancellationRequested',
       data: { request: 1, reason: 'other', description: 'Cancelamento pedido pelo cliente.', requestedAt: at },
     });
     attempted.length = 0;
-    world.authorizer.script = ['certificate_refused'];
-    await world.cancel();
+    harness.authorizer.script = ['certificate_refused'];
+    await harness.cancel();
     renew();
-    await world.cancelToTheEnd();
-    expect(await world.status()).toBe('canceled');
+    await harness.cancelToTheEnd();
+    expect(await harness.status()).toBe('canceled');
     expect(attempted.map(namedIn)).toEqual([oldLeaf, freshLeaf]);
     expect(new Set(attempted.map(contentOf)).size).toBe(1);
     expect(verifySignature(attempted[1] ?? Buffer.alloc(0), 'infPedReg')).toMatchObject({ ok: true });
   });
 
   it('changes no byte while the certificate is the same', async () => {
-    const { world, attempted } = await renewedWorld();
-    world.authorizer.script = ['not_sent', 'lost_request'];
-    await world.issueToTheEnd();
-    expect(await world.status()).toBe('issued');
+    const { harness, attempted } = await harnessWithRenewal();
+    harness.authorizer.script = ['not_sent', 'lost_request'];
+    await harness.issueToTheEnd();
+    expect(await harness.status()).toBe('issued');
     expect(attempted).toHaveLength(3);
     expect(new Set(attempted.map(String)).size).toBe(1);
   });
@@ -110,21 +110,21 @@ describe('a certificate that is renewed while an attempt waits for the next', ()
 
 describe('with real documents', () => {
   it('records the signed DPS before it is sent, and sends those bytes', async () => {
-    const world = await realWorld();
+    const harness = await harnessWithRealDocuments();
     const authorizer = fakeAuthorizer();
     const recorded: (readonly string[])[] = [];
-    world.deps.authorizer = {
+    harness.deps.authorizer = {
       ...authorizer,
       sendDps: async (caller, bytes, deadlineAt) => {
-        recorded.push(recordedDocuments(await world.events()));
+        recorded.push(recordedDocuments(await harness.events()));
         return await authorizer.sendDps(caller, bytes, deadlineAt);
       },
     };
-    await world.issueToTheEnd();
-    expect(await world.status()).toBe('issued');
+    await harness.issueToTheEnd();
+    expect(await harness.status()).toBe('issued');
     expect(recorded).toEqual([authorizer.sends.map(String)]);
     expect(recorded[0]?.[0]).toContain('<SignatureValue>');
     expect(authorizer.notes).toHaveLength(1);
-    expect((await verifyChain(world.log, ['nfse', 'dps'])).findings).toEqual([]);
+    expect((await verifyChain(harness.log, ['nfse', 'dps'])).findings).toEqual([]);
   });
 });

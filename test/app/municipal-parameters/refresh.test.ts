@@ -52,7 +52,7 @@ const isAt = (entry: ParametersEntry, mode: Mode, ibge: string, place: string): 
 
 const ACTIVE: KnownParameters = { kind: 'convenio', isActive: true, nationalEmitter: true };
 
-const world = (companies: readonly Wanted[]) => {
+const createHarness = (companies: readonly Wanted[]) => {
   const clock = movableClock(T0);
   const cache = memoryCache();
   const asked: string[] = [];
@@ -79,7 +79,7 @@ const world = (companies: readonly Wanted[]) => {
 
 describe('refreshing the municipal parameters', () => {
   it('asks the convênio of every municipality before any rate, then each question once', async () => {
-    const { asked, refresh } = world([wanted(RIO, [SERVICE]), wanted(CURITIBA)]);
+    const { asked, refresh } = createHarness([wanted(RIO, [SERVICE]), wanted(CURITIBA)]);
     for (let n = 0; n < 6; n += 1) expect(await refresh()).toBe('asked');
     expect(await refresh()).toBe('nothing due');
     expect(asked.slice(0, 2)).toEqual([`test ${RIO} convenio 2026-11-21`, `test ${CURITIBA} convenio 2026-11-21`]);
@@ -96,7 +96,7 @@ describe('refreshing the municipal parameters', () => {
   });
 
   it('asks again after a day, the two environments apart', async () => {
-    const { asked, clock, refresh, refreshAll } = world([wanted(RIO), wanted(RIO, [], 'live')]);
+    const { asked, clock, refresh, refreshAll } = createHarness([wanted(RIO), wanted(RIO, [], 'live')]);
     await refreshAll();
     expect(asked.filter((one) => one.includes('convenio'))).toHaveLength(2);
     clock.pass(REFRESH_SECONDS - 1);
@@ -107,7 +107,7 @@ describe('refreshing the municipal parameters', () => {
   });
 
   it('keeps what it has when an answer proves nothing, and asks again later and later', async () => {
-    const { cache, clock, refresh, refreshAll, seen, state } = world([wanted(RIO)]);
+    const { cache, clock, refresh, refreshAll, seen, state } = createHarness([wanted(RIO)]);
     await refreshAll();
     clock.pass(REFRESH_SECONDS);
     state.answer = { kind: 'no_proof', reason: 'http_429' };
@@ -129,7 +129,7 @@ describe('refreshing the municipal parameters', () => {
   });
 
   it('forgets the municipalities in which no company is any more', async () => {
-    const { cache, refresh, refreshAll, state } = world([wanted(RIO), wanted(CURITIBA)]);
+    const { cache, refresh, refreshAll, state } = createHarness([wanted(RIO), wanted(CURITIBA)]);
     await refreshAll();
     state.companies = [wanted(CURITIBA)];
     expect(await refresh()).toBe('nothing due');

@@ -21,7 +21,7 @@ import { memoryEventLog } from '../../support/memory/event-log.js';
 
 const NONE = { accepted: 0, issued: 0, failed: 0, canceled: 0 };
 
-const world = () => {
+const createHarness = () => {
   const log = memoryEventLog();
   const store = createEventStore(log, fixedKeys());
   let n = 0;
@@ -37,7 +37,7 @@ const world = () => {
 const at = '2026-11-21T12:00:00.000Z';
 
 it('counts what happened in the month, live and test apart, and nothing of another company', async () => {
-  const { log, invoice, acceptedAt } = world();
+  const { log, invoice, acceptedAt } = createHarness();
   const issued = [attempted(1, 1), authorized(1, 2)];
   await invoice('live', acceptedAt('live', at), ...issued, cancelRequested(10), cancelConfirmed(20));
   await invoice('live', acceptedAt('live', at), attempted(1, 1), rejected(1, 2));
@@ -52,7 +52,7 @@ it('counts what happened in the month, live and test apart, and nothing of anoth
 });
 
 it('counts what support settled as what it became', async () => {
-  const { log, invoice, acceptedAt } = world();
+  const { log, invoice, acceptedAt } = createHarness();
   const { attempt: _attempt, evidence: _evidence, ...note } = authorizedData(1, 2);
   await invoice('live', acceptedAt('live', at), attempted(1, 1), interrupted, {
     type: 'IndeterminateResolved',
@@ -66,7 +66,7 @@ it('counts what support settled as what it became', async () => {
 });
 
 it("a month is the calendar's of Brasília", async () => {
-  const { log, invoice, acceptedAt } = world();
+  const { log, invoice, acceptedAt } = createHarness();
   await invoice('live', acceptedAt('live', '2026-12-01T02:59:59.000Z'));
   await invoice('live', acceptedAt('live', '2026-12-01T03:00:00.000Z'));
   expect((await companyUsage(log, DEMO_CNPJ, '2026-11')).live.accepted).toBe(1);

@@ -21,7 +21,7 @@ const stream = invoiceStream(address.mode, address.companyId, address.invoiceId)
 type Row = Awaited<ReturnType<ReadModel['invoice']>>;
 
 /** A process of the api, another one that writes to the same log, and a projector that moves only when the test says so. */
-const readerWorld = () => {
+const readerHarness = () => {
   const log = memoryEventLog();
   const asked = { folds: 0, rows: 0 };
   let row: Row;
@@ -61,38 +61,38 @@ const readerWorld = () => {
 
 describe('an invoice is read', () => {
   it('as another process has just recorded it, although its row is behind', async () => {
-    const world = readerWorld();
-    await world.recordElsewhere(accepted(), attempted(1, 1));
-    world.project(accepted());
-    expect(await world.status()).toBe('processing');
-    await world.recordElsewhere(authorized(1, 2));
-    expect(await world.status()).toBe('issued');
+    const harness = readerHarness();
+    await harness.recordElsewhere(accepted(), attempted(1, 1));
+    harness.project(accepted());
+    expect(await harness.status()).toBe('processing');
+    await harness.recordElsewhere(authorized(1, 2));
+    expect(await harness.status()).toBe('issued');
   });
 
   it('although it has no row yet', async () => {
-    const world = readerWorld();
-    await world.recordElsewhere(accepted());
-    expect(await world.status()).toBe('queued');
+    const harness = readerHarness();
+    await harness.recordElsewhere(accepted());
+    expect(await harness.status()).toBe('queued');
   });
 
   it('from its row, without a fold, when that stands where the log does', async () => {
-    const world = readerWorld();
-    await world.recordElsewhere(accepted(), attempted(1, 1));
-    world.project(accepted(), attempted(1, 1));
-    expect(await world.status()).toBe('processing');
-    expect(world.asked).toEqual({ folds: 0, rows: 1 });
+    const harness = readerHarness();
+    await harness.recordElsewhere(accepted(), attempted(1, 1));
+    harness.project(accepted(), attempted(1, 1));
+    expect(await harness.status()).toBe('processing');
+    expect(harness.asked).toEqual({ folds: 0, rows: 1 });
   });
 
   it('from memory, without row or fold, as long as nothing was recorded', async () => {
-    const world = readerWorld();
-    await world.recordElsewhere(accepted());
-    for (const _ of [1, 2, 3]) expect(await world.status()).toBe('queued');
-    expect(world.asked).toEqual({ folds: 1, rows: 1 });
+    const harness = readerHarness();
+    await harness.recordElsewhere(accepted());
+    for (const _ of [1, 2, 3]) expect(await harness.status()).toBe('queued');
+    expect(harness.asked).toEqual({ folds: 1, rows: 1 });
   });
 
   it('as none when the log has none, without looking any further', async () => {
-    const world = readerWorld();
-    expect(await world.status()).toBeUndefined();
-    expect(world.asked).toEqual({ folds: 0, rows: 0 });
+    const harness = readerHarness();
+    expect(await harness.status()).toBeUndefined();
+    expect(harness.asked).toEqual({ folds: 0, rows: 0 });
   });
 });

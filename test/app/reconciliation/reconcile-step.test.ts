@@ -11,234 +11,234 @@ const HOUR = 3_600;
 const DAY = 86_400;
 
 describe('the walk over what the authorizer holds', () => {
-  let rig: ReconciliationHarness;
+  let harness: ReconciliationHarness;
   beforeEach(async () => {
-    rig = await openReconciliationHarness();
+    harness = await openReconciliationHarness();
   });
-  afterEach(() => rig.close());
+  afterEach(() => harness.close());
 
-  const fault = (order: object) => rig.simulator.control('POST', 'faults', order);
+  const fault = (order: object) => harness.simulator.control('POST', 'faults', order);
   const cancelElsewhere = async (stream: string) =>
-    await rig.simulator.control('POST', 'events', {
-      ...{ environment: 'live', access_key: await rig.accessKey(stream), type: '101101' },
+    await harness.simulator.control('POST', 'events', {
+      ...{ environment: 'live', access_key: await harness.accessKey(stream), type: '101101' },
     });
   const lookups = async (): Promise<number> => {
-    const calls = (await rig.simulator.control('GET', 'calls')).json as { method: string }[];
+    const calls = (await harness.simulator.control('GET', 'calls')).json as { method: string }[];
     return calls.filter(({ method }) => method === 'GET').length;
   };
 
   it('finds nothing on a clean ledger of 100 invoices, issued, canceled and refused', async () => {
     for (let n = 0; n < 100; n += 1) {
       if (n % 20 === 7) await fault({ on: 'issue', kind: 'reject', code: 'E0312' });
-      const stream = await rig.issue();
-      if (n % 10 === 3) await rig.cancel(stream);
+      const stream = await harness.issue();
+      if (n % 10 === 3) await harness.cancel(stream);
     }
-    rig.clock.pass(HOUR);
-    await rig.walkToTheEnd();
-    expect(rig.told).toEqual([]);
-    expect(rig.looks).toEqual(Array.from({ length: 100 }, () => 'agrees'));
-    for (const stream of rig.streams) expect(await rig.differences(stream)).toEqual([]);
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd();
+    expect(harness.reported).toEqual([]);
+    expect(harness.looks).toEqual(Array.from({ length: 100 }, () => 'agrees'));
+    for (const stream of harness.streams) expect(await harness.differences(stream)).toEqual([]);
   }, 600_000);
 
   it('tells of a note behind an invoice that failed, and changes no outcome', async () => {
     const stream = await failedBehindANote();
-    await rig.walkToTheEnd();
-    expect(await rig.differences(stream)).toEqual(['failed_but_found']);
-    expect(await rig.status(stream)).toBe('failed');
+    await harness.walkToTheEnd();
+    expect(await harness.differences(stream)).toEqual(['failed_but_found']);
+    expect(await harness.status(stream)).toBe('failed');
   });
 
   /** The worst case: every attempt was recorded as not sent, and the authorizer still has a note. */
   const failedBehindANote = async (): Promise<string> => {
-    const stream = await rig.issue();
-    const events = await rig.events(stream);
-    const twin = rig.streams[0]?.replace(/.$/, (last) => (last === '0' ? '1' : '0')) ?? '';
+    const stream = await harness.issue();
+    const events = await harness.events(stream);
+    const twin = harness.streams[0]?.replace(/.$/, (last) => (last === '0' ? '1' : '0')) ?? '';
     const [first, sent] = events;
     if (first === undefined || sent?.type !== 'IssuanceAttempted') throw new Error('not an attempt');
-    const now = rig.clock.now();
-    rig.streams.splice(0, 1, twin);
-    await rig.record(
+    const now = harness.clock.now();
+    harness.streams.splice(0, 1, twin);
+    await harness.record(
       twin,
       { type: first.type, data: first.data } as typeof first,
       { type: sent.type, data: sent.data },
       { type: 'IssuanceNotSent', data: { attempt: 1, reason: 'ECONNREFUSED', codes: [], at: now } },
       { type: 'IssuanceFailed', data: { failedAt: now, at: now } },
     );
-    rig.clock.pass(HOUR);
+    harness.clock.pass(HOUR);
     return twin;
   };
 
   it('tells of a note behind an indeterminate invoice, which support settles', async () => {
     await fault({ on: 'issue', kind: 'lost_after_commit' });
     await fault({ on: 'lookup', kind: 'http_404_html', times: 500 });
-    const stream = await rig.issue();
-    expect(await rig.status(stream)).toBe('indeterminate');
-    await rig.simulator.control('DELETE', 'faults');
-    rig.clock.pass(HOUR);
-    await rig.walkToTheEnd();
-    expect(await rig.differences(stream)).toEqual(['indeterminate_but_found']);
-    expect(await rig.status(stream)).toBe('indeterminate');
+    const stream = await harness.issue();
+    expect(await harness.status(stream)).toBe('indeterminate');
+    await harness.simulator.control('DELETE', 'faults');
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd();
+    expect(await harness.differences(stream)).toEqual(['indeterminate_but_found']);
+    expect(await harness.status(stream)).toBe('indeterminate');
   });
 
   it('tells of an issued invoice whose note is not there only when that is heard twice, a minute apart', async () => {
-    const stream = await rig.issue();
-    rig.clock.pass(HOUR);
+    const stream = await harness.issue();
+    harness.clock.pass(HOUR);
     await fault({ on: 'lookup', kind: 'stale', times: 1 });
-    expect(await reconcileStep('live', rig.deps)).toBe('asked');
-    expect(await reconcileStep('live', rig.deps)).toBe('nothing to do');
-    rig.clock.pass(60);
-    expect(await reconcileStep('live', rig.deps)).toBe('asked');
-    expect([rig.looks, await rig.differences(stream)]).toEqual([['absent_once', 'agrees'], []]);
+    expect(await reconcileStep('live', harness.deps)).toBe('asked');
+    expect(await reconcileStep('live', harness.deps)).toBe('nothing to do');
+    harness.clock.pass(60);
+    expect(await reconcileStep('live', harness.deps)).toBe('asked');
+    expect([harness.looks, await harness.differences(stream)]).toEqual([['absent_once', 'agrees'], []]);
 
     await fault({ on: 'lookup', kind: 'stale', times: 2 });
-    rig.clock.pass(DAY);
-    await rig.walkToTheEnd();
-    expect(await rig.differences(stream)).toEqual(['issued_but_absent']);
-    expect(await rig.status(stream)).toBe('issued');
+    harness.clock.pass(DAY);
+    await harness.walkToTheEnd();
+    expect(await harness.differences(stream)).toEqual(['issued_but_absent']);
+    expect(await harness.status(stream)).toBe('issued');
   });
 
   it('takes an HTML 404 for no absence, however often it comes, and goes on behind it', async () => {
-    const streams = [await rig.issue(), await rig.issue()];
-    rig.clock.pass(HOUR);
+    const streams = [await harness.issue(), await harness.issue()];
+    harness.clock.pass(HOUR);
     await fault({ on: 'lookup', kind: 'http_404_html', times: 3 });
-    await rig.walkToTheEnd();
-    expect(rig.looks).toEqual(['inconclusive', 'inconclusive', 'inconclusive', 'agrees']);
-    for (const stream of streams) expect(await rig.differences(stream)).toEqual([]);
+    await harness.walkToTheEnd();
+    expect(harness.looks).toEqual(['inconclusive', 'inconclusive', 'inconclusive', 'agrees']);
+    for (const stream of streams) expect(await harness.differences(stream)).toEqual([]);
   });
 
   it('goes on behind an invoice at which every look throws, and tells of the fault', async () => {
-    const broken = await rig.issue();
-    const behind = await rig.issue();
-    rig.clock.pass(7_200);
-    const { store } = rig.deps;
+    const broken = await harness.issue();
+    const behind = await harness.issue();
+    harness.clock.pass(7_200);
+    const { store } = harness.deps;
     const load: typeof store.load = (stream, options) =>
       stream === broken ? Promise.reject(new Error('no key')) : store.load(stream, options);
-    const deps = { ...rig.deps, store: { ...store, load } };
+    const deps = { ...harness.deps, store: { ...store, load } };
     const faults: unknown[] = [];
-    const seen = rig.looks.length;
+    const seen = harness.looks.length;
     for (let step = 0; step < 12; step += 1)
       await reconcileStep('live', deps).catch((error: unknown) => faults.push(error));
     expect(faults).toHaveLength(3);
-    expect(rig.looks.slice(seen).filter((look) => look === 'agrees')).toHaveLength(1);
+    expect(harness.looks.slice(seen).filter((look) => look === 'agrees')).toHaveLength(1);
     expect(behind).not.toBe(broken);
   });
 
   it('tells of a cancellation that stands there only, and of one that stands here only', async () => {
-    const there = await rig.issue();
+    const there = await harness.issue();
     await cancelElsewhere(there);
-    const here = await rig.issue();
-    await rig.cancel(here);
-    rig.clock.pass(HOUR);
+    const here = await harness.issue();
+    await harness.cancel(here);
+    harness.clock.pass(HOUR);
     await fault({ on: 'event_lookup', kind: 'stale', times: 2, match: { amount_in_cents: 100_001 } });
-    await rig.walkToTheEnd();
-    expect(await rig.differences(there)).toEqual(['canceled_there_only']);
-    expect(await rig.differences(here)).toEqual(['canceled_here_only']);
-    expect([await rig.status(there), await rig.status(here)]).toEqual(['issued', 'canceled']);
+    await harness.walkToTheEnd();
+    expect(await harness.differences(there)).toEqual(['canceled_there_only']);
+    expect(await harness.differences(here)).toEqual(['canceled_here_only']);
+    expect([await harness.status(there), await harness.status(here)]).toEqual(['issued', 'canceled']);
   });
 
   it('tells of a note with another key or another document than ours', async () => {
-    const stream = await rig.issue();
-    const [first, sent] = await rig.events(stream);
+    const stream = await harness.issue();
+    const [first, sent] = await harness.events(stream);
     if (first === undefined || sent?.type !== 'IssuanceAttempted') throw new Error('not an attempt');
     const twins = ['1', '2'].map((last) => `${stream.slice(0, -2)}${last}f`);
-    const accessKey = await rig.accessKey(stream);
+    const accessKey = await harness.accessKey(stream);
     const authorized = (changes: object) => ({
       type: 'Authorized' as const,
-      data: { ...authorizedData(1, 2), authorizedAt: rig.clock.now(), at: rig.clock.now(), ...changes },
+      data: { ...authorizedData(1, 2), authorizedAt: harness.clock.now(), at: harness.clock.now(), ...changes },
     });
-    rig.streams.splice(0, 1, ...twins);
+    harness.streams.splice(0, 1, ...twins);
     const start = { type: first.type, data: first.data } as typeof first;
-    await rig.record(twins[0] ?? '', start, { type: sent.type, data: sent.data }, authorized({}));
-    await rig.record(
+    await harness.record(twins[0] ?? '', start, { type: sent.type, data: sent.data }, authorized({}));
+    await harness.record(
       twins[1] ?? '',
       start,
       { type: sent.type, data: { ...sent.data, digest: 'another' } },
       authorized({ accessKey }),
     );
-    rig.clock.pass(HOUR);
-    await rig.walkToTheEnd();
-    expect(await rig.differences(twins[0] ?? '')).toContain('access_key_differs');
-    expect(await rig.differences(twins[1] ?? '')).toEqual(['digest_differs']);
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd();
+    expect(await harness.differences(twins[0] ?? '')).toContain('access_key_differs');
+    expect(await harness.differences(twins[1] ?? '')).toEqual(['digest_differs']);
   });
 
   it('tells each difference once, in however many rounds it is found', async () => {
-    const stream = await rig.issue();
+    const stream = await harness.issue();
     await cancelElsewhere(stream);
     for (let round = 0; round < 3; round += 1) {
-      rig.clock.pass(DAY);
-      await rig.walkToTheEnd();
+      harness.clock.pass(DAY);
+      await harness.walkToTheEnd();
     }
-    expect(await rig.differences(stream)).toEqual(['canceled_there_only']);
-    expect(rig.told).toEqual([`${stream} canceled_there_only`]);
-    expect(rig.looks).toEqual(['differs', 'differs', 'differs']);
+    expect(await harness.differences(stream)).toEqual(['canceled_there_only']);
+    expect(harness.reported).toEqual([`${stream} canceled_there_only`]);
+    expect(harness.looks).toEqual(['differs', 'differs', 'differs']);
   });
 
   it('tells it once when two processes find it at the same moment', async () => {
-    const stream = await rig.issue();
+    const stream = await harness.issue();
     await cancelElsewhere(stream);
-    rig.clock.pass(HOUR);
+    harness.clock.pass(HOUR);
     await Promise.all([
-      reconcileStep('live', rig.deps),
-      reconcileStep('live', rig.deps),
-      reconcileStep('live', rig.deps),
+      reconcileStep('live', harness.deps),
+      reconcileStep('live', harness.deps),
+      reconcileStep('live', harness.deps),
     ]);
-    expect(rig.looks).toEqual(['differs', 'differs', 'differs']);
-    expect(await rig.differences(stream)).toEqual(['canceled_there_only']);
-    expect(rig.told).toHaveLength(1);
+    expect(harness.looks).toEqual(['differs', 'differs', 'differs']);
+    expect(await harness.differences(stream)).toEqual(['canceled_there_only']);
+    expect(harness.reported).toHaveLength(1);
   });
 
   it('goes on after a restart where it stood, second hearings included', async () => {
-    for (let n = 0; n < 6; n += 1) await rig.issue();
-    rig.clock.pass(HOUR);
+    for (let n = 0; n < 6; n += 1) await harness.issue();
+    harness.clock.pass(HOUR);
     await fault({ on: 'lookup', kind: 'stale', times: 1 });
-    for (let n = 0; n < 3; n += 1) expect(await reconcileStep('live', rig.deps)).toBe('asked');
+    for (let n = 0; n < 3; n += 1) expect(await reconcileStep('live', harness.deps)).toBe('asked');
     // Everything that a process remembers is in these two.
-    const afterRestart = { ...rig.deps, progressStore: rig.deps.progressStore, store: rig.deps.store };
-    await rig.walkToTheEnd('live', afterRestart);
-    expect(rig.looks).toEqual(['absent_once', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees']);
+    const afterRestart = { ...harness.deps, progressStore: harness.deps.progressStore, store: harness.deps.store };
+    await harness.walkToTheEnd('live', afterRestart);
+    expect(harness.looks).toEqual(['absent_once', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees']);
   });
 
   it('leaves alone what is young or out of reach, and everything when it is switched off', async () => {
-    await rig.issue();
-    rig.clock.pass(HOUR - 1);
-    await rig.walkToTheEnd();
-    expect(await reconcileStep('live', { ...rig.deps, settings: { ...SETTINGS, samplePercent: 0 } })).toBe(
+    await harness.issue();
+    harness.clock.pass(HOUR - 1);
+    await harness.walkToTheEnd();
+    expect(await reconcileStep('live', { ...harness.deps, settings: { ...SETTINGS, samplePercent: 0 } })).toBe(
       'nothing to do',
     );
-    rig.clock.pass(60 * DAY);
+    harness.clock.pass(60 * DAY);
     const before = await lookups();
-    await rig.walkToTheEnd();
-    expect([rig.looks, await lookups()]).toEqual([[], before]);
+    await harness.walkToTheEnd();
+    expect([harness.looks, await lookups()]).toEqual([[], before]);
   });
 
   it('leaves alone an old invoice to which something has just happened', async () => {
-    const stream = await rig.issue();
-    rig.clock.pass(DAY);
-    await rig.cancel(stream);
-    await rig.walkToTheEnd();
-    expect(rig.looks).toEqual([]);
-    rig.clock.pass(DAY);
-    await rig.walkToTheEnd();
-    expect(rig.looks).toEqual(['agrees']);
+    const stream = await harness.issue();
+    harness.clock.pass(DAY);
+    await harness.cancel(stream);
+    await harness.walkToTheEnd();
+    expect(harness.looks).toEqual([]);
+    harness.clock.pass(DAY);
+    await harness.walkToTheEnd();
+    expect(harness.looks).toEqual(['agrees']);
   });
 
   it('asks for test invoices in their own environment, and only while they live', async () => {
-    const stream = await rig.issue('test');
-    rig.clock.pass(HOUR);
-    await rig.walkToTheEnd('test');
-    expect(rig.looks).toEqual(['agrees']);
-    rig.clock.pass(7 * DAY);
-    await rig.walkToTheEnd('test');
-    expect([rig.looks, await rig.differences(stream)]).toEqual([['agrees'], []]);
+    const stream = await harness.issue('test');
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd('test');
+    expect(harness.looks).toEqual(['agrees']);
+    harness.clock.pass(7 * DAY);
+    await harness.walkToTheEnd('test');
+    expect([harness.looks, await harness.differences(stream)]).toEqual([['agrees'], []]);
   });
 
   it('looks at a sample of the issued ones, and at every other', async () => {
     for (let n = 0; n < 10; n += 1) {
       if (n < 4) await fault({ on: 'issue', kind: 'reject', code: 'E0312' });
-      await rig.issue();
+      await harness.issue();
     }
-    rig.clock.pass(HOUR);
-    await rig.walkToTheEnd('live', { ...rig.deps, settings: { ...SETTINGS, samplePercent: 1 } });
-    expect(rig.looks.length).toBeGreaterThanOrEqual(4);
-    expect(rig.looks.length).toBeLessThan(8);
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd('live', { ...harness.deps, settings: { ...SETTINGS, samplePercent: 1 } });
+    expect(harness.looks.length).toBeGreaterThanOrEqual(4);
+    expect(harness.looks.length).toBeLessThan(8);
   });
 });

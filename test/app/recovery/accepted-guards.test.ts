@@ -19,10 +19,10 @@ const STREAM = 'nfseLive-12345678000195_00000000-0000-4000-8000-000000000001';
 
 describe('the guards that an acceptance had set', () => {
   it('are all in its event, which says nothing personal', async () => {
-    const world = acceptances();
-    await world.accept();
-    await appendTo(world.store, STREAM, [attempted(1, 1)], T0);
-    expect(await guardsAt(world, 10)).toEqual({
+    const fixture = acceptances();
+    await fixture.accept();
+    await appendTo(fixture.store, STREAM, [attempted(1, 1)], T0);
+    expect(await guardsAt(fixture, 10)).toEqual({
       keys: [
         {
           ...{ mode: 'live', companyId: '12345678000195', keyHash: 'key-1', bodyHash: 'body-1' },
@@ -34,9 +34,9 @@ describe('the guards that an acceptance had set', () => {
   });
 
   it('are a mark alone when it had no key', async () => {
-    const world = acceptances();
-    await world.accept({ keyed: false });
-    expect(await guardsAt(world, 10)).toMatchObject({ keys: [], marks: [{ fingerprint: 'f-1' }] });
+    const fixture = acceptances();
+    await fixture.accept({ keyed: false });
+    expect(await guardsAt(fixture, 10)).toMatchObject({ keys: [], marks: [{ fingerprint: 'f-1' }] });
   });
 
   it.each([
@@ -47,17 +47,17 @@ describe('the guards that an acceptance had set', () => {
   ])(
     'count as long as their window lasts, with a margin for clocks that differ: after %s s',
     async (seconds, keys, marks) => {
-      const world = acceptances();
-      await world.accept();
-      const found = await guardsAt(world, seconds);
+      const fixture = acceptances();
+      await fixture.accept();
+      const found = await guardsAt(fixture, seconds);
       expect([found.keys.length, found.marks.length]).toEqual([keys, marks]);
     },
   );
 
   it('cannot be told of an event that a newer program wrote', async () => {
-    const world = acceptances();
-    await world.accept();
-    const events = await world.log.read(STREAM);
+    const fixture = acceptances();
+    await fixture.accept();
+    const events = await fixture.log.read(STREAM);
     const newer = events.map((event) => ({ ...event, metadata: { ...event.metadata, schemaVersion: '99' } }));
     await expect(acceptedGuards(newer, WINDOWS, T0)).rejects.toThrow(UnknownEventVersion);
   });

@@ -69,10 +69,10 @@ describe('a log that was put back', () => {
   });
 
   it('is not done over a live note that no invoice accounts for, and moves no number for it', async () => {
-    const world = await recoveryHarness({
+    const harness = await recoveryHarness({
       byAccessKeys: async ([accessKey = '']) => [{ accessKey, stream: `nfseLive-${DEMO_CNPJ}_${idOf(7)}` }],
     });
-    const { deps, register, lastNumber } = world;
+    const { deps, register, lastNumber } = harness;
     const note = register(7, 3);
     for (const _again of [1, 2]) {
       expect(await compareRestoredLog(deps, false)).toMatchObject({
@@ -119,8 +119,8 @@ describe('a log that was put back', () => {
   });
 
   it('finds a note that was hidden from the first look, and one behind it', async () => {
-    const world = await recoveryHarness();
-    const { deps, ledgers, accept, register, status, clock } = world;
+    const harness = await recoveryHarness();
+    const { deps, ledgers, accept, register, status, clock } = harness;
     const streams = [await accept(1), await accept(2)];
     const late = [() => register(1, 4), () => register(2, 8)];
     const waitUntil = async (until: string): Promise<void> => {

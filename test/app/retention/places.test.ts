@@ -22,7 +22,7 @@ import { createMemoryGuards } from '../../support/memory/guards.js';
 const WEEK = 604_800;
 const ID = '11111111-1111-4111-8111-111111111111';
 
-const world = async (event: InvoiceEvent, mode: Mode) => {
+const openHarness = async (event: InvoiceEvent, mode: Mode) => {
   const log = memoryEventLog();
   const store = createEventStore(log, fixedKeys());
   const clock = movableClock(T0);
@@ -54,7 +54,7 @@ const imported = (mode: Mode): InvoiceEvent => ({
 
 describe('what a process has in memory', () => {
   it('is a test invoice until its life is over, also when nobody asks for it any more', async () => {
-    const { reader, read, clock } = await world(accepted({ mode: 'test' }), 'test');
+    const { reader, read, clock } = await openHarness(accepted({ mode: 'test' }), 'test');
     expect(await read()).toBeDefined();
     clock.moveTo(at(WEEK - 1));
     expect(reader.evictExpired()).toBe(0);
@@ -63,7 +63,7 @@ describe('what a process has in memory', () => {
   });
 
   it('is a live invoice as long as there is room', async () => {
-    const { reader, read, clock } = await world(accepted(), 'live');
+    const { reader, read, clock } = await openHarness(accepted(), 'live');
     expect(await read()).toBeDefined();
     clock.moveTo(at(WEEK * 100));
     expect(reader.evictExpired()).toBe(0);
@@ -72,7 +72,7 @@ describe('what a process has in memory', () => {
 
 describe('a test invoice that was imported without the instant of its creation', () => {
   it('lives seven days from its import on, for readers and in the log', async () => {
-    const { read, clock, sweep, log, stream } = await world(imported('test'), 'test');
+    const { read, clock, sweep, log, stream } = await openHarness(imported('test'), 'test');
     clock.moveTo(at(WEEK - 1));
     expect(await read()).not.toHaveProperty('facts.createdAt');
     await sweep();
@@ -96,7 +96,7 @@ describe('a test invoice that was imported without the instant of its creation',
   });
 
   it('is kept for ever in live mode', async () => {
-    const { read, clock, sweep } = await world(imported('live'), 'live');
+    const { read, clock, sweep } = await openHarness(imported('live'), 'live');
     clock.moveTo(at(WEEK * 100));
     await sweep();
     expect(await read()).toBeDefined();

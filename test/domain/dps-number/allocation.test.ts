@@ -92,14 +92,14 @@ describe('an operator who moves the series', () => {
 
 describe('whatever is asked of a series', () => {
   type Wish = 'allocate' | 'block' | { move: number };
-  const wish = fc.oneof(
+  const command = fc.oneof(
     fc.constantFrom<Wish>('allocate', 'allocate', 'block'),
     fc.record({ move: fc.integer({ min: 1, max: 60 }) }),
   );
 
   it('no number is given twice, and none while it is blocked', () => {
     fc.assert(
-      fc.property(fc.array(wish, { maxLength: 40 }), (wishes) => {
+      fc.property(fc.array(command, { maxLength: 40 }), (wishes) => {
         let last: DpsNumberEvent | undefined;
         const given: number[] = [];
         for (const asked of wishes) {

@@ -85,7 +85,7 @@ describe('given what is known of an attempt', () => {
   it.each(cells)('%s, "%s" gives: %s', (known, column, expected) => {
     const command = commands[column];
     if (command === undefined) throw new Error(`no command ${column}`);
-    expect(event.told(command(given(...(histories[known] ?? []))))).toBe(expected);
+    expect(event.decisionText(command(given(...(histories[known] ?? []))))).toBe(expected);
   });
 
   it('every event and every resolution of an attempt is in the table', () => {
@@ -98,7 +98,7 @@ describe('given what is known of an attempt', () => {
     '"%s" of an attempt that is not the last changes nothing',
     (column) => {
       const later = given(event.accepted(), event.attempted(1, 1), event.notSent(1, 2), event.attempted(2, 5));
-      expect(event.told(commands[column]?.(later) ?? { refused: 'no command' })).toBe(
+      expect(event.decisionText(commands[column]?.(later) ?? { refused: 'no command' })).toBe(
         ['not sent', 'unknown', 'reject'].includes(column) ? SO : NOT_LAST,
       );
     },

@@ -109,11 +109,13 @@ describe('a note in hand', () => {
 });
 
 describe('"this DPS exists" (E0014)', () => {
-  const told = [accepted(), attempted(1, 1), unknown(1, 2, ['E0500', 'E0014'])] as const;
+  const refusedAsExisting = [accepted(), attempted(1, 1), unknown(1, 2, ['E0500', 'E0014'])] as const;
 
   it('said of a DPS id forbids the proof of its absence for ever', () => {
-    expect(isKnownToExist(event.givenInvoice(...told), event.DPS_ID)).toBe(true);
-    expect(decideAbsence(given(...told), { attempt: 1, firstAbsentAt: at(36), now: at(3000) }, limits)).toEqual({
+    expect(isKnownToExist(event.givenInvoice(...refusedAsExisting), event.DPS_ID)).toBe(true);
+    expect(
+      decideAbsence(given(...refusedAsExisting), { attempt: 1, firstAbsentAt: at(36), now: at(3000) }, limits),
+    ).toEqual({
       refused: 'the authorizer said that this DPS exists',
     });
   });
@@ -130,7 +132,7 @@ describe('"this DPS exists" (E0014)', () => {
     const other = 'DPS330455721234567800019500001000000000000000008';
     const renumbered = attempted(2, 50);
     const next = { ...renumbered, data: { ...dataOf(renumbered, 'IssuanceAttempted'), number: 8, dpsId: other } };
-    const history = [...told, conflictFound(1, 40), next as typeof renumbered] as const;
+    const history = [...refusedAsExisting, conflictFound(1, 40), next as typeof renumbered] as const;
     expect(isKnownToExist(event.givenInvoice(...history), other)).toBe(false);
     expect(decideAbsence(given(...history), { attempt: 2, firstAbsentAt: at(90), now: at(150) }, limits)).toMatchObject(
       { events: [{ type: 'IssuanceProvenAbsent', data: { dpsId: other } }] },
@@ -157,7 +159,7 @@ describe('the proof of absence', () => {
     const firstAbsentAt = first === undefined ? undefined : at(first);
     expect(provesAbsence(send, firstAbsentAt, at(second), limits)).toBe(complete);
     if (firstAbsentAt === undefined) return;
-    expect(event.told(decideAbsence(open, { attempt: 1, firstAbsentAt, now: at(second) }, limits))).toBe(
+    expect(event.decisionText(decideAbsence(open, { attempt: 1, firstAbsentAt, now: at(second) }, limits))).toBe(
       complete ? 'IssuanceProvenAbsent' : 'the proof is not complete',
     );
   });

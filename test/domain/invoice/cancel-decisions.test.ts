@@ -77,7 +77,7 @@ describe('given what is known of a cancellation', () => {
   it.each(cells)('%s, "%s" gives: %s', (known, column, expected) => {
     const command = commands[column];
     if (command === undefined) throw new Error(`no command ${column}`);
-    expect(event.told(command(given(...(histories[known] ?? []))))).toBe(expected);
+    expect(event.decisionText(command(given(...(histories[known] ?? []))))).toBe(expected);
   });
 
   it('every history and every command is in the table', () => {
@@ -117,13 +117,13 @@ describe('a time-out whose last look-up found the event', () => {
     expect(decideTimeout(state, at(due - 1), limits, true)).toEqual({ refused: 'not due' });
     expect(decideTimeout(state, at(due), limits, true)).toEqual(waits);
     expect(decideTimeout(state, at(due + 599), limits, true)).toEqual(waits);
-    expect(event.told(decideTimeout(state, at(due + 600), limits, true))).toBe(OVER);
+    expect(event.decisionText(decideTimeout(state, at(due + 600), limits, true))).toBe(OVER);
   });
 
   it('waits for less in a rehearsal with short windows', () => {
     const short = { ...limits, cancellationSeconds: 8 };
     expect(decideTimeout(given(...sent), at(61 + 9), short, true)).toHaveProperty('refused');
-    expect(event.told(decideTimeout(given(...sent), at(61 + 10), short, true))).toBe(OVER);
+    expect(event.decisionText(decideTimeout(given(...sent), at(61 + 10), short, true))).toBe(OVER);
   });
 });
 

@@ -4,29 +4,29 @@ import { shortCache } from '../../../src/lib/short-cache.js';
 
 /** A store of keys that counts its questions; `unknown...` has no answer, `failing...` fails. */
 const keyStore = () => {
-  const world = { now: '2026-11-21T12:00:00.000Z' as Instant, asked: [] as string[], revoked: new Set<string>() };
-  const cached = shortCache(1_000, { now: () => world.now }, async (key) => {
-    world.asked.push(key);
+  const state = { now: '2026-11-21T12:00:00.000Z' as Instant, asked: [] as string[], revoked: new Set<string>() };
+  const cached = shortCache(1_000, { now: () => state.now }, async (key) => {
+    state.asked.push(key);
     if (key.startsWith('failing')) throw new Error('no answer');
-    return key.startsWith('unknown') || world.revoked.has(key) ? undefined : `owner of ${key}`;
+    return key.startsWith('unknown') || state.revoked.has(key) ? undefined : `owner of ${key}`;
   });
-  const timesAsked = (key: string): number => world.asked.filter((asked) => asked === key).length;
-  return { world, cached, timesAsked };
+  const timesAsked = (key: string): number => state.asked.filter((asked) => asked === key).length;
+  return { state, cached, timesAsked };
 };
 
 describe('shortCache', () => {
   it('asks once within its time, for known and unknown keys, also at the same moment', async () => {
-    const { world, cached, timesAsked } = keyStore();
+    const { state, cached, timesAsked } = keyStore();
     for (const key of ['known', 'unknown']) {
       const expected = key === 'known' ? 'owner of known' : undefined;
       expect(await Promise.all([cached(key), cached(key)])).toEqual([expected, expected]);
-      world.now = '2026-11-21T12:00:00.999Z';
+      state.now = '2026-11-21T12:00:00.999Z';
       expect(await cached(key)).toBe(expected);
       expect(timesAsked(key)).toBe(1);
-      world.now = '2026-11-21T12:00:02.000Z';
+      state.now = '2026-11-21T12:00:02.000Z';
       expect(await cached(key)).toBe(expected);
       expect(timesAsked(key)).toBe(2);
-      world.now = '2026-11-21T12:00:00.000Z';
+      state.now = '2026-11-21T12:00:00.000Z';
     }
   });
 
@@ -47,13 +47,13 @@ describe('shortCache', () => {
   });
 
   it('a key that is known no more, and one that becomes known, change sides', async () => {
-    const { world, cached } = keyStore();
+    const { state, cached } = keyStore();
     await cached('known');
-    world.revoked.add('known');
-    world.now = '2026-11-21T12:00:01.000Z';
+    state.revoked.add('known');
+    state.now = '2026-11-21T12:00:01.000Z';
     expect(await cached('known')).toBeUndefined();
-    world.revoked.delete('known');
-    world.now = '2026-11-21T12:00:02.000Z';
+    state.revoked.delete('known');
+    state.now = '2026-11-21T12:00:02.000Z';
     expect(await cached('known')).toBe('owner of known');
   });
 

@@ -9,7 +9,7 @@ describe.each(routes)('$name: 500 and 503', (route) => {
   it('503 while the kill switch is on, before the credential', async () => {
     for (const key of ['none', 'test', 'revoked'] as const) {
       const harness = createHarness();
-      harness.world.switchedOff = true;
+      harness.state.switchedOff = true;
       const response = await harness.call(route.path, { ...requestOf(route), key });
       const error = await expectRefusal(response, 503, 'service_unavailable');
       expect(error).toMatchObject({ type: 'api_error', retryable: true });
@@ -20,7 +20,7 @@ describe.each(routes)('$name: 500 and 503', (route) => {
 
   it('503 when an engine is down: livemode, Retry-After, no rate headers', async () => {
     const harness = createHarness();
-    harness.world.beforeUse = () => {
+    harness.state.beforeUse = () => {
       throw new EngineDown(SECRET);
     };
     const response = await harness.call(route.path, requestOf(route));
@@ -33,7 +33,7 @@ describe.each(routes)('$name: 500 and 503', (route) => {
 
   it('500 for anything unexpected, with nothing of it in the body', async () => {
     const harness = createHarness();
-    harness.world.beforeUse = () => {
+    harness.state.beforeUse = () => {
       throw new Error(SECRET);
     };
     const response = await harness.call(route.path, requestOf(route));
@@ -82,7 +82,7 @@ describe('503 and 500 before the key is known', () => {
 
   it('the kill switch comes before the route, under /v1 only', async () => {
     const harness = createHarness();
-    harness.world.switchedOff = true;
+    harness.state.switchedOff = true;
     await expectRefusal(await harness.call('/v1/nope'), 503, 'service_unavailable');
     await expectRefusal(await harness.call('/v1/nfse', { method: 'OPTIONS' }), 503, 'service_unavailable');
     await expectRefusal(await harness.call('/nope'), 404, 'route_not_found');

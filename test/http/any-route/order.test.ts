@@ -8,7 +8,7 @@ const MAX = 10_485_760;
 
 /** A service with one key, whose properties the test sets, and a limit of one write in 60 seconds. */
 const oneKey = (who: Partial<Authenticated>) => {
-  const world = { who: who as Partial<Authenticated> | undefined };
+  const state = { who: who as Partial<Authenticated> | undefined };
   const known: Authenticated = {
     keyId: 'key',
     companyId: DEMO_CNPJ,
@@ -18,14 +18,14 @@ const oneKey = (who: Partial<Authenticated>) => {
     companyEnabled: true,
   };
   const authenticate = async (): Promise<Authenticated | undefined> =>
-    world.who === undefined ? undefined : { ...known, ...world.who };
-  return Object.assign(createHarness({ authenticate, rateLimits: { write: 1, read: 1 } }), { auth: world });
+    state.who === undefined ? undefined : { ...known, ...state.who };
+  return Object.assign(createHarness({ authenticate, rateLimits: { write: 1, read: 1 } }), { auth: state });
 };
 
 describe('of several faults the first in this order is answered (HTTP-ORDER)', () => {
   it('switch, route, credential, feature, scope, rate, headers, media type, size, JSON, shape, rule', async () => {
     const harness = oneKey({ companyEnabled: false, scopes: [], revoked: true });
-    const { world, auth, pass } = harness;
+    const { state, auth, pass } = harness;
     /** A request with all faults that the steps below have not removed yet. */
     let path = '/v1/nope';
     let options: CallOptions = {
@@ -44,9 +44,9 @@ describe('of several faults the first in this order is answered (HTTP-ORDER)', (
       options = { ...options, headers };
     };
 
-    world.switchedOff = true;
+    state.switchedOff = true;
     await refusal(503, 'service_unavailable', false);
-    world.switchedOff = false;
+    state.switchedOff = false;
     await refusal(404, 'route_not_found', false);
     path = '/v1/nfse';
     await refusal(401, 'unauthorized', false);

@@ -6,7 +6,7 @@ import { attempted, authorized, createHarness, type Harness, type KeyName } from
 const bodiesOf = async (harness: Harness, key: KeyName): Promise<Record<string, unknown>[]> => {
   const issue = { key, json: issueBodyOf(), headers: { 'idempotency-key': key } };
   const first = (await (await harness.call('/v1/nfse', issue)).json()) as { id: string };
-  const { now } = harness.world;
+  const { now } = harness.state;
   await harness.record(first.id, [attempted(now), authorized(now)]);
   const replay = await harness.call('/v1/nfse', issue);
   const cancel = await harness.call(`/v1/nfse/${first.id}/cancel`, { key, json: {} });

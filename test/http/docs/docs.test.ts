@@ -7,8 +7,8 @@ const OUTSIDE = /(?:src|href|url)\s*[=:(]\s*["']?(?:https?:)?\/\//i;
 
 describe('GET /docs', () => {
   it('is a page that takes everything from this server', async () => {
-    const { call, world } = createHarness();
-    world.switchedOff = true;
+    const { call, state } = createHarness();
+    state.switchedOff = true;
     const response = await call('/docs', { key: 'none' });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -69,8 +69,8 @@ describe('GET /docs/errors/<code>', () => {
   });
 
   it.each(Object.entries(errorCatalogue))('%s: cause, what to do, retryable, example', async (code, entry) => {
-    const { call, world } = createHarness();
-    world.switchedOff = true;
+    const { call, state } = createHarness();
+    state.switchedOff = true;
     const response = await call(`/docs/errors/${code}`, { key: 'none' });
     expect(response.status).toBe(200);
     const html = await response.text();

@@ -53,7 +53,7 @@ const settle = async (
   count: number,
 ): Promise<void> => {
   if (count % 2 === 0 || (key !== 'test' && key !== 'live')) return;
-  const { now } = harness.world;
+  const { now } = harness.state;
   await harness.record(id, [attempted(now), authorized(now)], key);
 };
 

@@ -56,7 +56,7 @@ const withoutTwins = (catalogue: Catalogue): Catalogue => ({
   linesOf: (cnae) => oneLinePerCode(catalogue.linesOf(cnae)),
 });
 
-const world = fc.record({
+const situation = fc.record({
   catalogue: catalogues,
   activities: registrations,
   mode: fc.constantFrom<Mode>('test', 'live'),
@@ -66,7 +66,7 @@ const NO_LIMITS = { rateLimits: { write: 1_000_000, read: 1_000_000 } };
 
 const harnessOf = (catalogue: Catalogue, activities: readonly { cnae: string; isMain: boolean }[]): Harness => {
   const harness = createHarness(NO_LIMITS);
-  harness.world.catalogue = catalogue;
+  harness.state.catalogue = catalogue;
   harness.company.registration = { ...harness.company.registration, activities };
   return harness;
 };
@@ -87,7 +87,7 @@ describe('GET /v1/activities, whatever the company and the catalogue', () => {
   it('every line issues by its cnae and service_code, a default one by its cnae alone too', async () => {
     let lines = 0;
     await fc.assert(
-      fc.asyncProperty(world, async ({ catalogue, activities, mode }) => {
+      fc.asyncProperty(situation, async ({ catalogue, activities, mode }) => {
         const harness = harnessOf(catalogue, activities);
         const list = await listed(harness, mode);
         lines += list.length;
@@ -104,7 +104,7 @@ describe('GET /v1/activities, whatever the company and the catalogue', () => {
 
   it('what it does not list is not issued: no other pair, no cnae without a listed default, nothing unasked', async () => {
     await fc.assert(
-      fc.asyncProperty(world, async ({ catalogue, activities, mode }) => {
+      fc.asyncProperty(situation, async ({ catalogue, activities, mode }) => {
         const harness = harnessOf(withoutTwins(catalogue), activities);
         const list = await listed(harness, mode);
         const pair = ({ cnae, service_code }: Activity) => ({ cnae, service_code });
@@ -125,7 +125,7 @@ describe('GET /v1/activities, whatever the company and the catalogue', () => {
 
   it('has the main activity first, each line once, each description with its masked CNAE', async () => {
     await fc.assert(
-      fc.asyncProperty(world, async ({ catalogue, activities, mode }) => {
+      fc.asyncProperty(situation, async ({ catalogue, activities, mode }) => {
         const list = await listed(harnessOf(catalogue, activities), mode);
         const main = activities.find(({ isMain }) => isMain)?.cnae;
         expect(list.map(({ is_main }) => is_main)).toEqual(list.map(({ cnae }) => cnae === main));

@@ -77,9 +77,9 @@ const instants = [
 describe.each(cases)('cancelable_until: $state in $mode mode', ({ state, mode }) => {
   it.each(instants)('at %s it is there exactly when a cancel is accepted', async (now, isOpen) => {
     const harness = createHarness();
-    harness.world.now = '2026-11-30T15:00:00.000Z';
+    harness.state.now = '2026-11-30T15:00:00.000Z';
     const id = await invoiceIn(harness, state, mode);
-    harness.world.now = now;
+    harness.state.now = now;
     const { cancelable_until } = await read(harness, id, mode);
     const { status } = await harness.call(`/v1/nfse/${id}/cancel`, { key: mode, json: {} });
     const mayBe = state === 'issued' || (state === 'failed cancellation' && mode === 'test');

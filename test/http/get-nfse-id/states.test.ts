@@ -64,11 +64,11 @@ describe('GET /v1/nfse/{id}: every state', () => {
 
   it('shows cancelable_until exactly while a cancel would be accepted', async () => {
     const harness = createHarness();
-    harness.world.now = '2026-11-30T12:00:00.000Z';
+    harness.state.now = '2026-11-30T12:00:00.000Z';
     const id = await issuedInvoice(harness);
-    harness.world.now = '2026-12-01T02:59:59.000Z';
+    harness.state.now = '2026-12-01T02:59:59.000Z';
     expect(await read(harness, id)).toHaveProperty('cancelable_until', '2026-12-01T02:59:59.000Z');
-    harness.world.now = '2026-12-01T03:00:00.000Z';
+    harness.state.now = '2026-12-01T03:00:00.000Z';
     expect(await read(harness, id)).not.toHaveProperty('cancelable_until');
     expect((await harness.call(`/v1/nfse/${id}/cancel`, { json: {} })).status).toBe(422);
   });

@@ -10,12 +10,12 @@ describe('GET /v1/nfse/{id}/xml by links of two generations', () => {
       return body.links.xml.replace(BASE_URL, '');
     };
     const statusAt = async (now: string, link: string): Promise<number> => {
-      harness.world.now = now;
+      harness.state.now = now;
       return (await harness.call(link, { key: 'none' })).status;
     };
-    harness.world.now = '2026-11-21T23:44:30.000Z';
+    harness.state.now = '2026-11-21T23:44:30.000Z';
     const old = await freshLink();
-    harness.world.now = '2026-11-21T23:50:00.000Z';
+    harness.state.now = '2026-11-21T23:50:00.000Z';
     const young = await freshLink();
     expect(await statusAt('2026-11-21T23:59:29.999Z', old)).toBe(200);
     expect(await statusAt('2026-11-21T23:59:29.999Z', young)).toBe(200);

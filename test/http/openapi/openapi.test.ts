@@ -23,8 +23,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 describe('GET /openapi.json', () => {
   it('is the document, without a credential and while the kill switch is on', async () => {
-    const { call, world } = createHarness();
-    world.switchedOff = true;
+    const { call, state } = createHarness();
+    state.switchedOff = true;
     const response = await call('/openapi.json', { key: 'none' });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');

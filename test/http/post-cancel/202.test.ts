@@ -12,7 +12,7 @@ describe('POST /v1/nfse/{id}/cancel 202', () => {
     expect(body).toMatchObject({
       id,
       status: 'issued',
-      cancellation: { status: 'pending', requested_at: harness.world.now, reason: 'other' },
+      cancellation: { status: 'pending', requested_at: harness.state.now, reason: 'other' },
       links: { pdf: expect.any(String) },
     });
     expect(body).not.toHaveProperty('cancelable_until');
@@ -41,7 +41,7 @@ describe('POST /v1/nfse/{id}/cancel 202', () => {
   it('accepts the last second of the Brasília month', async () => {
     const harness = createHarness();
     const id = await issuedInvoice(harness, 'live');
-    harness.world.now = '2026-12-01T02:59:59.000Z';
+    harness.state.now = '2026-12-01T02:59:59.000Z';
     expect((await harness.call(`/v1/nfse/${id}/cancel`, { key: 'live', json: {} })).status).toBe(202);
   });
 
@@ -50,7 +50,7 @@ describe('POST /v1/nfse/{id}/cancel 202', () => {
     const id = await issuedInvoice(harness);
     await harness.call(`/v1/nfse/${id}/cancel`, { json: {} });
     await harness.record(id, [
-      { type: 'CancellationNotConfirmed', data: { request: 1, reason: 'timeout', codes: [], at: harness.world.now } },
+      { type: 'CancellationNotConfirmed', data: { request: 1, reason: 'timeout', codes: [], at: harness.state.now } },
     ]);
     expect((await harness.call(`/v1/nfse/${id}/cancel`, { json: {} })).status).toBe(202);
   });

@@ -37,7 +37,7 @@ describe('POST /v1/nfse/{id}/cancel 409', () => {
     const harness = createHarness();
     const id = await issuedInvoice(harness, 'live');
     await cancel(harness, id, 'live');
-    const at = harness.world.now;
+    const at = harness.state.now;
     await harness.record(
       id,
       [{ type: 'CancellationNotConfirmed', data: { request: 1, reason: 'timeout', codes: [], at } }],
@@ -70,7 +70,7 @@ describe('POST /v1/nfse/{id}/cancel 422', () => {
   it('nfse.cancel_window_closed one second into the next month', async () => {
     const harness = createHarness();
     const id = await issuedInvoice(harness, 'live');
-    harness.world.now = '2026-12-01T03:00:00.000Z';
+    harness.state.now = '2026-12-01T03:00:00.000Z';
     const error = await expectRefusal(await cancel(harness, id, 'live'), 422, 'nfse.cancel_window_closed');
     expect(error).toMatchObject({ type: 'invalid_request', retryable: false, livemode: true });
   });

@@ -15,7 +15,7 @@ it('POST /v1/nfse/{id}/cancel 503 while other writers are always first, and 202 
           ...harness.store,
           append: async (...args) => (isContended ? { ok: false } : harness.store.append(...args)),
         },
-        clock: { now: () => harness.world.now },
+        clock: { now: () => harness.state.now },
         testRetentionSeconds: 604_800,
         waitForProjection: async () => {},
       }),

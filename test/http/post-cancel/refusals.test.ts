@@ -15,7 +15,7 @@ const cancel = async ({ call }: Harness, id: string, key: Mode = 'test', json: u
 
 const stood = async (state: StateName, mode: Mode): Promise<{ harness: Harness; id: string }> => {
   const harness = createHarness();
-  harness.world.now = DAY;
+  harness.state.now = DAY;
   return { harness, id: await invoiceIn(harness, state, mode) };
 };
 
@@ -41,7 +41,7 @@ describe('POST /v1/nfse/{id}/cancel: the refusal of each state', () => {
       [NEXT_MONTH, afterMonth],
     ] as const) {
       const { harness, id } = await stood(state, mode);
-      harness.world.now = now;
+      harness.state.now = now;
       const response = await cancel(harness, id, mode);
       if (expected === 'accepted') expect(response.status).toBe(202);
       else {
@@ -69,10 +69,10 @@ describe('POST /v1/nfse/{id}/cancel: the refusal of each state', () => {
   ])('%s, in its month and after it', async (_what, event, code) => {
     const harness = createHarness();
     const id = 'nfse_77777777-7777-4777-8777-777777777777';
-    harness.world.now = DAY;
+    harness.state.now = DAY;
     await harness.record(id, [event], 'live');
     for (const now of [DAY, NEXT_MONTH]) {
-      harness.world.now = now;
+      harness.state.now = now;
       await expectRefusal(await cancel(harness, id, 'live'), 409, code);
     }
   });
@@ -125,7 +125,7 @@ describe('POST /v1/nfse/{id}/cancel: test and live mode', () => {
     expect(again.status).toBe(202);
     expect(await again.json()).toMatchObject({
       status: 'issued',
-      cancellation: { status: 'pending', reason: 'issuance_error', requested_at: harness.world.now },
+      cancellation: { status: 'pending', reason: 'issuance_error', requested_at: harness.state.now },
     });
     await expectRefusal(await cancel(harness, id), 409, 'nfse.cancel_in_progress');
   });

@@ -9,12 +9,12 @@ const issuedAt = async (at: string, mode: 'test' | 'live'): Promise<{ harness: H
   const { certificate } = harness.company;
   if (certificate === undefined) throw new Error('the demo company has a certificate');
   Object.assign(certificate, { notBefore: '2020-01-01T00:00:00.000Z', notAfter: '2100-01-01T00:00:00.000Z' });
-  harness.world.now = at;
+  harness.state.now = at;
   return { harness, id: await invoiceIn(harness, 'issued', mode) };
 };
 
 const cancelAt = async (at: string, { harness, id }: { harness: Harness; id: string }, key: 'test' | 'live') => {
-  harness.world.now = at;
+  harness.state.now = at;
   return await harness.call(`/v1/nfse/${id}/cancel`, { key, json: {} });
 };
 

@@ -59,8 +59,8 @@ describe('POST /v1/nfse 202', () => {
   });
 
   it('expands the markers by the Brasília date of receipt', async () => {
-    const { call, world } = createHarness();
-    world.now = '2026-12-01T02:59:59.000Z';
+    const { call, state } = createHarness();
+    state.now = '2026-12-01T02:59:59.000Z';
     const description = '{{data}} {{mes}} {{mes_extenso}} {{mes_anterior}} {{mes_anterior_extenso}} {{ano}} {{outro}}';
     const response = await call('/v1/nfse', { json: issueBodyOf({ description }) });
     expect(await response.json()).toMatchObject({

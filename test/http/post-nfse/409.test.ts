@@ -25,10 +25,10 @@ describe('POST /v1/nfse 409', () => {
   });
 
   it('idempotency_key_in_use: the first request is still on its way', async () => {
-    const { call, idempotency, world } = createHarness();
+    const { call, idempotency, state } = createHarness();
     const owner = { mode: 'test' as const, companyId: DEMO_CNPJ, keyHash: sha256Hex('k-1') };
-    const claim = { leaseToken: 'lease', commandId: 'command', acceptedAt: world.now };
-    await idempotency.claim(owner, bodyHashOf(issueBodyOf()), claim, world.now);
+    const claim = { leaseToken: 'lease', commandId: 'command', acceptedAt: state.now };
+    await idempotency.claim(owner, bodyHashOf(issueBodyOf()), claim, state.now);
     const response = await call('/v1/nfse', { json: issueBodyOf(), headers });
     const error = await expectRefusal(response, 409, 'idempotency_key_in_use');
     expect(error.retryable).toBe(true);

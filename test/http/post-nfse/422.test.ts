@@ -20,8 +20,8 @@ const rows: Row[] = [
     'nfse.municipality_not_covered',
     issueBodyOf(),
     undefined,
-    ({ world }) => {
-      world.municipality = undefined;
+    ({ state }) => {
+      state.municipality = undefined;
     },
   ],
   ['nfse.cnae_not_allowed', issueBodyOf({ cnae: '9602501' }), 'cnae'],
@@ -38,7 +38,7 @@ const rows: Row[] = [
     issueBodyOf(),
     undefined,
     (harness) => {
-      harness.world.municipality = { ...municipality, requiresRegistration: true };
+      harness.state.municipality = { ...municipality, requiresRegistration: true };
       withRegistration({ municipalRegistration: {} })(harness);
     },
   ],
@@ -73,8 +73,8 @@ const rows: Row[] = [
     'nfse.customer_required',
     issueBodyOf({ customer: { name: 'Maria' } }),
     'customer.document',
-    ({ world }) => {
-      world.municipality = { ...municipality, requiresCustomer: true };
+    ({ state }) => {
+      state.municipality = { ...municipality, requiresCustomer: true };
     },
   ],
   ['nfse.customer_name_required', issueBodyOf({ customer: { document: '12345678909' } }), 'customer.name'],
@@ -108,7 +108,7 @@ describe('POST /v1/nfse 422', () => {
 
   it('live mode accepts the registry gaps', async () => {
     const harness = createHarness();
-    harness.world.municipality = { ...municipality, requiresRegistration: true };
+    harness.state.municipality = { ...municipality, requiresRegistration: true };
     withRegistration({ municipalRegistration: {} })(harness);
     expect((await harness.call('/v1/nfse', { key: 'live', json: issueBodyOf({ cnae: '6311900' }) })).status).toBe(202);
   });

@@ -76,7 +76,7 @@ describe('POST /v1/nfse: service_code alone', () => {
   it('takes the main activity wherever it stands, then the order of the company file', async () => {
     const other = { ...catalogue.linesOf('6202300')[0], cnae: '6399200', serviceCode: '010201' };
     const harness = companyOf('6399200', '6209100', MAIN_CNAE);
-    harness.world.catalogue = {
+    harness.state.catalogue = {
       ...catalogue,
       linesOf: (cnae) => (cnae === '6399200' ? [other as never] : catalogue.linesOf(cnae)),
     };
@@ -100,8 +100,8 @@ describe('POST /v1/nfse: the certificate of the company', () => {
     ['2026-12-31T23:59:59.999Z', true],
     ['2027-01-01T00:00:00.000Z', false],
   ])('at %s it is valid: %s', async (now, valid) => {
-    const { call, world } = createHarness();
-    world.now = now;
+    const { call, state } = createHarness();
+    state.now = now;
     const response = await call('/v1/nfse', { json: issueBodyOf() });
     if (valid) await acceptedBody(response);
     else await expectRefusal(response, 422, 'company.certificate_missing');

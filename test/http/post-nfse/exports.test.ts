@@ -127,8 +127,8 @@ describe('POST /v1/nfse: fields of the other type of customer', () => {
 describe('POST /v1/nfse: a municipality that demands the customer', () => {
   it('never demands one of an export, in either mode one of any other', async () => {
     for (const key of ['test', 'live'] as const) {
-      const { call, pass, world } = createHarness();
-      world.municipality = { ibge: '3304557', requiresCustomer: true, requiresRegistration: false };
+      const { call, pass, state } = createHarness();
+      state.municipality = { ibge: '3304557', requiresCustomer: true, requiresRegistration: false };
       await acceptedBody(await call('/v1/nfse', { key, json: exportBodyOf() }));
       pass(60);
       await acceptedBody(await call('/v1/nfse', { key, json: issueBodyOf({ customer: { document: OTHER_CNPJ } }) }));

@@ -7,10 +7,10 @@ const ALL = '{{data}} {{mes}} {{mes_extenso}} {{mes_anterior}} {{mes_anterior_ex
 
 /** The answer to this description at this instant, from a company whose certificate does not expire. */
 const postAt = async (now: string, description: string): Promise<Response> => {
-  const { call, company, world } = createHarness();
+  const { call, company, state } = createHarness();
   if (company.certificate === undefined) throw new Error('the demo company has a certificate');
   Object.assign(company.certificate, { notBefore: '2020-01-01T00:00:00.000Z', notAfter: '2100-01-01T00:00:00.000Z' });
-  world.now = now;
+  state.now = now;
   return await call('/v1/nfse', { json: issueBodyOf({ description }) });
 };
 
@@ -51,10 +51,10 @@ describe('POST /v1/nfse: markers', () => {
   });
 
   it('stay expanded as they were on the day of receipt', async () => {
-    const { call, world } = createHarness();
-    world.now = '2026-11-30T15:00:00.000Z';
+    const { call, state } = createHarness();
+    state.now = '2026-11-30T15:00:00.000Z';
     const { id } = await acceptedBody(await call('/v1/nfse', { json: issueBodyOf({ description: ALL }) }));
-    world.now = '2026-12-02T15:00:00.000Z';
+    state.now = '2026-12-02T15:00:00.000Z';
     expect(await (await call(`/v1/nfse/${id}`)).json()).toHaveProperty(
       'description',
       '30/11/2026 11 novembro 10 outubro 2026',

@@ -23,8 +23,8 @@ const registration = (changes: object) => (harness: Harness) => {
 };
 
 const municipality = (changes: object) => (harness: Harness) => {
-  const { municipality: before } = harness.world;
-  if (before !== undefined) harness.world.municipality = { ...before, ...changes };
+  const { municipality: before } = harness.state;
+  if (before !== undefined) harness.state.municipality = { ...before, ...changes };
 };
 
 const sent = (changes: object) => (_harness: Harness, draft: Draft) => Object.assign(draft, changes);
@@ -51,8 +51,8 @@ const faults: readonly Fault[] = [
   },
   {
     code: 'nfse.municipality_not_covered',
-    spoil: ({ world }) => {
-      world.municipality = undefined;
+    spoil: ({ state }) => {
+      state.municipality = undefined;
     },
   },
   { code: 'nfse.cnae_not_allowed', slot: 'cnae', spoil: sent({ cnae: '9602501' }) },

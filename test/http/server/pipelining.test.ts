@@ -144,14 +144,14 @@ describe('a fault over a real connection', () => {
   ])('%s shows nothing of itself, and the connection goes on', async (error, status, code) => {
     const harness = createHarness();
     const connection = openConnection(await start(harness));
-    harness.world.beforeUse = () => {
+    harness.state.beforeUse = () => {
       throw error;
     };
     connection.socket.write(headOf(harness, GET));
     const [answer] = await connection.answers(1);
     await expectEnvelope(answer ?? Response.error(), status, code);
     expect(connection.received()).not.toContain('hunter2');
-    harness.world.beforeUse = () => {};
+    harness.state.beforeUse = () => {};
     connection.socket.write(headOf(harness, GET));
     expect((await connection.answers(2))[1]?.status).toBe(200);
   });

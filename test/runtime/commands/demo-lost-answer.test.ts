@@ -10,14 +10,14 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-type World = { notes: readonly string[]; sends: number; evidence: string };
+type ControlAnswers = { notes: readonly string[]; sends: number; evidence: string };
 
 /** A simulator's control port and a client that say what a test wants them to. */
 const stageOf = async ({
   notes,
   sends,
   evidence,
-}: World): Promise<Omit<DemoStage, 'log'> & { shown: readonly string[] }> => {
+}: ControlAnswers): Promise<Omit<DemoStage, 'log'> & { shown: readonly string[] }> => {
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     const send = { method: 'POST', path: '/test/SefinNacional/nfse' };
@@ -55,16 +55,16 @@ const stageOf = async ({
 };
 
 describe('demo --lost-answer', () => {
-  const good: World = { notes: ['key-1'], sends: 1, evidence: 'access key key-1, by lookup' };
+  const good: ControlAnswers = { notes: ['key-1'], sends: 1, evidence: 'access key key-1, by lookup' };
 
-  it.each<[string, Partial<World>]>([
+  it.each<[string, Partial<ControlAnswers>]>([
     ['two notes', { notes: ['key-1', 'key-2'] }],
     ['no note', { notes: [] }],
     ['a note of another access key', { notes: ['key-2'] }],
     ['a second send', { sends: 2 }],
     ['an outcome that no look-up found', { evidence: 'access key key-1, by response' }],
-  ])('fails over %s', async (_what, world) => {
-    const stage = await stageOf({ ...good, ...world });
+  ])('fails over %s', async (_what, answers) => {
+    const stage = await stageOf({ ...good, ...answers });
     await expect(loseAnswer(stage)).rejects.toThrow(/the authorizer holds \d notes? after \d sends?/);
     expect(stage.shown.join('\n')).not.toContain('never two');
   });

@@ -9,35 +9,35 @@ import { describeWithPostgres } from '../../support/postgres.js';
 
 describeWithPostgres('a process that is told to stop while it starts', () => {
   let simulator: ExternalSimulator;
-  let stage: CrashHarness;
+  let harness: CrashHarness;
   beforeAll(async () => {
     simulator = await startExternalSimulator();
-    stage = await openCrashHarness(simulator, '912');
+    harness = await openCrashHarness(simulator, '912');
   });
   afterAll(async () => {
-    await Promise.all([stage?.close(), simulator?.close()]);
+    await Promise.all([harness?.close(), simulator?.close()]);
   });
 
   it('never serves, ends with 0, and leaves nothing in the way of the next', async () => {
     let program: Program | undefined;
     let isTold = false;
     // A process that waits for the first answer of its database handles the signal already, and is far from ready.
-    const line = await openDatabaseLine(stage.env.DATABASE_URL ?? '', (answer) => {
+    const line = await openDatabaseLine(harness.env.DATABASE_URL ?? '', (answer) => {
       if (!isTold) program?.signal('SIGTERM');
       isTold = true;
       return answer;
     });
-    const before = await readdir(stage.folder);
+    const before = await readdir(harness.folder);
     program = runProgram(['src/main.ts', 'serve'], {
-      ...stage.env,
+      ...harness.env,
       ...{ DATABASE_URL: line.connectionString, LOG_LEVEL: 'info' },
     });
     expect(await program.ended, program.complaint()).toEqual({ code: 0, signal: null });
     expect(program.output().stdout).toContain('"msg":"stopped"');
     expect(program.output().stdout).not.toContain('"msg":"ready"');
-    expect(await readdir(stage.folder)).toEqual(before);
+    expect(await readdir(harness.folder)).toEqual(before);
     await line.close();
-    const next = await startRoles('all', stage.env);
+    const next = await startRoles('all', harness.env);
     expect(await next.program.stop()).toEqual({ code: 0, signal: null });
   });
 });

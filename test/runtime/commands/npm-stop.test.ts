@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const said = (child: ChildProcess): (() => string) => {
+const outputOf = (child: ChildProcess): (() => string) => {
   const texts: string[] = [];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => texts.push(text));
   return () => texts.join('');
@@ -31,7 +31,7 @@ it('SIGTERM to npm ends what npm started, although its shell passes no signal on
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   npm = child;
-  const output = said(child);
+  const output = outputOf(child);
   const gone = new Promise((resolve) => child.stdout?.once('close', resolve));
   await eventually(
     async () => output(),

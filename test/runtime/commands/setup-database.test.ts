@@ -39,15 +39,15 @@ describeWithPostgres('nfse setup database', () => {
     const env = { DATABASE_URL: ofService(), DATABASE_OWNER_URL: ofOwner(), MASTER_KEY_FILE: '/nowhere', ...more };
     const parsed = readConfig(env);
     if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
-    const said: string[] = [];
-    const say = (text: string): void => void said.push(text);
+    const output: string[] = [];
+    const say = (text: string): void => void output.push(text);
     const exit = await runCommand(
       ['setup', 'database', ...args],
       [setupDatabase(() => parsed.config)],
       () => Promise.reject(new Error('it opens no session')),
       { out: say, err: say },
     );
-    return { exit, said: said.join('\n') };
+    return { exit, output: output.join('\n') };
   };
   const asAdmin = () => setUp({}, '--admin-url-file', join(folder, 'admin-url'));
 
@@ -65,12 +65,12 @@ describeWithPostgres('nfse setup database', () => {
   it('makes roles, database and tables, on which the service starts with least rights, and changes nothing the second time', async () => {
     expect(await asAdmin()).toEqual({
       exit: 0,
-      said: `the database is ready: ${migrations.length} steps of its schema made`,
+      output: `the database is ready: ${migrations.length} steps of its schema made`,
     });
     expect(await openOn(ofService())).toBe('opened');
     expect(await rightsOf(ofService())).toEqual([]);
-    expect(await asAdmin()).toMatchObject({ exit: 0, said: expect.stringContaining('0 steps') });
-    expect(await setUp()).toMatchObject({ exit: 0, said: expect.stringContaining('0 steps') });
+    expect(await asAdmin()).toMatchObject({ exit: 0, output: expect.stringContaining('0 steps') });
+    expect(await setUp()).toMatchObject({ exit: 0, output: expect.stringContaining('0 steps') });
     expect(await openOn(ofService())).toBe('opened');
   });
 
@@ -107,7 +107,7 @@ describeWithPostgres('nfse setup database', () => {
 
   it('refuses one user for two of the three, before anything is made', async () => {
     const same = await setUp({ DATABASE_OWNER_URL: ofService() }, '--admin-url-file', join(folder, 'admin-url'));
-    expect(same).toEqual({ exit: 1, said: expect.stringContaining('three different users') });
+    expect(same).toEqual({ exit: 1, output: expect.stringContaining('three different users') });
     const { rowCount } = await server.admin.query('select from pg_database where datname = $1', [name]);
     expect(rowCount).toBe(0);
   });

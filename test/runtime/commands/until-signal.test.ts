@@ -56,22 +56,22 @@ describe('a wish to stop', () => {
 
 describe('the runner', () => {
   it('tells everything at once that it stops, then stops part by part, the last one first', async () => {
-    const told: string[] = [];
+    const calls: string[] = [];
     const runner = createRunner(() => undefined);
     for (const part of ['first', 'second']) {
-      runner.onStop(part, () => void told.push(`${part} ${runner.stopping.aborted}`));
+      runner.onStop(part, () => void calls.push(`${part} ${runner.stopping.aborted}`));
     }
-    runner.stopping.addEventListener('abort', () => told.push('all'));
+    runner.stopping.addEventListener('abort', () => calls.push('all'));
     await Promise.all([runner.stop(), runner.stop()]);
-    expect(told).toEqual(['all', 'second true', 'first true']);
+    expect(calls).toEqual(['all', 'second true', 'first true']);
   });
 
   it('stops the other parts when one cannot be stopped, and says which', async () => {
-    const told: string[] = [];
-    const runner = createRunner((part) => told.push(`fault of ${part}`));
-    runner.onStop('first', () => void told.push('first'));
+    const calls: string[] = [];
+    const runner = createRunner((part) => calls.push(`fault of ${part}`));
+    runner.onStop('first', () => void calls.push('first'));
     runner.onStop('second', () => Promise.reject(new Error('stuck')));
     await runner.stop();
-    expect(told).toEqual(['fault of second', 'first']);
+    expect(calls).toEqual(['fault of second', 'first']);
   });
 });

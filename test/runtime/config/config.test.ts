@@ -107,9 +107,9 @@ describe('the environment', () => {
     ['mysql://user:secret@a/nfse', /^DATABASE_URL: expected one postgres:/],
     ['postgres://user:secret@a/nfse?sslmode=allow', /^DATABASE_URL: sslmode must be one of/],
     ['postgres://user:secret@a/nfse?sslrootcert=/missing', /^DATABASE_URL: sslrootcert names a file/],
-  ])('refuses the database address %s and never shows it', (address, said) => {
+  ])('refuses the database address %s and never shows it', (address, problem) => {
     const problems = problemsOf({ DATABASE_URL: address, MASTER_KEY_FILE: '/run/secrets/key' });
-    expect(problems).toEqual([expect.stringMatching(said)]);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
     expect(problems.join()).not.toContain('secret');
   });
 

@@ -75,10 +75,10 @@ describeWithPostgres('a start on a database by its address', () => {
          event_hashes text[], out accepted boolean[], out revisions integer[]) language plpgsql as 'begin end'`,
       /missing: function event_log_append definer \w+: make/,
     ],
-  ])('is refused when somebody has changed %s by hand, and says which', async (_what, change, said) => {
+  ])('is refused when somebody has changed %s by hand, and says which', async (_what, change, message) => {
     expect(await openOn(database.connectionString)).toBe('opened');
     await database.admin.query(change);
-    expect(await openOn(database.connectionString)).toEqual({ exit: 2, line: expect.stringMatching(said) });
+    expect(await openOn(database.connectionString)).toEqual({ exit: 2, line: expect.stringMatching(message) });
   });
 
   it('is no matter of what an operator adds', async () => {

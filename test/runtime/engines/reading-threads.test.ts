@@ -48,7 +48,7 @@ const sentDps = (): ReadingJob<'sentDps'> => ({
 const HANGS_FOR_MS = 3_000;
 
 /** Threads that treat their job as the name of the file says. */
-const moody = (mood: string): URL => new URL(`./support/reading-${mood}.mjs`, import.meta.url);
+const threadFile = (fault: string): URL => new URL(`./support/reading-${fault}.mjs`, import.meta.url);
 
 describe('the threads that read answers', () => {
   it('tell of each kind what is told inline, to the byte', async () => {
@@ -69,25 +69,28 @@ describe('the threads that read answers', () => {
       { name: 'accessKeyOfDps', expected: undefined, exchange: answered(404, { erro: { codigo: 'E2404' } }) },
       { name: 'sentDps', expected: { ...dps }, exchange: { kind: 'broken', reason: 'ECONNRESET' } },
     ];
-    const told = await Promise.all(jobs.map((job) => read(job)));
-    expect(told).toEqual(await Promise.all(jobs.map((job) => readInline(job))));
-    expect(told.map(({ kind }) => kind)).toEqual([
+    const results = await Promise.all(jobs.map((job) => read(job)));
+    expect(results).toEqual(await Promise.all(jobs.map((job) => readInline(job))));
+    expect(results.map(({ kind }) => kind)).toEqual([
       ...['done', 'unknown', 'done', 'found', 'found', 'found', 'absent', 'unknown'],
     ]);
-    const [first] = told;
+    const [first] = results;
     expect(first?.kind === 'done' && Buffer.isBuffer((first.result as { xml: unknown }).xml)).toBe(true);
   });
 
-  it.each(['dies', 'hangs'])('are given a job once more when a thread %s over it, and then not again', async (mood) => {
-    const read = open({ file: moody(mood), timeoutMs: mood === 'hangs' ? HANGS_FOR_MS : 60_000 });
-    const tries = new Int32Array(new SharedArrayBuffer(4));
-    const job = {
-      ...sentDps(),
-      expected: { id: dps.id, digest: dps.digest, tries },
-    } as unknown as ReadingJob<'sentDps'>;
-    await expect(read(job)).rejects.toThrow();
-    expect(Atomics.load(tries, 0)).toBe(2);
-  });
+  it.each(['dies', 'hangs'])(
+    'are given a job once more when a thread %s over it, and then not again',
+    async (fault) => {
+      const read = open({ file: threadFile(fault), timeoutMs: fault === 'hangs' ? HANGS_FOR_MS : 60_000 });
+      const tries = new Int32Array(new SharedArrayBuffer(4));
+      const job = {
+        ...sentDps(),
+        expected: { id: dps.id, digest: dps.digest, tries },
+      } as unknown as ReadingJob<'sentDps'>;
+      await expect(read(job)).rejects.toThrow();
+      expect(Atomics.load(tries, 0)).toBe(2);
+    },
+  );
 
   it('tell that an answer was not read when the reading throws, without what was thrown', async () => {
     const read = open();
@@ -104,7 +107,7 @@ describe('the threads that read answers', () => {
   });
 
   it('are not asked for what is short and holds no document', async () => {
-    const read = open({ file: moody('dies') });
+    const read = open({ file: threadFile('dies') });
     const exchange = answered(400, { erros: [{ Codigo: 'E0316', Descricao: 'NBS' }] });
     expect(await read({ name: 'sentDps', expected: { ...dps }, exchange })).toMatchObject({ kind: 'rejected' });
   });

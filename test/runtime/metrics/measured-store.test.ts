@@ -23,14 +23,14 @@ const recorded = (type: InvoiceEvent['type'], seconds: number, data: object = {}
 /** A store over an array, that answers as the test says. */
 const measured = () => {
   const registry = new Registry();
-  const world = { stored: [] as InvoiceEvent[], answer: async () => ({ ok: true }) };
+  const state = { stored: [] as InvoiceEvent[], answer: async () => ({ ok: true }) };
   const bare: EventStore = {
-    load: async () => ({ events: world.stored as never, version: NO_STREAM }),
-    append: () => world.answer(),
+    load: async () => ({ events: state.stored as never, version: NO_STREAM }),
+    append: () => state.answer(),
   };
   const store = measuredStore(seriesIn(registry))(bare);
   return {
-    ...{ world, store },
+    ...{ state, store },
     append: (...events: InvoiceEvent[]) => store.append(stream, NO_STREAM, events, context),
     shown: async () => readMetrics(await registry.metrics()),
   };
@@ -49,8 +49,8 @@ describe('the measured event store', () => {
   });
 
   it('knows when an invoice was accepted that another process took, because who records an outcome has loaded it', async () => {
-    const { world, store, append, shown } = measured();
-    world.stored = [accepted];
+    const { state, store, append, shown } = measured();
+    state.stored = [accepted];
     await store.load(stream);
     await append(recorded('IssuanceInterrupted', 3_600, { failedAt: ACCEPTED_AT }));
     const { value } = await shown();
@@ -67,10 +67,10 @@ describe('the measured event store', () => {
   });
 
   it('counts nothing of an append that lost or that may not have happened', async () => {
-    const { world, append, shown } = measured();
-    world.answer = async () => ({ ok: false });
+    const { state, append, shown } = measured();
+    state.answer = async () => ({ ok: false });
     expect(await append(accepted)).toEqual({ ok: false });
-    world.answer = () => Promise.reject(new Error('gone'));
+    state.answer = () => Promise.reject(new Error('gone'));
     await expect(append(accepted)).rejects.toThrow('gone');
     const { value } = await shown();
     expect(value('nfse_invoices_accepted_total')).toBe(0);

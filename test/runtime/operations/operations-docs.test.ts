@@ -20,10 +20,10 @@ const unused = (): never => {
 /** The program's own reading of the words, without doing anything; empty when it understood. */
 const complaintAbout = async (words: readonly string[]): Promise<string> => {
   const commands = allCommands({}, unused).map((command) => ({ ...command, run: async () => done('', {}) }));
-  const said: string[] = [];
-  const terminal = { out: () => undefined, err: (text: string) => void said.push(text) };
+  const errors: string[] = [];
+  const terminal = { out: () => undefined, err: (text: string) => void errors.push(text) };
   const exit = await runCommand(words, commands, unused, terminal);
-  return exit === 0 ? '' : said.join('\n');
+  return exit === 0 ? '' : errors.join('\n');
 };
 
 describe('the handbook, the README and the first steps', () => {

@@ -11,17 +11,17 @@ const readyBody: Readiness = {
 };
 
 describe('the operations port', () => {
-  const world = { ready: true, started: true, broken: false };
+  const state = { ready: true, started: true, broken: false };
   const faults: unknown[] = [];
   let server: OpsServer;
   beforeAll(async () => {
     server = await startOpsServer(
       { host: '127.0.0.1', port: 0 },
       {
-        readiness: async () => ({ ...readyBody, ready: world.ready }),
-        isStarted: () => world.started,
+        readiness: async () => ({ ...readyBody, ready: state.ready }),
+        isStarted: () => state.started,
         scrape: async () => {
-          if (world.broken) throw new Error('broken');
+          if (state.broken) throw new Error('broken');
           return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'nfse_ready 1\n' };
         },
         metrics: { hosts: ['metrics.example'], token: undefined },
@@ -44,7 +44,7 @@ describe('the operations port', () => {
     [true, 200],
     [false, 503],
   ])('ready %s is %i, with the reasons as JSON', async (ready, status) => {
-    world.ready = ready;
+    state.ready = ready;
     const answer = await ask('/health/ready?from=probe');
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toBe('application/json');
@@ -53,9 +53,9 @@ describe('the operations port', () => {
   });
 
   it('has started once it served, whether it is ready or not', async () => {
-    world.ready = false;
+    state.ready = false;
     expect(await ask('/health/startup')).toMatchObject({ status: 200, text: '{"started":true}' });
-    world.started = false;
+    state.started = false;
     expect(await ask('/health/startup')).toMatchObject({ status: 503, text: '{"started":false}' });
   });
 
@@ -86,7 +86,7 @@ describe('the operations port', () => {
   });
 
   it('answers 500 and says so in the log when a source fails', async () => {
-    world.broken = true;
+    state.broken = true;
     expect(await ask('/metrics')).toMatchObject({ status: 500, text: '{"error":"failed"}' });
     expect(faults).toMatchObject([{ message: 'broken' }]);
   });

@@ -20,17 +20,17 @@ describeWith('natsServer', 'a process that is told to stop', () => {
   describeWithPostgres('while clients ask', () => {
     let simulator: ExternalSimulator;
     let nats: NatsServer;
-    let stage: CrashHarness;
+    let harness: CrashHarness;
     let env: Readonly<Record<string, string>>;
     const members: Member[] = [];
     beforeAll(async () => {
       [simulator, nats] = await Promise.all([startExternalSimulator(), startNats()]);
-      stage = await openCrashHarness(simulator, '910');
-      env = { ...stage.env, NATS_URL: nats.url };
+      harness = await openCrashHarness(simulator, '910');
+      env = { ...harness.env, NATS_URL: nats.url };
     });
     afterAll(async () => {
       await Promise.all(members.map(({ program }) => program.kill()));
-      await Promise.all([stage?.close(), nats?.close(), simulator?.close()]);
+      await Promise.all([harness?.close(), nats?.close(), simulator?.close()]);
     });
 
     const start = async (roles: string): Promise<Member> => {
@@ -45,7 +45,7 @@ describeWith('natsServer', 'a process that is told to stop', () => {
       const accepted = () => [...outcomes].filter(([, posted]) => 'status' in posted && posted.status === 202);
       let amount = 10_000;
       const clients = Array.from({ length: 10 }, async (_, index) => {
-        const poster = createPoster(leaving.origin, stage.key, index % 2 === 0 ? 'kept' : 'fresh');
+        const poster = createPoster(leaving.origin, harness.key, index % 2 === 0 ? 'kept' : 'fresh');
         for (let posted: Posted | undefined; posted === undefined || 'status' in posted; ) {
           amount += 1;
           const own = amount;
@@ -55,7 +55,7 @@ describeWith('natsServer', 'a process that is told to stop', () => {
         poster.close();
       });
       await waitFor('load', WITHIN_MS, async () => (accepted().length >= ACCEPTED_BEFORE ? true : undefined));
-      const late = createPoster(leaving.origin, stage.key, 'kept');
+      const late = createPoster(leaving.origin, harness.key, 'kept');
       const begun = await late.begin({ amount_in_cents: LATE_AMOUNT, description: 'Serviço' }, 'drain-late');
       leaving.program.signal('SIGTERM');
       await Promise.all(clients);
@@ -67,7 +67,7 @@ describeWith('natsServer', 'a process that is told to stop', () => {
       const answered = accepted();
       const others = [...outcomes.values()].filter((posted) => !('status' in posted && posted.status === 202));
       expect(others.filter((posted) => !('fault' in posted && UNTAKEN.test(posted.fault)))).toEqual([]);
-      const inLog = (await stage.engines.log.readAll({ prefixes: ['nfse'], after: null, limit: 10_000 })).filter(
+      const inLog = (await harness.engines.log.readAll({ prefixes: ['nfse'], after: null, limit: 10_000 })).filter(
         ({ type }) => type === 'InvoiceAccepted',
       );
       expect(inLog.map(({ data }) => [data.amountInCents, publicInvoiceId(String(data.invoiceId))]).sort()).toEqual(
@@ -75,7 +75,7 @@ describeWith('natsServer', 'a process that is told to stop', () => {
       );
 
       const next = await start('api');
-      const client = createCarefulClient(next.origin, stage.key);
+      const client = createCarefulClient(next.origin, harness.key);
       for (const [, posted] of answered) {
         const id = ('id' in posted ? posted.id : undefined) ?? '';
         await client.pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');

@@ -16,37 +16,37 @@ describeWith('natsServer', 'a process with a send under way', () => {
   describeWithPostgres('that is told to stop', () => {
     let simulator: ExternalSimulator;
     let nats: NatsServer;
-    let stage: CrashHarness;
+    let harness: CrashHarness;
     const members: Member[] = [];
     beforeAll(async () => {
       [simulator, nats] = await Promise.all([startExternalSimulator(), startNats()]);
-      stage = await openCrashHarness(simulator, '911');
+      harness = await openCrashHarness(simulator, '911');
     });
     afterEach(async () => {
       await Promise.all(members.splice(0).map(({ program }) => program.kill()));
     });
     afterAll(async () => {
-      await Promise.all([stage?.close(), nats?.close(), simulator?.close()]);
+      await Promise.all([harness?.close(), nats?.close(), simulator?.close()]);
     });
 
     const start = async (roles: string, env: Readonly<Record<string, string>>): Promise<Member> => {
-      const member = await startRoles(roles, { ...stage.env, ...env });
+      const member = await startRoles(roles, { ...harness.env, ...env });
       members.push(member);
       return member;
     };
 
     const issue = async (api: Member, amountInCents: number): Promise<string> => {
       const body = { amount_in_cents: amountInCents, description: 'Serviço' };
-      const answer = await createCarefulClient(api.origin, stage.key).issue(body, `send-${amountInCents}`);
+      const answer = await createCarefulClient(api.origin, harness.key).issue(body, `send-${amountInCents}`);
       expect(answer.status).toBe(202);
       return answer.body.id ?? '';
     };
 
     const ended = (api: Member, id: string) =>
-      createCarefulClient(api.origin, stage.key).pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');
+      createCarefulClient(api.origin, harness.key).pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');
 
     const eventsOf = async (id: string): Promise<readonly RecordedEvent[]> =>
-      (await stage.engines.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 })).filter(({ stream }) =>
+      (await harness.engines.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 })).filter(({ stream }) =>
         stream.endsWith(id.replace('nfse_', '')),
       );
 

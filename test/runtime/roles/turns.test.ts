@@ -42,29 +42,29 @@ const held = () => {
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const stage = { begun: 0, end: () => end() };
+  const tasks = { begun: 0, end: () => end() };
   const task = () => {
-    stage.begun += 1;
+    tasks.begun += 1;
     return ended;
   };
-  return { stage, task };
+  return { tasks, task };
 };
 
 it('leaves a company that is alone more room, and not all connections of the database', async () => {
   const { reads } = createFairQueues();
-  const { stage, task } = held();
+  const { tasks, task } = held();
   const all = Array.from({ length: 100 }, () => reads('alone', task));
-  expect(stage.begun).toBe(32);
-  stage.end();
+  expect(tasks.begun).toBe(32);
+  tasks.end();
   await Promise.all(all);
 });
 
 it('takes a company that only reads for there when another one only writes', async () => {
   const { commands, reads } = createFairQueues();
   await reads('other', async () => undefined);
-  const { stage, task } = held();
+  const { tasks, task } = held();
   const flood = Array.from({ length: 100 }, () => commands('flooding', task));
-  expect(stage.begun).toBe(2);
-  stage.end();
+  expect(tasks.begun).toBe(2);
+  tasks.end();
   await Promise.all(flood);
 });

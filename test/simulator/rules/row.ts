@@ -21,7 +21,7 @@ import {
 } from '../../support/harness/simulator.js';
 
 /** The entries that the control port made, and the notes in the ledger. */
-export type Told = {
+export type Setup = {
   municipalities?: Record<string, Municipality>;
   companies?: Record<string, Company>;
   persons?: Record<string, Person>;
@@ -30,7 +30,7 @@ export type Told = {
 };
 
 /** A valid DPS changed in one place, and exactly the codes that the change must bring. */
-export type Row = readonly [codes: readonly string[], changes: DpsChanges, told?: Told];
+export type Row = readonly [codes: readonly string[], changes: DpsChanges, setup?: Setup];
 
 export const NOW: Instant = '2026-10-15T15:00:00.000Z';
 
@@ -52,9 +52,9 @@ export const tribMun = (taxation: string, retention = '1', { between = '', pAliq
 
 /** A service whose ISSQN is due in Niterói, and Niterói's convênio not active. */
 export const inNiteroi: DpsChanges = { code: '070901', place: `<cLocPrestacao>${NITEROI}</cLocPrestacao>` };
-export const niteroiInactive: Told = { municipalities: { [NITEROI]: { adherent: false } } };
+export const niteroiInactive: Setup = { municipalities: { [NITEROI]: { adherent: false } } };
 
-export const rio = (entry: Municipality): Told => ({ municipalities: { [RIO]: entry } });
+export const rio = (entry: Municipality): Setup => ({ municipalities: { [RIO]: entry } });
 
 export const comExt = (changes: Partial<Record<string, string>> = {}): string => {
   const { mode = '1', provider = '01', customer = '01', goods = '1', records = '' } = changes;
@@ -92,7 +92,7 @@ const tables: Tables = {
 const schemas = openSchemas();
 
 /** Codes that a DPS breaks; throws when the schema refuses it, which would hide the rule. */
-export const codesFor = (changes: DpsChanges, told: Told = {}): readonly string[] => {
+export const codesFor = (changes: DpsChanges, setup: Setup = {}): readonly string[] => {
   const xml = dpsXml({ now: () => NOW }, { dhEmi: brasiliaStamp(NOW), ...changes });
   const bytes = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${xml}`);
   const faults = schemas.validate('DPS', bytes);
@@ -100,15 +100,15 @@ export const codesFor = (changes: DpsChanges, told: Told = {}): readonly string[
   const parsed = parseXml(bytes);
   const dps = parsed.ok ? readDps(parsed.root) : undefined;
   if (dps === undefined) throw new Error('not a DPS');
-  const municipality = (ibge: string): Municipality => told.municipalities?.[ibge] ?? {};
-  const company = (cnpj: string): Company => told.companies?.[cnpj] ?? {};
-  const held = (key: string) => told.notes?.find((entry) => entry.note.accessKey === key);
+  const municipality = (ibge: string): Municipality => setup.municipalities?.[ibge] ?? {};
+  const company = (cnpj: string): Company => setup.companies?.[cnpj] ?? {};
+  const held = (key: string) => setup.notes?.find((entry) => entry.note.accessKey === key);
   return brokenRules({
     dps,
     tpAmb: '2',
-    now: told.now ?? NOW,
+    now: setup.now ?? NOW,
     tables,
-    registers: { municipality, company, person: (cpf) => told.persons?.[cpf] ?? {} },
+    registers: { municipality, company, person: (cpf) => setup.persons?.[cpf] ?? {} },
     notes: {
       note: (key) => (held(key)?.isElsewhere === true ? undefined : held(key)?.note),
       events: (key) => held(key)?.events ?? [],

@@ -28,10 +28,10 @@ const GROUPS: readonly [string, readonly Row[]][] = [
 ];
 
 describe.each(GROUPS)('the rules of %s', (_name, rows) => {
-  it.each(rows.map(([codes, changes, told]) => ({ codes, changes, told })))(
+  it.each(rows.map(([codes, changes, setup]) => ({ codes, changes, setup })))(
     'refuse one change with exactly $codes',
-    ({ codes, changes, told }) => {
-      expect(codesFor(changes, told)).toEqual(codes);
+    ({ codes, changes, setup }) => {
+      expect(codesFor(changes, setup)).toEqual(codes);
     },
   );
 });
@@ -49,8 +49,8 @@ describe('a DPS that breaks no rule', () => {
     validIbscbs,
   ].flat();
 
-  it.each(valid.map(([, changes, told]) => ({ changes, told })))('passes: $changes $told', ({ changes, told }) => {
-    expect(codesFor(changes, told)).toEqual([]);
+  it.each(valid.map(([, changes, setup]) => ({ changes, setup })))('passes: $changes $setup', ({ changes, setup }) => {
+    expect(codesFor(changes, setup)).toEqual([]);
   });
 });
 

@@ -50,12 +50,12 @@ const search = (
   { checkpoints, everyMs }: { checkpoints: number; everyMs: number },
   then: () => void,
 ): void => {
-  let said = 0;
+  let sent = 0;
   call.write(confirmation(randomUUID()));
   const timer = setInterval(() => {
-    said += 1;
-    call.write(checkpoint(BigInt(from) + BigInt(said)));
-    if (said < checkpoints) return;
+    sent += 1;
+    call.write(checkpoint(BigInt(from) + BigInt(sent)));
+    if (sent < checkpoints) return;
     clearInterval(timer);
     then();
   }, everyMs);

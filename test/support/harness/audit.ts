@@ -47,7 +47,7 @@ export const emptyAuditHarness = (): AuditHarness => {
   const append = async (stream: StreamName, ...events: Parameters<typeof appendTo>[2]): Promise<void> => {
     for (const event of events) await appendTo(store, stream, [event], clock.now());
   };
-  const world: AuditHarness = {
+  const harness: AuditHarness = {
     ...{ log, store, clock, streamOf },
     accept: (n, mode = 'live') =>
       append(
@@ -65,21 +65,21 @@ export const emptyAuditHarness = (): AuditHarness => {
       await append(streamOf(n, mode), ...events.map((event) => ofInvoice(event, n, number)));
     },
     issue: async (n, mode) => {
-      await world.accept(n, mode);
-      await world.record(n, [life.attempted(1, 1), life.authorized(1, 2)], mode);
+      await harness.accept(n, mode);
+      await harness.record(n, [life.attempted(1, 1), life.authorized(1, 2)], mode);
     },
     anchor: async () => {
       await anchorLog({ log, store, clock, actor: 'timer:anchorer' });
     },
     all: () => log.readAll({ prefixes: ALL_STREAMS, after: null, limit: Number.MAX_SAFE_INTEGER }),
   };
-  return world;
+  return harness;
 };
 
 /** Companies, invoices of every end, test invoices that vanished, and an anchor on each of two days. */
 export const auditHarness = async (): Promise<AuditHarness> => {
-  const world = emptyAuditHarness();
-  const { store, clock } = world;
+  const harness = emptyAuditHarness();
+  const { store, clock } = harness;
   const operate = async (stream: StreamName, events: Parameters<typeof appendTo>[2]): Promise<void> => {
     for (const event of events) await appendTo(store, stream, [event], clock.now());
   };
@@ -88,35 +88,35 @@ export const auditHarness = async (): Promise<AuditHarness> => {
     keyCreated('key_1'),
     { type: 'CompanyEnabled', data: { at: clock.now() } },
   ]);
-  await world.issue(1);
-  await world.issue(2, 'test');
-  await world.accept(3);
-  await world.record(3, [life.attempted(1, 1), life.notSent(1, 2), life.attempted(2, 3), life.authorized(2, 4)]);
-  await world.issue(4);
-  await world.record(4, [life.cancelRequested(10), life.cancelAttempted(1, 11), life.cancelConfirmed(12)]);
-  await world.anchor();
+  await harness.issue(1);
+  await harness.issue(2, 'test');
+  await harness.accept(3);
+  await harness.record(3, [life.attempted(1, 1), life.notSent(1, 2), life.attempted(2, 3), life.authorized(2, 4)]);
+  await harness.issue(4);
+  await harness.record(4, [life.cancelRequested(10), life.cancelAttempted(1, 11), life.cancelConfirmed(12)]);
+  await harness.anchor();
   clock.pass(86_400);
-  await world.accept(5);
-  await world.record(5, [life.attempted(1, 1), life.rejected(1, 2)]);
-  await world.accept(6);
-  await world.record(6, [life.attempted(1, 1), life.unknown(1, 3), life.interrupted]);
-  await world.issue(7, 'test');
-  await endTestInvoice(world, 7, 'cut');
-  await world.anchor();
+  await harness.accept(5);
+  await harness.record(5, [life.attempted(1, 1), life.rejected(1, 2)]);
+  await harness.accept(6);
+  await harness.record(6, [life.attempted(1, 1), life.unknown(1, 3), life.interrupted]);
+  await harness.issue(7, 'test');
+  await endTestInvoice(harness, 7, 'cut');
+  await harness.anchor();
   clock.pass(86_400);
-  await endTestInvoice(world, 2, 'cut');
-  await world.issue(8, 'test');
-  await endTestInvoice(world, 8, 'whole');
-  await world.issue(9);
-  return world;
+  await endTestInvoice(harness, 2, 'cut');
+  await harness.issue(8, 'test');
+  await endTestInvoice(harness, 8, 'whole');
+  await harness.issue(9);
+  return harness;
 };
 
-export const endTestInvoice = async (world: AuditHarness, n: number, how: 'cut' | 'whole'): Promise<void> => {
-  const stream = world.streamOf(n, 'test');
-  const [last] = await world.log.read(stream, { direction: 'backwards', limit: 1 });
-  const data = { lastHash: last?.metadata.hash ?? '', deletedAt: world.clock.now() };
-  await appendTo(world.store, stream, [{ type: 'TestInvoiceDeleted', data }], world.clock.now());
-  if (how === 'cut') await world.log.cut(stream, (last?.revision ?? 0) + 1);
+export const endTestInvoice = async (harness: AuditHarness, n: number, how: 'cut' | 'whole'): Promise<void> => {
+  const stream = harness.streamOf(n, 'test');
+  const [last] = await harness.log.read(stream, { direction: 'backwards', limit: 1 });
+  const data = { lastHash: last?.metadata.hash ?? '', deletedAt: harness.clock.now() };
+  await appendTo(harness.store, stream, [{ type: 'TestInvoiceDeleted', data }], harness.clock.now());
+  if (how === 'cut') await harness.log.cut(stream, (last?.revision ?? 0) + 1);
 };
 
 /** A log of exactly these events, as a person with write access to the database could leave it. */

@@ -22,7 +22,7 @@ export type ClientHarness = {
   cancellation: SignedSample;
   server: AuthorizerServer;
   client: Client;
-  /** A client of another address or with other options; closed with the rig. */
+  /** A client of another address or with other options; closed with the harness. */
   clientOf(changes: Partial<Options>): Client;
   close(): Promise<void>;
 };

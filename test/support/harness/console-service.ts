@@ -81,8 +81,8 @@ export const openConsoleServiceHarness = async (
     () => readModel.invoice(invoiceStream('test', CNPJ, idOf(3))),
     (row) => row !== undefined,
   );
-  const tap = { kind: 'issue' as const, stream: indeterminate, messageId: 'm', reason: 'failed 31 times' };
-  await createParkedItems(pool).replace([{ ...tap, parkedAt: now }]);
+  const item = { kind: 'issue' as const, stream: indeterminate, messageId: 'm', reason: 'failed 31 times' };
+  await createParkedItems(pool).replace([{ ...item, parkedAt: now }]);
   return {
     ...{ running, origin: running.service.opsUrl, parkedStream: indeterminate },
     ids: { issued: `nfse_${idOf(1)}`, indeterminate: `nfse_${idOf(2)}`, refused: `nfse_${idOf(3)}` },

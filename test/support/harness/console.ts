@@ -69,7 +69,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
     const events = (await log.read(stream)).map((one) => decodeSealed(one) as DecodedEvent<InvoiceEvent>);
     return [{ stream, createdAt: T0, state: events.reduce<InvoiceState>(evolve, initialInvoice) }];
   };
-  const world = {
+  const harness = {
     ...{ faults: [] as unknown[], settled: [] as ConsoleHarness['settled'], begun: [] as string[] },
     parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
     answers: { settle: { kind: 'settled', detail: 'x' }, broken: false, run: undefined } as ConsoleHarness['answers'],
@@ -89,24 +89,24 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
     },
     lookups: { get: async () => undefined },
     queue: {
-      parked: async () => world.parked,
+      parked: async () => harness.parked,
       retryParked: async (wanted) => {
-        const found = world.parked.some((tap) => tap.stream === wanted);
-        world.parked = [];
+        const found = harness.parked.some((item) => item.stream === wanted);
+        harness.parked = [];
         return found;
       },
     },
     settle: async (command, operator) => {
-      world.settled.push({ command, operator });
-      return world.answers.settle;
+      harness.settled.push({ command, operator });
+      return harness.answers.settle;
     },
     health: async () => {
-      if (world.answers.broken) throw new Error('the password is hunter2');
+      if (harness.answers.broken) throw new Error('the password is hunter2');
       return { roles: [], checks: [], waiting: [] };
     },
     projections: async () => [{ name: 'invoices', version: 1, generation: 1, lagSeconds: 0 }],
-    rebuilds: { begin: (name) => world.begun.push(name) > 0, of: () => world.answers.run },
-    onFault: (error) => world.faults.push(error),
+    rebuilds: { begin: (name) => harness.begun.push(name) > 0, of: () => harness.answers.run },
+    onFault: (error) => harness.faults.push(error),
   };
   const [app, other] = [createConsole(deps), createConsole(deps)];
   const recorded = async (names: readonly StreamName[]) => {
@@ -122,7 +122,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
   };
   const visit: ConsoleHarness['visit'] = (path, { method = 'GET', headers = {}, from } = {}) =>
     call(path, { method, headers: { host: HOST, ...headers } }, from);
-  return Object.assign(world, {
+  return Object.assign(harness, {
     ...{ app, clock, store, stream, visit, invoice: `/console/invoices/nfse_${invoiceId}` },
     send: async (path: string, fields: Record<string, string> = {}, options: Visit & { page?: string } = {}) => {
       const { page = '/console', headers = {}, from } = options;

@@ -49,13 +49,13 @@ const PROMPT = {
 
 /**
  * One is set up at a time: a process busy with many at once lets its own connections time out. `overrides` go to every
- * process of the stage and to the engines of the test.
+ * process of the harness and to the engines of the test.
  */
 export const openCrashHarness = (
   simulator: ExternalSimulator,
   series: string,
   overrides: Readonly<Record<string, string>> = {},
-): Promise<CrashHarness> => oneAtATime('stage', () => setUp(simulator, series, overrides));
+): Promise<CrashHarness> => oneAtATime('harness', () => setUp(simulator, series, overrides));
 
 const oneAtATime = createKeyedLock();
 

@@ -120,10 +120,10 @@ const runAs = async (
   commands: readonly Command[],
   open: () => Promise<Session>,
 ): Promise<Said> => {
-  const said: string[] = [];
-  const write = (text: string): void => void said.push(text);
+  const output: string[] = [];
+  const write = (text: string): void => void output.push(text);
   const exit = await runCommand(argv, commands, open, { out: write, err: write });
-  return { exit, out: said.join('\n') };
+  return { exit, out: output.join('\n') };
 };
 
 /** The files that a backup of the database does not hold: the authorizer's ledger, and the operator's key file. */

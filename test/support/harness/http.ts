@@ -45,7 +45,7 @@ export type Harness = {
   faults: unknown[];
   company: Company;
   /** State that a test may change; each function reads it again at every call. */
-  world: {
+  state: {
     now: Instant;
     switchedOff: boolean;
     municipality: EligibilityFacts['municipality'];
@@ -78,14 +78,14 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const log = memoryEventLog();
   const guards = createMemoryGuards();
   const company = demoCompany(DEMO_CNPJ);
-  const world: Harness['world'] = {
+  const state: Harness['state'] = {
     now: START,
     switchedOff: false,
     municipality: { ibge: '3304557', requiresCustomer: false, requiresRegistration: false },
     catalogue,
     beforeUse: () => {},
   };
-  const clock = { now: () => world.now };
+  const clock = { now: () => state.now };
   const { keys, authenticate } = demoKeys();
   const store = createEventStore(log, sealingKeys);
   const reader = createInvoiceReader({
@@ -102,14 +102,14 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const use =
     <A extends readonly unknown[], R>(useCase: (...args: A) => R) =>
     (...args: A): R => {
-      world.beforeUse();
+      state.beforeUse();
       return useCase(...args);
     };
 
   const app = createApp({
     clock,
     newRequestId: () => `req_${randomUUID()}`,
-    apiSwitchedOff: async () => world.switchedOff,
+    apiSwitchedOff: async () => state.switchedOff,
     authenticate,
     companyEnabled: async (companyId) => companyId === DEMO_CNPJ && company.enabled,
     accept: use((command, requester) =>
@@ -125,8 +125,8 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
         municipalityCode: () => undefined,
         company: async (companyId) => (companyId === DEMO_CNPJ ? company : demoCompany(companyId)),
         eligibilityFacts: async () => ({
-          municipality: world.municipality,
-          catalogue: world.catalogue,
+          municipality: state.municipality,
+          catalogue: state.catalogue,
           isCountry: (code) => code === 'US' || code === 'DE',
           isCurrency: (code) => code === 'USD' || code === 'EUR',
           currencies: ['USD', 'EUR'],
@@ -144,7 +144,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     ),
     find: use(reader.byId),
     byReference: use(reader.byReference),
-    activities: use(async ({ mode }) => issuableActivities(company.registration, mode, world.catalogue)),
+    activities: use(async ({ mode }) => issuableActivities(company.registration, mode, state.catalogue)),
     downloadXml: use((address) => downloadXml(address, downloadDeps)),
     downloadPdf: use((address) => downloadPdf(address, downloadDeps)),
     downloadTokens: createDownloadTokens((day) => [Buffer.from(sha256Hex(`${tokenSecret}${day}`))], 900),
@@ -164,7 +164,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     summaries,
     faults,
     company,
-    world,
+    state,
     idempotency: guards.idempotency,
     keys,
     call: async (path, options = {}) => {
@@ -174,7 +174,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
       return response;
     },
     pass: (seconds) => {
-      world.now = addSeconds(world.now, seconds);
+      state.now = addSeconds(state.now, seconds);
     },
     record: async (id, events, mode = 'test') => {
       const stream = invoiceStream(mode, DEMO_CNPJ, id.replace('nfse_', ''));
@@ -184,7 +184,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
         correlationId: 'test',
         causationId: 'test',
         actor: 'worker:test',
-        now: world.now,
+        now: state.now,
         site: 'record_issue_outcome',
       });
     },
@@ -325,7 +325,7 @@ export const queuedInvoice = async (
 /** Id of an authorized invoice. */
 export const issuedInvoice = async (harness: Harness, mode: Mode = 'test'): Promise<string> => {
   const id = await queuedInvoice(harness, mode);
-  const { now } = harness.world;
+  const { now } = harness.state;
   await harness.record(id, [attempted(now), authorized(now)], mode);
   return id;
 };

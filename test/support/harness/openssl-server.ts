@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
 
 /** What the server does with the whole request; `heard` is all of openssl's output so far, which includes the request. */
-export type Turn = (server: OpensslServer, heard: string) => void | Promise<void>;
+export type Turn = (server: OpensslServer, output: string) => void | Promise<void>;
 
 export type OpensslServer = {
   address: string;
   /** All of openssl's output, including the client's certificate after a renegotiation. */
-  heard(): string;
+  output(): string;
   /** Asks for the client's certificate by a second handshake on the open connection; resolves when that is done. */
   renegotiate(): Promise<void>;
   /** Sends this text to the client unchanged. */
@@ -43,20 +43,20 @@ export const startOpensslServer = async (
   ]);
   // A write to a server that is ending may fail, and that is no fault of the test.
   child.stdin.on('error', () => undefined);
-  let said = '';
+  let output = '';
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const port = await listeningPort(child, (text) => {
-    said += text;
+    output += text;
   });
   const opened: OpensslServer = {
     address: `https://127.0.0.1:${port}/SefinNacional`,
-    heard: () => said,
+    output: () => output,
     renegotiate: () => {
-      const before = handshakes(said);
+      const before = handshakes(output);
       child.stdin.write('R\n');
       return new Promise((resolve) => {
         const look = (): void => {
-          if (handshakes(said) > before) resolve();
+          if (handshakes(output) > before) resolve();
         };
         child.stdout.on('data', look);
         child.stderr.on('data', look);
@@ -71,9 +71,9 @@ export const startOpensslServer = async (
   };
   let asked = false;
   child.stdout.on('data', () => {
-    if (asked || !isWhole(said)) return;
+    if (asked || !isWhole(output)) return;
     asked = true;
-    void onRequest(opened, said);
+    void onRequest(opened, output);
   });
   return opened;
 };
@@ -81,28 +81,28 @@ export const startOpensslServer = async (
 /** The port that it was given, from its line `ACCEPT 127.0.0.1:PORT`; rejects when it ends without one. */
 const listeningPort = (child: ChildProcessWithoutNullStreams, onText: (text: string) => void): Promise<string> =>
   new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     const hear = (chunk: Buffer): void => {
-      said += chunk.toString('latin1');
+      output += chunk.toString('latin1');
       onText(chunk.toString('latin1'));
-      const port = /ACCEPT 127\.0\.0\.1:(\d+)/.exec(said)?.[1];
+      const port = /ACCEPT 127\.0\.0\.1:(\d+)/.exec(output)?.[1];
       if (port !== undefined) resolve(port);
     };
     child.stdout.on('data', hear);
     child.stderr.on('data', hear);
     child.once('error', reject);
-    child.once('exit', () => reject(new Error(`openssl s_server ended: ${said}`)));
+    child.once('exit', () => reject(new Error(`openssl s_server ended: ${output}`)));
   });
 
 /** `-state` tells each step of a handshake; this is the last one of the server. */
-const handshakes = (said: string): number => said.split('SSLv3/TLS write finished').length - 1;
+const handshakes = (output: string): number => output.split('SSLv3/TLS write finished').length - 1;
 
 /** Head and JSON body of a POST, or the head of a GET. */
-const isWhole = (said: string): boolean => {
-  const request = /(?:POST|GET) [^\r]+ HTTP\/1\.1\r\n[\s\S]*?\r\n\r\n/.exec(said);
+const isWhole = (output: string): boolean => {
+  const request = /(?:POST|GET) [^\r]+ HTTP\/1\.1\r\n[\s\S]*?\r\n\r\n/.exec(output);
   if (request === null) return false;
   const length = Number(/content-length: (\d+)/i.exec(request[0])?.[1] ?? 0);
-  return said.length >= request.index + request[0].length + length;
+  return output.length >= request.index + request[0].length + length;
 };
 
 export const httpAnswer = (status: number, body: unknown): string => {

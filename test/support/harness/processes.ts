@@ -66,23 +66,23 @@ process.once('exit', () => {
 const watch = (child: ChildProcess): Program => {
   living.add(child);
   child.once('exit', () => living.delete(child));
-  const said: string[] = [];
-  const told: string[] = [];
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => told.push(text));
+  const stderr: string[] = [];
+  const stdout: string[] = [];
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text));
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
   child.stdin?.on('error', () => undefined);
   const ended = new Promise<Death>((resolve, reject) => {
     child.once('error', reject);
     // Not 'exit', which may come before the last of what it wrote.
     child.once('close', (code, signal) => {
-      keepLogLines(`${told.join('')}\n${said.join('')}`);
+      keepLogLines(`${stdout.join('')}\n${stderr.join('')}`);
       resolve({ code, signal });
     });
   });
   return {
     ended,
-    complaint: () => said.join('').slice(-2_000),
-    output: () => ({ stdout: told.join(''), stderr: said.join('') }),
+    complaint: () => stderr.join('').slice(-2_000),
+    output: () => ({ stdout: stdout.join(''), stderr: stderr.join('') }),
     signal: (signal) => void child.kill(signal),
     stop: async () => {
       child.kill('SIGTERM');

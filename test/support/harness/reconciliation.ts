@@ -40,7 +40,7 @@ export type ReconciliationHarness = {
   looks: ComparisonResult[];
   notices: IssuerNotice[];
   /** Of `onDifference`. */
-  told: string[];
+  reported: string[];
   /** Accepts an invoice and takes it as far as it goes, through the real client to the simulator. */
   issue(mode?: Mode): Promise<StreamName>;
   cancel(stream: StreamName): Promise<void>;
@@ -108,7 +108,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
   };
   const streams: StreamName[] = [];
   const looks: ComparisonResult[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const notices: IssuerNotice[] = [];
   const rowsOf = (mode: Mode) =>
     Promise.all(
@@ -126,7 +126,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     progressStore: memoryProgressStore(rowsOf),
     settings: SETTINGS,
     onComparison: (_mode, result) => void looks.push(result),
-    onDifference: (stream, kind) => void told.push(`${stream} ${kind}`),
+    onDifference: (stream, kind) => void reported.push(`${stream} ${kind}`),
   };
   const toTheEnd = async (look: () => Promise<Next>): Promise<void> => {
     for (let next = await look(); next.kind !== 'done'; next = await look()) {
@@ -143,7 +143,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     return state;
   };
   return {
-    ...{ simulator, clock, deps, streams, looks, told, notices, events },
+    ...{ simulator, clock, deps, streams, looks, reported, notices, events },
     issue: async (mode = 'live') => {
       const invoiceId = randomUUID();
       const stream = invoiceStream(mode, DEMO_CNPJ, invoiceId);

@@ -65,19 +65,19 @@ export const openSimulatorHarness = async (options: Partial<SimulatorOptions> = 
   // The keys of the run are valid now, which a test with a clock of its own may not be.
   const isGiven = options.clock === undefined && (await giveIdentity(folder));
   const identity = isGiven ? await clientOfRun() : await issueClientCertificate(folder, { ...CLIENT, clock });
-  const rig: SimulatorHarness = {
+  const harness: SimulatorHarness = {
     folder,
     clock,
     identity,
     simulator: await start(),
     call: (method, path, { mode = 'test', body, identity: caller = identity, raw = false } = {}) => {
-      const agent = agents.get(caller) ?? newAgent(rig.simulator.caPem, caller);
+      const agent = agents.get(caller) ?? newAgent(harness.simulator.caPem, caller);
       agents.set(caller, agent);
-      const origin = new URL(rig.simulator.urls[mode]).origin;
-      return send(agent, method, raw ? `${origin}${path}` : `${rig.simulator.urls[mode]}${path}`, body);
+      const origin = new URL(harness.simulator.urls[mode]).origin;
+      return send(agent, method, raw ? `${origin}${path}` : `${harness.simulator.urls[mode]}${path}`, body);
     },
     control: async (method, path, body) => {
-      const response = await fetch(`${rig.simulator.controlUrl}/_control/${path}`, {
+      const response = await fetch(`${harness.simulator.controlUrl}/_control/${path}`, {
         method,
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
@@ -85,16 +85,16 @@ export const openSimulatorHarness = async (options: Partial<SimulatorOptions> = 
     },
     restart: async () => {
       dropAgents();
-      await rig.simulator.close();
-      rig.simulator = await start();
+      await harness.simulator.close();
+      harness.simulator = await start();
     },
     close: async () => {
       dropAgents();
-      await rig.simulator.close();
+      await harness.simulator.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
-  return rig;
+  return harness;
 };
 
 const newAgent = (ca: string, caller: KeyAndCertificate | null): Agent =>
@@ -226,35 +226,38 @@ export const signDps = (xml: string, identity: KeyAndCertificate): Buffer => {
 };
 
 /** Body of `POST /nfse`. */
-export const issueBody = (rig: SimulatorHarness, changes: DpsChanges = {}, identity = rig.identity) => ({
-  dpsXmlGZipB64: gzipBase64(signDps(dpsXml(rig.clock, changes), identity)),
+export const issueBody = (harness: SimulatorHarness, changes: DpsChanges = {}, identity = harness.identity) => ({
+  dpsXmlGZipB64: gzipBase64(signDps(dpsXml(harness.clock, changes), identity)),
 });
 
-export const issue = (rig: SimulatorHarness, changes: DpsChanges = {}, options: CallOptions = {}): Promise<Answered> =>
-  rig.call('POST', '/nfse', { body: issueBody(rig, changes), ...options });
+export const issue = (
+  harness: SimulatorHarness,
+  changes: DpsChanges = {},
+  options: CallOptions = {},
+): Promise<Answered> => harness.call('POST', '/nfse', { body: issueBody(harness, changes), ...options });
 
 export type CancelChanges = { id?: string; tpAmb?: string; author?: string; chNFSe?: string };
 
 /** Body of `POST /nfse/{key}/eventos`. */
 export const cancelBody = (
-  rig: SimulatorHarness,
+  harness: SimulatorHarness,
   key: string,
   changes: CancelChanges = {},
-  identity = rig.identity,
+  identity = harness.identity,
 ) => {
   const id = changes.id ?? `PRE${key}101101`;
   const xml =
     `<pedRegEvento xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01"><infPedReg Id="${id}">` +
     `<tpAmb>${changes.tpAmb ?? '2'}</tpAmb><verAplic>Teste_1.0</verAplic>` +
-    `<dhEvento>${brasiliaStamp(rig.clock.now())}</dhEvento><CNPJAutor>${changes.author ?? COMPANY}</CNPJAutor>` +
+    `<dhEvento>${brasiliaStamp(harness.clock.now())}</dhEvento><CNPJAutor>${changes.author ?? COMPANY}</CNPJAutor>` +
     `<chNFSe>${changes.chNFSe ?? key}</chNFSe><e101101><xDesc>Cancelamento de NFS-e</xDesc><cMotivo>1</cMotivo>` +
     '<xMotivo>Valor do serviço informado incorretamente</xMotivo></e101101></infPedReg></pedRegEvento>';
   const { bytes } = signDocument(xml, { ...identity, signedElementName: 'infPedReg', id, algorithm: 'c14n' });
   return { pedidoRegistroEventoXmlGZipB64: gzipBase64(bytes) };
 };
 
-export const cancel = (rig: SimulatorHarness, key: string, changes: CancelChanges = {}): Promise<Answered> =>
-  rig.call('POST', `/nfse/${key}/eventos`, { body: cancelBody(rig, key, changes) });
+export const cancel = (harness: SimulatorHarness, key: string, changes: CancelChanges = {}): Promise<Answered> =>
+  harness.call('POST', `/nfse/${key}/eventos`, { body: cancelBody(harness, key, changes) });
 
 /** The document that an answer carries. */
 export const unpack = (base64: unknown): Buffer => {
@@ -284,5 +287,5 @@ export const eventually = async <T>(ask: () => Promise<T>, isRight: (answer: T) 
 };
 
 /** Every note in the ledger, as the control port tells. */
-export const ledger = async (rig: SimulatorHarness): Promise<Record<string, unknown>[]> =>
-  (await rig.control('GET', 'ledger')).json as Record<string, unknown>[];
+export const ledger = async (harness: SimulatorHarness): Promise<Record<string, unknown>[]> =>
+  (await harness.control('GET', 'ledger')).json as Record<string, unknown>[];

@@ -1,5 +1,5 @@
-import { usageOf } from '../../../src/cli/run.js';
 import type { Command } from '../../../src/cli/command.js';
+import { usageOf } from '../../../src/cli/run.js';
 import { allCommands } from '../../../src/runtime/commands/main.js';
 import { commandExamples } from './command-examples.js';
 import { cell } from './regions.js';

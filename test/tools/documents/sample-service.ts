@@ -31,10 +31,10 @@ export const startSampleService = async (program: Program, folder: string): Prom
     cwd: folder,
     env: { PATH: process.env.PATH, ...settings },
   });
-  let said = '';
+  let output = '';
   for (const stream of [service.stdout, service.stderr])
     stream.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
   const ended = new Promise<void>((resolve) => service.once('close', () => resolve()));
   const stop = async (): Promise<void> => {
@@ -44,15 +44,15 @@ export const startSampleService = async (program: Program, folder: string): Prom
   try {
     await until(
       'the service is ready',
-      async () => /"msg":"ready"/.test(said) && /svc_sk_test_\S+/.test(said),
-      () => said,
+      async () => /"msg":"ready"/.test(output) && /svc_sk_test_\S+/.test(output),
+      () => output,
     );
   } catch (error) {
     await stop();
     throw error;
   }
-  const ready = JSON.parse(/^\{.*"msg":"ready".*\}$/m.exec(said)?.[0] ?? '{}') as Record<string, string>;
-  const [key = ''] = /svc_sk_test_\S+/.exec(said) ?? [];
+  const ready = JSON.parse(/^\{.*"msg":"ready".*\}$/m.exec(output)?.[0] ?? '{}') as Record<string, string>;
+  const [key = ''] = /svc_sk_test_\S+/.exec(output) ?? [];
   const { url: api = '', ops_url: opsUrl = '', simulator_control_url: control = '' } = ready;
   const environment = {
     ...settings,
@@ -74,7 +74,7 @@ export const startSampleService = async (program: Program, folder: string): Prom
         await until(
           `${id} has an outcome`,
           async () => !(await waits(id)),
-          () => said,
+          () => output,
         );
     },
   };

@@ -1,7 +1,7 @@
-import { readPage } from './pages.js';
-import { runSession, type SessionBlock } from './session.js';
-import { demoOutput, type Program, startSampleService } from './sample-service.js';
 import { normalised, selected } from './normalise.js';
+import { readPage } from './pages.js';
+import { demoOutput, type Program, startSampleService } from './sample-service.js';
+import { runSession, type SessionBlock } from './session.js';
 
 /** The pages whose sample output is made here; their sessions run one after the other on one service. */
 export const SAMPLE_PAGES = ['README.md', 'docs/first-steps.md'] as const;

@@ -31,12 +31,12 @@ export const judgeAudit = (printed: string, list: readonly Accepted[], today: st
   const inForce = list.filter(({ until }) => today <= until);
   const isAccepted = ({ name, id }: { name: string; id: string }): boolean =>
     inForce.some((entry) => entry.advisory === id && entry.package === name);
-  const said = ({ name, id, severity, title }: (typeof advisories)[number]): string =>
+  const lineOf = ({ name, id, severity, title }: (typeof advisories)[number]): string =>
     `${severity} ${name} ${id}: ${title}`;
   return {
     kind: 'answered',
-    findings: advisories.filter((found) => !isAccepted(found)).map(said),
-    accepted: advisories.filter(isAccepted).map(said),
+    findings: advisories.filter((found) => !isAccepted(found)).map(lineOf),
+    accepted: advisories.filter(isAccepted).map(lineOf),
     stale: list
       .filter((entry) => !advisories.some(({ name, id }) => entry.advisory === id && entry.package === name))
       .map(({ advisory, package: name }) => `${advisory} of ${name}`),

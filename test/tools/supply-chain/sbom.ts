@@ -96,13 +96,13 @@ const askNpm = (lock: Lock, manifest: Manifest): Bom => {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), JSON.stringify(content));
     // Each kind is named, because a production environment or a user's npmrc would leave some out.
     const include = ['prod', 'dev', 'optional', 'peer'].map((kind) => `--include=${kind}`);
-    const said = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', ...include], {
+    const output = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', ...include], {
       cwd: folder,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       maxBuffer: 64 * 1024 * 1024,
     });
-    return JSON.parse(said) as Bom;
+    return JSON.parse(output) as Bom;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -23,7 +23,7 @@ const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStar
 const streamOf = (n: number, mode: Mode = 'live', company = DEMO_CNPJ) => invoiceStream(mode, company, idOf(n));
 const customer = (document: string) => ({ customer: { type: 'br' as const, document, name: 'Maria' } });
 
-const world = () => {
+const createHarness = () => {
   const log = memoryEventLog();
   const keys = fixedKeys();
   const store = createEventStore(log, keys);
@@ -49,14 +49,14 @@ const idsIn = ({ invoices }: PrivacyReport): readonly string[] => invoices.map((
 
 describe('what is said of a person', () => {
   it('names each invoice of each company and mode with what is sealed in it, and none of anybody else', async () => {
-    const { record, report } = world();
+    const { record, report } = createHarness();
     await record(streamOf(1), accepted({ ...customer(CPF), invoiceId: idOf(1) }), attempted(1, 5));
     await record(streamOf(2), accepted({ ...customer('52998224725') }));
     await record(streamOf(3, 'test'), accepted({ ...customer('111.444.777-35'), mode: 'test' }));
     await record(streamOf(4, 'live', OTHER_CNPJ), accepted({ ...customer(CPF), companyId: OTHER_CNPJ }));
-    const said = await report(CPF);
-    expect(idsIn(said)).toEqual([1, 3, 4].map((n) => publicInvoiceId(idOf(n))));
-    expect(said.invoices[0]).toEqual({
+    const personReport = await report(CPF);
+    expect(idsIn(personReport)).toEqual([1, 3, 4].map((n) => publicInvoiceId(idOf(n))));
+    expect(personReport.invoices[0]).toEqual({
       ...{ id: publicInvoiceId(idOf(1)), company: DEMO_CNPJ, mode: 'live', stream: streamOf(1), foundIn: ['customer'] },
       events: [
         { revision: 0, type: 'InvoiceAccepted', at: T0, sealed: ['customer', 'description'] },
@@ -64,8 +64,8 @@ describe('what is said of a person', () => {
       ],
       inReadModel: false,
     });
-    expect(said.invoices[1]?.test).toEqual({ ends: at(7 * 86_400), unreadable: keyGoneAt('2026-11-21') });
-    expect(said.totals).toEqual([
+    expect(personReport.invoices[1]?.test).toEqual({ ends: at(7 * 86_400), unreadable: keyGoneAt('2026-11-21') });
+    expect(personReport.totals).toEqual([
       { companyId: DEMO_CNPJ, mode: 'live', invoices: 1 },
       { companyId: DEMO_CNPJ, mode: 'test', invoices: 1 },
       { companyId: OTHER_CNPJ, mode: 'live', invoices: 1 },
@@ -73,7 +73,7 @@ describe('what is said of a person', () => {
   });
 
   it('finds a foreign customer by its NIF, and a document that stands in a description', async () => {
-    const { record, report } = world();
+    const { record, report } = createHarness();
     const address = { street: 'A', number: '1', district: 'B', city: 'C', state: 'D', postalCode: '1', country: 'US' };
     await record(streamOf(1), accepted({ customer: { type: 'foreign', name: 'J', taxId: 'ab-12', address } }));
     await record(streamOf(2), accepted({ description: `Aulas para ${CPF}` }));
@@ -82,7 +82,7 @@ describe('what is said of a person', () => {
   });
 
   it('looks into the XML of an import, where the issuer itself is no person that asks', async () => {
-    const { record, report } = world();
+    const { record, report } = createHarness();
     const xml = `<emit><CNPJ>${DEMO_CNPJ}</CNPJ></emit><toma><CPF>${CPF}</CPF></toma>`;
     await record(streamOf(1), imported({ nfseXmlGzip: gzipSync(xml).toString('base64') }));
     expect((await report(CPF)).invoices[0]?.foundIn).toEqual(['xml']);
@@ -90,21 +90,21 @@ describe('what is said of a person', () => {
   });
 
   it('counts all and lists as many as asked for', async () => {
-    const { record, report } = world();
+    const { record, report } = createHarness();
     for (const n of [1, 2, 3]) await record(streamOf(n), accepted(customer(CPF)));
-    const said = await report(CPF, 2);
-    expect([said.invoices.length, said.totals[0]?.invoices]).toEqual([2, 3]);
+    const personReport = await report(CPF, 2);
+    expect([personReport.invoices.length, personReport.totals[0]?.invoices]).toEqual([2, 3]);
   });
 
   it('counts test invoices that nobody can open any more', async () => {
-    const { record, report, keys } = world();
+    const { record, report, keys } = createHarness();
     await record(streamOf(1, 'test'), accepted({ ...customer(CPF), mode: 'test' }));
     keys.destroy(generationOf.test);
     expect(await report(CPF)).toMatchObject({ invoices: [], unreadable: 1 });
   });
 
   it('names the tax registry’s entry and the company that has the number, and a MEI’s by its CPF', async () => {
-    const { record, report, deps } = world();
+    const { record, report, deps } = createHarness();
     const cnpj = '11222333000181';
     await record(registryStream(cnpj), {
       type: 'RegistryEntryPut',
@@ -117,13 +117,13 @@ describe('what is said of a person', () => {
   });
 
   it('is on record before anything is opened, with the actor and without the document', async () => {
-    const { record, report, log, deps } = world();
+    const { record, report, log, deps } = createHarness();
     await record(streamOf(1), accepted(customer(CPF)));
-    const said = await report(CPF);
+    const personReport = await report(CPF);
     const [event] = await log.read(revealsStream);
     expect(event).toMatchObject({
       type: 'PersonalDataRevealed',
-      data: { command: 'privacy report', subject: `document ${said.document.mark}` },
+      data: { command: 'privacy report', subject: `document ${personReport.document.mark}` },
       metadata: { actor: 'support:ana' },
     });
     expect(JSON.stringify([event?.data, event?.metadata])).not.toContain(CPF);
@@ -141,12 +141,12 @@ describe('what is said of a person', () => {
   });
 
   it('says nothing that was opened, and every place with its reason and its end', async () => {
-    const { record, report } = world();
+    const { record, report } = createHarness();
     await record(streamOf(1), accepted({ ...customer(CPF), description: 'Consulta' }));
-    const said = await report(CPF);
-    for (const word of [CPF, 'Maria', 'Consulta']) expect(JSON.stringify(said)).not.toContain(word);
-    for (const { holds, why, until } of said.holdings) expect([holds, why, until]).not.toContain('');
-    expect(said.holdings.map(({ place }) => place)).toEqual(
+    const personReport = await report(CPF);
+    for (const word of [CPF, 'Maria', 'Consulta']) expect(JSON.stringify(personReport)).not.toContain(word);
+    for (const { holds, why, until } of personReport.holdings) expect([holds, why, until]).not.toContain('');
+    expect(personReport.holdings.map(({ place }) => place)).toEqual(
       expect.arrayContaining(['read model', 'guards', 'exports of events', 'backups', 'logs and metrics']),
     );
   });

@@ -23,7 +23,7 @@ import { memoryEventLog } from '../../../support/memory/event-log.js';
 const OWN_ID = '22222222-2222-4222-8222-222222222222';
 const by = { command: 'test', actor: 'support:maria' } as const;
 
-const world = () => {
+const createHarness = () => {
   const log = memoryEventLog();
   const keys = fixedKeys();
   const store = createEventStore(log, keys);
@@ -67,7 +67,7 @@ describe('what is searched for', () => {
 
 describe('a search by reference', () => {
   it('follows the reference of an imported invoice to the invoice, which has an id of its own', async () => {
-    const { put, deps } = world();
+    const { put, deps } = createHarness();
     const taken = invoiceStream('live', DEMO_CNPJ, invoiceIdOfReference('live', DEMO_CNPJ, 'antiga'));
     const own = invoiceStream('live', DEMO_CNPJ, OWN_ID);
     await put(taken, { type: 'ReferenceTaken', data: { invoiceId: OWN_ID, takenAt: T0 } });
@@ -77,7 +77,7 @@ describe('a search by reference', () => {
   });
 
   it('finds a test invoice until its life is over', async () => {
-    const { put, deps, clock } = world();
+    const { put, deps, clock } = createHarness();
     const invoiceId = invoiceIdOfReference('test', DEMO_CNPJ, 'teste');
     const stream = invoiceStream('test', DEMO_CNPJ, invoiceId);
     await put(stream, accepted({ mode: 'test', companyId: DEMO_CNPJ, invoiceId }));
@@ -92,7 +92,7 @@ describe('a search by reference', () => {
 
 describe('a search by document', () => {
   const many = async (count: number) => {
-    const { put, deps, rowsOf, keys } = world();
+    const { put, deps, rowsOf, keys } = createHarness();
     const stream = invoiceStream('live', DEMO_CNPJ, OWN_ID);
     await put(stream, accepted({ companyId: DEMO_CNPJ, invoiceId: OWN_ID }));
     const [row] = await rowsOf([stream]);
@@ -128,7 +128,7 @@ describe('the owner of a DPS id', () => {
   });
 
   it.each([1, 2, 3, 7, 8, 9, 64, 100])('is found among numbers with a hole and a block: of %i', async (n) => {
-    const { put, log } = world();
+    const { put, log } = createHarness();
     const hole: DpsNumberEvent = { type: 'DpsNumberMoved', data: { nextNumber: 7, at: T0 } };
     const block: DpsNumberEvent = {
       type: 'DpsSeriesBlocked',

@@ -59,7 +59,7 @@ const rowsOf = (name: Party): readonly Row[] => {
     [[], { ...is('<NIF>123</NIF>', addressAbroad('BR')), ...abroad }],
     [[], is(CNPJ, '<email>a@b</email>')],
   ];
-  return changes.map(([, change, told = {}], at): Row => [[CODES[name][at] ?? ''], change, told]);
+  return changes.map(([, change, setup = {}], at): Row => [[CODES[name][at] ?? ''], change, setup]);
 };
 
 const ibscbs =

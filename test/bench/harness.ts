@@ -9,11 +9,11 @@ import type { ServiceArgument, ServiceQuestion, ServiceReady } from './service-p
 /** Far above the rate of any run: the limiter works and refuses no request. */
 const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000' };
 
-export type Stage = {
+export type BenchHarness = {
   home: string;
   service: Service;
   load(load: Load): Promise<LoadResult>;
-  /** Stopped with the stage, last started first. */
+  /** Stopped with the harness, last started first. */
   alsoStop(stop: () => Promise<unknown>): void;
 };
 
@@ -22,13 +22,13 @@ type Service = Child<ServiceReady, ServiceQuestion, number>;
 export type Surroundings = Pick<ServiceArgument, 'certificatesFrom'> & { env?: Record<string, string> };
 
 /** A service and a load generator, each in a separate process, in a folder that is removed afterwards. */
-export const onStage = async <T>(
+export const withBenchHarness = async <T>(
   roles: readonly Role[],
-  play: (stage: Stage) => Promise<T>,
-  prepare: (home: string, alsoStop: Stage['alsoStop']) => Promise<Surroundings> = async () => ({}),
+  measure: (harness: BenchHarness) => Promise<T>,
+  prepare: (home: string, alsoStop: BenchHarness['alsoStop']) => Promise<Surroundings> = async () => ({}),
 ): Promise<T> => {
   const stops: (() => Promise<unknown>)[] = [];
-  const alsoStop: Stage['alsoStop'] = (stop) => stops.push(stop);
+  const alsoStop: BenchHarness['alsoStop'] = (stop) => stops.push(stop);
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   try {
     // As root the database runs as another user, who must be able to pass through.
@@ -43,7 +43,7 @@ export const onStage = async <T>(
     alsoStop(service.stop);
     const loader = await startChild<true, Load, LoadResult>('load-process.ts', null);
     alsoStop(loader.stop);
-    return await play({ home, service, load: loader.ask, alsoStop });
+    return await measure({ home, service, load: loader.ask, alsoStop });
   } finally {
     for (const stop of stops.reverse()) await stop();
     await rm(home, { recursive: true, force: true });

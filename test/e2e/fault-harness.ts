@@ -22,7 +22,7 @@ import { type MovedTimers, movedTimers } from './fault-timers.js';
 export type LedgerEntry = { access_key: string; amount_in_cents: number; canceled_at?: string };
 
 /** The real simulator over HTTP, log and database in memory, and one clock for all, which only the test moves. */
-export type FaultWorld = {
+export type FaultHarness = {
   clock: MovableClock;
   timers: MovedTimers;
   store: EventStore;
@@ -46,7 +46,7 @@ export class IssuerDied extends Error {}
  */
 const PATIENCE_MS = { long: 60_000, short: 1_500 };
 
-export const openFaultWorld = async (): Promise<FaultWorld> => {
+export const openFaultHarness = async (): Promise<FaultHarness> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-faults-'));
   const clock = movableClock(T0);
   const timers = movedTimers(clock);
