@@ -1,4 +1,5 @@
-import { type Cause, errorCatalogue, type Refusal } from '../domain/shared/error-catalogue.js';
+import { type CatalogueEntry, type Cause, errorCatalogue, type Refusal } from '../domain/shared/error-catalogue.js';
+import { present } from '../domain/shared/present.js';
 import type { Call } from './call.js';
 
 export type HeaderRecord = Record<string, string>;
@@ -41,22 +42,22 @@ export const refuse = (call: Call, refusal: Refusal): Response => {
 
 const withoutRate = ({ rate: _rate, ...call }: Call): Call => call;
 
-const envelope = (call: Call, refusal: Refusal): object => {
-  const entry = errorCatalogue[refusal.code];
-  const param = refusal.param ?? ('param' in entry ? entry.param : undefined);
-  const showMode = call.mode !== undefined && entry.status !== 401 && entry.status !== 403;
+/** The error envelope (docs/contract.md, "Errors"). A key that gets 401 or 403 does not count as known (ERR-livemode). */
+export const envelope = ({ mode, requestId }: Call, refusal: Refusal): object => {
+  const entry: CatalogueEntry = errorCatalogue[refusal.code];
+  const showMode = mode !== undefined && entry.status !== 401 && entry.status !== 403;
   return {
-    error: {
+    error: present({
       type: entry.type,
       code: refusal.code,
       message: refusal.message ?? entry.message,
-      ...(param === undefined ? {} : { param }),
+      param: refusal.param ?? entry.param,
       retryable: refusal.retryable ?? entry.retryable,
-      ...(showMode ? { livemode: call.mode === 'live' } : {}),
-      ...(refusal.providerCode === undefined ? {} : { provider_code: refusal.providerCode }),
-      request_id: call.requestId,
-      ...(refusal.causes === undefined ? {} : { errors: refusal.causes.map(causeItem) }),
-    },
+      livemode: showMode ? mode === 'live' : undefined,
+      provider_code: refusal.providerCode,
+      request_id: requestId,
+      errors: refusal.causes?.map(causeItem),
+    }),
   };
 };
 

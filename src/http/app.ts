@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { createAuthentication, READ, WRITE, withKey } from './access/authentication.js';
-import { createRateLimiter, createSlidingLimit } from './access/rate-limiter.js';
+import { createSlidingLimit } from './access/sliding-limit.js';
 import { refuse } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { addDocs } from './docs/routes.js';
@@ -18,7 +18,11 @@ import { readRoute } from './routes/read.js';
  */
 export const createApp = (deps: HttpDeps): Hono => {
   const app = new Hono();
-  const authentication = createAuthentication(deps, createRateLimiter(deps.rateLimits));
+  const { write, read } = deps.rateLimits;
+  const authentication = createAuthentication(deps, {
+    write: createSlidingLimit(write),
+    read: createSlidingLimit(read),
+  });
   const get = (path: string, handler: Handler): unknown => app.get(path, endpoint(deps, path, handler));
   const post = (path: string, handler: Handler): unknown => app.post(path, endpoint(deps, path, handler));
 

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import { present } from '../domain/shared/present.js';
 import { refuse } from './answer.js';
 import type { Call } from './call.js';
 import type { HttpDeps } from './deps.js';
@@ -24,40 +25,28 @@ export const endpoint =
     return response;
   };
 
-/** The 404 of unknown routes. A path outside `/v1` does not belong to the API: it gets the same envelope without the kill switch. */
-export const routeNotFound = (deps: HttpDeps): ((c: Context) => Response | Promise<Response>) => {
+/** As `endpoint`, for a path outside `/v1`, which does not belong to the API: without the kill switch. */
+export const openEndpoint = (deps: HttpDeps, route: string, handler: Handler): ((c: Context) => Promise<Response>) =>
+  endpoint({ ...deps, apiSwitchedOff: async () => false }, route, handler);
+
+/** The 404 of unknown routes. */
+export const routeNotFound = (deps: HttpDeps): ((c: Context) => Promise<Response>) => {
   const notFound: Handler = (_c, call) => refuse(call, { code: 'route_not_found' });
   const inside = endpoint(deps, UNMATCHED, notFound);
-  return (c) => {
-    const { path } = c.req;
-    if (path === '/v1' || path.startsWith('/v1/')) return inside(c);
-    const startedAt = performance.now();
-    const call: Call = { requestId: deps.newRequestId() };
-    const response = refuse(call, { code: 'route_not_found' });
-    report(deps, UNMATCHED, c, call, response.status, startedAt);
-    return response;
-  };
+  const outside = openEndpoint(deps, UNMATCHED, notFound);
+  return (c) => (/^\/v1(?:\/|$)/.test(c.req.path) ? inside(c) : outside(c));
 };
 
 const UNMATCHED = 'unmatched';
 
 /** A summary that cannot be reported must not change the answer to work that was done. */
 const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: number, startedAt: number): void => {
-  if (deps.onRequest === undefined) return;
   const { requestId, code, invoiceId, keyId } = call;
-  const peer = peerOf(c);
+  const durationMs = performance.now() - startedAt;
   try {
-    deps.onRequest({
-      route,
-      method: c.req.method,
-      status,
-      ...(code === undefined ? {} : { code }),
-      durationMs: performance.now() - startedAt,
-      requestId,
-      ...(invoiceId === undefined ? {} : { invoiceId }),
-      ...(keyId === undefined ? {} : { keyId }),
-      ...(peer === undefined ? {} : { peer }),
-    });
+    deps.onRequest?.(
+      present({ route, method: c.req.method, status, code, durationMs, requestId, invoiceId, keyId, peer: peerOf(c) }),
+    );
   } catch (error) {
     deps.onFault?.(error, requestId);
   }

@@ -1,71 +1,33 @@
 import type { Customer } from '../domain/invoice/events.js';
 import { cancelableUntil } from '../domain/invoice/request-cancellation.js';
 import type { Cancellation, Invoice } from '../domain/invoice/state.js';
-import { failedAttempts, type InvoiceStatus, invoiceStatus, isDownloadable } from '../domain/invoice/status.js';
+import { failedAttempts, invoiceStatus, isDownloadable } from '../domain/invoice/status.js';
 import { publicInvoiceId } from '../domain/shared/ids.js';
-import type { Cents } from '../domain/shared/money.js';
 import { present } from '../domain/shared/present.js';
 import type { Instant } from '../domain/shared/time.js';
 import { type Caller, mayRead } from './access/authentication.js';
 import { json } from './answer.js';
 import type { Call } from './call.js';
 import type { HttpDeps } from './deps.js';
-import { cancellationError, type InvoiceError, invoiceError } from './invoice-error.js';
-
-type CustomerBody = {
-  document?: string;
-  name?: string;
-  type: 'br' | 'foreign';
-  tax_id?: string;
-  tax_id_absence_reason?: 'exempt' | 'not_required';
-  address?: Record<'street' | 'number' | 'district' | 'city' | 'state' | 'postal_code' | 'country', string>;
-};
-
-type CancellationBody = {
-  status: Cancellation['status'];
-  requested_at: Instant;
-  reason: Cancellation['reason'];
-  error?: InvoiceError;
-};
-
-/** The invoice as the API shows it, without `links`, which each read makes afresh (docs/contract.md, "Invoice"). */
-type InvoiceBody = {
-  object: 'nfse';
-  id: string;
-  livemode: boolean;
-  status: InvoiceStatus;
-  amount_in_cents: Cents;
-  description?: string;
-  competence?: string;
-  customer?: CustomerBody;
-  foreign_amount?: { currency: string; amount_in_cents: Cents };
-  reference?: string;
-  service_code?: string;
-  cnae?: string;
-  access_key?: string;
-  failed_attempts: number;
-  created_at?: Instant;
-  issued_at?: Instant;
-  cancelable_until?: Instant;
-  cancellation?: CancellationBody;
-  failed_at?: Instant;
-  error?: InvoiceError;
-};
-
-type LinkedInvoiceBody = InvoiceBody & { links?: { pdf: string; xml: string } };
+import { cancellationError, invoiceError } from './invoice-error.js';
+import type { InvoiceBody } from './openapi/responses.js';
 
 type Deps = Pick<HttpDeps, 'clock' | 'downloadTokens' | 'baseUrl'>;
 
 /** The invoice as the API shows it, with fresh links when this caller may download its documents (LINK-pdf, LINK-xml). */
-export const invoiceBody = (invoice: Invoice, caller: Caller, deps: Deps): LinkedInvoiceBody => {
+export const invoiceBody = (invoice: Invoice, caller: Caller, deps: Deps): InvoiceBody => {
   const now = deps.clock.now();
-  const body: LinkedInvoiceBody = invoiceView(invoice, now);
+  const body = invoiceView(invoice, now);
   if (isDownloadable(invoice) && mayRead(caller)) {
     const token = encodeURIComponent(deps.downloadTokens.issue(invoice.facts, now));
-    const base = `${deps.baseUrl}/v1/nfse/${body.id}`;
-    body.links = { pdf: `${base}/pdf?t=${token}`, xml: `${base}/xml?t=${token}` };
+    body.links = linksOf(body.id, deps.baseUrl, `?t=${token}`);
   }
   return body;
+};
+
+const linksOf = (id: string, baseUrl: string, query: string): InvoiceBody['links'] => {
+  const base = `${baseUrl}/v1/nfse/${id}`;
+  return { pdf: `${base}/pdf${query}`, xml: `${base}/xml${query}` };
 };
 
 /** Seconds between two polls of a client (HDR-Retry-After). */
@@ -80,16 +42,13 @@ export const accepted = (call: Call, invoice: Invoice, caller: Caller, deps: Dep
 };
 
 /** The invoice as a key that may read it saw it at that instant. Its links have no token, because each read makes a new one. */
-export const replayedBody = (invoice: Invoice, at: Instant, baseUrl: string): LinkedInvoiceBody => {
-  const body: LinkedInvoiceBody = invoiceView(invoice, at);
-  if (isDownloadable(invoice)) {
-    const base = `${baseUrl}/v1/nfse/${body.id}`;
-    body.links = { pdf: `${base}/pdf`, xml: `${base}/xml` };
-  }
+export const replayedBody = (invoice: Invoice, at: Instant, baseUrl: string): InvoiceBody => {
+  const body = invoiceView(invoice, at);
+  if (isDownloadable(invoice)) body.links = linksOf(body.id, baseUrl, '');
   return body;
 };
 
-/** Fields that do not apply are left out: the API never shows null (ID-3). */
+/** Without `links`, which each read makes anew. Fields that do not apply are left out: the API never shows null (ID-3). */
 export const invoiceView = (invoice: Invoice, now: Instant): InvoiceBody => {
   const { facts, outcome, cancellation } = invoice;
   const issued = outcome.status === 'issued' ? outcome : undefined;
@@ -125,7 +84,7 @@ export const invoiceView = (invoice: Invoice, now: Instant): InvoiceBody => {
 const writable = (at: Instant | undefined): Instant | undefined =>
   at !== undefined && /^\d{4}-/.test(at) ? at : undefined;
 
-const customerBody = (customer: Customer): CustomerBody => {
+const customerBody = (customer: Customer): NonNullable<InvoiceBody['customer']> => {
   if (customer.type === 'br') return present({ document: customer.document, name: customer.name, type: customer.type });
   const { street, number, district, city, state, postalCode, country } = customer.address;
   return present({
@@ -137,7 +96,7 @@ const customerBody = (customer: Customer): CustomerBody => {
   });
 };
 
-const cancellationBody = (cancellation: Cancellation, invoice: Invoice): CancellationBody => ({
+const cancellationBody = (cancellation: Cancellation, invoice: Invoice): NonNullable<InvoiceBody['cancellation']> => ({
   status: cancellation.status,
   requested_at: cancellation.requestedAt,
   reason: cancellation.reason,

@@ -1,15 +1,13 @@
 import { cancellationReasonOf, mainReason } from '../domain/invoice/messages/reasons.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { Mode } from '../domain/shared/ids.js';
-
-/** `error` of an invoice or of its cancellation: our code and a Portuguese text for end users (IERR-code, IERR-message). */
-export type InvoiceError = { code: string; message: string };
+import type { InvoiceBody } from './openapi/responses.js';
 
 /**
- * `error` of the invoice; undefined unless it failed or is indeterminate. The authorizer's raw text is never shown. A rejection shows the
+ * `error` of the invoice, our code and a Portuguese text for end users (IERR-code, IERR-message); undefined unless it failed or is indeterminate. The authorizer's raw text is never shown. A rejection shows the
  * authorizer's codes in both modes (SVC-6, SVC-9).
  */
-export const invoiceError = (invoice: Invoice): InvoiceError | undefined => {
+export const invoiceError = (invoice: Invoice): InvoiceBody['error'] => {
   const { outcome } = invoice;
   if (outcome.status === 'indeterminate') return { code: 'nfse.issue_interrupted', message: INTERRUPTED };
   if (outcome.status !== 'failed') return undefined;
@@ -18,8 +16,10 @@ export const invoiceError = (invoice: Invoice): InvoiceError | undefined => {
   return { code: outcome.code, message: rejectionMessage(outcome.codes) };
 };
 
+type CancellationError = NonNullable<NonNullable<InvoiceBody['cancellation']>['error']>;
+
 /** `error` of the cancellation. Live: always the generic text. Test: with the authorizer's reason (SVC-10.5). */
-export const cancellationError = (codes: readonly string[], mode: Mode): InvoiceError => {
+export const cancellationError = (codes: readonly string[], mode: Mode): CancellationError => {
   const reason = mode === 'test' && codes.length > 0 ? ` Motivo do autorizador: ${named(codes)}` : '';
   return {
     code: 'nfse.cancel_failed',

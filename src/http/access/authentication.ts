@@ -6,12 +6,13 @@ import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { epochMs } from '../../domain/shared/time.js';
 import { refuse } from '../answer.js';
 import type { Call } from '../call.js';
-import type { Authenticated, HttpDeps } from '../deps.js';
+import type { Authenticated, HttpDeps, RateLimits } from '../deps.js';
 import type { Handler } from '../endpoint.js';
-import type { Bucket, RateLimiter } from './rate-limiter.js';
+import type { SlidingLimit } from './sliding-limit.js';
 
 export type Caller = Pick<Authenticated, 'keyId' | 'companyId' | 'mode' | 'scopes'>;
 
+type Bucket = keyof RateLimits;
 type Access = { scope: Scope; bucket: Bucket };
 
 export const READ: Access = { scope: 'nfse:read', bucket: 'read' };
@@ -33,7 +34,7 @@ export type Authentication = {
 
 export const createAuthentication = (
   deps: Pick<HttpDeps, 'authenticate' | 'clock'>,
-  limiter: RateLimiter,
+  limits: Readonly<Record<Bucket, SlidingLimit>>,
 ): Authentication => ({
   /** A text without the form of a key is not looked up. The mode in the key's prefix must be the recorded one. */
   authenticate: async (authorization, { scope }, call) => {
@@ -48,7 +49,7 @@ export const createAuthentication = (
   },
   takeSlot: ({ keyId, mode }, { bucket }, call) => {
     call.mode = mode;
-    const { state, retryAfterSeconds } = limiter.take(keyId, bucket, epochMs(deps.clock.now()));
+    const { state, retryAfterSeconds } = limits[bucket].take(keyId, epochMs(deps.clock.now()));
     call.rate = state;
     return retryAfterSeconds === undefined ? undefined : { code: 'rate_limit_exceeded', retryAfterSeconds };
   },

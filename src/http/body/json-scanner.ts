@@ -1,14 +1,23 @@
-import { createNesting } from './json-nesting.js';
-import {
-  createKeptText,
-  createStringScan,
-  createUtf8Check,
-  MAX_DEPTH,
-  MAX_DIGITS,
-  MAX_SCALAR_BYTES,
-  MAX_STRUCTURE,
-  MAX_TEXT_BYTES,
-} from './json-string-scan.js';
+/** Valid bodies nest at most 3 deep; parsing millions of levels would block the process for seconds. */
+export const MAX_DEPTH = 64;
+
+/** Most commas, colons, braces and brackets outside strings. The fullest valid body has about 60. */
+export const MAX_STRUCTURE = 2_000;
+
+/** Most bytes for the parser. The longest valid body, fully escaped, needs about 40 KiB. */
+export const MAX_TEXT_BYTES = 256 * 1024;
+
+/**
+ * Most bytes kept of each string, as sent. The longest field holds 2000 characters of at most 12 bytes each, so a cut string is still too
+ * long for every field.
+ */
+const MAX_STRING_BYTES = 32 * 1024;
+
+/** Most digits in a row. */
+export const MAX_DIGITS = 128;
+
+/** Most characters of a number: at most three rows of digits, with their signs. Anything longer is not JSON. */
+const MAX_SCALAR = 512;
 
 /**
  * `text` is a small equivalent of a body that may be valid: without white space between tokens, and with very long strings cut. The parser
@@ -24,147 +33,184 @@ export type JsonScanner = {
   end(): Scanned;
 };
 
-const SPACE = 1;
-const QUOTE = 2;
-const OPENING = 3;
-const CLOSING = 4;
-const BETWEEN = 5;
+/** Half of a character beyond U+FFFF, as an escape. */
+const HIGH_HALF = String.raw`\\u[dD][89abAB][0-9a-fA-F]{2}`;
+const LOW_HALF = String.raw`\\u[dD][c-fC-F][0-9a-fA-F]{2}`;
+const ESCAPE = String.raw`\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})`;
+/** What may be the beginning of an escape, at the end of a text. */
+const UNFINISHED = String.raw`(?:\\(?:u[0-9a-fA-F]{0,3})?)?$`;
 
-/** Meaning of a byte outside strings; 0 is a part of a number or a word. */
-const MEANING = new Uint8Array(256);
-for (const [meaning, characters] of [
-  [SPACE, ' \t\n\r'],
-  [QUOTE, '"'],
-  [OPENING, '[{'],
-  [CLOSING, ']}'],
-  [BETWEEN, ',:'],
-] as const)
-  for (const byte of Buffer.from(characters)) MEANING[byte] = meaning;
+// Each of these expressions matches at `lastIndex` only.
+/** Characters that represent themselves inside a string, and whole escapes: a pair of halves is never separated. */
+const STRING_PART = new RegExp(
+  String.raw`(?:[^"\\\u0000-\u001f]+|${HIGH_HALF}${LOW_HALF}|(?!${HIGH_HALF}${UNFINISHED})${ESCAPE})*`,
+  'y',
+);
+const BEGUN_ESCAPE = new RegExp(`(?:${HIGH_HALF})?${UNFINISHED}`, 'y');
+const SPACE = /[ \t\n\r]+/y;
+/** A number or a word. */
+const SCALAR = /[^ \t\n\r"[\]{},:]+/y;
 
-const QUOTE_BYTE = 0x22;
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
+const TOO_MANY_DIGITS = new RegExp(`[0-9]{${MAX_DIGITS + 1}}`);
+
+const matchAt = (expression: RegExp, text: string, at: number): string => {
+  expression.lastIndex = at;
+  return expression.exec(text)?.[0] ?? '';
+};
+
+const encoder = new TextEncoder();
+const scratch = new Uint8Array(MAX_STRING_BYTES);
+
+/** At most `bytes` bytes of a part of a string, in whole characters and escapes. */
+const beginningOf = (part: string, bytes: number): string => {
+  const { read } = encoder.encodeInto(part, scratch.subarray(0, bytes));
+  return matchAt(STRING_PART, part.slice(0, read), 0);
+};
+
+const FIRST_BYTES = 1024;
+const NONE = Buffer.alloc(0);
 
 /**
  * Scans a body while it arrives and keeps only what the parser needs, so that neither memory nor the parser's work grows with the body. After
  * a fault or a bound, only the nesting is followed, which shows whether the body ends properly.
  */
 export const createJsonScanner = (): JsonScanner => {
-  const utf8 = createUtf8Check();
-  const kept = createKeptText(MAX_TEXT_BYTES);
-  const string = createStringScan(kept);
-  const nesting = createNesting();
-  let place: 'outside' | 'string' | 'behind' = 'outside';
-  let reason: Exclude<Scanned['kind'], 'text' | 'too_deep'> | undefined;
-  let markBytes = 0;
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let isUtf8 = true;
+  let fault: Exclude<Scanned['kind'], 'text' | 'too_deep'> | undefined;
+  let kept = Buffer.allocUnsafe(FIRST_BYTES);
+  /** Bytes to keep; beyond the limit they are only counted. */
+  let keptBytes = 0;
   let depth = 0;
   let deepest = 0;
   let structure = 0;
+  let inString = false;
+  let stringBytes = 0;
   /** A string, number or word ended just before, without a separator since. */
   let afterValue = false;
-  let scalarBytes = 0;
-  let digits = 0;
+  /** The number, word or escape that the last chunk began. */
+  let begun = '';
+  /** Only after a fault: the last character was a backslash in a string. */
+  let escaped = false;
 
-  const stop = (why: typeof reason, inString = false): void => {
-    reason = why;
-    place = 'behind';
-    kept.drop();
-    nesting.begin({ depth, deepest, inString });
+  const keep = (text: string): void => {
+    const end = keptBytes + Buffer.byteLength(text);
+    if (end > kept.length && end <= MAX_TEXT_BYTES)
+      kept = Buffer.concat([kept], Math.min(MAX_TEXT_BYTES, Math.max(2 * kept.length, end)));
+    if (end <= MAX_TEXT_BYTES) kept.write(text, keptBytes);
+    keptBytes = end;
   };
 
-  const takeStructure = (byte: number, meaning: number): void => {
+  const stop = (why: typeof fault): void => {
+    fault = why;
+    kept = NONE;
+  };
+
+  /** Takes a part of a string; like the functions below it returns the position behind what it took. */
+  const takeString = (text: string, from: number): number => {
+    const part = matchAt(STRING_PART, text, from);
+    const room = MAX_STRING_BYTES - stringBytes;
+    stringBytes += Buffer.byteLength(part);
+    if (room > 0) keep(stringBytes <= MAX_STRING_BYTES ? part : beginningOf(part, room));
+    const at = from + part.length;
+    if (text[at] !== '"') {
+      begun = matchAt(BEGUN_ESCAPE, text, at);
+      if (at + begun.length < text.length) stop('malformed');
+      return at + begun.length;
+    }
+    keep('"');
+    inString = false;
+    afterValue = true;
+    if (keptBytes > MAX_TEXT_BYTES) stop('too_long');
+    return at + 1;
+  };
+
+  const takeToken = (text: string, from: number): number => {
+    const at = from + matchAt(SPACE, text, from).length;
+    const character = text[at];
+    if (character === undefined) return at;
+    if ('{}[],:'.includes(character)) takeStructure(character);
+    else if (character !== '"') return takeScalar(text, at);
+    else if (afterValue) {
+      stop('malformed');
+      return at;
+    } else {
+      keep('"');
+      inString = true;
+      stringBytes = 0;
+    }
+    return at + 1;
+  };
+
+  const takeStructure = (character: string): void => {
     structure += 1;
     afterValue = false;
-    scalarBytes = 0;
-    if (meaning === OPENING) {
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (meaning === CLOSING) depth -= 1;
-    kept.put(byte);
+    countDepth(character);
+    keep(character);
     if (structure > MAX_STRUCTURE) stop('too_much_structure');
   };
 
-  /** Takes a byte of a number or a word. */
-  const takeScalar = (byte: number): void => {
-    if (scalarBytes === 0) digits = 0;
-    const isSecond = scalarBytes === 0 && afterValue;
-    afterValue = true;
-    digits = byte >= 0x30 && byte <= 0x39 ? digits + 1 : 0;
-    scalarBytes += 1;
-    kept.put(byte);
-    if (isSecond || scalarBytes > MAX_SCALAR_BYTES) stop('malformed');
-    else if (digits > MAX_DIGITS) stop('too_many_digits');
+  const countDepth = (character: string): void => {
+    if (character === '{' || character === '[') {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (character === '}' || character === ']') depth -= 1;
   };
 
-  const scanOutside = (chunk: Uint8Array, from: number): number => {
-    let at = from;
-    while (at < chunk.length && place === 'outside') {
-      const byte = chunk[at] ?? 0;
-      const meaning = MEANING[byte] ?? 0;
-      if (meaning === QUOTE && afterValue) {
-        stop('malformed');
-        return at;
-      }
-      at += 1;
-      if (meaning === SPACE) {
-        scalarBytes = 0;
-        while (at < chunk.length && MEANING[chunk[at] ?? 0] === SPACE) at += 1;
-      } else if (meaning === 0) takeScalar(byte);
-      else if (meaning === QUOTE) beginString();
-      else takeStructure(byte, meaning);
-    }
-    return at;
-  };
-
-  const beginString = (): void => {
-    kept.put(QUOTE_BYTE);
-    place = 'string';
-    string.begin();
-  };
-
-  const scanString = (chunk: Uint8Array, from: number): number => {
-    const at = string.scan(chunk, from);
-    if (string.state() === 'faulty') stop('malformed', true);
-    else if (string.state() === 'closed') {
-      kept.put(QUOTE_BYTE);
-      place = 'outside';
+  const takeScalar = (text: string, from: number): number => {
+    const scalar = matchAt(SCALAR, text, from);
+    const at = from + scalar.length;
+    if (afterValue) stop('malformed');
+    else if (TOO_MANY_DIGITS.test(scalar.slice(0, MAX_SCALAR))) stop('too_many_digits');
+    else if (scalar.length > MAX_SCALAR) stop('malformed');
+    else if (at === text.length) begun = scalar;
+    else {
+      keep(scalar);
       afterValue = true;
-      scalarBytes = 0;
-      if (kept.overflowed()) stop('too_long');
     }
     return at;
   };
 
-  /** Skips a byte order mark. An incomplete mark is malformed JSON. */
-  const skipMark = (chunk: Uint8Array): number => {
+  const followNesting = (text: string, from: number): void => {
+    for (let at = from; at < text.length; at += 1) {
+      const character = text[at] ?? '';
+      if (escaped) escaped = false;
+      else if (character === '"') inString = !inString;
+      else if (inString) escaped = character === '\\';
+      else countDepth(character);
+    }
+  };
+
+  const scan = (more: string): void => {
+    const text = begun + more;
+    begun = '';
     let at = 0;
-    while (markBytes < 3 && at < chunk.length && chunk[at] === BYTE_ORDER_MARK[markBytes]) {
-      at += 1;
-      markBytes += 1;
+    while (at < text.length && fault === undefined) at = inString ? takeString(text, at) : takeToken(text, at);
+    if (fault !== undefined) followNesting(text, at);
+  };
+
+  /** Undefined for bytes that are not UTF-8, and from then on. */
+  const decode = (chunk?: Uint8Array): string | undefined => {
+    try {
+      return isUtf8 ? decoder.decode(chunk, { stream: chunk !== undefined }) : undefined;
+    } catch {
+      isUtf8 = false;
+      kept = NONE;
+      return undefined;
     }
-    if (at < chunk.length && markBytes < 3) {
-      if (markBytes > 0) stop('malformed');
-      markBytes = 3;
-    }
-    return at;
   };
 
   return {
-    feed: (chunk) => {
-      if (!utf8.feed(chunk)) return kept.drop();
-      let at = skipMark(chunk);
-      while (at < chunk.length && place !== 'behind')
-        at = place === 'string' ? scanString(chunk, at) : scanOutside(chunk, at);
-      if (at < chunk.length) nesting.scan(chunk, at);
-    },
+    feed: (chunk) => scan(decode(chunk) ?? ''),
     end: () => {
-      if (!utf8.end()) return { kind: 'malformed' };
-      if (reason !== undefined) {
-        if (!nesting.isClosed()) return { kind: 'malformed' };
-        return { kind: nesting.deepest() > MAX_DEPTH ? 'too_deep' : reason };
-      }
-      if (place === 'string' || depth !== 0) return { kind: 'malformed' };
+      if (decode() === undefined) return { kind: 'malformed' };
+      if (inString || depth !== 0) return { kind: 'malformed' };
       if (deepest > MAX_DEPTH) return { kind: 'too_deep' };
-      return kept.overflowed() ? { kind: 'too_long' } : { kind: 'text', text: kept.text() };
+      if (fault !== undefined) return { kind: fault };
+      keep(begun);
+      return keptBytes > MAX_TEXT_BYTES
+        ? { kind: 'too_long' }
+        : { kind: 'text', text: kept.toString('utf8', 0, keptBytes) };
     },
   };
 };

@@ -1,13 +1,19 @@
 import { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import { unreachable } from '../../domain/shared/unreachable.js';
 import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
+import { createTurns, type TakeTurn } from '../turns.js';
 import { createFramingCheck, type FramingCheck } from '../unread-body.js';
-import { createJsonScanner, type JsonScanner, type Scanned } from './json-scanner.js';
-import { MAX_DEPTH, MAX_DIGITS, MAX_STRUCTURE, MAX_TEXT_BYTES } from './json-string-scan.js';
+import {
+  createJsonScanner,
+  type JsonScanner,
+  MAX_DEPTH,
+  MAX_DIGITS,
+  MAX_STRUCTURE,
+  MAX_TEXT_BYTES,
+  type Scanned,
+} from './json-scanner.js';
 
 /** Bodies up to this size need no share: memory holds as many of them as there may be connections. */
 export const FREE_BYTES = 64 * 1024;
@@ -58,12 +64,9 @@ export const readJsonObject = async (c: Context): Promise<{ body: JsonBody } | {
   if (isEncoded(c)) return { refused: encoded };
   const share = budget.share();
   try {
-    const scan = createBodyScan();
-    const unread = await readInto(scan, c, share);
-    if (unread === 'too_large') return { refused: { code: 'payload_too_large' } };
-    if (unread === 'no_room') return { refused: noRoom };
-    if (unread === 'tiny_chunks') return { refused: invalid(TINY_CHUNKS) };
-    return unread === 'aborted' ? { refused: malformed } : bodyOf(scan.end());
+    const scanner = createJsonScanner();
+    const refused = await readInto(scanner, c, share);
+    return refused === undefined ? bodyOf(scanner.end()) : { refused };
   } finally {
     share.release();
   }
@@ -80,10 +83,8 @@ const isEncoded = (c: Context): boolean =>
   !/^(?:identity)?$/i.test(c.req.header('content-encoding') ?? '') ||
   !/^(?:chunked)?$/i.test(c.req.header('transfer-encoding') ?? '');
 
-type Unread = 'too_large' | 'no_room' | 'tiny_chunks' | 'aborted';
-
 /** A declared length only refuses early, or counts where the server's parser enforces it; without one, bytes are counted. */
-const readInto = async (scan: BodyScan, c: Context, share: BodyShare): Promise<Unread | undefined> => {
+const readInto = async (scanner: JsonScanner, c: Context, share: BodyShare): Promise<Refusal | undefined> => {
   const declared = c.req.header('content-length');
   const length = declared === undefined ? 0 : Number(declared);
   const refused = coverOf(length, share);
@@ -91,19 +92,19 @@ const readInto = async (scan: BodyScan, c: Context, share: BodyShare): Promise<U
   const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
   // A body that the server reads in one piece stays in memory until the answer is out, longer than the share is held.
   if (!isFramed || length > FREE_BYTES)
-    return await readCounting(scan, chunksOf(c), share, isFramed ? undefined : framingCheckOf(c));
+    return await readCounting(scanner, chunksOf(c), share, isFramed ? undefined : framingCheckOf(c));
   const bytes = await c.req.raw.arrayBuffer().catch(clientGone);
-  if (bytes === 'aborted') return bytes;
-  await scan.take(new Uint8Array(bytes));
+  if (bytes === undefined) return malformed;
+  await scanInTurns(scanner, new Uint8Array(bytes));
   return undefined;
 };
 
-/** The client is gone: no answer reaches it, and there is no fault of ours. */
-const clientGone = (): 'aborted' => 'aborted';
+/** No answer reaches a client that is gone, and there is no fault of ours. */
+const clientGone = (): undefined => undefined;
 
-const coverOf = (size: number, share: BodyShare): Unread | undefined => {
-  if (size > MAX_BODY_BYTES) return 'too_large';
-  return share.cover(size) ? undefined : 'no_room';
+const coverOf = (size: number, share: BodyShare): Refusal | undefined => {
+  if (size > MAX_BODY_BYTES) return { code: 'payload_too_large' };
+  return share.cover(size) ? undefined : noRoom;
 };
 
 type Chunks = AsyncIterator<Uint8Array>;
@@ -124,44 +125,50 @@ const framingCheckOf = (c: Context): FramingCheck | undefined => {
 
 /** Reads to the end or to the limit, whatever the bytes hold: a body that is too large is refused for its size first. */
 const readCounting = async (
-  scan: BodyScan,
+  scanner: JsonScanner,
   chunks: Chunks | undefined,
   share: BodyShare,
   hasTinyChunks: FramingCheck = () => false,
-): Promise<Unread | undefined> => {
+): Promise<Refusal | undefined> => {
   let size = 0;
   for (;;) {
     const next = await chunks?.next().catch(clientGone);
-    if (next === 'aborted') return next;
-    if (next === undefined || next.done) return undefined;
+    if (next === undefined) return malformed;
+    if (next.done) return undefined;
     size += next.value.byteLength;
-    const refused = coverOf(size, share) ?? (hasTinyChunks(size) ? 'tiny_chunks' : undefined);
+    const refused = coverOf(size, share) ?? (hasTinyChunks(size) ? tinyChunks : undefined);
     if (refused !== undefined) {
       await chunks?.return?.();
       return refused;
     }
-    await scan.take(next.value);
+    await scanInTurns(scanner, next.value);
   }
 };
 
-const bodyOf = (scanned: Scanned): { body: JsonBody } | { refused: Refusal } => {
-  switch (scanned.kind) {
-    case 'malformed':
-      return { refused: malformed };
-    case 'too_deep':
-      return { refused: invalid(TOO_DEEP) };
-    case 'too_much_structure':
-      return { refused: invalid(TOO_MUCH_STRUCTURE) };
-    case 'too_many_digits':
-      return { refused: invalid(TOO_MANY_DIGITS) };
-    case 'too_long':
-      return { refused: invalid(TOO_LONG) };
-    case 'text':
-      return parsed(scanned.text);
-    default:
-      return unreachable(scanned);
+/** Most bytes scanned in one go. */
+export const SLICE_BYTES = 16 * 1024;
+
+/** Less than half a millisecond of work; twenty times that until the code is compiled. */
+const BYTES_PER_TURN = 32 * 1024;
+
+/** Shared by the whole process, like the event loop, so that many bodies block no longer than one. */
+const processTurns = createTurns(BYTES_PER_TURN);
+
+/** Scans slice by slice, each slice in a turn of the event loop that has room for it. */
+export const scanInTurns = async (
+  scanner: Pick<JsonScanner, 'feed'>,
+  chunk: Uint8Array,
+  takeTurn: TakeTurn = processTurns,
+): Promise<void> => {
+  for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
+    const slice = chunk.subarray(from, from + SLICE_BYTES);
+    await takeTurn(slice.length);
+    scanner.feed(slice);
   }
 };
+
+const bodyOf = (scanned: Scanned): { body: JsonBody } | { refused: Refusal } =>
+  scanned.kind === 'text' ? parsed(scanned.text) : { refused: refusalOf[scanned.kind] };
 
 const parsed = (text: string): { body: JsonBody } | { refused: Refusal } => {
   let value: unknown;
@@ -170,7 +177,7 @@ const parsed = (text: string): { body: JsonBody } | { refused: Refusal } => {
   } catch {
     return { refused: malformed };
   }
-  return isObject(value) ? { body: value } : { refused: invalid(NOT_AN_OBJECT) };
+  return isObject(value) ? { body: value } : { refused: notAnObject };
 };
 
 const malformed: Refusal = { code: 'malformed_json' };
@@ -180,13 +187,6 @@ const encoded: Refusal = {
   message: 'O corpo deve vir sem compressão: retire o cabeçalho Content-Encoding.',
 };
 
-const NOT_AN_OBJECT = 'O corpo deve ser um objeto JSON.';
-const TOO_DEEP = `O corpo tem mais de ${MAX_DEPTH} níveis de objetos e listas.`;
-const TOO_MUCH_STRUCTURE = `O corpo tem mais de ${MAX_STRUCTURE} vírgulas, dois-pontos, chaves e colchetes. Envie só os campos da API.`;
-const TOO_MANY_DIGITS = `O corpo tem um número com mais de ${MAX_DIGITS} algarismos seguidos. Envie os valores em centavos.`;
-const TINY_CHUNKS = 'O corpo vem em pedaços (chunks) pequenos demais. Envie-o inteiro, com Content-Length.';
-const TOO_LONG = `O corpo tem mais de ${MAX_TEXT_BYTES / 1024} KiB de conteúdo. Envie só os campos da API.`;
-
 /** A refusal whose cause is not a field, so the answer has no `param`. */
 const invalid = (message: string): Refusal => ({
   code: 'invalid_request',
@@ -194,71 +194,19 @@ const invalid = (message: string): Refusal => ({
   causes: [{ param: '', message }],
 });
 
+const notAnObject = invalid('O corpo deve ser um objeto JSON.');
+const tinyChunks = invalid('O corpo vem em pedaços (chunks) pequenos demais. Envie-o inteiro, com Content-Length.');
+
+const refusalOf: Readonly<Record<Exclude<Scanned['kind'], 'text'>, Refusal>> = {
+  malformed,
+  too_deep: invalid(`O corpo tem mais de ${MAX_DEPTH} níveis de objetos e listas.`),
+  too_much_structure: invalid(
+    `O corpo tem mais de ${MAX_STRUCTURE} vírgulas, dois-pontos, chaves e colchetes. Envie só os campos da API.`,
+  ),
+  too_many_digits: invalid(
+    `O corpo tem um número com mais de ${MAX_DIGITS} algarismos seguidos. Envie os valores em centavos.`,
+  ),
+  too_long: invalid(`O corpo tem mais de ${MAX_TEXT_BYTES / 1024} KiB de conteúdo. Envie só os campos da API.`),
+};
+
 const noRoom: Refusal = { code: 'service_unavailable', retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS };
-
-/** Less than half a millisecond of work; twenty times that until the code is compiled. */
-const BYTES_PER_TURN = 32 * 1024;
-
-/** Shares a turn of the event loop among all bodies being scanned, so that many bodies block no longer than one. */
-type ScanTurns = {
-  /** Undefined when there is room at once; otherwise resolves in a turn with room. */
-  take(bytes: number): Promise<void> | undefined;
-};
-
-export const createScanTurns = (
-  bytesPerTurn: number = BYTES_PER_TURN,
-  turn: () => Promise<unknown> = () => nextTurn(),
-): ScanTurns => {
-  let taken = 0;
-  /** A slice larger than a turn gets a whole turn. */
-  const takes = (bytes: number): boolean => {
-    if (taken > 0 && taken + bytes > bytesPerTurn) return false;
-    if (taken === 0)
-      void turn().then(() => {
-        taken = 0;
-      });
-    taken += bytes;
-    return true;
-  };
-  const wait = async (bytes: number): Promise<void> => {
-    do await turn();
-    while (!takes(bytes));
-  };
-  return { take: (bytes) => (takes(bytes) ? undefined : wait(bytes)) };
-};
-
-/** Most bytes scanned in one go. */
-export const SLICE_BYTES = 16 * 1024;
-
-type BodyScan = {
-  /** Takes the next bytes. Undefined when they were scanned at once; otherwise the caller must wait for the result. */
-  take(chunk: Uint8Array): Promise<void> | undefined;
-  end(): Scanned;
-};
-
-/** Shared by the whole process, like the event loop. */
-const processTurns = createScanTurns();
-
-/** Scans a body slice by slice, each slice in a turn of the event loop that has room for it. */
-export const createBodyScan = (
-  turns: ScanTurns = processTurns,
-  scanner: JsonScanner = createJsonScanner(),
-): BodyScan => {
-  const bySlices = async (chunk: Uint8Array): Promise<void> => {
-    for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
-      const slice = chunk.subarray(from, from + SLICE_BYTES);
-      await turns.take(slice.length);
-      scanner.feed(slice);
-    }
-  };
-  return {
-    take: (chunk) => {
-      if (chunk.length > SLICE_BYTES) return bySlices(chunk);
-      const turn = turns.take(chunk.length);
-      if (turn !== undefined) return turn.then(() => scanner.feed(chunk));
-      scanner.feed(chunk);
-      return undefined;
-    },
-    end: scanner.end,
-  };
-};

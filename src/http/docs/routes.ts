@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context, Hono } from 'hono';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
-import { endpoint, type Handler } from '../endpoint.js';
+import { type Handler, openEndpoint } from '../endpoint.js';
 import { openApiDocument } from '../openapi/document.js';
+import { createTurns } from '../turns.js';
 import { errorIndexPage, errorPage, type Html, isErrorCode, referencePage } from './error-pages.js';
 import {
   type AssetPath,
@@ -22,7 +22,6 @@ type DocsOptions = { readText?: ReadText; compress?: Compress };
 
 /** `/openapi.json` and `/docs`: outside `/v1`, without authentication, quota or kill switch. */
 export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsOptions = {}): void => {
-  const open: HttpDeps = { ...deps, apiSwitchedOff: async () => false };
   const file = keepFiles(compress);
   const asset = (name: (typeof assetNames)[number]) => file(assetPathOf(name), assetSource(name, readText));
 
@@ -35,14 +34,15 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
   const page = (path: string, make: (assetPath: AssetPath) => Html) =>
     file(path, { contentType: 'text/html; charset=utf-8', read: async () => String(await make(await assetPaths())) });
 
-  const turn = createAnswerTurns();
+  // One answer goes out in each turn of the event loop: it has up to 1.5 MB, and asking for it needs no key.
+  const takeTurn = createTurns(1);
   const inTurn =
     (handler: Handler): Handler =>
     async (c, call) => {
-      await turn();
+      await takeTurn(1);
       return await handler(c, call);
     };
-  const get = (path: string, handler: Handler): unknown => app.get(path, endpoint(open, path, inTurn(handler)));
+  const get = (path: string, handler: Handler): unknown => app.get(path, openEndpoint(deps, path, inTurn(handler)));
   get('/openapi.json', async (c, call) => {
     const read = async () => JSON.stringify(openApiDocument(deps.baseUrl));
     return answerFile(c, call, await file('/openapi.json', { contentType: 'application/json', read }));
@@ -58,17 +58,6 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
     const name = c.req.param('name') ?? '';
     return isAssetName(name) ? answerFile(c, call, await asset(name)) : refuse(call, { code: 'route_not_found' });
   });
-};
-
-/** Lets one answer out in each turn of the event loop: an answer has up to 1.5 MB, and asking for it needs no key. */
-export const createAnswerTurns = (turn: () => Promise<unknown> = () => nextTurn()): (() => Promise<void>) => {
-  let last: Promise<void> = Promise.resolve();
-  return () => {
-    last = last.then(async () => {
-      await turn();
-    });
-    return last;
-  };
 };
 
 const assetPathOf = (name: string): string => `/docs/assets/${name}`;

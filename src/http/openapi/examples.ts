@@ -1,4 +1,6 @@
-import { type CatalogueEntry, type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { envelope } from '../answer.js';
+import type { Call } from '../call.js';
 
 const REQUEST_ID = 'req_5f0c6f2e-6b0b-4a55-9b0e-2d8f6f5d7c11';
 
@@ -94,19 +96,8 @@ export const activityExample = {
 
 /** The error envelope as a client with a test key sees it (docs/contract.md, "Errors"). */
 export const errorExample = (code: ErrorCode): object => {
-  const entry: CatalogueEntry = errorCatalogue[code];
-  const { type, message, param, retryable, status } = entry;
-  const showMode = ![401, 403, 503].includes(status) && code !== 'route_not_found';
-  return {
-    error: {
-      type,
-      code,
-      message,
-      ...(param === undefined ? {} : { param }),
-      retryable,
-      ...(showMode ? { livemode: false } : {}),
-      request_id: REQUEST_ID,
-      ...(code === 'invalid_request' ? { errors: [{ code: 'invalid_request', message }] } : {}),
-    },
-  };
+  const { status, message } = errorCatalogue[code];
+  const isKeyKnown = status !== 503 && code !== 'route_not_found';
+  const call: Call = { requestId: REQUEST_ID, ...(isKeyKnown ? { mode: 'test' } : {}) };
+  return envelope(call, { code, ...(code === 'invalid_request' ? { causes: [{ param: '', message }] } : {}) });
 };

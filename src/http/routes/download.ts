@@ -4,7 +4,7 @@ import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { type InvoiceAddress, type InvoiceId, parseInvoiceId, publicInvoiceId } from '../../domain/shared/ids.js';
 import { epochMs } from '../../domain/shared/time.js';
 import { type Authentication, type Caller, READ } from '../access/authentication.js';
-import type { SlidingLimit } from '../access/rate-limiter.js';
+import type { SlidingLimit } from '../access/sliding-limit.js';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createAuthentication, READ, WRITE } from '../../../src/http/access/authentication.js';
-import { createRateLimiter } from '../../../src/http/access/rate-limiter.js';
+import { createSlidingLimit } from '../../../src/http/access/sliding-limit.js';
 import type { Authenticated } from '../../../src/http/deps.js';
 import { shortCache } from '../../../src/lib/short-cache.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
@@ -23,24 +23,24 @@ const known: Authenticated = {
 };
 
 describe('a flood of requests that no key stands behind', () => {
-  it('leaves nothing in the rate limiter: a log begins with a key that is known', async () => {
-    const limiter = createRateLimiter({ write: 60, read: 300 });
-    const gate = createAuthentication({ clock, authenticate: async () => undefined }, limiter);
+  it('leaves nothing in the quotas: a log begins with a key that is known', async () => {
+    const limits = { write: createSlidingLimit(60), read: createSlidingLimit(300) };
+    const gate = createAuthentication({ clock, authenticate: async () => undefined }, limits);
     for (let n = 0; n < FLOOD; n += 1)
       expect(
         await gate.authenticate(`Bearer ${badKey(n)}`, n % 2 === 0 ? READ : WRITE, { requestId: 'r' }),
       ).toHaveProperty('refused');
-    expect(limiter.kept()).toBe(0);
+    expect([limits.write.kept(), limits.read.kept()]).toEqual([0, 0]);
   });
 
   it('nor do known keys that may not enter', async () => {
-    const limiter = createRateLimiter({ write: 60, read: 300 });
+    const limits = { write: createSlidingLimit(60), read: createSlidingLimit(300) };
     const refusals: readonly Partial<Authenticated>[] = [{ revoked: true }, { companyEnabled: false }, { scopes: [] }];
     for (const changes of refusals) {
-      const gate = createAuthentication({ clock, authenticate: async () => ({ ...known, ...changes }) }, limiter);
+      const gate = createAuthentication({ clock, authenticate: async () => ({ ...known, ...changes }) }, limits);
       expect(await gate.authenticate(`Bearer ${badKey(0)}`, READ, { requestId: 'r' })).toHaveProperty('refused');
     }
-    expect(limiter.kept()).toBe(0);
+    expect([limits.write.kept(), limits.read.kept()]).toEqual([0, 0]);
   });
 
   it('leaves at most 1,000 answers in the cache of keys, and all known ones', async () => {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkBody } from '../../../src/http/body/check.js';
 import { issueBody } from '../../../src/http/body/issue-schema.js';
-import type { JsonScanner } from '../../../src/http/body/json-scanner.js';
-import { MAX_STRUCTURE, MAX_TEXT_BYTES } from '../../../src/http/body/json-string-scan.js';
-import { createBodyScan, createScanTurns, SLICE_BYTES } from '../../../src/http/body/read-json-object.js';
+import { MAX_STRUCTURE, MAX_TEXT_BYTES } from '../../../src/http/body/json-scanner.js';
+import { scanInTurns, SLICE_BYTES } from '../../../src/http/body/read-json-object.js';
+import { createTurns } from '../../../src/http/turns.js';
 import { createHarness } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';
 import { hostileBodies, LARGEST } from './hostile.js';
@@ -52,15 +52,14 @@ describe('the work that a body of 10 MiB makes', () => {
 /** A scanner that only counts, and turns of the event loop that the test ends. */
 const counting = () => {
   let ended: (() => void)[] = [];
-  const turns = createScanTurns(BYTES_PER_TURN, () => new Promise<void>((resolve) => ended.push(resolve)));
+  const takeTurn = createTurns(BYTES_PER_TURN, () => new Promise<void>((resolve) => ended.push(resolve)));
   let scanned = 0;
   let largest = 0;
-  const scanner: JsonScanner = {
-    feed: ({ length }) => {
+  const scanner = {
+    feed: ({ length }: Uint8Array): void => {
       scanned += length;
       largest = Math.max(largest, length);
     },
-    end: () => ({ kind: 'malformed' }),
   };
   const endTurn = async (): Promise<void> => {
     const waiting = ended;
@@ -71,13 +70,14 @@ const counting = () => {
       for (let n = 0; n < 10; n += 1) await Promise.resolve();
     }
   };
-  return { turns, scanner, endTurn, scanned: () => scanned, largest: () => largest };
+  const scan = (bytes: number): Promise<void> => scanInTurns(scanner, new Uint8Array(bytes), takeTurn);
+  return { scan, endTurn, scanned: () => scanned, largest: () => largest };
 };
 
 describe('a turn of the event loop', () => {
   it('scans 32 KiB and no more, in slices, of however many bodies, and all of them in the end', async () => {
-    const { turns, scanner, endTurn, scanned, largest } = counting();
-    const bodies = Array.from({ length: 7 }, () => createBodyScan(turns, scanner).take(new Uint8Array(LARGEST)));
+    const { scan, endTurn, scanned, largest } = counting();
+    const bodies = Array.from({ length: 7 }, () => scan(LARGEST));
     let done = false;
     void Promise.all(bodies).then(() => {
       done = true;
@@ -93,9 +93,9 @@ describe('a turn of the event loop', () => {
     expect(turnsTaken).toBeGreaterThanOrEqual((7 * LARGEST) / (2 * BYTES_PER_TURN));
   });
 
-  it('is not waited for by a small body that it has room for', () => {
-    const { turns, scanner, scanned } = counting();
-    expect(createBodyScan(turns, scanner).take(new Uint8Array(300))).toBeUndefined();
+  it('is not waited for by a small body that it has room for', async () => {
+    const { scan, scanned } = counting();
+    await scan(300);
     expect(scanned()).toBe(300);
   });
 });

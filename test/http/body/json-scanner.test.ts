@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyHashOf } from '../../../src/app/event-store/hashes.js';
-import { createJsonScanner, type Scanned } from '../../../src/http/body/json-scanner.js';
-import { MAX_TEXT_BYTES } from '../../../src/http/body/json-string-scan.js';
+import { createJsonScanner, MAX_TEXT_BYTES, type Scanned } from '../../../src/http/body/json-scanner.js';
 import { codePoints } from '../../../src/http/body/text.js';
 import { hostileBodies } from './hostile.js';
 

@@ -1,35 +1,16 @@
 import type { RateState } from '../call.js';
-import type { RateLimits } from '../deps.js';
 
-export type Bucket = keyof RateLimits;
-
-/** `retryAfterSeconds` is present when the request is over the limit; such a request takes no slot. */
-type RateVerdict = { state: RateState; retryAfterSeconds?: number };
-
-export type RateLimiter = {
-  /** Takes a slot of this key's bucket at `nowMs`. */
-  take(keyId: string, bucket: Bucket, nowMs: number): RateVerdict;
-  /** Number of logs in memory: at most two for each key that took a slot in the last 60 seconds. */
+export type SlidingLimit = {
+  /**
+   * Takes a slot of `place` (a key or an invoice) at `nowMs`. `retryAfterSeconds` is present when the request is over the limit; such a request
+   * takes no slot.
+   */
+  take(place: string, nowMs: number): { state: RateState; retryAfterSeconds?: number };
+  /** Number of logs in memory: one for each `place` that took a slot in the last 60 seconds. */
   kept(): number;
 };
 
 const WINDOW_MS = 60_000;
-
-/** A sliding log of 60 seconds for each key and bucket. */
-export const createRateLimiter = (limits: RateLimits): RateLimiter => {
-  const buckets = { write: createSlidingLimit(limits.write), read: createSlidingLimit(limits.read) };
-  return {
-    take: (keyId, bucket, nowMs) => buckets[bucket].take(keyId, nowMs),
-    kept: () => buckets.write.kept() + buckets.read.kept(),
-  };
-};
-
-export type SlidingLimit = {
-  /** Takes a slot of `place` (a key or an invoice) at `nowMs`. */
-  take(place: string, nowMs: number): RateVerdict;
-  /** Number of logs in memory: one for each `place` that took a slot in the last 60 seconds. */
-  kept(): number;
-};
 
 /** At most `limit` hits in any 60 seconds for each `place`. Reset is when the newest hit leaves, Retry-After when the oldest leaves. */
 export const createSlidingLimit = (limit: number): SlidingLimit => {

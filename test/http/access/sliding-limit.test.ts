@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRateLimiter } from '../../../src/http/access/rate-limiter.js';
+import { createSlidingLimit } from '../../../src/http/access/sliding-limit.js';
 
 const START_MS = Date.UTC(2026, 10, 21, 12);
 
 /** Pauses in ms; most within a window, some on its very edge. */
 const pause = fc.oneof(fc.integer({ min: 0, max: 30_000 }), fc.constantFrom(0, 1, 999, 1_000, 59_999, 60_000, 60_001));
 
-describe('the rate limiter', () => {
+describe('a sliding limit', () => {
   it('whatever the times of the hits, back steps of the clock included: 1 <= Retry-After <= Reset <= 60', () => {
     const step = fc.oneof(
       { weight: 9, arbitrary: pause },
@@ -15,11 +15,11 @@ describe('the rate limiter', () => {
     );
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), (limit, steps) => {
-        const limiter = createRateLimiter({ write: limit, read: 1 });
+        const slots = createSlidingLimit(limit);
         let nowMs = START_MS;
         for (const ms of steps) {
           nowMs += ms;
-          const { state, retryAfterSeconds } = limiter.take('key', 'write', nowMs);
+          const { state, retryAfterSeconds } = slots.take('key', nowMs);
           expect(state.limit).toBe(limit);
           expect(state.remaining).toBeGreaterThanOrEqual(0);
           expect(state.resetSeconds).toBeLessThanOrEqual(60);
@@ -34,14 +34,14 @@ describe('the rate limiter', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.array(pause, { minLength: 1, maxLength: 30 }), (limit, pauses) => {
         const tryAt = (offsetMs: number) => {
-          const limiter = createRateLimiter({ write: 1, read: limit });
+          const slots = createSlidingLimit(limit);
           let nowMs = START_MS;
-          let last = limiter.take('key', 'read', nowMs);
+          let last = slots.take('key', nowMs);
           for (const ms of pauses) {
             nowMs += ms;
-            last = limiter.take('key', 'read', nowMs);
+            last = slots.take('key', nowMs);
           }
-          return { last, after: limiter.take('key', 'read', nowMs + offsetMs) };
+          return { last, after: slots.take('key', nowMs + offsetMs) };
         };
         const { last } = tryAt(0);
         const { resetSeconds } = last.state;
@@ -57,37 +57,33 @@ describe('the rate limiter', () => {
   });
 
   it('a clock set back by an hour blocks a key for a window and no longer', () => {
-    const limiter = createRateLimiter({ write: 2, read: 1 });
-    limiter.take('key', 'write', START_MS);
-    limiter.take('key', 'write', START_MS);
+    const slots = createSlidingLimit(2);
+    slots.take('key', START_MS);
+    slots.take('key', START_MS);
     const back = START_MS - 3_600_000;
-    expect(limiter.take('key', 'write', back)).toMatchObject({ retryAfterSeconds: 60 });
-    expect(limiter.take('key', 'write', back + 59_999)).toMatchObject({ retryAfterSeconds: 1 });
-    expect(limiter.take('key', 'write', back + 60_000)).toMatchObject({ state: { remaining: 1 } });
+    expect(slots.take('key', back)).toMatchObject({ retryAfterSeconds: 60 });
+    expect(slots.take('key', back + 59_999)).toMatchObject({ retryAfterSeconds: 1 });
+    expect(slots.take('key', back + 60_000)).toMatchObject({ state: { remaining: 1 } });
   });
 
   it('keeps a log only for the keys of the last 60 seconds', () => {
-    const limiter = createRateLimiter({ write: 2, read: 2 });
-    for (let n = 0; n < 1_000; n += 1) {
-      limiter.take(`key ${n}`, 'write', START_MS + n);
-      limiter.take(`key ${n}`, 'read', START_MS + n);
-    }
-    expect(limiter.kept()).toBe(2_000);
+    const slots = createSlidingLimit(2);
+    for (let n = 0; n < 1_000; n += 1) slots.take(`key ${n}`, START_MS + n);
+    expect(slots.kept()).toBe(1_000);
     // The first of them again, so that it is the newest: a log in use stays.
-    limiter.take('key 0', 'write', START_MS + 30_000);
-    limiter.take('another', 'write', START_MS + 61_000);
-    limiter.take('another', 'read', START_MS + 61_000);
-    expect(limiter.kept()).toBe(3);
-    expect(limiter.take('key 0', 'write', START_MS + 61_000).state.remaining).toBe(0);
+    slots.take('key 0', START_MS + 30_000);
+    slots.take('another', START_MS + 61_000);
+    expect(slots.kept()).toBe(2);
+    expect(slots.take('key 0', START_MS + 61_000).state.remaining).toBe(0);
   });
 
   it('a key over its limit is not forgotten for asking on', () => {
-    const limiter = createRateLimiter({ write: 1, read: 1 });
-    limiter.take('greedy', 'write', START_MS);
+    const slots = createSlidingLimit(1);
+    slots.take('greedy', START_MS);
     for (let ms = 1; ms < 60_000; ms += 1_000) {
-      expect(limiter.take('greedy', 'write', START_MS + ms).retryAfterSeconds).toBeGreaterThanOrEqual(1);
-      limiter.take(`key ${ms}`, 'write', START_MS + ms);
+      expect(slots.take('greedy', START_MS + ms).retryAfterSeconds).toBeGreaterThanOrEqual(1);
+      slots.take(`key ${ms}`, START_MS + ms);
     }
-    expect(limiter.take('greedy', 'write', START_MS + 60_000).retryAfterSeconds).toBeUndefined();
+    expect(slots.take('greedy', START_MS + 60_000).retryAfterSeconds).toBeUndefined();
   });
 });
