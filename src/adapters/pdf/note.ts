@@ -1,157 +1,168 @@
 /** Text of the XML without invisible characters; undefined when the element is absent or empty. */
 export type Text = string | undefined;
 
-/** An IBGE code and a CEP in Brazil, a written place abroad. */
-export type Address = {
-  cMun: Text;
-  CEP: Text;
-  abroad: { xCidade: Text; xEstProvReg: Text; cPais: Text; cEndPost: Text } | undefined;
-  xLgr: Text;
-  nro: Text;
-  xCpl: Text;
-  xBairro: Text;
+/** Texts of the XML with their paths below `infNFSe` (NT 008, 2.4.5). */
+export type Paths = { readonly [field: string]: string };
+
+export type Texts<P extends Paths> = { readonly [Field in keyof P]: Text };
+
+const DPS = 'DPS/infDPS';
+const TRIB_MUN = `${DPS}/valores/trib/tribMun`;
+const TRIB_FED = `${DPS}/valores/trib/tribFed`;
+
+export const HEAD = {
+  nNFSe: 'nNFSe',
+  dhProc: 'dhProc',
+  tpAmb: `${DPS}/tpAmb`,
+  ambGer: 'ambGer',
+  cStat: 'cStat',
+  xLocEmi: 'xLocEmi',
+  /** UF of the issuer's address. */
+  UF: 'emit/enderNac/UF',
+  dCompet: `${DPS}/dCompet`,
+  nDPS: `${DPS}/nDPS`,
+  serie: `${DPS}/serie`,
+  dhEmi: `${DPS}/dhEmi`,
+  tpEmit: `${DPS}/tpEmit`,
+  finNFSe: `${DPS}/IBSCBS/finNFSe`,
 };
 
-export type Party = {
-  /** CNPJ or CPF. */
-  taxId: Text;
-  /** Number of another country's tax office, in that country's form. */
-  NIF: Text;
-  IM: Text;
-  xNome: Text;
-  fone: Text;
-  email: Text;
-  address: Address | undefined;
+export const SERVICE = {
+  cTribNac: `${DPS}/serv/cServ/cTribNac`,
+  cTribMun: `${DPS}/serv/cServ/cTribMun`,
+  xTribNac: 'xTribNac',
+  xTribMun: 'xTribMun',
+  cNBS: `${DPS}/serv/cServ/cNBS`,
+  xDescServ: `${DPS}/serv/cServ/xDescServ`,
+  xLocPrestacao: 'xLocPrestacao',
+  cLocPrestacao: `${DPS}/serv/locPrest/cLocPrestacao`,
+  cPaisPrestacao: `${DPS}/serv/locPrest/cPaisPrestacao`,
 };
 
-export type Provider = Party & { opSimpNac: Text; regApTribSN: Text };
+export const ISSQN = {
+  tribISSQN: `${TRIB_MUN}/tribISSQN`,
+  cLocIncid: 'cLocIncid',
+  xLocIncid: 'xLocIncid',
+  cPaisResult: `${TRIB_MUN}/cPaisResult`,
+  regEspTrib: `${DPS}/prest/regTrib/regEspTrib`,
+  tpImunidade: `${TRIB_MUN}/tpImunidade`,
+  tpSusp: `${TRIB_MUN}/exigSusp/tpSusp`,
+  nProcesso: `${TRIB_MUN}/exigSusp/nProcesso`,
+  tpBM: 'valores/tpBM',
+  vCalcBM: 'valores/vCalcBM',
+  vRedBCBM: `${TRIB_MUN}/BM/vRedBCBM`,
+  vDR: `${DPS}/valores/vDedRed/vDR`,
+  vCalcDR: 'valores/vCalcDR',
+  vCalcReeRepRes: 'IBSCBS/valores/vCalcReeRepRes',
+  vDescIncond: `${DPS}/valores/vDescCondIncond/vDescIncond`,
+  vBC: 'valores/vBC',
+  pAliqAplic: 'valores/pAliqAplic',
+  tpRetISSQN: `${TRIB_MUN}/tpRetISSQN`,
+  vISSQN: 'valores/vISSQN',
+};
+
+export const FEDERAL = {
+  vRetIRRF: `${TRIB_FED}/vRetIRRF`,
+  vRetCP: `${TRIB_FED}/vRetCP`,
+  vRetCSLL: `${TRIB_FED}/vRetCSLL`,
+  vPis: `${TRIB_FED}/piscofins/vPis`,
+  vCofins: `${TRIB_FED}/piscofins/vCofins`,
+  tpRetPisCofins: `${TRIB_FED}/piscofins/tpRetPisCofins`,
+};
+
+export const IBS_CBS = {
+  CST: `${DPS}/IBSCBS/valores/trib/gIBSCBS/CST`,
+  cClassTrib: `${DPS}/IBSCBS/valores/trib/gIBSCBS/cClassTrib`,
+  cIndOp: `${DPS}/IBSCBS/cIndOp`,
+  cLocalidadeIncid: 'IBSCBS/cLocalidadeIncid',
+  xLocalidadeIncid: 'IBSCBS/xLocalidadeIncid',
+  vCalcReeRepRes: 'IBSCBS/valores/vCalcReeRepRes',
+  vBC: 'IBSCBS/valores/vBC',
+  pRedAliqUF: 'IBSCBS/valores/uf/pRedAliqUF',
+  pRedAliqMun: 'IBSCBS/valores/mun/pRedAliqMun',
+  pRedAliqCBS: 'IBSCBS/valores/fed/pRedAliqCBS',
+  pIBSUF: 'IBSCBS/valores/uf/pIBSUF',
+  pIBSMun: 'IBSCBS/valores/mun/pIBSMun',
+  pCBS: 'IBSCBS/valores/fed/pCBS',
+  pAliqEfetUF: 'IBSCBS/valores/uf/pAliqEfetUF',
+  pAliqEfetMun: 'IBSCBS/valores/mun/pAliqEfetMun',
+  pAliqEfetCBS: 'IBSCBS/valores/fed/pAliqEfetCBS',
+  vIBSUF: 'IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF',
+  vIBSMun: 'IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun',
+  vIBSTot: 'IBSCBS/totCIBS/gIBS/vIBSTot',
+  vCBS: 'IBSCBS/totCIBS/gCBS/vCBS',
+};
+
+export const TOTALS = {
+  vServ: `${DPS}/valores/vServPrest/vServ`,
+  vDescIncond: `${DPS}/valores/vDescCondIncond/vDescIncond`,
+  vDescCond: `${DPS}/valores/vDescCondIncond/vDescCond`,
+  vTotalRet: 'valores/vTotalRet',
+  vLiq: 'valores/vLiq',
+  vIBSTot: 'IBSCBS/totCIBS/gIBS/vIBSTot',
+  vCBS: 'IBSCBS/totCIBS/gCBS/vCBS',
+  vTotNF: 'IBSCBS/totCIBS/vTotNF',
+};
+
+export const COMPLEMENT = {
+  xInfComp: `${DPS}/serv/infoCompl/xInfComp`,
+  chSubstda: `${DPS}/subst/chSubstda`,
+  docRef: `${DPS}/serv/infoCompl/docRef`,
+  cObra: `${DPS}/serv/obra/cObra`,
+  idAtvEvt: `${DPS}/serv/atvEvento/idAtvEvt`,
+  idDocTec: `${DPS}/serv/infoCompl/idDocTec`,
+  xPed: `${DPS}/serv/infoCompl/xPed`,
+  xOutInf: 'xOutInf',
+};
+
+export const REGIME = {
+  opSimpNac: `${DPS}/prest/regTrib/opSimpNac`,
+  regApTribSN: `${DPS}/prest/regTrib/regApTribSN`,
+};
+
+/** Below the element of a party. `NIF` is the number of another country's tax office, in that country's form. */
+export const CONTACT = { NIF: 'NIF', IM: 'IM', xNome: 'xNome', fone: 'fone', email: 'email' };
+
+/** Below the element of an address. */
+export const STREET = { xLgr: 'xLgr', nro: 'nro', xCpl: 'xCpl', xBairro: 'xBairro' };
+export const IN_BRAZIL = { cMun: 'cMun', CEP: 'CEP' };
+export const ABROAD = { xCidade: 'xCidade', xEstProvReg: 'xEstProvReg', cPais: 'cPais', cEndPost: 'cEndPost' };
+
+export type Address = Texts<typeof STREET> & Texts<typeof IN_BRAZIL> & { abroad: Texts<typeof ABROAD> | undefined };
+
+/** `taxId`: CNPJ or CPF. */
+export type Party = Texts<typeof CONTACT> & { taxId: Text; address: Address | undefined };
 
 /** The customer, another party, or no party that the note names. */
 export type Recipient = { kind: 'customer' } | { kind: 'other'; party: Party } | { kind: 'none' };
 
-/** What the DANFSe shows of an NFS-e. Fields of the layout keep their names. */
-export type Note = {
-  accessKey: string;
-  nNFSe: string;
-  dhProc: string;
-  tpAmb: Text;
-  ambGer: Text;
-  cStat: Text;
-  xLocEmi: Text;
-  /** UF of the issuer's address. */
-  UF: Text;
-  dCompet: Text;
-  nDPS: Text;
-  serie: Text;
-  dhEmi: Text;
-  tpEmit: Text;
-  finNFSe: Text;
-  provider: Provider;
-  customer: Party | undefined;
-  recipient: Recipient;
-  intermediary: Party | undefined;
-  service: Service;
-  issqn: Issqn;
-  federal: Federal;
-  ibsCbs: IbsCbs | undefined;
-  totals: Totals;
-  complement: Complement;
-};
-
-export type Service = {
-  cTribNac: Text;
-  cTribMun: Text;
-  xTribNac: Text;
-  xTribMun: Text;
-  cNBS: Text;
-  xDescServ: Text;
-  xLocPrestacao: Text;
-  cLocPrestacao: Text;
-  cPaisPrestacao: Text;
-};
-
-export type Issqn = {
-  tribISSQN: Text;
-  cLocIncid: Text;
-  xLocIncid: Text;
-  cPaisResult: Text;
-  regEspTrib: Text;
-  tpImunidade: Text;
-  tpSusp: Text;
-  nProcesso: Text;
-  tpBM: Text;
-  vCalcBM: Text;
-  vRedBCBM: Text;
-  vDR: Text;
-  vCalcDR: Text;
-  vCalcReeRepRes: Text;
-  vDescIncond: Text;
-  vBC: Text;
-  pAliqAplic: Text;
-  tpRetISSQN: Text;
-  vISSQN: Text;
-};
-
-export type Federal = {
-  vRetIRRF: Text;
-  vRetCP: Text;
-  vRetCSLL: Text;
-  vPis: Text;
-  vCofins: Text;
-  tpRetPisCofins: Text;
-};
-
-export type IbsCbs = {
-  CST: Text;
-  cClassTrib: Text;
-  cIndOp: Text;
-  cLocalidadeIncid: Text;
-  xLocalidadeIncid: Text;
-  vCalcReeRepRes: Text;
-  vBC: Text;
-  pRedAliqUF: Text;
-  pRedAliqMun: Text;
-  pRedAliqCBS: Text;
-  pIBSUF: Text;
-  pIBSMun: Text;
-  pCBS: Text;
-  pAliqEfetUF: Text;
-  pAliqEfetMun: Text;
-  pAliqEfetCBS: Text;
-  vIBSUF: Text;
-  vIBSMun: Text;
-  vIBSTot: Text;
-  vCBS: Text;
-};
-
-export type Totals = {
-  vServ: Text;
-  vDescIncond: Text;
-  vDescCond: Text;
-  vTotalRet: Text;
-  vLiq: Text;
-  vIBSTot: Text;
-  vCBS: Text;
-  vTotNF: Text;
-};
-
-export type Complement = {
-  xInfComp: Text;
-  chSubstda: Text;
-  docRef: Text;
-  cObra: Text;
+export type Issqn = Texts<typeof ISSQN>;
+export type IbsCbs = Texts<typeof IBS_CBS>;
+export type Complement = Texts<typeof COMPLEMENT> & {
   inscImobFisc: Text;
-  idAtvEvt: Text;
-  idDocTec: Text;
-  xPed: Text;
   xItemPed: readonly string[];
-  xOutInf: Text;
   approximateTaxes: ApproximateTaxes;
 };
 
 /** The choice of `totTrib` (Lei 12.741/2012): amounts, percentages, the one percentage of the Simples Nacional, or nothing. */
 export type ApproximateTaxes =
-  | { kind: 'amounts'; federal: Text; state: Text; municipal: Text }
-  | { kind: 'percentages'; federal: Text; state: Text; municipal: Text }
+  | { kind: 'amounts' | 'percentages'; federal: Text; state: Text; municipal: Text }
   | { kind: 'simples'; pTotTribSN: string }
   | { kind: 'none' };
+
+/** What the DANFSe shows of an NFS-e. Fields of the layout keep their names. */
+export type Note = Texts<typeof HEAD> & {
+  accessKey: string;
+  nNFSe: string;
+  dhProc: string;
+  provider: Party & Texts<typeof REGIME>;
+  customer: Party | undefined;
+  recipient: Recipient;
+  intermediary: Party | undefined;
+  service: Texts<typeof SERVICE>;
+  issqn: Issqn;
+  federal: Texts<typeof FEDERAL>;
+  ibsCbs: IbsCbs | undefined;
+  totals: Texts<typeof TOTALS>;
+  complement: Complement;
+};
