@@ -15,6 +15,5 @@ export const signedGzip = (
       signedElementName,
       id,
       algorithm: 'exc-c14n-with-comments',
-      encoding: 'utf-8',
     }).bytes,
   );

@@ -19,8 +19,6 @@ export type SigningOptions = {
   /** The leaf; only its first certificate is put into `KeyInfo`. */
   certificatePem: string;
   algorithm: SigningAlgorithm;
-  /** As written in the declaration; Sefin writes `utf-8`. */
-  encoding?: 'UTF-8' | 'utf-8';
 };
 
 type Signed = { bytes: Buffer; digest: string; signatureMark: string };
@@ -51,12 +49,12 @@ type Prepared = { signedInfo: Buffer; key: KeyObject; around(signatureValue: Buf
 /** Everything but the RSA operation. */
 const prepare = (unsigned: string, options: SigningOptions): Prepared => {
   const digest = sha256(canonicalContent(unsigned, options), 'base64');
-  const signedInfo = signedInfoOf(options.id, digest, SIGNED_INFO[options.algorithm]);
+  const { declaration, opening, transforms } = FRAMES[options.algorithm];
+  const signedInfo = `${opening}<Reference URI="#${options.id}">${transforms}<DigestValue>${digest}</DigestValue></Reference></SignedInfo>`;
   // Inside Signature the namespace is inherited; only the digested form of SignedInfo has it.
   const inner = signedInfo.replace(` xmlns="${DSIG_NAMESPACE}"`, '');
   const keyInfo = `<KeyInfo><X509Data><X509Certificate>${leafBase64(options.certificatePem)}</X509Certificate></X509Data></KeyInfo>`;
   const rootEnd = unsigned.lastIndexOf('</');
-  const declaration = `<?xml version="1.0" encoding="${options.encoding ?? 'UTF-8'}"?>`;
   const around = (signatureValue: Buffer): Signed => {
     const base64 = signatureValue.toString('base64');
     const value = `<SignatureValue>${base64}</SignatureValue>`;
@@ -64,47 +62,15 @@ const prepare = (unsigned: string, options: SigningOptions): Prepared => {
     const signed = `${declaration}${unsigned.slice(0, rootEnd)}${block}${unsigned.slice(rootEnd)}`;
     return { bytes: Buffer.from(signed, 'utf8'), digest, signatureMark: signatureMark(digest, base64) };
   };
-  return { signedInfo: Buffer.from(signedInfo), key: privateKey(options.privateKeyPem), around };
+  return { signedInfo: Buffer.from(signedInfo), key: keys.memo(options.privateKeyPem), around };
 };
-
-const CANONICALIZATION = {
-  c14n: 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315',
-  'exc-c14n-with-comments': 'http://www.w3.org/2001/10/xml-exc-c14n#WithComments',
-} as const satisfies Record<SigningAlgorithm, string>;
-
-const canonicalContent = (unsigned: string, options: SigningOptions): string =>
-  options.algorithm === 'c14n' ? inheritNamespace(unsigned, options) : computed(unsigned, options);
-
-/** The canonical form of the signed child: the digest covers it with the inherited `xmlns` written on it. */
-const inheritNamespace = (unsigned: string, { signedElementName, id }: SigningOptions): string => {
-  const namespace = /^<[A-Za-z]+ xmlns="([^"]+)"/.exec(unsigned)?.[1];
-  const open = `<${signedElementName} Id="${id}">`;
-  const close = `</${signedElementName}>`;
-  const start = unsigned.indexOf(open);
-  const end = unsigned.lastIndexOf(close);
-  if (namespace === undefined || start < 0 || end < start) throw shapeError(signedElementName);
-  const rest = unsigned.slice(start + open.length, end + close.length);
-  return `<${signedElementName} xmlns="${namespace}" Id="${id}">${rest}`;
-};
-
-const computed = (unsigned: string, { signedElementName, id, algorithm }: SigningOptions): string => {
-  const canonical = canonicalChild(Buffer.from(unsigned, 'utf8'), signedElementName, id, CANONICALIZATION[algorithm]);
-  if (canonical === undefined) throw shapeError(signedElementName);
-  return canonical;
-};
-
-const shapeError = (signedElementName: string): Error =>
-  new Error(`the document has no element ${signedElementName} of that Id below its root`);
-
-const signedInfoOf = (id: string, digest: string, { opening, transforms }: SignedInfoFrame): string =>
-  `${opening}<Reference URI="#${id}">${transforms}<DigestValue>${digest}</DigestValue></Reference></SignedInfo>`;
-
-type SignedInfoFrame = { opening: string; transforms: string };
 
 const algorithm = (name: string, uri: string): string => `<${name} Algorithm="${uri}"></${name}>`;
 
-/** The parts of SignedInfo that are the same in every document of one kind, written once. */
-const signedInfoFrame = (canonicalization: string): SignedInfoFrame => ({
+/** What is the same in every document of one kind, written once. */
+const frame = (encoding: string, canonicalization: string) => ({
+  declaration: `<?xml version="1.0" encoding="${encoding}"?>`,
+  canonicalization,
   opening:
     `<SignedInfo xmlns="${DSIG_NAMESPACE}">${algorithm('CanonicalizationMethod', canonicalization)}` +
     algorithm('SignatureMethod', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'),
@@ -113,45 +79,54 @@ const signedInfoFrame = (canonicalization: string): SignedInfoFrame => ({
     algorithm('DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha256'),
 });
 
-const SIGNED_INFO: Readonly<Record<SigningAlgorithm, SignedInfoFrame>> = {
-  c14n: signedInfoFrame(CANONICALIZATION.c14n),
-  'exc-c14n-with-comments': signedInfoFrame(CANONICALIZATION['exc-c14n-with-comments']),
+/** Sefin writes the encoding in small letters. */
+const FRAMES = {
+  c14n: frame('UTF-8', 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'),
+  'exc-c14n-with-comments': frame('utf-8', 'http://www.w3.org/2001/10/xml-exc-c14n#WithComments'),
+} as const satisfies Record<SigningAlgorithm, unknown>;
+
+/** The canonical form of the root's child with the name and the `Id`. Throws unless there is exactly one such child. */
+const canonicalContent = (unsigned: string, options: SigningOptions): string => {
+  const canonical = options.algorithm === 'c14n' ? inheritNamespace(unsigned, options) : computed(unsigned, options);
+  if (canonical === undefined)
+    throw new Error(`the document has no element ${options.signedElementName} of that Id below its root`);
+  return canonical;
 };
 
-/** The first certificate of the PEM text, as `KeyInfo` holds it. Throws for text without a certificate. */
-export const leafBase64 = (pem: string): string =>
-  remembered(leaves, pem, () => {
-    const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
-    if (body === undefined) throw new Error('the certificate is not PEM text');
-    return body.replace(/\s/g, '');
-  });
-
-const privateKey = (pem: string): KeyObject => remembered(keys, pem, () => createPrivateKey(pem));
-
-/** Parsed keys and certificates by PEM, because parsing costs a tenth of a signature. */
-const keys = new LRUCache<string, KeyObject>({ max: 256 });
-const leaves = new LRUCache<string, string>({ max: 256 });
-
-const remembered = <T extends object | string>(memory: LRUCache<string, T>, pem: string, make: () => T): T => {
-  const known = memory.get(pem);
-  if (known !== undefined) return known;
-  const made = make();
-  memory.set(pem, made);
-  return made;
+/** The digest covers the signed child with the inherited `xmlns` written on it. */
+const inheritNamespace = (unsigned: string, { signedElementName, id }: SigningOptions): string | undefined => {
+  const namespace = /^<[A-Za-z]+ xmlns="([^"]+)"/.exec(unsigned)?.[1];
+  const open = `<${signedElementName} Id="${id}">`;
+  const close = `</${signedElementName}>`;
+  const start = unsigned.indexOf(open);
+  const end = unsigned.lastIndexOf(close);
+  if (namespace === undefined || start < 0 || end < start) return undefined;
+  const rest = unsigned.slice(start + open.length, end + close.length);
+  return `<${signedElementName} xmlns="${namespace}" Id="${id}">${rest}`;
 };
 
-/**
- * Canonical text of the root's child with that name and `Id`; undefined unless there is exactly one such child. Throws for an unknown algorithm.
- */
-const canonicalChild = (xml: Buffer, name: string, id: string, algorithm: string): string | undefined => {
-  const options = canonicalizations[algorithm];
-  if (options === undefined) throw new Error('not a canonicalization of the national system');
-  const opened = withXmlDocument(xml, (document) => {
-    const child = onlyChild(document.root, name);
-    return child?.attr('Id')?.value === id ? child.canonicalizeToString(options) : undefined;
+const computed = (unsigned: string, { signedElementName, id, algorithm }: SigningOptions): string | undefined => {
+  const opened = withXmlDocument(Buffer.from(unsigned, 'utf8'), ({ root }) => {
+    const child = onlyChild(root, signedElementName);
+    if (child?.attr('Id')?.value !== id) return undefined;
+    return child.canonicalizeToString(canonicalizations[FRAMES[algorithm].canonicalization]);
   });
   return opened.ok ? opened.value : undefined;
 };
+
+/** The first certificate of the PEM text, as `KeyInfo` holds it. Throws for text without a certificate. */
+export const leafBase64 = (pem: string): string => leaves.memo(pem);
+
+/** Parsed keys and certificates by PEM, because parsing costs a tenth of a signature. */
+const keys = new LRUCache<string, KeyObject>({ max: 256, memoMethod: (pem) => createPrivateKey(pem) });
+const leaves = new LRUCache<string, string>({
+  max: 256,
+  memoMethod: (pem) => {
+    const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
+    if (body === undefined) throw new Error('the certificate is not PEM text');
+    return body.replace(/\s/g, '');
+  },
+});
 
 /**
  * SHA-256 (hex) over digest and signature of a signed document: it identifies the document without its content. The mark cannot confirm a guessed

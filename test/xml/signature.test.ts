@@ -110,7 +110,6 @@ describe('signDocument', () => {
       signedElementName,
       id,
       algorithm: 'exc-c14n-with-comments',
-      encoding: 'utf-8',
     } as const;
     const { bytes } = signDocument(unsigned, sefin);
     expect(verifySignature(bytes, signedElementName)).toMatchObject({ ok: true, reference: id });
