@@ -16,7 +16,6 @@ import { FONT_FAMILY } from './text-width.js';
  */
 export const danfsePage = (note: Note, marks: PdfMarks): Page => ({
   pageSize: PAGE,
-  pageMargins: [0, 0, 0, 0],
   info: {
     title: `DANFSe da NFS-e ${shortened(note.nNFSe, 13)}`,
     subject: 'Documento Auxiliar da NFS-e',

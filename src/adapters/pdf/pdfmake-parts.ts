@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
-import type { TDocumentDefinitions } from 'pdfmake/interfaces.js';
+import type { Content } from 'pdfmake/interfaces.js';
 
 /**
  * The parts of pdfmake and pdfkit that `renderOnePage` puts together, typed as far as it uses them; package-lock.json pins both versions. Their
@@ -63,13 +63,7 @@ type LaidOutPage = { items: readonly PageItem[] };
 type Margins = { left: number; top: number; right: number; bottom: number };
 
 type LayoutBuilder = {
-  layoutDocument(
-    content: TDocumentDefinitions['content'],
-    document: PdfDocument,
-    styles: object,
-    defaultStyle: object,
-    background: TDocumentDefinitions['background'],
-  ): LaidOutPage[];
+  layoutDocument(content: Content[], document: PdfDocument, styles: object, defaultStyle: object): LaidOutPage[];
 };
 
 export type Renderer = {

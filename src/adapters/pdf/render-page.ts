@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { inflateSync } from 'node:zlib';
 import { zlibSync } from 'fflate';
 import { LRUCache } from 'lru-cache';
-import type { TDocumentDefinitions } from 'pdfmake/interfaces.js';
+import type { Content, Style } from 'pdfmake/interfaces.js';
 import {
   type EmbeddedFont,
   type EmbeddedFontClass,
@@ -18,11 +18,11 @@ import {
 } from './pdfmake-parts.js';
 import { FONT_FAMILY, FONT_FILES } from './text-width.js';
 
-/** One page of pdfmake content, set in `FONT_FAMILY`, with the metadata of the file. */
-export type Page = Pick<TDocumentDefinitions, 'content' | 'background' | 'styles' | 'defaultStyle'> & {
+/** One page of pdfmake content without margins, set in `FONT_FAMILY`, with the metadata of the file. */
+export type Page = {
   pageSize: { width: number; height: number };
-  /** Left, top, right, bottom. */
-  pageMargins: readonly [number, number, number, number];
+  content: Content[];
+  defaultStyle: Style;
   /** `creationDate` comes from the note, never from the clock. */
   info: { title: string; subject: string; creationDate: Date };
 };
@@ -39,20 +39,9 @@ export const renderOnePage = async (page: Page, pictures: Images): Promise<Buffe
   const document = new PdfDocument(families, pictures.images, {}, {}, options(page), null, isFont);
   compressStreams(document);
   openFonts(document);
-  const { pageSize, content, styles = {}, background } = page;
-  const [left, top, right, bottom] = page.pageMargins;
-  const builder = new LayoutBuilder(
-    { ...pageSize, orientation: 'portrait' },
-    { left, top, right, bottom },
-    new SvgMeasure(),
-  );
-  const [only, ...others] = builder.layoutDocument(
-    content,
-    document,
-    styles,
-    { font: FONT_FAMILY, ...page.defaultStyle },
-    background,
-  );
+  const builder = new LayoutBuilder({ ...page.pageSize, orientation: 'portrait' }, NO_MARGINS, new SvgMeasure());
+  const style = { font: FONT_FAMILY, ...page.defaultStyle };
+  const [only, ...others] = builder.layoutDocument(page.content, document, {}, style);
   if (only === undefined || others.length > 0) return undefined;
   only.items = joinRectangles(only.items);
   const renderer = new Renderer(document);
@@ -62,6 +51,8 @@ export const renderOnePage = async (page: Page, pictures: Images): Promise<Buffe
   document.end();
   return await buffer(document);
 };
+
+const NO_MARGINS = { left: 0, top: 0, right: 0, bottom: 0 };
 
 const options = ({ pageSize, info }: Page): object => ({
   size: [pageSize.width, pageSize.height],
@@ -101,7 +92,9 @@ const openFonts = (document: PdfDocument): void => {
 type SharedFont = { path: string; id: string; parsed: ParsedFont; run: EmbeddedFont['layoutRun'] };
 
 const sharedFont = (path: string, id: string): SharedFont => {
-  const { parsed, shape } = parse(path);
+  // pdfkit opens a font only inside a document.
+  const first = emptyDocument().font(path)._font;
+  const parsed = first.font;
   // A glyph keeps the code point that it was first made for, and text copied from the PDF has that code point. Making all glyphs here, in the
   // font's order, keeps the PDF independent of the notes that this thread rendered before.
   for (const codePoint of parsed.characterSet) parsed.glyphForCodePoint(codePoint);
@@ -110,7 +103,7 @@ const sharedFont = (path: string, id: string): SharedFont => {
     const key = features === undefined || features === null ? text : `${JSON.stringify(features)}|${text}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    const { glyphs, positions, advanceWidth } = shape(withGlyphs(text, parsed), features);
+    const { glyphs, positions, advanceWidth } = first.layoutRun(withGlyphs(text, parsed), features);
     const shaped = { glyphs, positions, advanceWidth };
     known.set(key, shaped);
     return shaped;
@@ -134,17 +127,12 @@ const withGlyphs = (text: string, font: ParsedFont): string =>
 
 const EMPTY_BOX = '□';
 
-/** pdfkit opens a font only inside a document and does not export the class of an embedded font. */
-const parse = (path: string): { parsed: ParsedFont; shape: EmbeddedFont['layoutRun'] } => {
-  const first = emptyDocument().font(path)._font;
-  return { parsed: first.font, shape: (text, features) => first.layoutRun(text, features) };
-};
-
 const emptyDocument = (): PdfDocument =>
   new PdfDocument({}, {}, {}, {}, { font: null, autoFirstPage: false, fontLayoutCache: false }, null, () => false);
 
 const fonts: readonly SharedFont[] = [sharedFont(FONT_FILES.normal, 'F1'), sharedFont(FONT_FILES.bold, 'F2')];
 
+/** pdfkit does not export this class. */
 const Embedded = emptyDocument().font(FONT_FILES.normal)._font.constructor as EmbeddedFontClass;
 
 /**

@@ -65,7 +65,9 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
     enter: (companyId) => ({
       leave: enter(companyId),
       render: (nfseXml, marks) =>
-        cache.get(documentKey(nfseXml, marks), () => render(companyId, { nfseXml: new Uint8Array(nfseXml), marks })),
+        cache.forceFetch(documentKey(nfseXml, marks), {
+          context: () => render(companyId, { nfseXml: new Uint8Array(nfseXml), marks }),
+        }),
     }),
     close: pool.close,
   };
@@ -122,14 +124,6 @@ export const createRenderPermits = ({
   };
 };
 
-type PdfCache = {
-  /**
-   * The kept PDF of `key`, else what `render` makes. Concurrent callers share one call of `render`; its failure rejects for all of them and is not
-   * kept.
-   */
-  get(key: string, render: () => Promise<Buffer>): Promise<Buffer>;
-};
-
 /**
  * SHA-256 over the bytes of the note and the marks that its XML does not hold. Two notes never share a key, so no caller gets the PDF of another
  * company. The key holds no version of the renderer, because the cache ends with the process.
@@ -137,24 +131,15 @@ type PdfCache = {
 export const documentKey = (nfseXml: Uint8Array, { canceled, replaced, simulated }: PdfMarks): string =>
   createHash('sha256').update(JSON.stringify({ canceled, replaced, simulated })).update(nfseXml).digest('base64');
 
-/** Keeps the most recently used PDFs, up to `maxBytes` in all. A PDF larger than `maxBytes` is never kept. */
-export const createPdfCache = (maxBytes: number): PdfCache => {
-  const kept =
-    maxBytes > 0
-      ? new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length })
-      : undefined;
-  const underWay = new Map<string, Promise<Buffer>>();
-
-  const begin = (key: string, render: () => Promise<Buffer>): Promise<Buffer> => {
-    const rendering = render()
-      .then((pdf) => {
-        kept?.set(key, pdf);
-        return pdf;
-      })
-      .finally(() => underWay.delete(key));
-    underWay.set(key, rendering);
-    return rendering;
-  };
-
-  return { get: async (key, render) => kept?.get(key) ?? (await (underWay.get(key) ?? begin(key, render))) };
-};
+/**
+ * Keeps the most recently used PDFs, up to `maxBytes` in all. A PDF larger than `maxBytes` is never kept. Concurrent callers of a key share one
+ * rendering, which `context` begins; its failure rejects for all of them and is not kept.
+ */
+export const createPdfCache = (maxBytes: number): LRUCache<string, Buffer, () => Promise<Buffer>> =>
+  new LRUCache({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ length }) => length,
+    fetchMethod: (_key, _stale, { context: render }) => render(),
+    // The caller gets its PDF also when the cache has dropped the key meanwhile.
+    ignoreFetchAbort: true,
+  });

@@ -4,6 +4,11 @@ import { marks } from './support/notes.js';
 
 const pdfOf = (length: number): Buffer => Buffer.alloc(length);
 
+const cacheOf = (maxBytes: number) => {
+  const cache = createPdfCache(maxBytes);
+  return { get: (key: string, render: () => Promise<Buffer>) => cache.forceFetch(key, { context: render }) };
+};
+
 /** Counts what is really drawn. */
 const counted = (pdf: Buffer): { times: number; draw: () => Promise<Buffer> } => {
   const counter = {
@@ -18,7 +23,7 @@ const counted = (pdf: Buffer): { times: number; draw: () => Promise<Buffer> } =>
 
 describe('the documents kept', () => {
   it('are drawn once for those who ask one after the other, and at the same moment', async () => {
-    const cache = createPdfCache(1_000);
+    const cache = cacheOf(1_000);
     const drawn = counted(pdfOf(10));
     const [first, second] = await Promise.all([cache.get('a', drawn.draw), cache.get('a', drawn.draw)]);
     expect(second).toBe(first);
@@ -27,7 +32,7 @@ describe('the documents kept', () => {
   });
 
   it('are drawn anew once something failed, which all who waited are told', async () => {
-    const cache = createPdfCache(1_000);
+    const cache = cacheOf(1_000);
     const fail = async () => Promise.reject(new Error('no paper'));
     const together = await Promise.allSettled([cache.get('a', fail), cache.get('a', fail)]);
     expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
@@ -37,7 +42,7 @@ describe('the documents kept', () => {
   });
 
   it('never take more bytes than allowed: the one asked for the longest ago goes first', async () => {
-    const cache = createPdfCache(100);
+    const cache = cacheOf(100);
     const [a, b, c] = [counted(pdfOf(40)), counted(pdfOf(40)), counted(pdfOf(40))];
     await cache.get('a', a.draw);
     await cache.get('b', b.draw);
@@ -51,7 +56,7 @@ describe('the documents kept', () => {
   });
 
   it('do not include one that is larger than all the room, which drives out no other', async () => {
-    const cache = createPdfCache(100);
+    const cache = cacheOf(100);
     const [small, large] = [counted(pdfOf(60)), counted(pdfOf(101))];
     await cache.get('small', small.draw);
     await cache.get('large', large.draw);
