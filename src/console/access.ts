@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { addSeconds, epochMs, type Instant, instant } from '../domain/shared/time.js';
 import { sameSecret } from '../lib/same-secret.js';
 import type { Clock } from '../ports/clock.js';
@@ -18,20 +18,17 @@ export const readOperator = (text: string): string | undefined => {
   return OPERATOR.test(name) ? name : undefined;
 };
 
-/** Includes the operator token, so that a new token ends every session. */
-const macOf = (claims: string, { secret, token = '' }: AccessRules): string =>
+/** Includes the operator token, so that a new token ends every session and every form. */
+export const macOf = (what: 'session' | 'form', { secret, token = '' }: AccessRules, ...claims: string[]): string =>
   createHmac('sha256', secret())
-    .update(JSON.stringify(['session', token, claims]))
+    .update(JSON.stringify([what, token, ...claims]))
     .digest('base64url');
 
-/** Identifies a session in the log; without the MAC of the cookie the id gives no access. */
-export const newSessionId = (): string => randomUUID();
-
-/** `<name>.<session>.<expiry>.<mac>`, valid for 12 hours. */
+/** `<name>.<session>.<expiry>.<mac>`, valid for 12 hours. The id of the session is in the log too; without the MAC it gives no access. */
 export const sessionCookie = (operator: string, session: string, now: Instant, rules: AccessRules): string => {
   const expires = epochMs(addSeconds(now, SESSION_SECONDS)).toString(36);
   const claims = `${Buffer.from(operator).toString('base64url')}.${session}.${expires}`;
-  return `${claims}.${macOf(claims, rules)}`;
+  return `${claims}.${macOf('session', rules, claims)}`;
 };
 
 /** Returns the operator of a cookie; undefined when the cookie is invalid or expired. Whether the session was ended is not checked here. */
@@ -42,7 +39,7 @@ export const readSession = (
 ): { name: string; session: string; until: Instant } | undefined => {
   const [name = '', session = '', expires = '', mac = '', ...rest] = cookie.split('.');
   if (rest.length > 0 || !/^[0-9a-z]{1,9}$/.test(expires)) return undefined;
-  if (!sameSecret(mac, macOf(`${name}.${session}.${expires}`, rules))) return undefined;
+  if (!sameSecret(mac, macOf('session', rules, `${name}.${session}.${expires}`))) return undefined;
   const expiresMs = Number.parseInt(expires, 36);
   const leftMs = expiresMs - epochMs(now);
   if (leftMs <= 0 || leftMs > SESSION_SECONDS * 1000) return undefined;
@@ -94,44 +91,43 @@ type Attempts = {
   recordRight(address: string): void;
 };
 
+/** Wrong tokens a minute. */
+const MOST_OF_ADDRESS = 5;
+const MOST_OF_ALL = 20;
+
 /**
- * Allows at most `limit` wrong tokens a minute per address and `limitOfAll` from all addresses together; over a limit the token is not even compared.
- * The common limit stops guessing from many addresses. For an address that gave the right token within 12
- * hours only its own limit counts, so that guesses from elsewhere do not lock operators out.
+ * Allows a number of wrong tokens a minute per address and from all addresses together; over a limit the token is not even compared. The common
+ * limit stops guessing from many addresses. For an address that gave the right token within 12 hours only its own limit counts, so that guesses
+ * from elsewhere do not lock operators out.
  */
-export const createAttempts = (clock: Clock, limit = 5, limitOfAll = 20): Attempts => {
+export const createAttempts = (clock: Clock): Attempts => {
   const wrongs = new Map<string, readonly number[]>();
   const rightAt = new Map<string, number>();
+  const nowMs = (): number => epochMs(clock.now());
   const isKnown = (address: string): boolean =>
-    Math.abs(epochMs(clock.now()) - (rightAt.get(address) ?? Number.NEGATIVE_INFINITY)) < KNOWN_MS;
-  const recent = (key: string, nowMs: number): readonly number[] =>
-    (wrongs.get(key) ?? []).filter((at) => Math.abs(nowMs - at) < WINDOW_MS);
+    Math.abs(nowMs() - (rightAt.get(address) ?? Number.NEGATIVE_INFINITY)) < KNOWN_MS;
+  const recent = (key: string): readonly number[] =>
+    (wrongs.get(key) ?? []).filter((at) => Math.abs(nowMs() - at) < WINDOW_MS);
   const waitAt = (key: string, most: number): number => {
-    const nowMs = epochMs(clock.now());
-    const hits = recent(key, nowMs);
+    const hits = recent(key);
     // A further try is possible once only `most - 1` wrong tokens lie within the last minute.
     const leaving = hits[hits.length - most];
-    return leaving === undefined ? 0 : Math.ceil((leaving + WINDOW_MS - nowMs) / 1000);
-  };
-  const note = (key: string, nowMs: number): void => {
-    const hits = [...recent(key, nowMs), nowMs];
-    wrongs.delete(key);
-    wrongs.set(key, hits);
+    return leaving === undefined ? 0 : Math.ceil((leaving + WINDOW_MS - nowMs()) / 1000);
   };
   return {
-    waitSeconds: (address) => Math.max(waitAt(address, limit), isKnown(address) ? 0 : waitAt(ALL, limitOfAll)),
-    recordRight: (address) => {
-      rightAt.delete(address);
-      rightAt.set(address, epochMs(clock.now()));
-      const [first] = rightAt.keys();
-      if (rightAt.size > ADDRESSES_KEPT && first !== undefined) rightAt.delete(first);
-    },
+    waitSeconds: (address) =>
+      Math.max(waitAt(address, MOST_OF_ADDRESS), isKnown(address) ? 0 : waitAt(ALL, MOST_OF_ALL)),
+    recordRight: (address) => remember(rightAt, address, nowMs()),
     recordWrong: (address) => {
-      const nowMs = epochMs(clock.now());
-      note(address, nowMs);
-      note(ALL, nowMs);
-      const [first] = wrongs.keys();
-      if (wrongs.size > ADDRESSES_KEPT && first !== undefined) wrongs.delete(first);
+      for (const key of [address, ALL]) remember(wrongs, key, [...recent(key), nowMs()]);
     },
   };
+};
+
+/** Keeps the addresses that were remembered last. */
+const remember = <T>(known: Map<string, T>, key: string, value: T): void => {
+  known.delete(key);
+  known.set(key, value);
+  const [first] = known.keys();
+  if (known.size > ADDRESSES_KEPT && first !== undefined) known.delete(first);
 };

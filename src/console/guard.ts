@@ -1,10 +1,9 @@
-import { createHmac } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
 import { addSeconds, type Instant } from '../domain/shared/time.js';
 import { sameSecret } from '../lib/same-secret.js';
-import { COOKIE, isOurHost, isOurOrigin, readOperator, readSession } from './access.js';
+import { COOKIE, isOurHost, isOurOrigin, macOf, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
 import { messagePage, type PageContext, ROOT, signInPage } from './pages/layout.js';
 
@@ -102,10 +101,8 @@ const DAY_SECONDS = 86_400;
  * The token in every form of a page, which another site can neither read nor guess. Bound to the session (a fixed word without sign-in) and
  * to the UTC day.
  */
-const formToken = (session: string, now: Instant, { secret, token = '' }: AccessRules): string =>
-  createHmac('sha256', secret())
-    .update(JSON.stringify(['form', token, session, now.slice(0, 10)]))
-    .digest('base64url');
+const formToken = (session: string, now: Instant, rules: AccessRules): string =>
+  macOf('form', rules, session, now.slice(0, 10));
 
 /** Accepts the tokens of today and yesterday, so that a page opened before midnight can still be sent. */
 const isFormToken = (sent: string, session: string, now: Instant, rules: AccessRules): boolean =>

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { appendConsoleAccess } from '../../app/audit/audit-trail.js';
 import type { EndedSessions } from '../../app/audit/console-sessions.js';
 import { sameSecret } from '../../lib/same-secret.js';
-import { COOKIE, createAttempts, newSessionId, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
+import { COOKIE, createAttempts, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
 import type { ConsoleDeps } from '../deps.js';
 import { type ConsoleEnv, NAME_NEEDED, peerOf } from '../guard.js';
 import { ROOT, signInPage } from '../pages/layout.js';
@@ -35,7 +36,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
       return c.html(signInPage(page, { tone: 'bad', text: 'This is not the operator token.' }), 401);
     }
     attempts.recordRight(peer);
-    const session = newSessionId();
+    const session = randomUUID();
     await appendConsoleAccess({ signedIn: { session, peer } }, { store, clock, actor: `support:${operator}` });
     const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS } as const;
     setCookie(c, COOKIE, sessionCookie(operator, session, clock.now(), access), options);
