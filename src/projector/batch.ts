@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Projection, Recorded, Row } from '../../projections/types.js';
+import { inTransaction } from '../adapters/sql/transaction.js';
 import { type DecodedEvent, decodeSealed } from '../app/event-store/codec.js';
 import type { StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
 import type { EventBatch, EventLog, LogPosition, RecordedEvent, Revision } from '../ports/event-log.js';
 import {
   type Generation,
-  inTransaction,
   isCheckpointAt,
   loadRows,
   moveCheckpoint,

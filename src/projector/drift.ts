@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Projection, Row } from '../../projections/types.js';
 import { asLeader, leaderSession } from '../adapters/sql/leader-lock.js';
+import { inTransaction } from '../adapters/sql/transaction.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
 import { foldBatch } from './batch.js';
 import {
@@ -8,7 +9,6 @@ import {
   dropTable,
   type Generation,
   generationOf,
-  inTransaction,
   liveGeneration,
   makeTable,
   type Queryable,

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Projection, Row } from '../../projections/types.js';
+import { inTransaction } from '../adapters/sql/transaction.js';
 import type { Instant } from '../domain/shared/time.js';
 import type { LogPosition, Revision } from '../ports/event-log.js';
 
@@ -152,25 +153,6 @@ export const showInView = async (client: pg.PoolClient, generation: Numbered): P
   await client.query(
     `drop view if exists ${viewOf(generation)}; create view ${viewOf(generation)} as select * from ${tableOf(generation)}`,
   );
-};
-
-/** Runs `work` in one transaction on one connection. A connection whose rollback fails is not used again. */
-export const inTransaction = async <T>(db: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
-  const client = await db.connect();
-  try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
-    client.release();
-    return result;
-  } catch (error) {
-    const clean = await client.query('rollback').then(
-      () => true,
-      () => false,
-    );
-    client.release(!clean);
-    throw error;
-  }
 };
 
 /** Names come from the code, never from a request; they are quoted because a column may be named like a keyword. */

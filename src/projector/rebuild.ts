@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import { asLeader, leaderSession } from '../adapters/sql/leader-lock.js';
+import { inTransaction } from '../adapters/sql/transaction.js';
 import type { Instant } from '../domain/shared/time.js';
 import { jittered } from '../lib/backoff.js';
 import { pause } from '../lib/pause.js';
@@ -15,7 +16,6 @@ import {
   type GenerationRecord,
   generationOf,
   generationRecords,
-  inTransaction,
   makeTable,
   moveCheckpoint,
   removeGenerationRecord,

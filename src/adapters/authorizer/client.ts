@@ -84,8 +84,12 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     identity: () => SignedIdentity,
     answered: () => Promise<Exchange>,
   ): Promise<Readings[Name]['result']> => {
-    const expected = tryTo(identity);
-    if (expected === undefined) return notSent;
+    let expected: SignedIdentity;
+    try {
+      expected = identity();
+    } catch {
+      return notSent;
+    }
     return await readAnswerOr({ name, expected, exchange: await answered() } as ReadingJob<Name>, unknown);
   };
 
@@ -137,14 +141,6 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       agents.GET.close();
     },
   };
-};
-
-const tryTo = <T>(action: () => T): T | undefined => {
-  try {
-    return action();
-  } catch {
-    return undefined;
-  }
 };
 
 const NOT_BEGUN = { kind: 'not_handed', reason: 'call_not_begun' } as const;

@@ -8,6 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { syncFolder, writeWhole } from '../../lib/write-whole.js';
 import { type AppliedMigration, history, type Migration, migrate } from '../sql/migrate.js';
+import { inTransaction } from '../sql/transaction.js';
 
 /** Thrown when a backup cannot be made or restored; the message says what to do. */
 export class BackupRefused extends Error {
@@ -198,18 +199,13 @@ export const loadBackup = async (
     migrations.filter(({ id }) => id <= last),
   );
   await checkSteps(db, manifest);
-  const client = await db.connect();
-  try {
-    await client.query('begin');
+  await inTransaction(db, async (client) => {
     await client.query('set local statement_timeout = 0');
     for (const table of manifest.tables) {
       await loadTable(client, table, folder);
       onProgress(table.name, table.rows);
     }
-    await client.query('commit');
-  } finally {
-    client.release(true);
-  }
+  });
   await migrate(db, migrations);
 };
 

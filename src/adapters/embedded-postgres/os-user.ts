@@ -8,17 +8,9 @@ export type OsUser = { name: string; uid: number; gid: number };
 
 const OWN_USER = 'nfse-postgres';
 
-/** PostgreSQL refuses to run as root. Then this returns `wanted`, else `postgres`, else a system user that is created for it. */
-export const chooseOsUser = (wanted?: string): OsUser | undefined => {
-  if (process.getuid?.() !== 0) return undefined;
-  if (wanted !== undefined) {
-    const user = findUser(wanted);
-    if (user === undefined)
-      throw new EmbeddedPostgresError(`there is no OS user ${wanted} to run PostgreSQL as: create it`);
-    return user;
-  }
-  return findUser('postgres') ?? findUser(OWN_USER) ?? createUser();
-};
+/** PostgreSQL refuses to run as root. Then this returns the user `postgres`, else a system user that is created for it. */
+export const chooseOsUser = (): OsUser | undefined =>
+  process.getuid?.() === 0 ? (findUser('postgres') ?? findUser(OWN_USER) ?? createUser()) : undefined;
 
 const findUser = (name: string): OsUser | undefined => {
   const line = readFileSync('/etc/passwd', 'utf8')

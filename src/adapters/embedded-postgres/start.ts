@@ -16,12 +16,8 @@ type EmbeddedPostgresOptions = {
   dataDir: string;
   /** Lines of the server's log; no statements, no values. */
   log: (line: string) => void;
-  /** Used only as root; default `postgres`, else a system user `nfse-postgres`. */
-  runAsUser?: string;
   /** The folder's lock when the caller holds it already; otherwise it is taken while the server runs. */
   lock?: DataDirLock;
-  /** Longest wait for the lock; default no wait. */
-  lockWaitMs?: number;
   /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>;
 };
@@ -44,10 +40,9 @@ export type EmbeddedPostgres = {
 /** Starts the PostgreSQL of a data folder, which the first start creates. Throws `EmbeddedPostgresError`. */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const dataDir = resolve(options.dataDir);
-  const user = chooseOsUser(options.runAsUser);
+  const user = chooseOsUser();
   await prepareDataDir(dataDir, user);
-  const ownLock =
-    options.lock === undefined ? await lockDataDir(dataDir, { waitMs: options.lockWaitMs ?? 0 }) : undefined;
+  const ownLock = options.lock === undefined ? await lockDataDir(dataDir, { waitMs: 0 }) : undefined;
   try {
     return await startLocked(dataDir, user, options, async () => ownLock?.release());
   } catch (error) {

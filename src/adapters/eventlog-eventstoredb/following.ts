@@ -18,7 +18,7 @@ const SEARCH_WINDOW = 1_000;
 const INBOX_LIMIT = 1_000;
 
 export type Following = {
-  inbox: Inbox;
+  inbox: ReturnType<typeof openInbox>;
   /** Events that come before everything in the inbox. */
   missedFirst: readonly AllStreamResolvedEvent[];
   /**
@@ -91,27 +91,10 @@ export const laterOf = (a: LogPosition | null, b: LogPosition | null): LogPositi
   a === null || (b !== null && b > a) ? b : a;
 
 /**
- * The events that a subscription has brought and the reader has not taken. They leave the connection at once, however busy the reader is, because the
- * server ends a subscription whose events are not taken.
+ * The events that a subscription has brought and the reader has not taken, at most `room`. They leave the connection at once, however busy the reader
+ * is, because the server ends a subscription whose events are not taken.
  */
-type Inbox = {
-  /** At most `max`, in order; empty when nothing waits. Throws the fault that ended the subscription once every event before it was taken. */
-  take(max: number): readonly AllStreamResolvedEvent[];
-  /** Everything that has come was taken. */
-  isEmpty(): boolean;
-  /** The server has sent all there was, and all of it was taken. */
-  isCaughtUp(): boolean;
-  /** The server has confirmed the subscription. */
-  isConfirmed(): boolean;
-  /** The limit was reached, so the subscription was ended here; the events in the inbox can still be taken. */
-  isFull(): boolean;
-  /** Resolves when there is something to look at, after `ms`, or on abort. */
-  wait(ms: number, signal: AbortSignal): Promise<void>;
-  close(): void;
-};
-
-/** Holds at most `room` events. */
-const openInbox = (subscription: AllStreamSubscription, room: number): Inbox => {
+const openInbox = (subscription: AllStreamSubscription, room: number) => {
   const waiting: AllStreamResolvedEvent[] = [];
   let failure: Error | undefined;
   let full = false;
@@ -132,6 +115,7 @@ const openInbox = (subscription: AllStreamSubscription, room: number): Inbox => 
     subscription.unsubscribe().catch(() => undefined);
     subscription.destroy();
   };
+  /** Everything that has come was taken. */
   const isEmpty = (): boolean => waiting.length === 0 && (full || subscription.readableLength === 0);
   subscription.on('data', (event: AllStreamResolvedEvent) => {
     if (full) return;
@@ -154,17 +138,22 @@ const openInbox = (subscription: AllStreamSubscription, room: number): Inbox => 
   subscription.on('close', () => fail(new StreamLost('the event log closed a subscription')));
 
   return {
-    take: (max) => {
+    /** At most `max`, in order; empty when nothing waits. Throws the fault that ended the subscription once every event before it was taken. */
+    take: (max: number): readonly AllStreamResolvedEvent[] => {
       hasNews = false;
       const taken = waiting.splice(0, max);
       if (taken.length === 0 && isEmpty() && failure !== undefined && !full) throw failure;
       return taken;
     },
     isEmpty,
-    isCaughtUp: () => caughtUp && isEmpty(),
-    isConfirmed: () => confirmed,
-    isFull: () => full,
-    wait: (ms, signal) =>
+    /** The server has sent all there was, and all of it was taken. */
+    isCaughtUp: (): boolean => caughtUp && isEmpty(),
+    /** The server has confirmed the subscription. */
+    isConfirmed: (): boolean => confirmed,
+    /** The limit was reached, so the subscription was ended here; the events in the inbox can still be taken. */
+    isFull: (): boolean => full,
+    /** Resolves when there is something to look at, after `ms`, or on abort. */
+    wait: (ms: number, signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         if (hasNews || signal.aborted) return resolve();
         const done = (): void => {

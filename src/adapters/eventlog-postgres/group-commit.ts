@@ -24,13 +24,6 @@ export type SendAppends = (
   signal: AbortSignal,
 ) => Promise<readonly AppendResult[]>;
 
-type GroupCommit = {
-  /** Throws `EventLogUnavailable` (not stored), `AppendOutcomeUnknown`, or the error by which the server refused the append. */
-  append(append: PreparedAppend): Promise<AppendResult>;
-  /** Refuses new appends and resolves when those under way have their answer. */
-  close(): Promise<void>;
-};
-
 /** One commit carries at most this many appends and about this many bytes. */
 const MAX_APPENDS = 64;
 const MAX_BYTES = 1024 * 1024;
@@ -46,7 +39,7 @@ type Waiting = {
  * While one batch is being written the next one gathers, so that waiting appends share the cost of a durable commit and of the append lock (ADR 1).
  * `deadlineMs` counts from the call of `append`.
  */
-export const groupCommit = (send: SendAppends, deadlineMs: number): GroupCommit => {
+export const groupCommit = (send: SendAppends, deadlineMs: number) => {
   const queue: Waiting[] = [];
   let pumping: Promise<void> | undefined;
   let closed = false;
@@ -60,6 +53,7 @@ export const groupCommit = (send: SendAppends, deadlineMs: number): GroupCommit 
     waiting.batch?.abort();
   };
 
+  /** Throws `EventLogUnavailable` (not stored), `AppendOutcomeUnknown`, or the error by which the server refused the append. */
   const append = async (prepared: PreparedAppend): Promise<AppendResult> => {
     if (closed) throw new EventLogUnavailable('the event log is closed');
     let timer: NodeJS.Timeout | undefined;
@@ -85,7 +79,8 @@ export const groupCommit = (send: SendAppends, deadlineMs: number): GroupCommit 
 
   return {
     append,
-    close: async () => {
+    /** Refuses new appends and resolves when those under way have their answer. */
+    close: async (): Promise<void> => {
       closed = true;
       await pumping;
     },

@@ -69,25 +69,21 @@ const readOrAbort = (reading: Promise<Stretch>, signal: AbortSignal): Promise<Re
     );
   });
 
-/** Wakes the sleepers of this process after an append. A wake-up may be needless but is never lost. */
-type WakeSignal = {
-  raise(): void;
-  /** How often it was raised; take it before looking for new events. */
-  count(): number;
-  /** Resolves when it was raised since `count` was taken, after `ms`, or on abort, whichever is first. */
-  sleep(count: number, ms: number, abort: AbortSignal): Promise<void>;
-};
+type WakeSignal = ReturnType<typeof wakeSignal>;
 
-export const wakeSignal = (): WakeSignal => {
+/** Wakes the sleepers of this process after an append. A wake-up may be needless but is never lost. */
+export const wakeSignal = () => {
   const sleepers = new Set<() => void>();
   let raised = 0;
   return {
-    count: () => raised,
-    raise: () => {
+    /** How often it was raised; take it before looking for new events. */
+    count: (): number => raised,
+    raise: (): void => {
       raised += 1;
       for (const wake of [...sleepers]) wake();
     },
-    sleep: (count, ms, abort) =>
+    /** Resolves when it was raised since `count` was taken, after `ms`, or on abort, whichever is first. */
+    sleep: (count: number, ms: number, abort: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         if (raised !== count || abort.aborted) return resolve();
         const wake = (): void => {

@@ -1,8 +1,6 @@
 import type pg from 'pg';
 import { addSeconds, type Instant } from '../../domain/shared/time.js';
-import type { DuplicateWindow } from '../../ports/duplicate-window.js';
 import type { LogPosition } from '../../ports/event-log.js';
-import type { IdempotencyKeys } from '../../ports/idempotency-keys.js';
 import type { LookupProgressStore, PendingCuts, RelayCheckpoint } from '../../ports/work-progress.js';
 import { duplicateWindow } from './duplicate-window.js';
 import { idempotencyKeys } from './idempotency-keys.js';
@@ -14,16 +12,10 @@ type GuardOptions = {
   leaseSeconds: number;
 };
 
-export type PostgresGuards = {
-  idempotency: IdempotencyKeys;
-  duplicates: DuplicateWindow;
-  lookups: LookupProgressStore;
-  cuts: PendingCuts;
-  relay: RelayCheckpoint;
-};
+export type PostgresGuards = ReturnType<typeof createPostgresGuards>;
 
 /** The guards in the database: one statement per decision, so that a row's lock decides every race. Needs the migration `guards`. */
-export const createPostgresGuards = (db: pg.Pool, options: GuardOptions): PostgresGuards => ({
+export const createPostgresGuards = (db: pg.Pool, options: GuardOptions) => ({
   idempotency: idempotencyKeys(db, options),
   duplicates: duplicateWindow(db),
   lookups: lookupMemos(db),
@@ -89,15 +81,14 @@ const relayCheckpoint = (db: pg.Pool): RelayCheckpoint => ({
   },
 });
 
-type MemoRow = { asked: number; last_asked_at: Instant; first_absent_at: Instant | null };
+type MemoRow = { asked: number; lastAskedAt: Instant; firstAbsentAt: Instant | null };
 
 const lookupMemos = (db: pg.Pool): LookupProgressStore => ({
   get: async (stream, work) => {
     const { rows } = await db.query<MemoRow>({ name: 'memo-get', text: GET, values: [stream, work] });
-    const row = rows[0];
-    if (row === undefined) return undefined;
-    const memo = { asked: row.asked, lastAskedAt: row.last_asked_at };
-    return row.first_absent_at === null ? memo : { ...memo, firstAbsentAt: row.first_absent_at };
+    if (rows[0] === undefined) return undefined;
+    const { firstAbsentAt, ...memo } = rows[0];
+    return firstAbsentAt === null ? memo : { ...memo, firstAbsentAt };
   },
   put: async (stream, work, { asked, lastAskedAt, firstAbsentAt }) => {
     const values = [stream, work, asked, lastAskedAt, firstAbsentAt ?? null];
@@ -108,7 +99,8 @@ const lookupMemos = (db: pg.Pool): LookupProgressStore => ({
   },
 });
 
-const GET = `select asked, last_asked_at, first_absent_at from lookup_memos where stream = $1 and work = $2`;
+const GET = `select asked, last_asked_at as "lastAskedAt", first_absent_at as "firstAbsentAt"
+  from lookup_memos where stream = $1 and work = $2`;
 
 const PUT = `insert into lookup_memos (stream, work, asked, last_asked_at, first_absent_at) values ($1, $2, $3, $4, $5)
   on conflict (stream, work) do update set asked = excluded.asked, last_asked_at = excluded.last_asked_at,

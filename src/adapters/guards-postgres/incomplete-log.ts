@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Instant } from '../../domain/shared/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
+import { inTransaction } from '../sql/transaction.js';
 
 /** Whether issuing over this log is paused until log recovery has finished (ADR 22). */
 export const isIssuingPaused = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<boolean> => {
@@ -29,11 +30,9 @@ export const pauseIssuing = async (
  * Ends the pause, in one transaction. Positions behind the head no longer belong to this log: checkpoints move back to the head and the guards are
  * rebuilt, because otherwise the same finding would begin the pause again.
  */
-export const resumeIssuing = async (db: pg.Pool, logIdentity: string, head: LogPosition | null): Promise<void> => {
-  const client = await db.connect();
-  try {
+export const resumeIssuing = (db: pg.Pool, logIdentity: string, head: LogPosition | null): Promise<void> =>
+  inTransaction(db, async (client) => {
     const values = [logIdentity, (head ?? 0n).toString()];
-    await client.query('begin');
     await client.query(
       'update checkpoints set position = $2::text where log_identity = $1 and position::numeric > $2::numeric',
       values,
@@ -47,11 +46,4 @@ export const resumeIssuing = async (db: pg.Pool, logIdentity: string, head: LogP
       values,
     );
     await client.query('delete from log_set_back where log_identity = $1', [logIdentity]);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  } finally {
-    client.release();
-  }
-};
+  });

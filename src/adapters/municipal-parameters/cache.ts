@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { KnownParameters } from '../../domain/municipality/parameters.js';
+import type { CachedParameters, KnownParameters } from '../../domain/municipality/parameters.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
@@ -8,7 +8,7 @@ type Row = {
   mode: Mode;
   ibge: string;
   place: string;
-  told: string | null;
+  told: KnownParameters | null;
   told_at: Instant | null;
   asked_at: Instant;
   failures: number;
@@ -18,12 +18,13 @@ type Row = {
 /** The answers of the parameters API in the database, one row per question. Needs the migration `municipal-parameters`. */
 export const createParametersCache = (db: pg.Pool): ParametersCache => ({
   of: async (mode, ibge) => {
-    const { rows } = await db.query<{ place: string; told: string; told_at: Instant }>({
+    const { rows } = await db.query<CachedParameters>({
       name: 'parameters-of',
-      text: 'select place, told, told_at from municipal_parameters where ibge = $1 and mode = $2 and told is not null',
+      text: `select place, told::json as known, told_at as "knownAt" from municipal_parameters
+        where ibge = $1 and mode = $2 and told is not null`,
       values: [ibge, mode],
     });
-    return rows.map(({ place, told, told_at }) => ({ place, known: parsed(told), knownAt: told_at }));
+    return rows;
   },
   entriesOf: async (ibge) => {
     const { rows } = await db.query<Row>(`${ENTRIES} where ibge = $1 order by mode, place`, [ibge]);
@@ -44,7 +45,7 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
   },
 });
 
-const ENTRIES = 'select mode, ibge, place, told, told_at, asked_at, failures, reason from municipal_parameters';
+const ENTRIES = 'select mode, ibge, place, told::json, told_at, asked_at, failures, reason from municipal_parameters';
 
 const KEEP = `insert into municipal_parameters (mode, ibge, place, told, told_at, asked_at) values ($1, $2, $3, $4, $5, $5)
   on conflict (ibge, mode, place) do update set told = excluded.told, told_at = excluded.told_at,
@@ -55,11 +56,9 @@ const NOTE_FAILURE = `insert into municipal_parameters as p (mode, ibge, place, 
   on conflict (ibge, mode, place) do update set asked_at = excluded.asked_at, failures = p.failures + 1,
     reason = excluded.reason`;
 
-const parsed = (told: string): KnownParameters => JSON.parse(told) as KnownParameters;
-
 const entryOf = ({ told, told_at, asked_at, reason, ...row }: Row): ParametersEntry => ({
   ...row,
   askedAt: asked_at,
-  ...(told === null || told_at === null ? {} : { known: parsed(told), knownAt: told_at }),
+  ...(told === null || told_at === null ? {} : { known: told, knownAt: told_at }),
   ...(reason === null ? {} : { reason }),
 });

@@ -164,9 +164,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
 const LONGEST_MS = 60_000;
 
 /** One timer for the earliest instant that was set, in milliseconds of the monotonic clock. */
-type Alarm = { setFor(dueMs: number): void; clear(): void };
-
-const createAlarm = (ring: () => void): Alarm => {
+const createAlarm = (ring: () => void) => {
   let timer: NodeJS.Timeout | undefined;
   let setForMs = Number.POSITIVE_INFINITY;
 
@@ -176,7 +174,7 @@ const createAlarm = (ring: () => void): Alarm => {
   };
 
   return {
-    setFor: (dueMs) => {
+    setFor: (dueMs: number): void => {
       if (setForMs <= dueMs) return;
       clear();
       setForMs = dueMs;
@@ -193,18 +191,10 @@ const createAlarm = (ring: () => void): Alarm => {
   };
 };
 
-/** Items in order of `dueMs`; items that are due at the same time come in the order they were pushed. */
-type DueHeap<T> = {
-  push(item: T): void;
-  first(): T | undefined;
-  /** Removes the first item. */
-  pop(): void;
-};
-
 type Node<T> = { item: T; order: number };
 
-/** A binary heap by `dueMs`: pushing and popping take logarithmic time. */
-export const createDueHeap = <T extends { dueMs: number }>(): DueHeap<T> => {
+/** A binary heap: items in order of `dueMs`; items that are due at the same time come in the order they were pushed. */
+export const createDueHeap = <T extends { dueMs: number }>() => {
   const nodes: Node<T>[] = [];
   let pushed = 0;
 
@@ -242,12 +232,13 @@ export const createDueHeap = <T extends { dueMs: number }>(): DueHeap<T> => {
   };
 
   return {
-    push: (item) => {
+    push: (item: T): void => {
       pushed += 1;
       rise({ item, order: pushed }, nodes.length);
     },
-    first: () => nodes[0]?.item,
-    pop: () => {
+    first: (): T | undefined => nodes[0]?.item,
+    /** Removes the first item. */
+    pop: (): void => {
       const last = nodes.pop();
       if (last !== undefined && nodes.length > 0) sink(last);
     },

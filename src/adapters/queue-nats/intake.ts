@@ -4,22 +4,6 @@ import { type Lane, laneOf } from './names.js';
 
 export type Held = { item: WorkItem; message: WorkMessage };
 
-/** The messages that this process holds: ready, being handled, or come for a stream that is being handled. */
-type Intake = {
-  add(held: Held): void;
-  /** The next message to handle; undefined when none is ready or all workers are busy. */
-  take(): Held | undefined;
-  /** Ends the handling of this stream and kind. A message that came for it meanwhile becomes ready if it is kept. */
-  finish(item: WorkItem, again: 'keep' | 'drop'): void;
-  /** The newest delivery of the message that is being handled; only its answer counts. */
-  messageOf(item: WorkItem): WorkMessage | undefined;
-  /** How many messages to request now; 0 or less means none. */
-  room(lane: Lane): number;
-  held(): readonly WorkMessage[];
-  /** Removes and returns everything that is not being handled. */
-  release(): readonly WorkMessage[];
-};
-
 /** Live work goes first, except that one in this many messages is taken from test work first, so that neither starves the other. */
 const TEST_TURN = 4;
 /** One in this many places is never given to test work, so that live work finds one free. */
@@ -29,7 +13,8 @@ const keyOf = ({ kind, stream }: WorkItem): string => `${kind} ${stream}`;
 
 const isSame = (a: WorkMessage, b: WorkMessage): boolean => a.sequence === b.sequence && a.storedAt === b.storedAt;
 
-export const createIntake = (places: number): Intake => {
+/** The messages that this process holds: ready, being handled, or come for a stream that is being handled. */
+export const createIntake = (places: number) => {
   const ready: Record<Lane, Held[]> = { live: [], test: [] };
   const handling = new Map<string, { held: Held; again: Held | undefined }>();
   const testPlaces = places === 1 ? 1 : places - Math.ceil(places / LIVE_SHARE);
@@ -58,7 +43,8 @@ export const createIntake = (places: number): Intake => {
 
   return {
     add,
-    take: () => {
+    /** The next message to handle; undefined when none is ready or all workers are busy. */
+    take: (): Held | undefined => {
       if (handling.size >= places) return undefined;
       const held =
         (taken + 1) % TEST_TURN === 0 ? (takeFrom('test') ?? takeFrom('live')) : (takeFrom('live') ?? takeFrom('test'));
@@ -67,24 +53,28 @@ export const createIntake = (places: number): Intake => {
       handling.set(keyOf(held.item), { held, again: undefined });
       return held;
     },
-    finish: (item, what) => {
+    /** Ends the handling of this stream and kind. A message that came for it meanwhile becomes ready if it is kept. */
+    finish: (item: WorkItem, what: 'keep' | 'drop'): void => {
       const again = handling.get(keyOf(item))?.again;
       handling.delete(keyOf(item));
       if (again !== undefined && what === 'keep') add(again);
     },
-    messageOf: (item) => handling.get(keyOf(item))?.held.message,
-    room: (lane) => {
+    /** The newest delivery of the message that is being handled; only its answer counts. */
+    messageOf: (item: WorkItem): WorkMessage | undefined => handling.get(keyOf(item))?.held.message,
+    /** How many messages to request now; 0 or less means none. */
+    room: (lane: Lane): number => {
       const free = places - handling.size - ready.live.length;
       return lane === 'live' ? free : Math.min(free, testPlaces - testHandled()) - ready.test.length;
     },
-    held: () => {
+    held: (): readonly WorkMessage[] => {
       const waiting = [...ready.live, ...ready.test].map(({ message }) => message);
       const busy = [...handling.values()].flatMap(({ held, again }) =>
         again === undefined ? [held.message] : [held.message, again.message],
       );
       return [...waiting, ...busy];
     },
-    release: () => {
+    /** Removes and returns everything that is not being handled. */
+    release: (): readonly WorkMessage[] => {
       const waiting = [...ready.live.splice(0), ...ready.test.splice(0)];
       for (const busy of handling.values()) {
         if (busy.again !== undefined) waiting.push(busy.again);

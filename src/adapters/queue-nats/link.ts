@@ -115,21 +115,18 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
     });
   };
 
-  const start = async (): Promise<void> => {
-    const lost = new AbortController();
-    const nc = await connectOnce(options).catch((error: unknown) => {
-      throw unavailable('no NATS server is reachable', error);
-    });
-    try {
-      const first = await prepareFirst(nc, lost.signal, options);
-      keep(nc, lost);
-      arrive(first);
-    } catch (error) {
-      await nc.close();
-      throw error;
-    }
-  };
-  await start();
+  const lostFirst = new AbortController();
+  const first = await connectOnce(options).catch((error: unknown) => {
+    throw unavailable('no NATS server is reachable', error);
+  });
+  try {
+    const prepared = await prepareFirst(first, lostFirst.signal, options);
+    keep(first, lostFirst);
+    arrive(prepared);
+  } catch (error) {
+    await first.close();
+    throw error;
+  }
 
   const repair = ({ manager }: Session): Promise<void> => {
     repairing ??= prepare(manager).finally(() => {

@@ -17,8 +17,6 @@ export type NatsQueueOptions = {
   notify?: Notify;
   /** Prefix of the names of streams and subjects; default `nfse`. */
   prefix?: string;
-  /** Copies of each message in a cluster, for streams that are created here; default 1. */
-  replicas?: number;
   /** A process that is silent for this long loses its messages to others; default 30 s. */
   ackWaitMs?: number;
   /** Longest wait for an answer of the server; default 5 s. */
@@ -45,7 +43,7 @@ export type NatsWorkQueue = WorkQueue & {
  * `NatsTopologyMismatch`, or `WorkQueueUnavailable` when no server answers in time.
  */
 export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWorkQueue> => {
-  const { clock, replicas = 1, ackWaitMs = 30_000, answerMs = 5_000, heartbeatMs = 5_000 } = options;
+  const { clock, ackWaitMs = 30_000, answerMs = 5_000, heartbeatMs = 5_000 } = options;
   const { maxDeliveries = 1_000, checkMs = 60_000, prefix = 'nfse', notify = () => undefined } = options;
   const names = namesFor(prefix);
   const link = await openLink({
@@ -53,9 +51,8 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
     answerMs,
     checkMs,
     prepare: async (manager) => {
-      const topology = { names, ackWaitMs, replicas };
-      await ensureTopology(manager, topology);
-      if (await clearCrashLeftovers(manager, names)) await ensureTopology(manager, topology);
+      await ensureTopology(manager, names, ackWaitMs);
+      if (await clearCrashLeftovers(manager, names)) await ensureTopology(manager, names, ackWaitMs);
     },
     notify,
     ...(options.connect === undefined ? {} : { connect: options.connect }),
@@ -65,13 +62,10 @@ export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWo
   const closing = new AbortController();
   const working = new Set<Promise<void>>();
 
-  const asPort = async <T>(what: string, asking: () => Promise<T>): Promise<T> => {
-    try {
-      return await asking();
-    } catch (error) {
+  const asPort = <T>(what: string, asking: () => Promise<T>): Promise<T> =>
+    asking().catch((error: unknown) => {
       throw unavailable(what, error);
-    }
-  };
+    });
 
   return {
     put: (item) =>

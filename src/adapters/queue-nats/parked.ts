@@ -16,39 +16,32 @@ export type ParkedRecord = ParkedWork & {
 
 type Key = Pick<WorkItem, 'kind' | 'stream'>;
 
-/** The stream of parked work items, which keeps the newest of each stream and kind. Calls throw the client's errors. */
-export type Parked = {
-  park(item: WorkItem, reason: string, workSequence: number): Promise<void>;
-  /**
-   * Removes what waits in the work stream for an item that was parked with the sequence `parked`. New work behind that sequence stays, and the record
-   * goes instead, because new work wakes what is parked. Resolves to whether new work stays.
-   */
-  clearWork(key: Key, parked: number): Promise<boolean>;
-  find(key: Key): Promise<ParkedRecord | undefined>;
-  findAll(stream: StreamName): Promise<readonly ParkedRecord[]>;
-  list(): Promise<readonly ParkedRecord[]>;
-  /** Removes the record unless the work item was parked again meanwhile. */
-  forget(record: ParkedRecord): Promise<void>;
-};
+export type Parked = ReturnType<typeof createParked>;
 
-export const createParked = (link: Link, names: Names, clock: Clock): Parked => {
+/** The stream of parked work items, which keeps the newest of each stream and kind. Calls throw the client's errors. */
+export const createParked = (link: Link, names: Names, clock: Clock) => {
   const find = async (key: Key): Promise<ParkedRecord | undefined> => {
     const { manager } = link.session();
     const found = await findStored(manager, names.parkedStream, { last_by_subj: names.parked(key) });
     return found === undefined ? undefined : readRecord(found);
   };
 
+  /** Removes the record unless the work item was parked again meanwhile. */
   const forget = async (record: ParkedRecord): Promise<void> => {
     const through = { filter: names.parked(record), seq: record.sequence + 1 };
     await link.session().manager.streams.purge(names.parkedStream, through);
   };
 
   return {
-    park: async ({ kind, stream, messageId }, reason, workSequence) => {
+    park: async ({ kind, stream, messageId }: WorkItem, reason: string, workSequence: number): Promise<void> => {
       const record = { kind, stream, messageId, reason, parkedAt: clock.now(), workSequence };
       await link.session().js.publish(names.parked({ kind, stream }), JSON.stringify(record));
     },
-    clearWork: async (key, sequence) => {
+    /**
+     * Removes what waits in the work stream for an item that was parked with this sequence. New work behind that sequence stays, and the record goes
+     * instead, because new work wakes what is parked. Resolves to whether new work stays.
+     */
+    clearWork: async (key: Key, sequence: number): Promise<boolean> => {
       const { manager } = link.session();
       const waiting = await findStored(manager, names.workStream, { last_by_subj: names.work(key) });
       if (waiting === undefined) return false;
@@ -63,9 +56,9 @@ export const createParked = (link: Link, names: Names, clock: Clock): Parked => 
       return true;
     },
     find,
-    findAll: async (stream) =>
+    findAll: async (stream: StreamName): Promise<readonly ParkedRecord[]> =>
       (await Promise.all(kinds.map((kind) => find({ kind, stream })))).flatMap((record) => record ?? []),
-    list: async () => {
+    list: async (): Promise<readonly ParkedRecord[]> => {
       const { manager } = link.session();
       const records: ParkedRecord[] = [];
       for (let sequence = 1; ; ) {

@@ -14,22 +14,20 @@ import {
 import { faultCode, ifFound, isRefused } from './faults.js';
 import type { ConsumerName, Names } from './names.js';
 
-type Topology = {
-  names: Names;
-  /** A message goes to another worker when its holder was silent for this long. */
-  ackWaitMs: number;
-  /** Replicas of streams that are created; existing streams keep theirs. */
-  replicas: number;
-};
-
 const DUPLICATE_WINDOW_MS = 120_000;
 
-/** Creates what is missing, corrects what differs, and throws `NatsTopologyMismatch` where the server refuses. */
-export const ensureTopology = async (manager: JetStreamManager, topology: Topology): Promise<void> => {
-  const { names, replicas } = topology;
-  await ensureStream(manager, names.workStream, workStream(names), replicas);
-  await ensureStream(manager, names.parkedStream, parkedStream(names), replicas);
-  await Promise.all(names.consumers.map((consumer) => ensureConsumer(manager, topology, consumer)));
+/**
+ * Creates what is missing, corrects what differs, and throws `NatsTopologyMismatch` where the server refuses. A message goes to another worker when
+ * its holder was silent for `ackWaitMs`. An existing stream keeps its number of replicas.
+ */
+export const ensureTopology = async (manager: JetStreamManager, names: Names, ackWaitMs: number): Promise<void> => {
+  await ensureStream(manager, names.workStream, workStream(names));
+  await ensureStream(manager, names.parkedStream, parkedStream(names));
+  await Promise.all(
+    names.consumers.map((consumer) =>
+      ensureConsumer(manager, names.workStream, consumer.name, workConsumer(consumer, ackWaitMs)),
+    ),
+  );
 };
 
 /** One message for each stream and kind: a newer one replaces one that waits or is being handled. */
@@ -69,31 +67,24 @@ const workConsumer = ({ name, filter }: ConsumerName, ackWaitMs: number) => ({
   max_ack_pending: -1,
 });
 
-const ensureStream = async (
-  manager: JetStreamManager,
-  name: string,
-  wanted: Partial<StreamConfig>,
-  replicas: number,
-): Promise<void> => {
+const ensureStream = async (manager: JetStreamManager, name: string, wanted: Partial<StreamConfig>): Promise<void> => {
   const found = await ifFound(manager.streams.info(name));
   await settle(`stream ${name}`, found?.config, wanted, () =>
     found === undefined
-      ? manager.streams.add({ ...wanted, name, num_replicas: replicas })
+      ? manager.streams.add({ ...wanted, name, num_replicas: 1 })
       : manager.streams.update(name, wanted),
   );
 };
 
 const ensureConsumer = async (
   manager: JetStreamManager,
-  { names, ackWaitMs }: Topology,
-  consumer: ConsumerName,
+  stream: string,
+  name: string,
+  wanted: ConsumerConfig,
 ): Promise<void> => {
-  const wanted: ConsumerConfig = workConsumer(consumer, ackWaitMs);
-  const found = await ifFound(manager.consumers.info(names.workStream, consumer.name));
-  await settle(`consumer ${consumer.name}`, found?.config, wanted, () =>
-    found === undefined
-      ? manager.consumers.add(names.workStream, wanted)
-      : manager.consumers.update(names.workStream, consumer.name, wanted),
+  const found = await ifFound(manager.consumers.info(stream, name));
+  await settle(`consumer ${name}`, found?.config, wanted, () =>
+    found === undefined ? manager.consumers.add(stream, wanted) : manager.consumers.update(stream, name, wanted),
   );
 };
 

@@ -12,15 +12,11 @@ export type DocumentAlarm = {
   lastStream: StreamName;
 };
 
-/** Alarms about received documents that could not be relied on (migration 40). */
-export type DocumentAlarms = {
-  note(notice: string, detail: string, stream: StreamName, at: Instant): Promise<void>;
-  /** All alarms, the latest first. */
-  all(): Promise<readonly DocumentAlarm[]>;
-};
+export type DocumentAlarms = ReturnType<typeof createDocumentAlarms>;
 
-export const createDocumentAlarms = (db: pg.Pool): DocumentAlarms => ({
-  note: async (notice, detail, stream, at) => {
+/** Alarms about received documents that could not be relied on (migration 40). */
+export const createDocumentAlarms = (db: pg.Pool) => ({
+  note: async (notice: string, detail: string, stream: StreamName, at: Instant): Promise<void> => {
     await db.query(
       `insert into document_alarms as a (notice, detail, seen, first_at, last_at, last_stream) values ($1, $2, 1, $3, $3, $4)
        on conflict (notice, detail) do update
@@ -28,7 +24,8 @@ export const createDocumentAlarms = (db: pg.Pool): DocumentAlarms => ({
       [notice, detail, at, stream],
     );
   },
-  all: async () => {
+  /** All alarms, the latest first. */
+  all: async (): Promise<readonly DocumentAlarm[]> => {
     // The driver gives a bigint as text and a float as a number.
     const { rows } = await db.query<DocumentAlarm>(
       `select notice, detail, seen::float, first_at as "firstAt", last_at as "lastAt", last_stream as "lastStream"

@@ -1,23 +1,20 @@
 import type pg from 'pg';
 import type { Instant } from '../../domain/shared/time.js';
 
-/** When API keys were last used (migration 23). */
-export type KeyUses = {
-  /** Keeps the later instant, because several processes report uses. */
-  note(uses: ReadonlyMap<string, Instant>): Promise<void>;
-  /** The last uses of these keys; a key that was never used is absent. */
-  of(keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>;
-};
+export type KeyUses = ReturnType<typeof createKeyUses>;
 
-export const createKeyUses = (db: pg.Pool): KeyUses => ({
-  note: async (uses) => {
+/** When API keys were last used (migration 23). */
+export const createKeyUses = (db: pg.Pool) => ({
+  /** Keeps the later instant, because several processes report uses. */
+  note: async (uses: ReadonlyMap<string, Instant>): Promise<void> => {
     await db.query(
       `insert into key_uses as k (key_id, last_used_at) select * from unnest($1::text[], $2::text[])
        on conflict (key_id) do update set last_used_at = greatest(k.last_used_at, excluded.last_used_at)`,
       [[...uses.keys()], [...uses.values()]],
     );
   },
-  of: async (keyIds) => {
+  /** The last uses of these keys; a key that was never used is absent. */
+  of: async (keyIds: readonly string[]): Promise<ReadonlyMap<string, Instant>> => {
     const { rows } = await db.query<{ key_id: string; last_used_at: Instant }>(
       'select key_id, last_used_at from key_uses where key_id = any ($1)',
       [keyIds],

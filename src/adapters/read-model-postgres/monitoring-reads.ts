@@ -16,19 +16,13 @@ export type OpenWork = {
 
 export type CertificateExpiry = { companyId: CompanyId; notAfter: Instant };
 
-/** Numbers for monitoring; no decision depends on them. */
-export type MonitoringReads = {
-  openWork(): Promise<readonly OpenWork[]>;
-  /** Certificates of enabled companies, the next to expire first. */
-  certificateExpiries(limit: number): Promise<readonly CertificateExpiry[]>;
-  /** Whether the server or this session refuses writes: a standby, or an operator's switch. */
-  isReadOnly(): Promise<boolean>;
-};
+export type MonitoringReads = ReturnType<typeof createMonitoringReads>;
 
-export const createMonitoringReads = (pool: pg.Pool): MonitoringReads => {
+/** Numbers for monitoring; no decision depends on them. */
+export const createMonitoringReads = (pool: pg.Pool) => {
   const db = openDatabase<ReadSchema>(pool);
   return {
-    openWork: async () => {
+    openWork: async (): Promise<readonly OpenWork[]> => {
       const rows = await db
         .selectFrom('read.deadlines')
         .select(['mode', 'work', 'started'])
@@ -40,9 +34,10 @@ export const createMonitoringReads = (pool: pg.Pool): MonitoringReads => {
         .execute();
       return rows.flatMap(({ work, ...row }) => (work === null ? [] : [{ ...row, work }]));
     },
-    certificateExpiries: async (limit) => {
+    /** Certificates of enabled companies, the next to expire first. */
+    certificateExpiries: async (limit: number): Promise<readonly CertificateExpiry[]> => {
       const notAfter = sql<Instant>`state::jsonb -> 'certificate' ->> 'notAfter'`;
-      const rows = await db
+      return await db
         .selectFrom('read.companies')
         .select(['company_id as companyId', notAfter.as('notAfter')])
         .where('enabled', '=', true)
@@ -50,9 +45,9 @@ export const createMonitoringReads = (pool: pg.Pool): MonitoringReads => {
         .orderBy('notAfter')
         .limit(limit)
         .execute();
-      return rows;
     },
-    isReadOnly: async () => {
+    /** Whether the server or this session refuses writes: a standby, or an operator's switch. */
+    isReadOnly: async (): Promise<boolean> => {
       const { rows } = await pool.query<{ read_only: boolean }>(
         `select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only`,
       );

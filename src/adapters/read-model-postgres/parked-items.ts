@@ -3,30 +3,25 @@ import type { StreamName } from '../../domain/shared/ids.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import { columnsOf } from '../sql/columns.js';
 
-/** The parked work items of the in-process queue, for the operator's commands (migration 22). */
-export type ParkedItems = {
-  list(): Promise<readonly ParkedWork[]>;
-  /** Replaces the rows by those of the queue, and keeps each retry that an operator asked for. */
-  replace(items: readonly ParkedWork[]): Promise<void>;
-  /** False when nothing of this stream is parked. */
-  askRetry(stream: StreamName): Promise<boolean>;
-  retriesAsked(): Promise<readonly StreamName[]>;
-};
+export type ParkedItems = ReturnType<typeof createParkedItems>;
 
-export const createParkedItems = (db: pg.Pool): ParkedItems => ({
-  list: async () => {
+/** The parked work items of the in-process queue, for the operator's commands (migration 22). */
+export const createParkedItems = (db: pg.Pool) => ({
+  list: async (): Promise<readonly ParkedWork[]> => {
     const { rows } = await db.query<ParkedWork>(
       `select stream, kind, message_id as "messageId", reason, parked_at as "parkedAt"
        from parked_taps order by parked_at, stream`,
     );
     return rows;
   },
-  replace: async (items) => {
+  /** Replaces the rows by those of the queue, and keeps each retry that an operator asked for. */
+  replace: async (items: readonly ParkedWork[]): Promise<void> => {
     await db.query(REPLACE, [...columnsOf(items, ['stream', 'kind', 'messageId', 'reason', 'parkedAt'])]);
   },
-  askRetry: async (stream) =>
+  /** False when nothing of this stream is parked. */
+  askRetry: async (stream: StreamName): Promise<boolean> =>
     ((await db.query('update parked_taps set retry_asked = true where stream = $1', [stream])).rowCount ?? 0) > 0,
-  retriesAsked: async () =>
+  retriesAsked: async (): Promise<readonly StreamName[]> =>
     (await db.query<{ stream: string }>('select distinct stream from parked_taps where retry_asked')).rows.map(
       ({ stream }) => stream,
     ),

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
-import type { CredentialRow } from '../../../projections/credentials.js';
 import type { DeadlineRow } from '../../../projections/deadlines.js';
 import type { InvoiceRow } from '../../../projections/invoices.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
@@ -44,14 +43,14 @@ export const createReadModel = (pool: pg.Pool): ReadModel => {
   };
 };
 
-type CredentialColumns = Omit<CredentialRow, 'key_hash' | 'revision'>;
+type StoredCredential = Omit<Credential, 'scopes'> & { scopes: string };
 
-const COLUMNS = ['key_id', 'company_id', 'mode', 'scopes', 'revoked'] as const;
+const COLUMNS = ['key_id as keyId', 'company_id as companyId', 'mode', 'scopes', 'revoked'] as const;
 
 /** Reads of API keys. The read by hash runs for every request, so it is a prepared statement. */
 const credentialReads = (pool: pg.Pool, db: ReadDatabase): Pick<ReadModel, 'credential' | 'credentialById'> => ({
   credential: async (keyHash) => {
-    const { rows } = await pool.query<CredentialColumns>({
+    const { rows } = await pool.query<StoredCredential>({
       name: 'credential-by-hash',
       text: BY_HASH,
       values: [keyHash],
@@ -64,18 +63,11 @@ const credentialReads = (pool: pg.Pool, db: ReadDatabase): Pick<ReadModel, 'cred
     ),
 });
 
-const BY_HASH = `select ${COLUMNS.join(', ')} from read.credentials where key_hash = $1`;
+const BY_HASH = `select key_id as "keyId", company_id as "companyId", mode, scopes, revoked
+  from read.credentials where key_hash = $1`;
 
-const toCredential = (row: CredentialColumns | undefined): Credential | undefined =>
-  row === undefined
-    ? undefined
-    : {
-        keyId: row.key_id,
-        companyId: row.company_id,
-        mode: row.mode,
-        scopes: JSON.parse(row.scopes) as Scope[],
-        revoked: row.revoked,
-      };
+const toCredential = (row: StoredCredential | undefined): Credential | undefined =>
+  row && { ...row, scopes: JSON.parse(row.scopes) as Scope[] };
 
 /** Sorts before every instant. */
 const NEVER = '';

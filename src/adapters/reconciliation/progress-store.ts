@@ -18,17 +18,13 @@ export const createReconciliationProgressStore = (db: pg.Pool): ReconciliationPr
   },
   page: async (mode, after, limit) => {
     const prefix = invoicePrefix[mode];
-    const { rows } = await db.query<{ stream: string; created_at: Instant | null; issued: boolean }>({
+    const { rows } = await db.query<{ stream: string; createdAt: Instant | null; isIssued: boolean }>({
       name: 'reconciliation-page',
       text: PAGE,
       // Streams are compared byte by byte, and '.' is the next byte after the '-' that ends the prefix.
       values: [after ?? prefix, `${prefix.slice(0, -1)}.`, limit],
     });
-    return rows.map(({ stream, created_at, issued }) => ({
-      stream,
-      createdAt: created_at ?? undefined,
-      isIssued: issued,
-    }));
+    return rows.map(({ createdAt, ...row }) => ({ ...row, createdAt: createdAt ?? undefined }));
   },
 });
 
@@ -47,5 +43,5 @@ const fromStored = ({ awaited, ...cursor }: StoredCursor): ReconciliationProgres
   firstAbsences: awaited.map(({ heardAt, ...absence }) => ({ ...absence, askedAt: heardAt })),
 });
 
-const PAGE = `select stream, created_at, access_key is not null as issued
+const PAGE = `select stream, created_at as "createdAt", access_key is not null as "isIssued"
   from read.invoices where stream > $1 and stream < $2 order by stream limit $3`;

@@ -10,20 +10,13 @@ export type UtcDay = string;
 
 export const utcDay = (at: Instant): UtcDay => at.slice(0, 10);
 
-export type DayKeys = {
-  /** The key of a day, made when the day has none. Every process gets the same bytes. */
-  ensure(day: UtcDay): Promise<Buffer>;
-  /** Undefined when the day has no key, also after its key was destroyed. */
-  find(day: UtcDay): Promise<Buffer | undefined>;
-  /** Destroys the keys of the days before this one. Returns how many. */
-  destroyBefore(day: UtcDay): Promise<number>;
-};
+export type DayKeys = ReturnType<typeof dayKeys>;
 
 /** Longest use of a key that another process has destroyed. */
 const CACHED_MS = 60_000;
 
 /** Random keys, one per UTC day, sealed under the newest master key (ADR 25). */
-export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys => {
+export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock) => {
   const cache = new Map<UtcDay, { key: Buffer; readAt: number }>();
 
   /** Evicts every key of that age, so that a destroyed key does not stay in memory until its day is asked for. */
@@ -46,9 +39,12 @@ export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys =>
     return key;
   };
 
+  const find = async (day: UtcDay): Promise<Buffer | undefined> => cached(day) ?? (await read(day));
+
   return {
-    ensure: async (day) => {
-      const known = cached(day) ?? (await read(day));
+    /** The key of a day, made when the day has none. Every process gets the same bytes. */
+    ensure: async (day: UtcDay): Promise<Buffer> => {
+      const known = await find(day);
       if (known !== undefined) return known;
       const sealed = sealSecret(randomBytes(32), dayKeyBinding(day), keyring.sealing().key);
       await db.query('insert into vault_day_keys (day, sealed) values ($1, $2) on conflict do nothing', [day, sealed]);
@@ -56,8 +52,10 @@ export const dayKeys = (db: pg.Pool, keyring: Keyring, clock: Clock): DayKeys =>
       if (made === undefined) throw new Error(`the key of ${day} was destroyed while it was made`);
       return made;
     },
-    find: async (day) => cached(day) ?? (await read(day)),
-    destroyBefore: async (day) => {
+    /** Undefined when the day has no key, also after its key was destroyed. */
+    find,
+    /** Destroys the keys of the days before this one. Returns how many. */
+    destroyBefore: async (day: UtcDay): Promise<number> => {
       for (const known of [...cache.keys()]) if (known < day) cache.delete(known);
       return (await db.query('delete from vault_day_keys where day < $1', [day])).rowCount ?? 0;
     },

@@ -1,0 +1,20 @@
+import type pg from 'pg';
+
+/** Runs `work` in one transaction on one connection. A connection whose rollback fails is not used again. */
+export const inTransaction = async <T>(db: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const client = await db.connect();
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    const clean = await client.query('rollback').then(
+      () => true,
+      () => false,
+    );
+    client.release(!clean);
+    throw error;
+  }
+};
