@@ -2,7 +2,7 @@ import { type CompanyState, companyFold } from '../src/domain/company/company.js
 import { type CompanyEvent, companyEventTypes } from '../src/domain/company/events.js';
 import { type CompanyId, companyPrefix } from '../src/domain/shared/ids.js';
 import type { Revision } from '../src/ports/event-log.js';
-import { boolean, defineProjection, type Handlers, integer, type Recorded, type RowOf, text } from './types.js';
+import { boolean, defineProjection, everyType, integer, type Recorded, type RowOf, text } from './types.js';
 
 const columns = {
   company_id: text<CompanyId>(),
@@ -29,17 +29,6 @@ const fold = (row: CompanyRow | undefined, event: Recorded<CompanyEvent>): Compa
 /** The CNPJ: the stream's name is `company-<CNPJ>`. */
 const companyIdOf = ({ stream }: Recorded<CompanyEvent>): string => stream.slice(companyPrefix.length);
 
-const handlers = {
-  CompanyRegistered: fold,
-  CompanyChanged: fold,
-  CompanyEnabled: fold,
-  CompanyDisabled: fold,
-  ApiKeyCreated: fold,
-  ApiKeyRevoked: fold,
-  CertificateStored: fold,
-  CertificateOpened: fold,
-} satisfies Handlers<CompanyRow, CompanyEvent>;
-
 /** Company facts for eligibility and for the operator's lists. */
 export const companies = defineProjection<CompanyRow, CompanyEvent>({
   name: 'companies',
@@ -50,5 +39,5 @@ export const companies = defineProjection<CompanyRow, CompanyEvent>({
   columns,
   indexes: [],
   keyOf: companyIdOf,
-  handlers,
+  handlers: everyType(companyEventTypes, fold),
 });

@@ -1,20 +1,10 @@
-import { type InvoiceEvent, invoiceEventTypes } from '../src/domain/invoice/events.js';
-import {
-  type CompanyId,
-  invoicePrefix,
-  type Mode,
-  parseInvoiceStream,
-  type StreamName,
-} from '../src/domain/shared/ids.js';
+import type { InvoiceEvent } from '../src/domain/invoice/events.js';
 import type { Instant } from '../src/domain/shared/time.js';
-import type { Revision } from '../src/ports/event-log.js';
-import { boolean, defineProjection, type Handlers, integer, type Recorded, type RowOf, text } from './types.js';
+import { perInvoiceStream, streamColumns, streamFields } from './invoice-streams.js';
+import { boolean, defineProjection, type Handlers, type Recorded, type RowOf, text } from './types.js';
 
 const columns = {
-  stream: text<StreamName>(),
-  revision: integer<Revision>(),
-  mode: text<Mode>(),
-  company_id: text<CompanyId>(),
+  ...streamColumns,
   work: text<'issue' | 'cancel' | null>(),
   /** Instant of the last event of this work. */
   work_since: text<Instant | null>(),
@@ -33,12 +23,7 @@ type Event = Recorded<InvoiceEvent>;
 type Work = NonNullable<DeadlineRow['work']>;
 
 /** A row without open work. */
-const blank = ({ stream, revision }: Event): DeadlineRow => {
-  const address = parseInvoiceStream(stream);
-  if (address === undefined) throw new Error('the stream of an invoice event is not named as one');
-  const { mode, companyId: company_id } = address;
-  return { stream, revision, mode, company_id, ...NO_WORK, retention_since: null };
-};
+const blank = (event: Event): DeadlineRow => ({ ...streamFields(event).fields, ...NO_WORK, retention_since: null });
 
 const NO_WORK = { work: null, work_since: null, started: false, began_at: null } as const;
 
@@ -106,11 +91,8 @@ export const deadlines = defineProjection<DeadlineRow, InvoiceEvent>({
   name: 'deadlines',
   version: 2,
   compatibleFrom: 1,
-  prefixes: [invoicePrefix.live, invoicePrefix.test],
-  eventTypes: invoiceEventTypes,
-  keyColumn: 'stream',
+  ...perInvoiceStream,
   columns,
   indexes: [{ columns: ['work_since', 'stream'] }, { columns: ['retention_since'] }],
-  keyOf: ({ stream }) => stream,
   handlers,
 });

@@ -11,25 +11,15 @@ import {
 } from '../src/domain/invoice/state.js';
 import { type InvoiceStatus, invoiceStatus } from '../src/domain/invoice/status.js';
 import type { AccessKey, DpsId } from '../src/domain/shared/access-key.js';
-import {
-  type CompanyId,
-  type InvoiceId,
-  invoicePrefix,
-  type Mode,
-  parseInvoiceStream,
-  type StreamName,
-} from '../src/domain/shared/ids.js';
+import type { InvoiceId } from '../src/domain/shared/ids.js';
 import type { Cents } from '../src/domain/shared/money.js';
 import type { FiscalDate, Instant } from '../src/domain/shared/time.js';
 import { unreachable } from '../src/domain/shared/unreachable.js';
-import type { Revision } from '../src/ports/event-log.js';
-import { bigint, defineProjection, type Handlers, integer, type Recorded, type RowOf, text } from './types.js';
+import { perInvoiceStream, streamColumns, streamFields } from './invoice-streams.js';
+import { bigint, defineProjection, everyType, type Recorded, type RowOf, text } from './types.js';
 
 const columns = {
-  stream: text<StreamName>(),
-  revision: integer<Revision>(),
-  mode: text<Mode>(),
-  company_id: text<CompanyId>(),
+  ...streamColumns,
   invoice_id: text<InvoiceId>(),
   /** As the API shows it. All columns from here on are null in a row whose stream holds no invoice: deleted, or a taken reference. */
   status: text<InvoiceStatus | null>(),
@@ -60,24 +50,17 @@ export type InvoiceRow = RowOf<typeof columns>;
  */
 const fold = (row: InvoiceRow | undefined, event: Recorded<InvoiceEvent>): InvoiceRow => {
   const before = row === undefined ? initialInvoice : (JSON.parse(row.state) as InvoiceState);
-  return rowOf(evolve(before, event), event);
-};
-
-const rowOf = (state: InvoiceState, { stream, revision }: Recorded<InvoiceEvent>): InvoiceRow => {
-  const address = parseInvoiceStream(stream);
-  if (address === undefined) throw new Error('the stream of an invoice event is not named as one');
+  const state = evolve(before, event);
+  const { fields, invoiceId } = streamFields(event);
   return {
-    stream,
-    revision,
-    mode: address.mode,
-    company_id: address.companyId,
-    invoice_id: address.invoiceId,
+    ...fields,
+    invoice_id: invoiceId,
     ...(state.kind === 'invoice' ? shown(state) : NOTHING),
     state: JSON.stringify(state),
   };
 };
 
-type Shown = Omit<InvoiceRow, 'stream' | 'revision' | 'mode' | 'company_id' | 'invoice_id' | 'state'>;
+type Shown = Omit<InvoiceRow, keyof typeof streamColumns | 'invoice_id' | 'state'>;
 
 const shown = (invoice: Invoice): Shown => {
   const { facts, origin, outcome, cancellation, attempts } = invoice;
@@ -126,42 +109,12 @@ const NOTHING: Shown = {
   canceled_at: null,
 };
 
-const handlers = {
-  InvoiceAccepted: fold,
-  InvoiceImported: fold,
-  ReferenceTaken: fold,
-  IssuanceAttempted: fold,
-  IssuanceNotSent: fold,
-  IssuanceOutcomeUnknown: fold,
-  IssuanceProvenAbsent: fold,
-  NumberConflictFound: fold,
-  Authorized: fold,
-  IssuanceRejected: fold,
-  IssuanceFailed: fold,
-  NotProcessed: fold,
-  IssuanceInterrupted: fold,
-  IndeterminateResolved: fold,
-  CancellationRequested: fold,
-  CancellationAttempted: fold,
-  CancellationNotSent: fold,
-  CancellationOutcomeUnknown: fold,
-  CancellationProvenAbsent: fold,
-  CancellationConfirmed: fold,
-  CancellationNotConfirmed: fold,
-  CancellationSettledBySupport: fold,
-  // The event changes no field, but readers compare the row's revision with the stream's.
-  ReconciliationDifferenceFound: fold,
-  TestInvoiceDeleted: fold,
-} satisfies Handlers<InvoiceRow, InvoiceEvent>;
-
 /** The rows that `GET /v1/nfse/{id}` answers from, and what operators search by. */
 export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
   name: 'invoices',
   version: 3,
   compatibleFrom: 1,
-  prefixes: [invoicePrefix.live, invoicePrefix.test],
-  eventTypes: invoiceEventTypes,
-  keyColumn: 'stream',
+  ...perInvoiceStream,
   columns,
   indexes: [
     { columns: ['access_key'] },
@@ -170,6 +123,6 @@ export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
     { columns: ['company_id', 'created_at'] },
     { columns: ['created_at'] },
   ],
-  keyOf: ({ stream }) => stream,
-  handlers,
+  // Also an event that changes no field: readers compare the row's revision with the stream's.
+  handlers: everyType(invoiceEventTypes, fold),
 });

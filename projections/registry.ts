@@ -22,12 +22,6 @@ type Registry = {
   ignored: readonly string[];
 };
 
-/** Neither needs a read model: allocation reads the last event of its stream, and auditors read the log itself. */
-export const registry: Registry = {
-  projections: [invoices, deadlines, companies, credentials, system, catalogLines, municipalities, taxRegistry],
-  ignored: [...dpsNumberEventTypes, ...auditEventTypes],
-};
-
 /** Operators' commands write these rows themselves, so that a change holds at once (docs/architecture.md#reading-row-or-fold). */
 export const operatorProjections: readonly Projection[] = [
   companies,
@@ -37,6 +31,12 @@ export const operatorProjections: readonly Projection[] = [
   municipalities,
   taxRegistry,
 ];
+
+/** Of the ignored types neither needs a read model: allocation reads the last event of its stream, and auditors read the log itself. */
+export const registry: Registry = {
+  projections: [invoices, deadlines, ...operatorProjections],
+  ignored: [...dpsNumberEventTypes, ...auditEventTypes],
+};
 
 const ALL_EVENT_TYPES: readonly string[] = [
   ...invoiceEventTypes,

@@ -35,6 +35,12 @@ export type Handlers<R extends Row, E extends AnyEvent> = {
   readonly [T in E['type']]: Handler<R, Extract<E, { type: T }>> | 'ignored';
 };
 
+/** The same handler for every type of the streams: for a row that is the domain's own fold. */
+export const everyType = <R extends Row, E extends AnyEvent>(
+  eventTypes: readonly E['type'][],
+  handler: (row: R | undefined, event: Recorded<E>) => R,
+): Handlers<R, E> => Object.fromEntries(eventTypes.map((type) => [type, handler])) as unknown as Handlers<R, E>;
+
 type Index = { columns: readonly string[]; unique?: true };
 
 type Definition<R extends Row, E extends AnyEvent> = {
@@ -58,18 +64,7 @@ type Definition<R extends Row, E extends AnyEvent> = {
 };
 
 /** A read model for the runner, with untyped rows and events. */
-export type Projection = {
-  readonly name: string;
-  readonly version: number;
-  readonly compatibleFrom?: number;
-  readonly prefixes: readonly [string, ...string[]];
-  readonly eventTypes: readonly string[];
-  readonly keyColumn: string;
-  readonly columns: Columns;
-  readonly indexes: readonly Index[];
-  keyOf(event: Recorded<AnyEvent>): string | undefined;
-  readonly handlers: Readonly<Record<string, Handler<Row, AnyEvent> | 'ignored'>>;
-};
+export type Projection = Readonly<Definition<Row, AnyEvent>>;
 
 /** Removes the types of rows and events. This is sound because the runner gives each handler only its own rows and events. */
 export const defineProjection = <R extends Row, E extends AnyEvent>(definition: Definition<R, E>): Projection =>

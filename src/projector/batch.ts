@@ -92,17 +92,19 @@ type BatchOutcome =
   /** Everything before the failing event was written; the checkpoint is before that event. */
   | { kind: 'halted'; position: LogPosition | null; halt: Halt };
 
-/**
- * Folds a batch in memory, then writes rows and checkpoint in one transaction. `from` is the checkpoint that the batch follows. Throws the errors of
- * PostgreSQL that do not concern the rows: the outcome is then unknown and the checkpoint must be read.
- */
-export const applyBatch = async (
-  db: pg.Pool,
+type ApplyBatch<Engines = pg.Pool> = (
+  engines: Engines,
   generation: Generation,
   from: LogPosition | null,
   batch: EventBatch,
   now: Instant,
-): Promise<BatchOutcome> => {
+) => Promise<BatchOutcome>;
+
+/**
+ * Folds a batch in memory, then writes rows and checkpoint in one transaction. `from` is the checkpoint that the batch follows. Throws the errors of
+ * PostgreSQL that do not concern the rows: the outcome is then unknown and the checkpoint must be read.
+ */
+export const applyBatch: ApplyBatch = async (db, generation, from, batch, now) => {
   try {
     return await applyAtOnce(db, generation, from, batch, now);
   } catch (error) {
@@ -124,13 +126,7 @@ export const foldBatch = async (db: Queryable, generation: Generation, batch: Ev
   return halt === undefined ? folded : { ...folded, halt };
 };
 
-const applyAtOnce = async (
-  db: pg.Pool,
-  generation: Generation,
-  from: LogPosition | null,
-  batch: EventBatch,
-  now: Instant,
-): Promise<BatchOutcome> => {
+const applyAtOnce: ApplyBatch = async (db, generation, from, batch, now) => {
   const { changes, halt } = await foldBatch(db, generation, batch);
   const good = halt === undefined ? batch : batch.filter(({ position }) => position < halt.position);
   const to = good[good.length - 1]?.position ?? from;
@@ -151,13 +147,7 @@ const applyAtOnce = async (
 };
 
 /** Finds the event whose row PostgreSQL refuses. */
-const applyOneByOne = async (
-  db: pg.Pool,
-  generation: Generation,
-  from: LogPosition | null,
-  batch: EventBatch,
-  now: Instant,
-): Promise<BatchOutcome> => {
+const applyOneByOne: ApplyBatch = async (db, generation, from, batch, now) => {
   let position = from;
   for (const event of batch) {
     const outcome = await applyBatch(db, generation, position, [event], now);
@@ -178,13 +168,13 @@ export const isRefusal = (error: unknown): boolean =>
  * As `applyBatch`, but skips an event that retention has cut from its stream. EventStoreDB may still deliver such an event until a scavenge, when the
  * events before it are already gone. The last event of a stream is never cut and makes the row complete.
  */
-export const applyExisting = async (
-  { db, log }: { db: pg.Pool; log: EventLog },
-  generation: Generation,
-  from: LogPosition | null,
-  batch: EventBatch,
-  now: Instant,
-): Promise<BatchOutcome> => {
+export const applyExisting: ApplyBatch<{ db: pg.Pool; log: EventLog }> = async (
+  { db, log },
+  generation,
+  from,
+  batch,
+  now,
+) => {
   let outcome = await applyBatch(db, generation, from, batch, now);
   while (outcome.kind === 'halted') {
     const { halt, position } = outcome;

@@ -241,24 +241,6 @@ const upsert = async (db: Queryable, generation: Generation, rows: readonly Row[
   );
 };
 
-/** Thrown at start-up: the rows were made from a log other than the configured one. Nothing was changed. */
-export class LogIdentityMismatch extends Error {
-  override readonly name = 'LogIdentityMismatch';
-}
-
-/** Throws `LogIdentityMismatch` when the live rows were made from another log. */
-export const checkLogIdentity = async (
-  db: Queryable,
-  { name }: Pick<Projection, 'name'>,
-  identity: string,
-): Promise<void> => {
-  const { logIdentity } = await liveGeneration(db, name);
-  if (logIdentity === identity) return;
-  throw new LogIdentityMismatch(
-    `projection ${name} was built from log ${logIdentity}, but the log is ${identity}: nfse projections rebuild --all`,
-  );
-};
-
 /** Position of the last event in the live rows; null when no event was handled. */
 export const readCheckpoint = async (db: Queryable, { name }: Pick<Projection, 'name'>): Promise<LogPosition | null> =>
   (await liveGeneration(db, name)).position;

@@ -6,13 +6,7 @@ import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import { applyExisting, type Halt, isRefusal } from './batch.js';
-import {
-  checkLogIdentity,
-  ensureProjection,
-  generationOf,
-  LogIdentityMismatch,
-  liveGeneration,
-} from './generations.js';
+import { ensureProjection, generationOf, liveGeneration } from './generations.js';
 import { type RebuildOutcome, rebuildProjection } from './rebuild.js';
 
 /** Position and type are those of the event that cannot be applied. Without them the live rows are of a newer version. */
@@ -141,6 +135,11 @@ export const prepareProjections = async (
   for (const projection of projections) await ensureProjection(db, projection, identity, clock.now());
 };
 
+/** Thrown at start-up: the rows were made from a log other than the configured one. Nothing was changed. */
+export class LogIdentityMismatch extends Error {
+  override readonly name = 'LogIdentityMismatch';
+}
+
 /** Throws `LogIdentityMismatch` when live rows were made from another log; then only a rebuild helps. */
 export const checkProjectedLog = async (
   db: pg.Pool,
@@ -148,7 +147,13 @@ export const checkProjectedLog = async (
   projections: readonly Projection[],
 ): Promise<void> => {
   const identity = await log.identity();
-  for (const projection of projections) await checkLogIdentity(db, projection, identity);
+  for (const { name } of projections) {
+    const { logIdentity } = await liveGeneration(db, name);
+    if (logIdentity === identity) continue;
+    throw new LogIdentityMismatch(
+      `projection ${name} was built from log ${logIdentity}, but the log is ${identity}: nfse projections rebuild --all`,
+    );
+  }
 };
 
 const lead = async (projection: Projection, session: LeaderSession, projector: Projector): Promise<void> => {

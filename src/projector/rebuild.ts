@@ -56,8 +56,8 @@ export const rebuildProjection = (
     const { db, log, clock } = deps;
     const live = (await generationRecords(db, projection.name)).find(({ role }) => role === 'live');
     if (live !== undefined && live.version > projection.version) return { kind: 'newer', version: live.version };
-    const { generation, record } = await openBuild(db, projection, await log.identity(), clock.now());
-    return await catchUpAndSwap(generation, record, held, deps);
+    const { generation, position } = await openBuild(db, projection, await log.identity(), clock.now());
+    return await catchUpAndSwap(generation, position, held, deps);
   });
 
 /** Brings the previous generation up to date and swaps back to it; the replaced live one is kept. */
@@ -71,7 +71,7 @@ export const rollbackProjection = (
     if (previous === undefined) return { kind: 'no_previous' };
     if (previous.version !== projection.version) return { kind: 'other_version', version: previous.version };
     if (previous.logIdentity !== (await deps.log.identity())) return { kind: 'other_log' };
-    return await catchUpAndSwap(generationOf(projection, previous), previous, held, deps);
+    return await catchUpAndSwap(generationOf(projection, previous), previous.position, held, deps);
   });
 
 /** Allows one build of a projection at a time. The signal that `work` gets also aborts when the lock is lost. */
@@ -92,7 +92,7 @@ const withBuildLock = async (
 
 const catchUpAndSwap = async (
   generation: Generation,
-  { position }: GenerationRecord,
+  position: LogPosition | null,
   signal: AbortSignal,
   deps: CatchUpDeps,
 ): Promise<RebuildOutcome> => {
@@ -121,8 +121,8 @@ const catchUpAndSwap = async (
   return { kind: 'stopped' };
 };
 
-/** A generation beside the live one and its recorded state. */
-type Build = { generation: Generation; record: GenerationRecord };
+/** A generation beside the live one, and its checkpoint. */
+type Build = { generation: Generation; position: LogPosition | null };
 
 /**
  * Opens the unfinished build of an earlier run if its version and log match, otherwise an empty one. The caller must hold the projection's build
@@ -133,7 +133,8 @@ const openBuild = (db: pg.Pool, projection: Projection, logIdentity: string, now
     const all = await generationRecords(client, projection.name);
     const left = all.find(({ role }) => role === 'building');
     if (left !== undefined) {
-      if (left.version === projection.version && left.logIdentity === logIdentity) return buildOf(projection, left);
+      if (left.version === projection.version && left.logIdentity === logIdentity)
+        return { generation: generationOf(projection, left), position: left.position };
       await removeGenerationRecord(client, left);
       await dropTable(client, left);
     }
@@ -141,15 +142,8 @@ const openBuild = (db: pg.Pool, projection: Projection, logIdentity: string, now
     const generation: Generation = { ...projection, generation: number, role: 'building' };
     await makeTable(client, generation);
     await addGenerationRecord(client, generation, logIdentity, now);
-    const made = (await generationRecords(client, projection.name)).find(({ role }) => role === 'building');
-    if (made === undefined) throw new Error(`the build of ${projection.name} vanished`);
-    return buildOf(projection, made);
+    return { generation, position: null };
   });
-
-const buildOf = (projection: Projection, record: GenerationRecord): Build => ({
-  generation: generationOf(projection, record),
-  record,
-});
 
 type SwapOutcome =
   | { kind: 'swapped'; position: LogPosition | null }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
+import { shareOf } from '../app/event-store/walk-log.js';
 import { createLag, type LagReader } from '../app/read/lag.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
@@ -55,12 +56,6 @@ export const rowsOfOtherVersions = async (
     const older = rows === undefined || rows.version < version;
     return [{ name, older, readable: rows !== undefined && canRead(projection, rows) }];
   });
-};
-
-/** Progress between 0 and 1. Positions are not counts, but they grow with the log. */
-export const shareOf = (position: LogPosition | null, head: LogPosition | null): number => {
-  if (head === null || head === 0n) return 1;
-  return Math.min(1, Number(((position ?? 0n) * 10_000n) / head) / 10_000);
 };
 
 const buildingOf = async (

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { appendReveal, appendSupportAct } from '../../src/app/audit/audit-trail.js';
+import { appendAudit } from '../../src/app/audit/audit-trail.js';
 import type { SendSite } from '../../src/app/event-store/append-sites.js';
 import { putCompanyFile } from '../../src/app/operator/company/company-commands.js';
 import { parseCompanyFile } from '../../src/app/operator/company/company-file.js';
@@ -75,8 +75,8 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
     ...{ ...deps, ...noFiles, readModel: engines.readModel },
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
-  await appendReveal({ command: 'events show', subject: 'crash-test' }, deps);
-  await appendSupportAct({ retryParked: 'crash-test' }, deps);
+  await appendAudit('PersonalDataRevealed', { command: 'events show', subject: 'crash-test' }, deps);
+  await appendAudit('ParkedWorkRetried', { subject: 'crash-test' }, deps);
   await supportUnfinished(engines);
   await runner.stop();
   if ('refused' in result) throw new Error(result.refused);

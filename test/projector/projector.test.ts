@@ -5,9 +5,10 @@ import { createReadModel } from '../../src/adapters/read-model-postgres/read-mod
 import { companyStream, systemApiStream } from '../../src/domain/shared/ids.js';
 import { type EventLog, EventLogUnavailable } from '../../src/ports/event-log.js';
 import { applyStreamNow } from '../../src/projector/apply-now.js';
-import { LogIdentityMismatch, readCheckpoint } from '../../src/projector/generations.js';
+import { readCheckpoint } from '../../src/projector/generations.js';
 import {
   followProjection,
+  LogIdentityMismatch,
   type ProjectionHalt,
   type ProjectorDeps,
   runProjector,

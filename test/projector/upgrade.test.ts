@@ -7,10 +7,11 @@ import { createReadModel } from '../../src/adapters/read-model-postgres/read-mod
 import { companyStream } from '../../src/domain/shared/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { applyStreamNow, LiveRowsOfOtherVersion } from '../../src/projector/apply-now.js';
-import { LogIdentityMismatch, liveGeneration, readCheckpoint } from '../../src/projector/generations.js';
+import { liveGeneration, readCheckpoint } from '../../src/projector/generations.js';
 import {
   checkProjectedLog,
   followProjection,
+  LogIdentityMismatch,
   type ProjectionHalt,
   prepareProjections,
   runProjector,

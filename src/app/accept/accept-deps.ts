@@ -5,7 +5,8 @@ import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import type { CompanyId, Mode } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DuplicateWindow } from '../../ports/duplicate-window.js';
-import type { IdempotencyKeys } from '../../ports/idempotency-keys.js';
+import type { Claim, IdempotencyKeys } from '../../ports/idempotency-keys.js';
+import type { Requester } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
 import type { FactSources } from './accepted-facts.js';
 import type { GuardHashes } from './guard-hashes.js';
@@ -14,6 +15,9 @@ import type { GuardHashes } from './guard-hashes.js';
 export type RequestKey = { keyHash: string; plainBodyHash: string };
 
 export type IssueCommand = { request: IssueRequest; idempotency?: RequestKey };
+
+/** A request under its claim. A repeated request has the claim of the first one, and so the same ids. */
+export type ClaimedRequest = IssueCommand & { requester: Requester; claim: Claim };
 
 export type AcceptResult = { accepted: Invoice } | { refused: Refusal };
 

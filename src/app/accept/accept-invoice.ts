@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { checkEligibility, type Eligible, type IssueRequest } from '../../domain/company/eligibility.js';
+import { checkEligibility, type Eligible } from '../../domain/company/eligibility.js';
 import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
-import { type InvoiceId, invoiceStream } from '../../domain/shared/ids.js';
+import { type InvoiceId, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import { expandMarkers } from '../../domain/shared/markers.js';
+import { present } from '../../domain/shared/present.js';
 import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
-import type { DuplicateMark, Fingerprints } from '../../ports/duplicate-window.js';
+import type { Fingerprints } from '../../ports/duplicate-window.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim, ClaimResult, KeyOwner } from '../../ports/idempotency-keys.js';
 import type { Requester } from '../event-store/command-context.js';
 import { fingerprintOf } from '../event-store/hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
-import type { AcceptDeps, AcceptResult, IssueCommand, RequestKey } from './accept-deps.js';
+import type { AcceptDeps, AcceptResult, ClaimedRequest, IssueCommand, RequestKey } from './accept-deps.js';
 import { withRecordedFacts } from './accepted-facts.js';
 import { bodyNotComparable, type Candidate, findOwnInvoice, reserveAndAppend } from './reserve.js';
 
@@ -27,21 +28,20 @@ export const acceptInvoice = async (
   const now = deps.clock.now();
   const fresh: Claim = { leaseToken: randomUUID(), commandId: randomUUID(), acceptedAt: now };
   const { idempotency } = command;
-  if (idempotency === undefined) return await checkAndReserve(command, requester, fresh, deps);
+  if (idempotency === undefined) return await checkAndReserve({ ...command, requester, claim: fresh }, deps);
 
   const { mode, companyId } = requester;
   const owner = { mode, companyId, keyHash: idempotency.keyHash };
   const claimed = await claimKey(owner, idempotency, fresh, now, deps);
   if (claimed.kind !== 'claimed') return await answerKnownKey(claimed, requester, deps);
   const { claim } = claimed;
+  const claimedRequest = { ...command, requester, claim };
   const resumed = claim.commandId !== fresh.commandId;
-  const left = resumed
-    ? await findOwnInvoice(command.request.reference, requester, idempotency, claim, deps)
-    : undefined;
+  const left = resumed ? await findOwnInvoice(claimedRequest, deps) : undefined;
   const release = () => deps.idempotency.release(owner, claim.leaseToken);
   const result =
     left === undefined
-      ? await checkAndReserve(command, requester, claim, deps).catch(releaseIfNotStored(release, resumed))
+      ? await checkAndReserve(claimedRequest, deps).catch(releaseIfNotStored(release, resumed))
       : { accepted: left };
   if ('refused' in result) {
     await release();
@@ -50,7 +50,7 @@ export const acceptInvoice = async (
   const { invoiceId } = result.accepted.facts;
   await Promise.all([
     deps.idempotency.markDone(owner, claim.leaseToken, invoiceId),
-    leaveMark(command, requester, { stream: invoiceStream(mode, companyId, invoiceId), at: claim.acceptedAt }, deps),
+    leaveMark(claimedRequest, invoiceStream(mode, companyId, invoiceId), deps),
   ]);
   return result;
 };
@@ -89,30 +89,21 @@ const releaseIfNotStored =
   };
 
 /** A keyed request is never refused by the duplicate window, but it counts in the window once it is accepted (docs/contract.md IDEM-5). */
-const leaveMark = async (
-  { request }: IssueCommand,
-  { mode, companyId }: Requester,
-  mark: DuplicateMark,
-  deps: AcceptDeps,
-): Promise<void> => {
-  const fingerprints = await fingerprintsOf(request, { mode, companyId }, mark.at, deps);
-  await deps.duplicates.place(fingerprints, mark, null);
+const leaveMark = async (claimedRequest: ClaimedRequest, stream: StreamName, deps: AcceptDeps): Promise<void> => {
+  const fingerprints = await fingerprintsOf(claimedRequest, deps);
+  await deps.duplicates.place(fingerprints, { stream, at: claimedRequest.claim.acceptedAt }, null);
 };
 
 const fingerprintsOf = (
-  { amountInCents, description }: IssueRequest,
-  { mode, companyId }: Pick<Requester, 'mode' | 'companyId'>,
-  at: Instant,
+  { request: { amountInCents, description }, requester: { mode, companyId }, claim }: ClaimedRequest,
   { hashes, windows }: AcceptDeps,
-): Promise<Fingerprints> =>
-  hashes.fingerprints(mode, fingerprintOf(mode, companyId, amountInCents, description), at, windows.duplicateSeconds);
+): Promise<Fingerprints> => {
+  const plain = fingerprintOf(mode, companyId, amountInCents, description);
+  return hashes.fingerprints(mode, plain, claim.acceptedAt, windows.duplicateSeconds);
+};
 
-const checkAndReserve = async (
-  command: IssueCommand,
-  requester: Requester,
-  claim: Claim,
-  deps: AcceptDeps,
-): Promise<AcceptResult> => {
+const checkAndReserve = async (claimedRequest: ClaimedRequest, deps: AcceptDeps): Promise<AcceptResult> => {
+  const { request, requester } = claimedRequest;
   const company = await deps.company(requester.companyId);
   if (company === undefined) return { refused: { code: 'company.issuer_not_configured' } };
   const facts = {
@@ -121,11 +112,10 @@ const checkAndReserve = async (
     now: deps.clock.now(),
     company,
   };
-  const checked = checkEligibility(command.request, facts);
+  const checked = checkEligibility(request, facts);
   if ('refused' in checked) return checked;
   const eligible = await withRecordedFacts(checked.eligible, deps);
-  const candidate = await candidateOf(command, eligible, requester, claim, deps);
-  return await reserveAndAppend(candidate, requester, command.idempotency, deps);
+  return await reserveAndAppend(await candidateOf(claimedRequest, eligible, deps), deps);
 };
 
 const answerKnownKey = async (
@@ -154,21 +144,19 @@ const replay = async (invoiceId: string, { mode, companyId }: Requester, deps: A
 };
 
 const candidateOf = async (
-  command: IssueCommand,
+  claimedRequest: ClaimedRequest,
   eligible: Eligible,
-  requester: Requester,
-  claim: Claim,
   deps: AcceptDeps,
 ): Promise<Candidate> => {
-  const { request, idempotency } = command;
+  const { request, idempotency, requester, claim } = claimedRequest;
   const { mode, companyId } = requester;
   const { amountInCents, description, reference } = request;
   const { acceptedAt } = claim;
-  const fingerprints = await fingerprintsOf(request, requester, acceptedAt, deps);
+  const fingerprints = await fingerprintsOf(claimedRequest, deps);
   const mark = idempotency && (await idempotencyMark(idempotency, requester, acceptedAt, deps));
-  const eventFor = (invoiceId: string): InvoiceEvent => ({
+  const eventFor = (invoiceId: InvoiceId): InvoiceEvent => ({
     type: 'InvoiceAccepted',
-    data: {
+    data: present({
       mode,
       companyId,
       invoiceId,
@@ -176,13 +164,13 @@ const candidateOf = async (
       description: expandMarkers(description, acceptedAt),
       competence: brasiliaDate(acceptedAt),
       ...eligible,
-      ...(reference === undefined ? {} : { reference }),
+      reference,
       acceptedAt,
-      ...(mark === undefined ? {} : { idempotency: mark }),
+      idempotency: mark,
       fingerprint: fingerprints.placed[0],
-    },
+    }),
   });
-  return { ...(reference === undefined ? {} : { reference }), fingerprints, claim, eventFor };
+  return { ...claimedRequest, fingerprints, eventFor };
 };
 
 const idempotencyMark = async (

@@ -8,17 +8,15 @@ import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { DuplicateMark, Fingerprints } from '../../ports/duplicate-window.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim } from '../../ports/idempotency-keys.js';
-import { type Requester, requestContext } from '../event-store/command-context.js';
+import { requestContext } from '../event-store/command-context.js';
 import { invoiceIdOfKey, invoiceIdOfReference } from '../event-store/hashes.js';
 import { create } from '../event-store/transact.js';
 import { loadInvoice } from '../read/read-invoice.js';
-import type { AcceptDeps, AcceptResult, RequestKey } from './accept-deps.js';
+import type { AcceptDeps, AcceptResult, ClaimedRequest } from './accept-deps.js';
 
 /** An invoice about to be accepted. Its id depends on its reference or idempotency key. */
-export type Candidate = {
-  reference?: string;
+export type Candidate = ClaimedRequest & {
   fingerprints: Fingerprints;
-  claim: Claim;
   eventFor(invoiceId: InvoiceId): InvoiceEvent;
 };
 
@@ -32,19 +30,13 @@ const ORPHANED_MARK_SECONDS = 20;
  * Appends the acceptance to the stream of the derived id. The append expects no stream, which decides which request was first
  * (docs/architecture.md#uniqueness).
  */
-export const reserveAndAppend = async (
-  candidate: Candidate,
-  requester: Requester,
-  idempotency: RequestKey | undefined,
-  deps: AcceptDeps,
-): Promise<AcceptResult> => {
-  const { mode, companyId } = requester;
-  const { reference, claim, fingerprints } = candidate;
+export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): Promise<AcceptResult> => {
+  const { requester, idempotency, claim, fingerprints } = candidate;
   // The claim's command id: a repeated request appends the very same event ids.
   const contextAt = requestContext(requester, 'accept_invoice', claim.commandId);
   for (let generation = 0; ; generation++) {
-    const invoiceId = reservedId({ mode, companyId }, reference, idempotency, generation) ?? randomUUID();
-    const stream = invoiceStream(mode, companyId, invoiceId);
+    const invoiceId = reservedId(candidate, generation) ?? randomUUID();
+    const stream = invoiceStream(requester.mode, requester.companyId, invoiceId);
     const mark = { stream, at: claim.acceptedAt };
     const placed = idempotency === undefined ? await placeMark(mark, fingerprints, deps) : 'not_mine';
     if (placed === 'duplicate') return { refused: { code: 'duplicate_suspected' } };
@@ -55,7 +47,7 @@ export const reserveAndAppend = async (
     const append = create(stream, event, contextAt(claim.acceptedAt), deps);
     if (await unlessUnavailable(append, unmark)) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
-    const standing = await standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
+    const standing = await standingAnswer(state, invoiceId, candidate, deps);
     if (standing === 'next_generation') continue;
     await unmark();
     return standing;
@@ -64,26 +56,22 @@ export const reserveAndAppend = async (
 
 /** The invoice that an earlier try of the same request accepted, whatever the rules would say today; undefined without such an invoice. */
 export const findOwnInvoice = async (
-  reference: string | undefined,
-  { mode, companyId }: Requester,
-  idempotency: RequestKey,
-  claim: Claim,
+  claimedRequest: ClaimedRequest,
   deps: AcceptDeps,
 ): Promise<Invoice | undefined> => {
+  const { mode, companyId } = claimedRequest.requester;
   for (let generation = 0; ; generation++) {
-    const invoiceId = reservedId({ mode, companyId }, reference, idempotency, generation) ?? '';
+    const invoiceId = reservedId(claimedRequest, generation) ?? '';
     const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
     if (state.kind === 'none') return undefined;
-    const standing = await standingAnswer(state, invoiceId, idempotency, claim, reference, deps);
+    const standing = await standingAnswer(state, invoiceId, claimedRequest, deps);
     if (standing !== 'next_generation') return 'accepted' in standing ? standing.accepted : undefined;
   }
 };
 
 /** The id that the reference derives, else the key and its generation. Undefined without both: then a random id is used. */
 const reservedId = (
-  { mode, companyId }: Pick<Requester, 'mode' | 'companyId'>,
-  reference: string | undefined,
-  idempotency: RequestKey | undefined,
+  { request: { reference }, requester: { mode, companyId }, idempotency }: ClaimedRequest,
   generation: number,
 ): InvoiceId | undefined => {
   if (reference !== undefined) return invoiceIdOfReference(mode, companyId, reference);
@@ -124,9 +112,7 @@ const placeMark = async (
 const standingAnswer = async (
   state: InvoiceState,
   invoiceId: InvoiceId,
-  idempotency: RequestKey | undefined,
-  claim: Claim,
-  reference: string | undefined,
+  { request, idempotency, claim }: ClaimedRequest,
   deps: AcceptDeps,
 ): Promise<AcceptResult | 'next_generation'> => {
   const standing = state.kind === 'invoice' ? state : undefined;
@@ -140,7 +126,7 @@ const standingAnswer = async (
     if (verdict === 'same') return { accepted: standing };
     return { refused: verdict === 'other' ? { code: 'idempotency_key_reuse' } : bodyNotComparable(invoiceId) };
   }
-  if (reference === undefined) return 'next_generation';
+  if (request.reference === undefined) return 'next_generation';
   const holder = publicInvoiceId(state.kind === 'reference_taken' ? state.invoiceId : invoiceId);
   const message = `Já existe uma nota da empresa com esta reference, mesmo que tenha falhado: ${holder}. Use outra reference para uma nota nova.`;
   return { refused: { code: 'nfse.reference_in_use', message } };

@@ -5,7 +5,7 @@ import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { openCopiedField } from '../event-store/codec.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
 import { isSealed } from '../event-store/sealing.js';
-import { integerFrom0, position, strictObject, text } from './schema-parts.js';
+import { integerFrom0, position, readJson, strictObject, text } from './schema-parts.js';
 
 /**
  * An event as commands show it and exports hold it (docs/operations/audit.md#an-export-and-its-manifest); personal fields stay sealed in `data`.
@@ -61,12 +61,8 @@ const schema = strictObject({
 
 /** The event of one line of an export; undefined when the line is not an event. */
 export const readEventLine = (line: string): RecordedEvent | undefined => {
-  try {
-    const { success, output } = v.safeParse(schema, JSON.parse(line), { abortEarly: true });
-    if (!success || output.at !== (output.meta.recordedAt ?? '')) return undefined;
-    const { position, stream, revision, type, id, data, meta: metadata } = output;
-    return { position: BigInt(position) as LogPosition, stream, revision, type, id, data, metadata };
-  } catch {
-    return undefined;
-  }
+  const event = readJson(schema, line);
+  if (event === undefined || event.at !== (event.meta.recordedAt ?? '')) return undefined;
+  const { position, stream, revision, type, id, data, meta: metadata } = event;
+  return { position: BigInt(position) as LogPosition, stream, revision, type, id, data, metadata };
 };

@@ -5,6 +5,7 @@ import { type DecodedEvent, decodeSealed, eventIdOf } from '../event-store/codec
 import { type DomainEvent, eventTypeDefinitions } from '../event-store/event-types.js';
 import { isSealed, sealedWith } from '../event-store/sealing.js';
 import {
+  anchorFields,
   base64,
   boolean,
   companyId,
@@ -16,7 +17,6 @@ import {
   keyedHash,
   mode,
   optional,
-  position,
   sealed,
   strictObject,
   text,
@@ -209,8 +209,6 @@ const registered = strictObject({
   at: instant,
 });
 
-const anchoredPart = strictObject({ root: hash, streams: integerFrom0, events: integerFrom0 });
-
 /** `data` of every event that is not of an invoice, as it is stored: personal fields sealed. */
 const operatorSchemas = {
   CompanyRegistered: registered,
@@ -262,14 +260,7 @@ const operatorSchemas = {
     at: instant,
   }),
   RegistryEntryPut: strictObject({ cnpj: companyId, legalName: sealed, address: optional(sealed), at: instant }),
-  LogAnchored: strictObject({
-    day: date,
-    after: v.union([v.literal(''), position]),
-    upTo: position,
-    live: anchoredPart,
-    test: anchoredPart,
-    at: instant,
-  }),
+  LogAnchored: strictObject(anchorFields),
   PersonalDataRevealed: strictObject({ command: text, subject: text, at: instant }),
   ParkedWorkRetried: strictObject({ subject: text, at: instant }),
   ProjectionRebuildOrdered: strictObject({ projection: text, at: instant }),

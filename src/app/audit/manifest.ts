@@ -2,7 +2,17 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
 import { sortedJson } from '../../domain/log/hash-text.js';
 import type { StreamHead } from './merkle.js';
-import { companyId, hash, instant, integerFrom0, optional, position, strictObject, text } from './schema-parts.js';
+import {
+  companyId,
+  hash,
+  instant,
+  integerFrom0,
+  optional,
+  position,
+  readJson,
+  strictObject,
+  text,
+} from './schema-parts.js';
 
 export const MANIFEST_FORMAT = 'nfse-events-export/1';
 
@@ -57,14 +67,7 @@ const schema = strictObject({
 });
 
 /** Undefined when the text is not a manifest of this format. */
-export const readManifest = (json: string): Manifest | undefined => {
-  try {
-    const { success, output } = v.safeParse(schema, JSON.parse(json), { abortEarly: true });
-    return success ? (output as Manifest) : undefined;
-  } catch {
-    return undefined;
-  }
-};
+export const readManifest = (json: string) => readJson(schema, json) as Manifest | undefined;
 
 /** The signed head out of a whole manifest. */
 export const headOf = ({ signature: _signature, streams: _streams, ...head }: Manifest): ManifestHead => head;

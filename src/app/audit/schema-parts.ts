@@ -28,3 +28,25 @@ export const sealed = matching(/^sealed:1:[0-9A-Za-z.-]+:[0-9a-f-]{36}:[\w-]{16}
 
 export const optional = v.optional;
 export const strictObject = v.strictObject;
+
+const anchoredPart = strictObject({ root: hash, streams: integerFrom0, events: integerFrom0 });
+
+/** The fields of `LogAnchor`, and when it was appended. */
+export const anchorFields = {
+  day: date,
+  after: v.union([v.literal(''), position]),
+  upTo: position,
+  live: anchoredPart,
+  test: anchoredPart,
+  at: instant,
+};
+
+/** What the JSON text holds, in the form of the schema; undefined for any other text. */
+export const readJson = <S extends v.GenericSchema>(schema: S, json: string): v.InferOutput<S> | undefined => {
+  try {
+    const { success, output } = v.safeParse(schema, JSON.parse(json), { abortEarly: true });
+    return success ? output : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Revision } from '../../ports/event-log.js';
 import { type Requester, requestContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
-import { transact, unlessContended } from '../event-store/transact.js';
+import { transact } from '../event-store/transact.js';
 import { invoiceFold } from '../read/read-invoice.js';
 
 export type CancelCommand = { invoiceId: InvoiceId; reason?: CancelReason; description?: string };
@@ -32,22 +32,20 @@ export const cancelInvoice = async (
   deps: CancelDeps,
 ): Promise<{ accepted: Invoice } | { refused: Refusal }> => {
   const stream = invoiceStream(requester.mode, requester.companyId, invoiceId);
-  const outcome = unlessContended(
-    await transact(
-      {
-        stream,
-        read: 'opened',
-        fold: invoiceFold,
-        decide: (state, { now }): Decision<InvoiceEvent, CancelRefusal | 'not_found'> => {
-          const seen = visible(state, now, deps.testRetentionSeconds);
-          return seen.kind === 'invoice'
-            ? requestCancellation(seen.invoice, { ...request, now })
-            : { refused: 'not_found' };
-        },
-        context: requestContext(requester, 'request_cancellation'),
+  const outcome = await transact(
+    {
+      stream,
+      read: 'opened',
+      fold: invoiceFold,
+      decide: (state, { now }): Decision<InvoiceEvent, CancelRefusal | 'not_found'> => {
+        const seen = visible(state, now, deps.testRetentionSeconds);
+        return seen.kind === 'invoice'
+          ? requestCancellation(seen.invoice, { ...request, now })
+          : { refused: 'not_found' };
       },
-      deps,
-    ),
+      context: requestContext(requester, 'request_cancellation'),
+    },
+    deps,
   );
   if (outcome.kind === 'refused') return { refused: { code: outcome.refused } };
   if (outcome.state.kind !== 'invoice') throw new Error('a canceled invoice is still an invoice');

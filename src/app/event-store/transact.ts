@@ -30,23 +30,18 @@ export type Outcome<State, Event extends DomainEvent, Refusal extends string> =
   | { kind: 'appended'; state: State; revision: Revision; events: readonly Event[] }
   /** `revision` is undefined for an empty stream. */
   | { kind: 'already_so'; state: State; revision: Revision | undefined }
-  | { kind: 'refused'; refused: Refusal }
-  | Contended;
-
-/** Other writers were first in every try. Nothing was stored. */
-type Contended = { kind: 'contended' };
+  | { kind: 'refused'; refused: Refusal };
 
 /**
  * Loads the stream, folds it, decides, and appends the events on the exact revision that was loaded. After a lost race the command is decided again,
- * at most `tries` times. Throws what the log throws; an append of unknown outcome is not tried again, because its events may still come.
+ * then `StreamContended` is thrown. Throws what the log throws; an append of unknown outcome is not tried again, because its events may still come.
  */
 export const transact = async <State, Event extends DomainEvent, Refusal extends string = never>(
   { stream, read, fold, decide, context, beforeAppend }: Command<State, Event, Refusal>,
   { store, clock }: { store: EventStore; clock: Clock },
-  { tries = MAX_TRIES }: { tries?: number } = {},
 ): Promise<Outcome<State, Event, Refusal>> => {
   const evolve = (state: State, event: ReadEvent<Event>): State => fold.evolve(state, event);
-  for (let attempt = 1; attempt <= tries; attempt++) {
+  for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const { events: before, version } = await store.load<Event>(stream, loadOptions[read]);
     const state = before.reduce(evolve, fold.initial);
     const now = clock.now();
@@ -65,7 +60,7 @@ export const transact = async <State, Event extends DomainEvent, Refusal extends
         events,
       };
   }
-  return { kind: 'contended' };
+  throw new StreamContended();
 };
 
 const loadOptions: Record<Command<unknown, DomainEvent, string>['read'], LoadOptions | undefined> = {
@@ -85,7 +80,10 @@ export const create = async (
   { store }: { store: Pick<EventStore, 'append'> },
 ): Promise<boolean> => (await store.append(stream, NO_STREAM, [event], context)).ok;
 
-/** Thrown instead of a contended outcome: the API answers 503, a worker tries again later, a command of an operator is refused in one line. */
+/**
+ * Thrown when other writers were first in every try. Nothing was stored: the API answers 503, a worker tries again later, a command of an operator is
+ * refused in one line.
+ */
 export class StreamContended extends Error {
   override readonly name = 'StreamContended';
 
@@ -97,10 +95,8 @@ export class StreamContended extends Error {
 /** The refusal of an operator's command. */
 export const CONTENDED = 'other processes changed the same data again and again; nothing was recorded: try again';
 
-/** The outcome, for a caller that has no own answer to a contended stream. Throws `StreamContended`. */
-export const unlessContended = <Settled extends { kind: string }>(
-  outcome: Settled | Contended,
-): Exclude<Settled, Contended> => {
-  if (outcome.kind === 'contended') throw new StreamContended();
-  return outcome as Exclude<Settled, Contended>;
+/** For `catch`: a contended stream as the refusal of an operator's command. Throws every other error. */
+export const contendedAsRefusal = (error: unknown): { kind: 'refused'; refused: string } => {
+  if (error instanceof StreamContended) return { kind: 'refused', refused: CONTENDED };
+  throw error;
 };

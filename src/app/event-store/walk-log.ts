@@ -5,9 +5,11 @@ const PAGE = 200;
 /** How far a long walk is: events so far, and the share of the way from 0 to 1, by positions or bytes. */
 export type WalkProgress = { events: number; share: number };
 
-/** Positions are no counts, but grow with the log. */
-export const shareOf = (position: LogPosition | null, head: LogPosition | null): number =>
-  head === null || head === 0n ? 1 : Math.min(1, Number(position ?? 0n) / Number(head));
+/** Progress between 0 and 1. Positions are not counts, but they grow with the log. */
+export const shareOf = (position: LogPosition | null, head: LogPosition | null): number => {
+  if (head === null || head === 0n) return 1;
+  return Math.min(1, Number(((position ?? 0n) * 10_000n) / head) / 10_000);
+};
 
 /** The log from its beginning (or behind `after`) to its end, page by page; never more than two pages in memory. */
 export const walkLog = (

@@ -12,10 +12,10 @@ import { dpsStream, type StreamName } from '../../domain/shared/ids.js';
 import { createKeyedLock } from '../../lib/keyed-lock.js';
 import { type Cause, workerContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
-import { transact, unlessContended } from '../event-store/transact.js';
+import { transact } from '../event-store/transact.js';
 import type { IssuerDeps } from './deps.js';
 
-export type Allocated = { number: number } | { refused: AllocationRefusal };
+type Allocated = { number: number } | { refused: AllocationRefusal };
 
 type Owner = Pick<InvoiceFacts, 'mode' | 'companyId' | 'invoiceId'>;
 
@@ -35,17 +35,15 @@ export const allocateDpsNumber = (
   const stream = dpsStream(mode, companyId, series);
   const context = workerContext(stream, 'allocate_number', { actor: deps.actor, cause });
   return oneAtATime(stream, async () => {
-    const outcome = unlessContended(
-      await transact(
-        {
-          stream,
-          read: 'last',
-          fold: dpsNumbersFrom(nextNumber),
-          decide: (numbers, { now }) => allocateNumber(numbers, invoiceId, now),
-          context,
-        },
-        deps,
-      ),
+    const outcome = await transact(
+      {
+        stream,
+        read: 'last',
+        fold: dpsNumbersFrom(nextNumber),
+        decide: (numbers, { now }) => allocateNumber(numbers, invoiceId, now),
+        context,
+      },
+      deps,
     );
     return outcome.kind === 'refused' ? outcome : { number: outcome.state.nextNumber - 1 };
   });
@@ -62,7 +60,7 @@ export const blockDpsSeries = async (
   deps: Pick<IssuerDeps, 'store' | 'clock' | 'actor'>,
 ): Promise<void> => {
   const stream = dpsStream(mode, companyId, series);
-  const outcome = await transact(
+  await transact(
     {
       stream,
       read: 'last',
@@ -72,7 +70,6 @@ export const blockDpsSeries = async (
     },
     deps,
   );
-  unlessContended(outcome);
 };
 
 export const lastNumbers = async (stream: StreamName, start: number, store: EventStore): Promise<DpsNumbers> => {

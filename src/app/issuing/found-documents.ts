@@ -14,22 +14,22 @@ export const compareNote = ({ attempts }: Pick<Invoice, 'attempts'>, note: Autho
     note,
   );
 
+/** What an event records of a note that was found. */
+export const noteFields = ({ accessKey, nfseNumber, authorizedAt, xml }: AuthorizedNote) => ({
+  accessKey,
+  nfseNumber,
+  authorizedAt,
+  nfseXmlGzip: gzipSync(xml).toString('base64'),
+  nfseSha256: sha256Hex(xml),
+});
+
 /** The note as its event records it. */
 export const authorizedFrom = (
   note: AuthorizedNote,
   attempt: number,
   evidence: Evidence,
   at: Instant,
-): InvoiceEventData<'Authorized'> => ({
-  attempt,
-  accessKey: note.accessKey,
-  nfseNumber: note.nfseNumber,
-  authorizedAt: note.authorizedAt,
-  nfseXmlGzip: gzipSync(note.xml).toString('base64'),
-  nfseSha256: sha256Hex(note.xml),
-  evidence,
-  at,
-});
+): InvoiceEventData<'Authorized'> => ({ attempt, ...noteFields(note), evidence, at });
 
 /**
  * Whether the note has the customer, amount and description of the invoice. It may then be our own from before a restore, so no new number is
@@ -68,17 +68,17 @@ export type SentRequest = { requestId: string; digest?: string; signatureMark?: 
 export const sentRequests = (events: readonly ReadInvoiceEvent[]): readonly SentRequest[] =>
   events.flatMap((event) => (event.type === 'CancellationAttempted' ? [event.data] : []));
 
+/** What an event of the log records of a cancellation event that was found. */
+export const cancellationFields = ({ xml, registeredAt }: RegisteredEvent) => ({
+  eventXmlGzip: gzipSync(xml).toString('base64'),
+  eventSha256: sha256Hex(xml),
+  canceledAt: registeredAt,
+});
+
 /** The cancellation event as its event in the log records it. */
 export const confirmationFrom = (
   event: RegisteredEvent,
   request: number,
   evidence: Evidence,
   at: Instant,
-): InvoiceEventData<'CancellationConfirmed'> => ({
-  request,
-  eventXmlGzip: gzipSync(event.xml).toString('base64'),
-  eventSha256: sha256Hex(event.xml),
-  canceledAt: event.registeredAt,
-  evidence,
-  at,
-});
+): InvoiceEventData<'CancellationConfirmed'> => ({ request, ...cancellationFields(event), evidence, at });

@@ -7,7 +7,7 @@ import type { CertificateVault, CompanyCertificate } from '../../ports/certifica
 import type { Clock } from '../../ports/clock.js';
 import { type CommandContext, operatorContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
-import { anyState, transact, unlessContended } from '../event-store/transact.js';
+import { anyState, transact } from '../event-store/transact.js';
 
 const KEPT_OPEN = 1_000;
 
@@ -47,7 +47,7 @@ const recordOpening = async (
   certificateId: string,
   { store, clock, actor }: { store: EventStore; clock: Clock; actor: CommandContext['actor'] },
 ): Promise<void> => {
-  const outcome = await transact(
+  await transact(
     {
       stream: companyStream(companyId),
       // Every opening adds an event, so reading the whole stream would cost more each time.
@@ -58,5 +58,4 @@ const recordOpening = async (
     },
     { store, clock },
   );
-  unlessContended(outcome);
 };

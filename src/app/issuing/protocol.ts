@@ -13,9 +13,11 @@ import type { StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { LookupResult, SendResult } from '../../ports/authorizer.js';
+import type { Clock } from '../../ports/clock.js';
 import type { AppendSite } from '../event-store/append-sites.js';
-import { workerContext } from '../event-store/command-context.js';
-import { transact, unlessContended } from '../event-store/transact.js';
+import { type CommandContext, workerContext } from '../event-store/command-context.js';
+import type { EventStore } from '../event-store/event-store.js';
+import { transact } from '../event-store/transact.js';
 import { invoiceFold, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import type { Permit } from './breaker.js';
 import { done, type IssuerDeps, type Next, noticesOf, sendNotice } from './deps.js';
@@ -28,33 +30,31 @@ export const APPEND_GRACE_SECONDS = 5;
 /** Pause before the next try when only an operator can remove an obstacle, and while a recording fails. */
 const OBSTACLE_PAUSE_SECONDS = 30;
 
+/** Which kind of work, on which stream. */
+type Job<K extends Sending> = { definition: SendDefinition<K>; stream: StreamName; deps: IssuerDeps };
+
 /** Takes the work as far as possible now. Safe to call at any time, by any number of workers. */
 export const workOn = async <K extends Sending>(
   definition: SendDefinition<K>,
   stream: StreamName,
   deps: IssuerDeps,
 ): Promise<Next> => {
+  const job = { definition, stream, deps };
   for (;;) {
     const loaded = await loadInvoice(stream, deps.store);
     const work = definition.workOf(loaded);
     if (work === undefined) return done;
-    const open: OpenWork<K> = { stream, loaded, work };
-    const progress = await progressOf(definition, open, deps);
-    const next = await take(
-      definition,
-      open,
-      definition.nextStep(loaded.state, deps.clock.now(), deps.limits, progress),
-      deps,
-    );
+    const progress = await progressOf(job, work);
+    const step = definition.nextStep(loaded.state, deps.clock.now(), deps.limits, progress);
+    const next = await take(job, { stream, loaded, work }, step);
     if (next !== 'reload') return next;
   }
 };
 
 const take = async <K extends Sending>(
-  definition: SendDefinition<K>,
+  job: Job<K>,
   open: OpenWork<K>,
   step: SendStep<K['send'], K['verdict']>,
-  deps: IssuerDeps,
 ): Promise<Next | 'reload'> => {
   switch (step.do) {
     case 'nothing':
@@ -63,15 +63,15 @@ const take = async <K extends Sending>(
       return { kind: 'later', at: step.until };
     case 'send':
     case 'resend':
-      return await sendWithPermit(definition, open, step, deps);
+      return await sendWithPermit(job, open, step);
     case 'look_up':
-      return await withLookUpPermit(deps, async (): Promise<'reload'> => {
-        await recordLookUp(definition, open, step.send, await lookUp(definition, open.work, step.send, deps), deps);
+      return await withLookUpPermit(job.deps, async (): Promise<'reload'> => {
+        await recordLookUp(job, open, step.send, await lookUp(job, open.work, step.send));
         return 'reload';
       });
     case 'conclude': {
-      const concludeNow = () => conclude(definition, open.stream, step, deps, lastLookUpUntil(deps.clock.now()));
-      return await (step.lookUpFirst === undefined ? concludeNow() : withLookUpPermit(deps, concludeNow));
+      const concludeNow = () => conclude(job, step, lastLookUpUntil(job.deps.clock.now()));
+      return await (step.lookUpFirst === undefined ? concludeNow() : withLookUpPermit(job.deps, concludeNow));
     }
     default:
       return unreachable(step);
@@ -90,22 +90,20 @@ export const concludeIfDue = async <K extends Sending>(
 ): Promise<void> => {
   const { state } = await loadSealedInvoice(stream, deps.store);
   const step = definition.nextStep(state, deps.clock.now(), deps.limits, { asked: 0 });
-  if (step.do === 'conclude') await conclude(definition, stream, step, deps, lookUpUntil);
+  if (step.do === 'conclude') await conclude({ definition, stream, deps }, step, lookUpUntil);
 };
 
 type Conclusion<K extends Sending> = { verdict: K['verdict']; lookUpFirst?: K['send'] };
 
 const conclude = async <K extends Sending>(
-  definition: SendDefinition<K>,
-  stream: StreamName,
+  job: Job<K>,
   { verdict, lookUpFirst }: Conclusion<K>,
-  deps: IssuerDeps,
   lookUpUntil: Instant,
 ): Promise<Next | 'reload'> => {
+  const { definition, stream, deps } = job;
   // Taken before the look-up: an attempt that begins during the look-up moves the verdict and needs another last look-up.
   const now = deps.clock.now();
-  const last =
-    lookUpFirst === undefined ? NOTHING_SEEN : await lastLookUp(definition, stream, lookUpFirst, deps, lookUpUntil);
+  const last = lookUpFirst === undefined ? NOTHING_SEEN : await lastLookUp(job, lookUpFirst, lookUpUntil);
   // What was recorded changes the state.
   if (last.isRecorded) return 'reload';
   const isOver = await decideAndAppend(stream, definition.sites.conclude, deps, (state) =>
@@ -121,21 +119,16 @@ const RECORDED: Shown = { isRecorded: true };
 const NOTHING_SEEN: Shown = { isRecorded: false, seen: undefined };
 
 /** The last look-up before a verdict. Its failure does not prevent the verdict. */
-const lastLookUp = async <K extends Sending>(
-  definition: SendDefinition<K>,
-  stream: StreamName,
-  send: K['send'],
-  deps: IssuerDeps,
-  until: Instant,
-): Promise<Shown> => {
+const lastLookUp = async <K extends Sending>(job: Job<K>, send: K['send'], until: Instant): Promise<Shown> => {
+  const { definition, stream, deps } = job;
   let seen: Seen;
   try {
     const loaded = await loadInvoice(stream, deps.store);
     const work = definition.workOf(loaded);
     if (work === undefined) return NOTHING_SEEN;
-    const answer = await lookUp(definition, work, send, deps, until);
+    const answer = await lookUp(job, work, send, until);
     if (answer.result.kind === 'found') seen = definition.ownerOf(work, answer.result.found);
-    return await recordLookUp(definition, { stream, loaded, work }, send, answer, deps);
+    return await recordLookUp(job, { stream, loaded, work }, send, answer);
   } catch (error) {
     const detail = error instanceof Error ? error.name : 'not an error';
     sendNotice(deps, { notice: 'last_look_up_failed', stream, detail });
@@ -146,10 +139,9 @@ const lastLookUp = async <K extends Sending>(
 type Answer<K extends Sending> = { askedAt: Instant; result: LookupResult<K['found']> };
 
 const lookUp = async <K extends Sending>(
-  definition: SendDefinition<K>,
+  { definition, deps }: Job<K>,
   work: K['work'],
   send: K['send'],
-  deps: IssuerDeps,
   until?: Instant,
 ): Promise<Answer<K>> => {
   const askedAt = deps.clock.now();
@@ -158,19 +150,18 @@ const lookUp = async <K extends Sending>(
 
 /** Records what a look-up has shown: a document, a proven absence, or progress. */
 const recordLookUp = async <K extends Sending>(
-  definition: SendDefinition<K>,
+  job: Job<K>,
   open: OpenWork<K>,
   send: K['send'],
-  answer: Answer<K>,
-  deps: IssuerDeps,
+  { askedAt, result }: Answer<K>,
 ): Promise<Shown> => {
-  const { stream, work } = open;
-  const { result } = answer;
+  const { definition, stream, deps } = job;
+  const { work } = open;
   if (result.kind === 'inconclusive') {
     sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
   }
   if (result.kind !== 'found') {
-    await recordNotFound(definition, open, send, { askedAt: answer.askedAt, kind: result.kind }, deps);
+    await recordNotFound(job, work, send, { askedAt, kind: result.kind });
     return NOTHING_SEEN;
   }
   const { found } = result;
@@ -192,7 +183,7 @@ const recordLookUp = async <K extends Sending>(
   if (owner === 'unknown' && !isDoubtful(found)) {
     sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
   }
-  await recordNotFound(definition, open, send, { askedAt: answer.askedAt, kind: 'found' }, deps);
+  await recordNotFound(job, work, send, { askedAt, kind: 'found' });
   return { isRecorded: false, seen: owner };
 };
 
@@ -201,15 +192,14 @@ const NOT_COMPARABLE = 'a document stands under its id, and the key of what was 
 
 /** Two absences are a proven absence. The first is kept in the database until the second. */
 const recordNotFound = async <K extends Sending>(
-  definition: SendDefinition<K>,
-  open: OpenWork<K>,
+  job: Job<K>,
+  work: K['work'],
   send: K['send'],
   answer: { askedAt: Instant; kind: LookupResult<unknown>['kind'] },
-  deps: IssuerDeps,
 ): Promise<void> => {
-  const { stream, work } = open;
+  const { definition, stream, deps } = job;
   const key = definition.keyOf(work, send.attempt);
-  const progress = await storedProgress(definition, stream, key, deps);
+  const progress = await storedProgress(job, key);
   const { askedAt, kind } = answer;
   const absence = kind === 'absent' ? definition.absenceOf(work, send) : 'proves nothing';
   const counts = absence !== 'proves nothing' && !isBefore(askedAt, send.deadlineAt);
@@ -224,37 +214,31 @@ const recordNotFound = async <K extends Sending>(
   await deps.lookups.put(stream, definition.lookupKey(key), progressAfter(progress, answer, counts));
 };
 
-const progressOf = async <K extends Sending>(
-  definition: SendDefinition<K>,
-  { stream, work }: OpenWork<K>,
-  deps: IssuerDeps,
-): Promise<LookupProgress> => {
-  const last = lastOf(definition.sendsOf(work));
+const progressOf = async <K extends Sending>(job: Job<K>, work: K['work']): Promise<LookupProgress> => {
+  const last = lastOf(job.definition.sendsOf(work));
   if (last === undefined || !isLookedUp(last)) return { asked: 0 };
-  return await storedProgress(definition, stream, definition.keyOf(work, last.attempt), deps);
+  return await storedProgress(job, job.definition.keyOf(work, last.attempt));
 };
 
 const storedProgress = async <K extends Sending>(
-  definition: SendDefinition<K>,
-  stream: StreamName,
+  { definition, stream, deps }: Job<K>,
   key: K['key'],
-  { lookups }: IssuerDeps,
-): Promise<LookupProgress> => (await lookups.get(stream, definition.lookupKey(key))) ?? { asked: 0 };
+): Promise<LookupProgress> => (await deps.lookups.get(stream, definition.lookupKey(key))) ?? { asked: 0 };
 
 type SendNow<K extends Sending> = Extract<SendStep<K['send'], K['verdict']>, { do: 'send' | 'resend' }>;
 
 /** While the environment is out, nothing is recorded and no number is taken. */
 const sendWithPermit = async <K extends Sending>(
-  definition: SendDefinition<K>,
+  job: Job<K>,
   open: OpenWork<K>,
   step: SendNow<K>,
-  deps: IssuerDeps,
 ): Promise<Next | 'reload'> => {
+  const { definition, deps } = job;
   if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
   const permit = await deps.breaker.requestPermit(definition.callerOf(open.work));
   if (permit.kind === 'paused') return { kind: 'later', at: permit.until };
   try {
-    return await recordAndSend(definition, open, step, permit, deps);
+    return await recordAndSend(job, open, step, permit);
   } finally {
     permit.release();
   }
@@ -262,13 +246,13 @@ const sendWithPermit = async <K extends Sending>(
 
 /** Records the attempt with its exact bytes, and sends them once, only if that append was ours (docs/architecture.md#never-twice). */
 const recordAndSend = async <K extends Sending>(
-  definition: SendDefinition<K>,
+  job: Job<K>,
   open: OpenWork<K>,
   step: SendNow<K>,
   permit: Permit,
-  deps: IssuerDeps,
 ): Promise<Next | 'reload'> => {
-  const { stream, loaded, work } = open;
+  const { definition, stream, deps } = job;
+  const { loaded, work } = open;
   const prepared = await (step.do === 'resend'
     ? definition.storedDocument(open, step.of, deps)
     : definition.newDocument(open, deps));
@@ -289,7 +273,7 @@ const recordAndSend = async <K extends Sending>(
   const isInTime = isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS));
   const result = isInTime ? await definition.send(work, bytes, deadlineAt, deps) : TOO_LATE;
   permit.report(result, (caller) => definition.find(caller, work, document, deps));
-  await recordResult(definition, stream, key, document, result, deps);
+  await recordResult(job, key, document, result);
   return 'reload';
 };
 
@@ -301,12 +285,10 @@ const TOO_LATE = {
 } as const satisfies SendResult<unknown>;
 
 const recordResult = async <K extends Sending>(
-  definition: SendDefinition<K>,
-  stream: StreamName,
+  { definition, stream, deps }: Job<K>,
   key: K['key'],
   document: K['document'],
   result: SendResult<K['found']>,
-  deps: IssuerDeps,
 ): Promise<void> => {
   const at = deps.clock.now();
   const isRecorded = await decideAndAppend(stream, definition.sites.outcome, deps, (state) => {
@@ -343,12 +325,12 @@ const recordResult = async <K extends Sending>(
 export const decideAndAppend = async (
   stream: StreamName,
   site: AppendSite,
-  deps: IssuerDeps,
+  deps: { store: EventStore; clock: Clock; actor: CommandContext['actor'] },
   decide: (state: InvoiceState) => Decision,
 ): Promise<boolean> => {
   const context = workerContext(stream, site, deps);
   const command = { stream, read: 'sealed' as const, fold: invoiceFold, decide, context };
-  return unlessContended(await transact(command, deps)).kind !== 'refused';
+  return (await transact(command, deps)).kind !== 'refused';
 };
 
 /** Nothing can be sent until an operator removes the obstacle. */

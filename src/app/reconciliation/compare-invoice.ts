@@ -16,7 +16,7 @@ import type { Mode, StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { ReconciliationProgressStore } from '../../ports/reconciliation.js';
 import { workerContext } from '../event-store/command-context.js';
-import { transact, unlessContended } from '../event-store/transact.js';
+import { transact } from '../event-store/transact.js';
 import { type IssuerDeps, noticesOf, sendNotice } from '../issuing/deps.js';
 import { compareNote, compareRequest, sentRequests } from '../issuing/found-documents.js';
 import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
@@ -158,21 +158,19 @@ const appendDifferences = async (
   held: readonly LookupFinding[],
   deps: ReconciliationDeps,
 ): Promise<boolean> => {
-  const outcome = unlessContended(
-    await transact(
-      {
-        stream,
-        read: 'opened',
-        fold: invoiceFold,
-        decide: (state, { events, now }): Decision => {
-          if (!isReconcilable(state, deps.limits.testRetentionSeconds, now)) return { refused: 'not reconcilable' };
-          const fresh = differencesOf(state, held).filter((one) => !events.some((event) => isRecorded(event, one)));
-          return { events: fresh.map((one) => ({ type: 'ReconciliationDifferenceFound', data: { ...one, at: now } })) };
-        },
-        context: workerContext(stream, 'record_reconciliation', deps),
+  const outcome = await transact(
+    {
+      stream,
+      read: 'opened',
+      fold: invoiceFold,
+      decide: (state, { events, now }): Decision => {
+        if (!isReconcilable(state, deps.limits.testRetentionSeconds, now)) return { refused: 'not reconcilable' };
+        const fresh = differencesOf(state, held).filter((one) => !events.some((event) => isRecorded(event, one)));
+        return { events: fresh.map((one) => ({ type: 'ReconciliationDifferenceFound', data: { ...one, at: now } })) };
       },
-      deps,
-    ),
+      context: workerContext(stream, 'record_reconciliation', deps),
+    },
+    deps,
   );
   if (outcome.kind === 'refused') return false;
   if (outcome.kind === 'already_so') return differencesOf(outcome.state, held).length > 0;

@@ -4,10 +4,9 @@ import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
 import { type InvoiceState, lastOf } from '../../domain/invoice/state.js';
 import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import { SchemaViolation } from '../../ports/documents.js';
-import { workerContext } from '../event-store/command-context.js';
-import { transact, unlessContended } from '../event-store/transact.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
-import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import { decideAndAppend } from '../issuing/protocol.js';
+import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
 import type { FoundNote, RecoveryDeps, SeriesToCompare } from './ask-series.js';
 
 export type Candidate = LoadedInvoice & { stream: StreamName };
@@ -73,25 +72,15 @@ const digestOf = async (
 };
 
 /** Records the found note as the outcome of the invoice; false when the invoice has another outcome meanwhile. Throws `StreamContended`. */
-export const adoptNote = async (
+export const adoptNote = (
   stream: StreamName,
   { note }: Pick<FoundNote, 'note'>,
   deps: Pick<RecoveryDeps, 'store' | 'clock' | 'actor'>,
 ): Promise<boolean> => {
-  const outcome = await transact(
-    {
-      stream,
-      read: 'opened',
-      fold: invoiceFold,
-      decide: (state, { now }) => {
-        const data = authorizedFrom(note, lostAttempt(state), 'lookup', now);
-        return decideAuthorized(state, { ...data, attemptLost: true });
-      },
-      context: workerContext(stream, 'reconcile_note', deps),
-    },
-    deps,
+  const at = deps.clock.now();
+  return decideAndAppend(stream, 'reconcile_note', deps, (state) =>
+    decideAuthorized(state, { ...authorizedFrom(note, lostAttempt(state), 'lookup', at), attemptLost: true }),
   );
-  return unlessContended(outcome).kind !== 'refused';
 };
 
 /** The attempt after the last one in the log; its event is among those that were lost. */

@@ -4,7 +4,7 @@ import { noChange } from '../../domain/shared/decision.js';
 import { type CompanyId, dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import { addSeconds } from '../../domain/shared/time.js';
 import { operatorContext } from '../event-store/command-context.js';
-import { transact, unlessContended } from '../event-store/transact.js';
+import { transact } from '../event-store/transact.js';
 import { loadCompany } from '../operator/company/company-commands.js';
 import { adoptNote, candidatesOf, invoiceOfNote } from './adopt-note.js';
 import { askAgain, askSeries, type FoundNote, type RecoveryDeps, type SeriesToCompare } from './ask-series.js';
@@ -172,18 +172,16 @@ export const moveNumbersPast = async (
   { store, clock, actor }: Pick<RecoveryDeps, 'store' | 'clock' | 'actor'>,
 ): Promise<number | undefined> => {
   const stream = dpsStream(mode, companyId, series);
-  const outcome = unlessContended(
-    await transact(
-      {
-        stream,
-        read: 'last',
-        fold: dpsNumbersFrom(start),
-        decide: (numbers, { now }) =>
-          furthestFound < numbers.nextNumber ? noChange : moveNumber(numbers, furthestFound + 1, now),
-        context: operatorContext('reconcile_numbers', { actor, mode, companyId }),
-      },
-      { store, clock },
-    ),
+  const outcome = await transact(
+    {
+      stream,
+      read: 'last',
+      fold: dpsNumbersFrom(start),
+      decide: (numbers, { now }) =>
+        furthestFound < numbers.nextNumber ? noChange : moveNumber(numbers, furthestFound + 1, now),
+      context: operatorContext('reconcile_numbers', { actor, mode, companyId }),
+    },
+    { store, clock },
   );
   return outcome.kind === 'appended' ? outcome.state.nextNumber : undefined;
 };

@@ -10,7 +10,7 @@ import type { PreviousGeneration } from '../../ports/read-model.js';
 import type { LookupProgressStore, PendingCuts } from '../../ports/work-progress.js';
 import type { StreamVersion } from '../event-store/codec.js';
 import { workerContext } from '../event-store/command-context.js';
-import { transact, unlessContended } from '../event-store/transact.js';
+import { transact } from '../event-store/transact.js';
 import type { IssuerDeps } from '../issuing/deps.js';
 import { invoiceFold } from '../read/read-invoice.js';
 
@@ -43,19 +43,17 @@ type Deps = Pick<IssuerDeps, 'store' | 'clock' | 'limits' | 'actor'> & {
  * has a known start (docs/architecture.md#sealing-and-hash-chain).
  */
 export const deleteTestInvoice = async (stream: StreamName, deps: Deps): Promise<void> => {
-  const outcome = unlessContended(
-    await transact(
-      {
-        stream,
-        read: 'sealed',
-        fold: invoiceFold,
-        decide: (state, { version, now }) => decideDeletion(state, version, now, deps.limits),
-        context: workerContext(stream, 'delete_test_invoice', deps),
-        // Before the append, so that a later sweep ends what this process may leave undone.
-        beforeAppend: () => deps.cuts.add(stream),
-      },
-      deps,
-    ),
+  const outcome = await transact(
+    {
+      stream,
+      read: 'sealed',
+      fold: invoiceFold,
+      decide: (state, { version, now }) => decideDeletion(state, version, now, deps.limits),
+      context: workerContext(stream, 'delete_test_invoice', deps),
+      // Before the append, so that a later sweep ends what this process may leave undone.
+      beforeAppend: () => deps.cuts.add(stream),
+    },
+    deps,
   );
   if (outcome.kind !== 'refused' && outcome.revision !== undefined) await cutBefore(stream, outcome.revision, deps);
 };

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findAnchor } from '../../app/audit/anchor-log.js';
 import type { AnchorCount } from '../../app/audit/anchor-walk.js';
-import { appendReveal } from '../../app/audit/audit-trail.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { Finding, Findings } from '../../app/audit/finding.js';
 import type { GivenUpCount } from '../../app/audit/log-checker.js';
 import { readManifest, readPublicKey } from '../../app/audit/manifest.js';
@@ -46,7 +46,7 @@ const replay: Command = {
       const text = `at ${at} the API would have answered 404: ${id} was not accepted yet, or it was already deleted`;
       return done(text, replayed);
     }
-    await appendReveal({ command: 'audit replay', subject: stream }, auditDeps(opened, actor));
+    await appendAudit('PersonalDataRevealed', { command: 'audit replay', subject: stream }, auditDeps(opened, actor));
     const invoice = opened.bodyOf(replayed.invoice, at);
     return done(JSON.stringify(invoice, null, 2), { ...replayed, invoice });
   },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { appendReveal } from '../../app/audit/audit-trail.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
 import { revealEvent } from '../../app/audit/event-line.js';
 import { exportEvents } from '../../app/audit/export-events.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
@@ -35,7 +35,7 @@ export const exportCommand: Command = {
     if (!(await isWritable(file))) return badUsage(`${file} cannot be written`);
     const reveal = flags.reveal === true;
     const seen = { command: 'events export', subject: JSON.stringify(filter) };
-    if (reveal) await appendReveal(seen, auditDeps(opened, actor));
+    if (reveal) await appendAudit('PersonalDataRevealed', seen, auditDeps(opened, actor));
     const head = await withProgress(terminal, (progress) => written(file, filter, reveal, opened, progress));
     const size = `${head.events} events in ${head.stream_count} streams, ${head.bytes} bytes`;
     return {

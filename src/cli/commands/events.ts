@@ -1,5 +1,5 @@
 import { positionBefore } from '../../app/audit/anchor-log.js';
-import { appendReveal } from '../../app/audit/audit-trail.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
 import { describeEvent, revealEvent, type ShownEvent } from '../../app/audit/event-line.js';
 import { eventTypeDefinitions } from '../../app/event-store/event-types.js';
 import { walkLog } from '../../app/event-store/walk-log.js';
@@ -118,7 +118,8 @@ const show: Command = {
     const events = stream === undefined ? [] : await readWhole(stream, opened, from, limit);
     if (stream === undefined || events.length === 0) return refused(`nothing is recorded for ${wanted}`);
     const reveal = flags.reveal === true;
-    if (reveal) await appendReveal({ command: 'events show', subject: stream }, auditDeps(opened, actor));
+    const seen = { command: 'events show', subject: stream };
+    if (reveal) await appendAudit('PersonalDataRevealed', seen, auditDeps(opened, actor));
     const shown = await Promise.all(
       events.map((event) => (reveal ? revealEvent(event, opened.sealingKeys) : describeEvent(event))),
     );

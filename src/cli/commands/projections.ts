@@ -1,4 +1,4 @@
-import { appendSupportAct } from '../../app/audit/audit-trail.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { BuildingStatus, ProjectionStatus } from '../../ports/projection-status.js';
 import { badUsage, type Command, done, type Outcome, refused } from '../command.js';
 import { auditDeps, type ProjectionOperations, type RebuildResult } from '../session.js';
@@ -28,7 +28,7 @@ const rebuild: Command = {
     const results: RebuildResult[] = [];
     const deps = auditDeps(opened, actor);
     for (const one of name === undefined ? projections.names : [name]) {
-      await appendSupportAct({ rebuild: one }, deps);
+      await appendAudit('ProjectionRebuildOrdered', { projection: one }, deps);
       results.push(await shown(terminal, (onProgress) => projections.rebuild(one, onProgress)));
     }
     return outcomeOf('rebuilt', actor, results);

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { appendReveal } from '../../app/audit/audit-trail.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { type InvoiceCase, loadCase, personalLines } from '../../app/operator/support/invoice-case.js';
 import {
@@ -34,7 +34,7 @@ export const invoiceRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void =>
     if (operator === undefined) return c.html(invoicePage(c.get('page'), { ...shown, notice: nameNeeded }), 400);
     const { store, clock } = deps;
     const seen = { command: 'console', subject: found.stream };
-    await appendReveal(seen, { store, clock, actor: `support:${operator}` });
+    await appendAudit('PersonalDataRevealed', seen, { store, clock, actor: `support:${operator}` });
     return c.html(invoicePage(c.get('page'), { ...shown, personal: await personalLines(found.stream, store) }));
   });
 

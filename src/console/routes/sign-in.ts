@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { deleteCookie, setCookie } from 'hono/cookie';
-import { appendConsoleAccess } from '../../app/audit/audit-trail.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { EndedSessions } from '../../app/audit/console-sessions.js';
 import { sameSecret } from '../../lib/same-secret.js';
 import { COOKIE, createAttempts, readOperator, SESSION_SECONDS, sessionCookie } from '../access.js';
@@ -32,12 +32,12 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
       return c.html(signInPage(page, { tone: 'bad', text: NAME_NEEDED }), 400);
     if (!sameSecret(c.get('field')('token').trim(), token)) {
       attempts.recordWrong(peer);
-      await appendConsoleAccess({ refused: { operator, peer } }, { store, clock, actor: 'support:console' });
+      await appendAudit('ConsoleSignInRefused', { operator, peer }, { store, clock, actor: 'support:console' });
       return c.html(signInPage(page, { tone: 'bad', text: 'This is not the operator token.' }), 401);
     }
     attempts.recordRight(peer);
     const session = randomUUID();
-    await appendConsoleAccess({ signedIn: { session, peer } }, { store, clock, actor: `support:${operator}` });
+    await appendAudit('ConsoleSignedIn', { session, peer }, { store, clock, actor: `support:${operator}` });
     const options = { httpOnly: true, sameSite: 'Strict', path: ROOT, maxAge: SESSION_SECONDS } as const;
     setCookie(c, COOKIE, sessionCookie(operator, session, clock.now(), access), options);
     return c.redirect(ROOT, 303);
@@ -47,7 +47,7 @@ export const signInRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps, ended: En
     if (session !== undefined) {
       ended.end(session);
       const actor = `support:${c.get('page').operator.name}` as const;
-      await appendConsoleAccess({ signedOut: { session, peer: peerOf(c) } }, { store, clock, actor });
+      await appendAudit('ConsoleSignedOut', { session, peer: peerOf(c) }, { store, clock, actor });
     }
     deleteCookie(c, COOKIE, { path: ROOT });
     return c.redirect(`${ROOT}/sign-in`, 303);

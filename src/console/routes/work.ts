@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { appendSupportAct, retryParked } from '../../app/audit/audit-trail.js';
+import { appendAudit, retryParked } from '../../app/audit/audit-trail.js';
 import { expiryWarning } from '../../domain/company/certificate-expiry.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleEnv, NAME_NEEDED } from '../guard.js';
@@ -78,7 +78,7 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
     if (projection === undefined) return c.notFound();
     if (rebuilds.of(projection)?.state === 'running')
       return c.html(projectionsPage(c.get('page'), await lines(), BUSY), 409);
-    await appendSupportAct({ rebuild: projection }, { store, clock, actor: `support:${operator}` });
+    await appendAudit('ProjectionRebuildOrdered', { projection }, { store, clock, actor: `support:${operator}` });
     rebuilds.begin(projection);
     return c.redirect(`${ROOT}/projections?begun=1`, 303);
   });

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { openPool } from '../../adapters/sql/pool.js';
 import { giveUpGeneration } from '../../adapters/vault/give-up.js';
 import { addMasterKey, loadMasterKeys } from '../../adapters/vault/key-file.js';
-import { appendSupportAct } from '../../app/audit/audit-trail.js';
+import { appendAudit } from '../../app/audit/audit-trail.js';
 import { createEventStore } from '../../app/event-store/event-store.js';
 import { type Command, done, textFlag } from '../../cli/command.js';
 import type { GiveUp } from '../../cli/commands/master-key.js';
@@ -69,7 +69,7 @@ export const giveUpOf =
         keys,
         file,
         clock,
-        record: (giveUp) => appendSupportAct({ giveUp, reason }, deps),
+        record: (giveUp) => appendAudit('MasterKeyGivenUp', { generation: giveUp, reason }, deps),
       });
     } finally {
       await runner.stop();

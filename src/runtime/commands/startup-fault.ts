@@ -13,7 +13,7 @@ import { StreamContended } from '../../app/event-store/transact.js';
 import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../../ports/event-log.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { LiveRowsOfOtherVersion } from '../../projector/apply-now.js';
-import { LogIdentityMismatch } from '../../projector/generations.js';
+import { LogIdentityMismatch } from '../../projector/projector.js';
 import { FolderInUse, LedgerDamaged } from '../../simulator/start.js';
 import { faultFields } from '../config/logger.js';
 import { SimulatorElsewhere } from '../engines/simulator.js';

@@ -1,7 +1,6 @@
 import { getRequestListener } from '@hono/node-server';
 import type { MonitoringReads, OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { deriveSecret } from '../../adapters/vault/master-key.js';
-import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
 import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
 import { createLag, type LagReader } from '../../app/read/lag.js';
@@ -19,13 +18,13 @@ import { modesWithoutAuthorizer, type Role } from '../config/config.js';
 import { faultFields } from '../config/logger.js';
 import { programVersion } from '../config/program-version.js';
 import { openAuthorizer } from '../engines/authorizers.js';
+import { certificatesOf } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner } from '../engines/runner.js';
 import { runningSimulator } from '../engines/simulator.js';
 import { projectionOperations } from '../operator/projections.js';
 import { sessionOver } from '../operator/session.js';
 import { isStuck, openSeconds, stateOf } from '../operator/work-checks.js';
-import { companyOf } from '../roles/companies.js';
 import type { Parts } from '../roles/parts.js';
 import type { Readiness, ServiceState } from './readiness.js';
 
@@ -110,13 +109,13 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
  */
 const settle = async (command: SettleCommand, operator: string, parts: Parts): Promise<SettleResult> => {
   const { config, clock, engines, logger } = parts;
-  const { store, vault, guards } = engines;
+  const { store, guards } = engines;
   const actor = `support:${operator}` as const;
   const own = createRunner((_name, error) => logger.debug({ msg: 'closing failed', ...faultFields(error) }));
   try {
     const simulated = modesWithoutAuthorizer(config).length > 0;
     const simulator = parts.simulator ?? (simulated ? await runningSimulator(config, clock) : undefined);
-    const certificateOf = createCertificateOpener({ vault, store, clock, company: companyOf(engines, clock), actor });
+    const certificateOf = certificatesOf(parts, actor);
     const opened = await openAuthorizer({ config, clock, runner: own, simulator, certificateOf });
     const authorizer = parts.metrics.measureAuthorizer(opened);
     const alarm = createNoticeTeller({ pool: engines.pool, clock, logger, metrics: parts.metrics });

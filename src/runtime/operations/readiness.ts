@@ -4,7 +4,8 @@ import { unreachable } from '../../domain/shared/unreachable.js';
 import { cachedCheck, NoAnswerInTime } from '../../lib/cached-check.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
-import { type rowsOfOtherVersions, shareOf } from '../../projector/status.js';
+import { shareOf } from '../../app/event-store/walk-log.js';
+import type { rowsOfOtherVersions } from '../../projector/status.js';
 import type { GuardReadiness } from '../../workers/guard-readiness.js';
 import { faultFields } from '../config/logger.js';
 

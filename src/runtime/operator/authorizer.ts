@@ -1,25 +1,14 @@
 import { leaderSession } from '../../adapters/sql/leader-lock.js';
-import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
-import type { Company } from '../../domain/company/company.js';
-import type { CompanyId } from '../../domain/shared/ids.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import { FolderInUse, type Simulator } from '../../simulator/start.js';
 import { type Config, modesWithoutAuthorizer } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
+import { certificatesOf } from '../engines/companies.js';
 import type { Engines } from '../engines/engines.js';
 import type { Runner } from '../engines/runner.js';
 import { openSimulator, runningSimulator } from '../engines/simulator.js';
-
-type CompanyOf = (companyId: CompanyId) => Promise<Company | undefined>;
-
-const companyOfRows =
-  ({ engines: { readModel } }: Pick<SessionParts, 'engines'>): CompanyOf =>
-  async (companyId) => {
-    const found = await readModel.company(companyId);
-    return found?.state.kind === 'company' ? found.state : undefined;
-  };
 
 export type SessionParts = { engines: Engines; config: Config; clock: Clock; logger: Logger; runner: Runner };
 
@@ -27,13 +16,10 @@ export type SessionParts = { engines: Engines; config: Config; clock: Clock; log
 export const openSessionAuthorizer = async (
   parts: SessionParts,
   actor: `support:${string}`,
-  company: CompanyOf = companyOfRows(parts),
+  company?: Parameters<typeof certificatesOf>[2],
 ): Promise<Authorizer> => {
-  const { engines, config, clock } = parts;
-  const { vault, store } = engines;
-  const certificateOf = createCertificateOpener({ vault, store, clock, company, actor });
-  const simulator = modesWithoutAuthorizer(config).length === 0 ? undefined : await reachSimulator(parts);
-  return await openAuthorizer({ ...parts, simulator, certificateOf });
+  const simulator = modesWithoutAuthorizer(parts.config).length === 0 ? undefined : await reachSimulator(parts);
+  return await openAuthorizer({ ...parts, simulator, certificateOf: certificatesOf(parts, actor, company) });
 };
 
 /**

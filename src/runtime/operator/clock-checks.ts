@@ -1,5 +1,4 @@
 import { type ClockOffset, probeClock } from '../../adapters/authorizer/clock-probe.js';
-import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
 import type { Check } from '../../cli/session.js';
 import type { Company } from '../../domain/company/company.js';
 import { dpsId } from '../../domain/shared/access-key.js';
@@ -8,6 +7,7 @@ import { isBefore } from '../../domain/shared/time.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { modes } from '../config/config.js';
 import { authorizerAddress } from '../engines/authorizers.js';
+import { certificatesOf } from '../engines/companies.js';
 import { runningSimulator } from '../engines/simulator.js';
 import type { SessionParts } from './authorizer.js';
 
@@ -47,9 +47,8 @@ const clockCheck = async (
   const { address, trustRootsPem } = await authorizerAddress(parts.config, simulator, mode);
   if (address === undefined) return { name, ok: true, detail: 'not asked: no simulator has run here' };
   if (company === undefined) return { name, ok: true, detail: 'not asked: no enabled company has a good certificate' };
-  const { vault, store } = parts.engines;
-  const opener = createCertificateOpener({ vault, store, clock: parts.clock, company: async () => company, actor });
-  const certificate = await opener({ mode, companyId: company.registration.cnpj });
+  const certificateOf = certificatesOf(parts, actor, async () => company);
+  const certificate = await certificateOf({ mode, companyId: company.registration.cnpj });
   if (certificate === undefined) return { name, ok: true, detail: 'not asked: the certificate could not be opened' };
   const probe = { address, trustRootsPem, certificate, timeoutMs: ANSWER_MS, now: parts.clock.now };
   return verdict(name, await probeClock(idToAsk(mode, company), probe), parts.config.authorizer[mode] === undefined);

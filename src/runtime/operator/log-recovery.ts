@@ -1,7 +1,6 @@
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { isIssuingPaused, resumeIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
-import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
 import { compareRestoredLog } from '../../app/recovery/recover-log.js';
@@ -13,6 +12,7 @@ import { isEarlier } from '../../ports/event-log.js';
 import { centralBankCode } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { modesWithoutAuthorizer } from '../config/config.js';
+import { certificatesOf } from '../engines/companies.js';
 import { runningSimulator } from '../engines/simulator.js';
 import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { projectionOperations } from './projections.js';
@@ -42,7 +42,7 @@ const depsOf = async (
   { span, onProgress }: LogRecoveryOptions,
 ): Promise<RecoveryDeps> => {
   const { engines, config, clock } = parts;
-  const { log, store, vault, readModel } = engines;
+  const { log, store, readModel } = engines;
   const company = async (companyId: CompanyId) => {
     const { state } = await loadCompany(companyId, store);
     return state.kind === 'company' ? state : undefined;
@@ -58,7 +58,7 @@ const depsOf = async (
     authorizer: await openSessionAuthorizer(parts, actor, company),
     signer: createDocumentSigner(),
     limits: config.limits,
-    identityOf: createCertificateOpener({ vault, store, clock, company, actor }),
+    identityOf: certificatesOf(parts, actor, company),
     currencyCode: centralBankCode,
     municipalityOf: ({ city, state }) => municipalityByName(city, state)?.ibge,
     byAccessKeys: (keys) => readModel.byAccessKeys(keys),

@@ -4,7 +4,8 @@ import type { ProjectionOperations, RebuildResult } from '../../cli/session.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CatchUpDeps, Progress } from '../../projector/catch-up.js';
 import { type RebuildOutcome, rebuildProjection, rollbackProjection } from '../../projector/rebuild.js';
-import { projectionStatus, shareOf } from '../../projector/status.js';
+import { shareOf } from '../../app/event-store/walk-log.js';
+import { projectionStatus } from '../../projector/status.js';
 import type { Engines } from '../engines/engines.js';
 
 /** The operations on this program's projections that commands and console offer. */

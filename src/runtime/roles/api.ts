@@ -10,7 +10,6 @@ import { cancelInvoice } from '../../app/cancel/cancel-invoice.js';
 import { storeWithFetchedNotes } from '../../app/download/complete-notes.js';
 import { downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
 import { createDownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
-import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
 import { issuableActivities } from '../../domain/company/activities.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
@@ -28,8 +27,9 @@ import { type Config, simulatedModes } from '../config/config.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields, requestFields } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
+import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/companies.js';
 import { isOverloaded, isUnavailable, requestFaults } from './api-faults.js';
-import { companyCatalogue, companyOf, eligibilityFacts, OPERATOR_CACHE_MS, openTaxRegistry } from './companies.js';
+import { companyCatalogue, eligibilityFacts, openTaxRegistry } from './companies.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import type { Parts } from './parts.js';
 
@@ -46,7 +46,9 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   const { config, logger, runner } = parts;
   const address = { baseUrl: config.api.baseUrl ?? '' };
   const company = companyOf(parts.engines, parts.clock);
-  const authorizer = await openApiAuthorizer(parts, company);
+  // Only asked for XML that the log lacks. In a mode that this process cannot reach, it answers that it was not reached.
+  const opened = await openAuthorizer({ ...parts, certificateOf: certificatesOf(parts, 'worker:api', company) });
+  const authorizer = parts.metrics.measureAuthorizer(opened);
   const app = createApp(httpDeps(parts, { pdf, authorizer, company, address }));
   const server = await listen(app, config.api, {
     maxConnections: connectionLimits(openFilesLimit(), config.database.poolSize, config.maxConnections).api,
@@ -153,14 +155,6 @@ const downloadSecrets = (keyring: Keyring, { downloadTokenSeconds }: Config): Se
     const [newest, ...others] = keyring.recent(downloadTokenSeconds + ROTATION_SECONDS);
     return [secretOf(newest, day), ...others.map((master) => secretOf(master, day))];
   };
-};
-
-/** Only asked for XML that the log lacks. In a mode that this process cannot reach, it answers that it was not reached. */
-const openApiAuthorizer = async (parts: Parts, company: AcceptDeps['company']): Promise<Authorizer> => {
-  const { engines, clock, metrics } = parts;
-  const { vault, store } = engines;
-  const certificateOf = createCertificateOpener({ vault, store, clock, company, actor: 'worker:api' });
-  return metrics.measureAuthorizer(await openAuthorizer({ ...parts, certificateOf }));
 };
 
 const acceptDeps = (

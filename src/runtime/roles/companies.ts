@@ -7,17 +7,15 @@ import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
 import { type LocalEntry, registryStream } from '../../domain/registry/events.js';
-import type { CompanyId, Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/shared/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RegistryEntry, TaxRegistry } from '../../ports/tax-registry.js';
 import { currencyCodes, isCurrency, isCustomerCountry, shippedCatalogue } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import type { Config } from '../config/config.js';
+import { OPERATOR_CACHE_MS } from '../engines/companies.js';
 import type { Engines } from '../engines/engines.js';
-
-/** Milliseconds for which a row that operators may change is reused. A change takes effect for new requests within 2 s. */
-export const OPERATOR_CACHE_MS = 1_000;
 
 /** The shipped catalogue, overlaid by the lines that operators imported for the company's CNAEs. */
 export const companyCatalogue = (
@@ -60,16 +58,6 @@ export const eligibilityFacts = (
     return { municipality, catalogue, isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() };
   };
 };
-
-/** Returns the registration from the read model, at most a second old. */
-export const companyOf = (
-  { readModel }: Pick<Engines, 'readModel'>,
-  clock: Clock,
-): ((companyId: CompanyId) => Promise<Company | undefined>) =>
-  shortCache(OPERATOR_CACHE_MS, clock, async (companyId) => {
-    const found = await readModel.company(companyId);
-    return found?.state.kind === 'company' ? found.state : undefined;
-  });
 
 /** Milliseconds. The registry is asked during the POST (ADR 10). */
 const PATIENCE_MS = 500;

@@ -7,7 +7,7 @@ import { pause } from '../../lib/pause.js';
 import type { Clock } from '../../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/generations.js';
-import { shareOf } from '../../projector/status.js';
+import { shareOf } from '../../app/event-store/walk-log.js';
 import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-readiness.js';
 import type { Config } from '../config/config.js';
 import { faultFields, type Logger } from '../config/logger.js';

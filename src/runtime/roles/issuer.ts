@@ -3,7 +3,6 @@ import { createPreviousGeneration } from '../../adapters/read-model-postgres/kep
 import { createParkedItems, type ParkedItems } from '../../adapters/read-model-postgres/parked-items.js';
 import { createBreaker } from '../../app/issuing/breaker.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
-import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
 import { APPEND_GRACE_SECONDS } from '../../app/issuing/protocol.js';
 import { pause } from '../../lib/pause.js';
 import type { ParkedWork, WorkQueue } from '../../ports/work-queue.js';
@@ -12,8 +11,8 @@ import { runIssuer } from '../../workers/issuer.js';
 import { refillQueue, type Sweeper } from '../../workers/sweeper.js';
 import { faultFields, streamFields } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
+import { certificatesOf, companyOf } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
-import { companyOf } from './companies.js';
 import { runParametersRefresh, runReconciliation } from './national-registers.js';
 import type { Parts } from './parts.js';
 import { relayStart, runRelayRole } from './relay.js';
@@ -76,13 +75,7 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
   const { engines, clock, config, logger, metrics, decorateAuthorizer = (authorizer) => authorizer } = parts;
   const company = companyOf(engines, clock);
   const tellOperators = createNoticeTeller({ pool: engines.pool, clock, logger, metrics });
-  const certificateOf = createCertificateOpener({
-    vault: engines.vault,
-    store: engines.store,
-    clock,
-    company,
-    actor: 'worker:issuer',
-  });
+  const certificateOf = certificatesOf(parts, 'worker:issuer', company);
   return {
     store: engines.store,
     authorizer: decorateAuthorizer(await openAuthorizer({ ...parts, certificateOf })),

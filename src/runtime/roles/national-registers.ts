@@ -3,7 +3,6 @@ import { createParametersCache } from '../../adapters/municipal-parameters/cache
 import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
-import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
 import { wantedOf } from '../../app/municipal-parameters/refresh.js';
 import type { Mode } from '../../domain/shared/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
@@ -15,7 +14,8 @@ import { runReconciler } from '../../workers/reconciler.js';
 import { type Config, modes } from '../config/config.js';
 import { faultFields, streamFields } from '../config/logger.js';
 import { trustRoots } from '../engines/authorizers.js';
-import { companyCatalogue, companyOf } from './companies.js';
+import { certificatesOf } from '../engines/companies.js';
+import { companyCatalogue } from './companies.js';
 import type { Parts } from './parts.js';
 
 /** Reconciliation: compares outcomes with what the authorizer holds until the signal aborts. One process among all leads. */
@@ -55,9 +55,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
   const addressOf = (mode: Mode): string | undefined => parametersAddress(config, simulator, mode);
   const asked = modes.filter((mode) => addressOf(mode) !== undefined);
   if (asked.length === 0) return;
-  const { vault, store } = engines;
-  const company = companyOf(engines, clock);
-  const certificateOf = createCertificateOpener({ vault, store, clock, company, actor: 'timer:parameters' });
+  const certificateOf = certificatesOf(parts, 'timer:parameters');
   // One client per mode, because each trusts different servers.
   const apis = new Map<Mode, ReturnType<typeof createMunicipalParameters>>();
   for (const mode of asked) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { appendConsoleAccess } from '../../../src/app/audit/audit-trail.js';
+import { appendAudit } from '../../../src/app/audit/audit-trail.js';
 import { createEndedSessions } from '../../../src/app/audit/console-sessions.js';
 import type { EventStore } from '../../../src/app/event-store/event-store.js';
 import { T0 } from '../../support/fixture/invoice.js';
@@ -13,9 +13,9 @@ it('finds a session that was ended far back in the record, reads on from there, 
   const { store } = emptyAuditHarness();
   const clock = movableClock(T0);
   const deps = { store, clock, actor: 'support:maria' } as const;
-  await appendConsoleAccess({ signedOut: at }, deps);
+  await appendAudit('ConsoleSignedOut', at, deps);
   for (let n = 0; n < 1_001; n += 1)
-    await appendConsoleAccess({ refused: { operator: 'eve', peer: '10.0.0.2' } }, deps);
+    await appendAudit('ConsoleSignInRefused', { operator: 'eve', peer: '10.0.0.2' }, deps);
   let loads = 0;
   let isDown = false;
   const counting: EventStore = {
@@ -29,7 +29,7 @@ it('finds a session that was ended far back in the record, reads on from there, 
   expect([await ended.isEnded('ended'), await ended.isEnded('other')]).toEqual([true, false]);
   // Three pages back to the end of the record, and one read of what is new.
   expect(loads).toBe(5);
-  await appendConsoleAccess({ signedOut: { ...at, session: 'other' } }, deps);
+  await appendAudit('ConsoleSignedOut', { ...at, session: 'other' }, deps);
   expect(await ended.isEnded('other')).toBe(true);
   isDown = true;
   expect(await ended.isEnded('other')).toBe(true);

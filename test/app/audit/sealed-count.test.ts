@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { appendSupportAct } from '../../../src/app/audit/audit-trail.js';
+import { appendAudit } from '../../../src/app/audit/audit-trail.js';
 import { verifyLog } from '../../../src/app/audit/verify-log.js';
 import { emptyAuditHarness } from '../../support/harness/audit.js';
 
@@ -10,7 +10,8 @@ it('events that no key opens any more are told by generation and are no finding'
   await harness.accept(3, 'test');
   expect((await verifyLog(harness.log)).givenUp).toEqual([]);
   const deps = { store: harness.store, clock: harness.clock, actor: 'support:ana' } as const;
-  for (const giveUp of ['m7', 'm1']) await appendSupportAct({ giveUp, reason: 'burnt' }, deps);
+  for (const giveUp of ['m7', 'm1'])
+    await appendAudit('MasterKeyGivenUp', { generation: giveUp, reason: 'burnt' }, deps);
   const { findings, givenUp } = await verifyLog(harness.log);
   expect(findings.kept).toEqual([]);
   // Two acceptances, an attempt and an authorization; the test invoice is under the key of its day.

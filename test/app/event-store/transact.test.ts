@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operatorContext, requestContext, workerContext } from '../../../src/app/event-store/command-context.js';
 import { createEventStore, type EventStore, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
-import {
-  anyState,
-  type Command,
-  create,
-  StreamContended,
-  transact,
-  unlessContended,
-} from '../../../src/app/event-store/transact.js';
+import { anyState, type Command, create, StreamContended, transact } from '../../../src/app/event-store/transact.js';
 import { invoiceFold } from '../../../src/app/read/read-invoice.js';
 import { allocateNumber, dpsNumbersFrom } from '../../../src/domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
@@ -79,22 +72,14 @@ describe('a transaction', () => {
     expect([harness.loads, harness.decisions, harness.appends]).toEqual([3, 3, 3]);
   });
 
-  it('ends as contended after the last try, with nothing of its own stored', async () => {
+  it('throws after the last try, with nothing of its own stored', async () => {
     const harness = harnessOf();
     const mine = { ...command(harness), context: operatorContext('operate_company', { actor: 'support:ana' }) };
-    const outcome = await transact(mine, { ...harness, store: watched(harness, other(harness)) }, { tries: 3 });
-    expect(outcome).toEqual({ kind: 'contended' });
-    expect(harness.appends).toBe(3);
+    const contended = transact(mine, { ...harness, store: watched(harness, other(harness)) });
+    await expect(contended).rejects.toThrow(StreamContended);
+    expect([harness.loads, harness.appends]).toEqual([32, 32]);
     const { events } = await harness.store.load(stream);
-    expect(events.map(({ metadata }) => metadata.actor)).toEqual(['worker:test', 'worker:test', 'worker:test']);
-    expect(() => unlessContended(outcome)).toThrow(StreamContended);
-  });
-
-  it('has a bound of its own', async () => {
-    const harness = harnessOf();
-    const losing: EventStore = { ...watched(harness), append: async () => ({ ok: false }) };
-    expect(await transact(command(harness), { ...harness, store: losing })).toEqual({ kind: 'contended' });
-    expect(harness.loads).toBe(32);
+    expect(events.map(({ metadata }) => metadata.actor)).toEqual(Array.from({ length: 32 }, () => 'worker:test'));
   });
 
   it('appends nothing when the decision refuses', async () => {
@@ -102,7 +87,6 @@ describe('a transaction', () => {
     const refusing = { ...command(harness), decide: () => ({ refused: 'blocked' }) };
     const outcome = await transact(refusing, { ...harness, store: watched(harness) });
     expect(outcome).toEqual({ kind: 'refused', refused: 'blocked' });
-    expect(unlessContended(outcome)).toBe(outcome);
     expect(harness.appends).toBe(0);
   });
 

@@ -15,13 +15,11 @@ import { dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-numbe
 import { noChange } from '../../../domain/shared/decision.js';
 import { type CompanyId, companyStream, dpsStream, type Mode, type StreamName } from '../../../domain/shared/ids.js';
 import type { Instant } from '../../../domain/shared/time.js';
-import { unreachable } from '../../../domain/shared/unreachable.js';
 import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
 import type { Clock } from '../../../ports/clock.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
-import type { DomainEvent } from '../../event-store/event-types.js';
-import { CONTENDED, type Outcome, transact } from '../../event-store/transact.js';
+import { contendedAsRefusal, transact } from '../../event-store/transact.js';
 
 /** `refused` is one line for the operator. */
 export type CommandResult<T = undefined> = { done: T } | { refused: string };
@@ -105,11 +103,11 @@ const decideCompany = async (
       context: operatorContext('operate_company', { actor: deps.actor, companyId }),
     },
     deps,
-  );
-  const result = commandResult(outcome);
+  ).catch(contendedAsRefusal);
+  if (outcome.kind === 'refused') return { refused: outcome.refused };
   // Also without new events, because the process that appended the last ones may have died before it applied the row.
-  if ('done' in result) await deps.applyNow(stream);
-  return result;
+  await deps.applyNow(stream);
+  return { done: undefined };
 };
 
 /** The registered number again is no change; a later number moves the series, and an earlier number is refused. */
@@ -133,21 +131,6 @@ const moveDpsNumber = async (
       context: operatorContext('operate_company', { actor: deps.actor, companyId: registration.cnpj }),
     },
     deps,
-  );
-  const result = commandResult(outcome);
-  return 'refused' in result ? { refused: `dps.${mode}: ${result.refused}` } : result;
-};
-
-const commandResult = (outcome: Outcome<unknown, DomainEvent, string>): CommandResult => {
-  switch (outcome.kind) {
-    case 'appended':
-    case 'already_so':
-      return { done: undefined };
-    case 'refused':
-      return { refused: outcome.refused };
-    case 'contended':
-      return { refused: CONTENDED };
-    default:
-      return unreachable(outcome);
-  }
+  ).catch(contendedAsRefusal);
+  return outcome.kind === 'refused' ? { refused: `dps.${mode}: ${outcome.refused}` } : { done: undefined };
 };

@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import type { Registration } from '../../../domain/company/events.js';
-import { fileText } from '../file-text.js';
+import { present } from '../../../domain/shared/present.js';
+import { cnpj, fileText, shaped } from '../file-text.js';
 
-const digits = (count: number) => v.pipe(v.string(), v.regex(new RegExp(`^\\d{${count}}$`), `must be ${count} digits`));
 const name = fileText(300);
 
 /** `1` to `49999`, the range for own software (docs/national-system.md#series-and-numbers). */
 const series = v.pipe(
-  v.string(),
-  v.regex(/^[1-9]\d{0,4}$/, 'must be a number without leading zeros'),
+  shaped(/^[1-9]\d{0,4}$/, 'must be a number without leading zeros'),
   v.check((text) => Number(text) <= 49_999, 'must be from 1 to 49999'),
 );
 
@@ -18,24 +17,22 @@ const dpsStart = v.strictObject({
 });
 
 const registration = v.nullish(
-  v.pipe(v.string(), v.regex(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters, digits, points, slashes or dashes')),
+  shaped(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters, digits, points, slashes or dashes'),
 );
 
 const companyFile = v.strictObject({
-  cnpj: v.pipe(v.string(), v.regex(/^[0-9A-Z]{12}\d{2}$/, 'must be the 14 characters of the CNPJ, without a mask')),
+  cnpj,
   legal_name: name,
   city: name,
-  state: v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'must be a state in two capital letters')),
+  state: shaped(/^[A-Z]{2}$/, 'must be a state in two capital letters'),
   tax_regime: v.picklist(['mei', 'simples', 'normal'], 'must be mei, simples or normal'),
   simples_assessment: v.optional(v.picklist(['all', 'federal_only', 'none'], 'must be all, federal_only or none')),
   special_regime: v.optional(v.picklist([0, 1, 2, 3, 4, 5, 6, 9], 'must be 0 to 6 or 9'), 0),
-  approximate_tax_percent: v.optional(
-    v.pipe(v.string(), v.regex(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00')),
-  ),
+  approximate_tax_percent: v.optional(shaped(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00')),
   municipal_registration: v.optional(v.strictObject({ live: registration, test: registration }), {}),
   dps: v.optional(v.strictObject({ live: v.optional(dpsStart), test: v.optional(dpsStart) }), {}),
   activities: v.pipe(
-    v.array(v.strictObject({ cnae: digits(7), is_main: v.boolean() })),
+    v.array(v.strictObject({ cnae: shaped(/^\d{7}$/, 'must be 7 digits'), is_main: v.boolean() })),
     v.minLength(1, 'must name at least one activity'),
     v.check((all) => all.filter((one) => one.is_main).length === 1, 'must have exactly one main activity'),
     v.check((all) => new Set(all.map((one) => one.cnae)).size === all.length, 'must not name a CNAE twice'),
@@ -58,9 +55,8 @@ export const parseCompanyFile = (json: unknown): { registration: Registration } 
   const file = parsed.output;
   const start = { series: '1', next_number: 1 };
   const { live = start, test = start } = file.dps;
-  const { approximate_tax_percent: approximateTaxPercent } = file;
   return {
-    registration: {
+    registration: present({
       cnpj: file.cnpj,
       legalName: file.legal_name,
       city: file.city,
@@ -68,11 +64,11 @@ export const parseCompanyFile = (json: unknown): { registration: Registration } 
       taxRegime: file.tax_regime,
       simplesAssessment: file.tax_regime === 'simples' ? (file.simples_assessment ?? 'all') : 'none',
       specialRegime: file.special_regime,
-      ...(approximateTaxPercent === undefined ? {} : { approximateTaxPercent }),
-      municipalRegistration: {
-        ...(file.municipal_registration.live == null ? {} : { live: file.municipal_registration.live }),
-        ...(file.municipal_registration.test == null ? {} : { test: file.municipal_registration.test }),
-      },
+      approximateTaxPercent: file.approximate_tax_percent,
+      municipalRegistration: present({
+        live: file.municipal_registration.live ?? undefined,
+        test: file.municipal_registration.test ?? undefined,
+      }),
       dps: {
         live: { series: live.series, nextNumber: live.next_number },
         test: { series: test.series, nextNumber: test.next_number },
@@ -81,7 +77,7 @@ export const parseCompanyFile = (json: unknown): { registration: Registration } 
       automaticIssuance: file.automatic_issuance,
       issuerConfigured: file.issuer_configured,
       issuerApproved: file.issuer_approved,
-    },
+    }),
   };
 };
 

@@ -1,6 +1,6 @@
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
-import { invoicePrefix, type Mode, publicInvoiceId, type StreamName } from '../../../domain/shared/ids.js';
+import { invoicePrefix, publicInvoiceId, type StreamName } from '../../../domain/shared/ids.js';
 import { addSeconds, isBefore } from '../../../domain/shared/time.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { ReadModel } from '../../../ports/read-model.js';
@@ -11,7 +11,8 @@ import { loadInvoice } from '../../read/read-invoice.js';
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { type Imported, type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
 
-type ImportInvoicesDeps = ImportDeps & NoteFiles & { readModel: Pick<ReadModel, 'byAccessKeys'> };
+type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> &
+  NoteFiles & { readModel: Pick<ReadModel, 'byAccessKeys'>; testRetentionSeconds: number };
 
 /** `problems`: nothing was imported, unless a problem says that earlier lines were. `already`: lines that an earlier import or line brought. */
 type ImportResult = { imported: number; already: number } | { problems: readonly string[] };
@@ -25,7 +26,7 @@ type Numbered = { number: number; plan: PlannedImport };
  * Takes over invoices made elsewhere, one JSON object a line. Every line is checked, also against the log, before the first is appended. A
  * process that dies meanwhile leaves some lines imported; importing the same file again adds the rest.
  */
-export const importInvoices = async (text: string, deps: ImportInvoicesDeps): Promise<ImportResult> => {
+export const importInvoices = async (text: string, deps: ImportDeps): Promise<ImportResult> => {
   const problems = new Map<number, string[]>();
   const report = (number: number, found: readonly string[]): void => {
     if (found.length > 0) problems.set(number, [...(problems.get(number) ?? []), ...found]);
@@ -54,7 +55,7 @@ export const importInvoices = async (text: string, deps: ImportInvoicesDeps): Pr
 
 type Report = (number: number, problems: readonly string[]) => void;
 
-const planLines = async (text: string, deps: ImportInvoicesDeps, report: Report): Promise<readonly Numbered[]> => {
+const planLines = async (text: string, deps: ImportDeps, report: Report): Promise<readonly Numbered[]> => {
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
   const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
   const planned = await inGroups(AT_ONCE, numbered, async ({ line, number }) => {
@@ -80,7 +81,7 @@ const withoutRepetitions = (plans: readonly Numbered[], report: Report): readonl
   });
 };
 
-const checkCompanies = async (plans: readonly Numbered[], deps: ImportInvoicesDeps, report: Report): Promise<void> => {
+const checkCompanies = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
   const named = [...new Set(plans.map(({ plan }) => plan.data.companyId))];
   const unknown = await inGroups(AT_ONCE, named, async (companyId) => {
     const { state } = await loadCompany(companyId, deps.store);
@@ -93,7 +94,7 @@ const checkCompanies = async (plans: readonly Numbered[], deps: ImportInvoicesDe
 };
 
 /** One note is one invoice: a key that another invoice of the mode holds is refused. */
-const checkAccessKeys = async (plans: readonly Numbered[], deps: ImportInvoicesDeps, report: Report): Promise<void> => {
+const checkAccessKeys = async (plans: readonly Numbered[], deps: ImportDeps, report: Report): Promise<void> => {
   const keyed = plans.flatMap(({ number, plan }) =>
     plan.data.accessKey === undefined ? [] : [{ number, plan, accessKey: plan.data.accessKey }],
   );
@@ -103,14 +104,14 @@ const checkAccessKeys = async (plans: readonly Numbered[], deps: ImportInvoicesD
     for (const { number, plan, accessKey } of some) {
       const other = held.find(
         (holder) =>
-          holder.accessKey === accessKey && holder.stream !== plan.stream && isOfMode(holder.stream, plan.data.mode),
+          holder.accessKey === accessKey &&
+          holder.stream !== plan.stream &&
+          holder.stream.startsWith(invoicePrefix[plan.data.mode]),
       );
       if (other !== undefined) report(number, ['access_key is that of an invoice on record']);
     }
   }
 };
-
-const isOfMode = (stream: string, mode: Mode): boolean => stream.startsWith(invoicePrefix[mode]);
 
 const isText = (value: string | undefined): value is string => value !== undefined;
 
@@ -119,12 +120,10 @@ const inOrder = (problems: ReadonlyMap<number, readonly string[]>): readonly str
     .sort(([a], [b]) => a - b)
     .flatMap(([number, found]) => found.map((problem) => `line ${number}: ${problem}`));
 
-type ImportDeps = Pick<CompanyCommandDeps, 'store' | 'clock' | 'actor'> & { testRetentionSeconds: number };
-
 /** What the log already holds of a plan: nothing, the same import, or something else. */
 type ImportCheck = { kind: 'open' } | { kind: 'already_so' } | { kind: 'refused'; problem: string };
 
-const checkImport = async (plan: PlannedImport, deps: Omit<ImportDeps, 'actor'>): Promise<ImportCheck> => {
+const checkImport = async (plan: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
   const reserved = await checkReservation(plan, deps.store);
   if (reserved.kind === 'refused') return reserved;
   const invoice = await checkInvoice(plan, deps);
@@ -161,14 +160,11 @@ const checkReservation = async ({ reservation, data }: PlannedImport, store: Eve
   const { state } = await loadInvoice(reservation, store);
   if (state.kind === 'none') return { kind: 'open' };
   if (state.kind === 'reference_taken' && state.invoiceId === data.invoiceId) return { kind: 'already_so' };
-  const holder = state.kind === 'reference_taken' ? state.invoiceId : undefined;
-  return {
-    kind: 'refused',
-    problem: `reference is held by ${holder === undefined ? 'another invoice' : publicInvoiceId(holder)}`,
-  };
+  const holder = state.kind === 'reference_taken' ? publicInvoiceId(state.invoiceId) : 'another invoice';
+  return { kind: 'refused', problem: `reference is held by ${holder}` };
 };
 
-const checkInvoice = async ({ stream, data }: PlannedImport, deps: Omit<ImportDeps, 'actor'>): Promise<ImportCheck> => {
+const checkInvoice = async ({ stream, data }: PlannedImport, deps: ImportDeps): Promise<ImportCheck> => {
   const { state, events } = await loadInvoice(stream, deps.store);
   if (state.kind === 'none') return { kind: 'open' };
   const first = events[0];
@@ -182,7 +178,7 @@ const checkInvoice = async ({ stream, data }: PlannedImport, deps: Omit<ImportDe
  * A deleted test invoice that was already older than its life when it was imported: the same file again is the same invoice. So is an invoice
  * without `createdAt`, whose life began with its import.
  */
-const isOver = ({ createdAt }: Imported, { clock, testRetentionSeconds }: Omit<ImportDeps, 'actor'>): boolean =>
+const isOver = ({ createdAt }: Imported, { clock, testRetentionSeconds }: ImportDeps): boolean =>
   createdAt === undefined || !isBefore(clock.now(), addSeconds(createdAt, testRetentionSeconds));
 
 /** The document is compared by its hash, because another version of gzip may pack the same bytes differently. */

@@ -7,6 +7,7 @@ import { present } from '../../../domain/shared/present.js';
 import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/shared/time.js';
 import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
 import { bodyHashOf, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
+import { cnpj, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
 
@@ -20,8 +21,6 @@ const text = (max: number) =>
     v.maxLength(max, `is longer than ${max} characters`),
     v.check((value) => !UNSTORABLE.test(value), 'holds a character that cannot be stored'),
   );
-
-const shaped = (pattern: RegExp, message: string) => v.pipe(v.string('must be a text'), v.regex(pattern, message));
 
 const oneOf = <const T extends readonly string[]>(options: T) =>
   v.picklist(options, `must be one of ${options.join(', ')}`);
@@ -69,43 +68,45 @@ const customer = v.strictObject({
   ),
 });
 
+const fields = v.strictObject({
+  cnpj,
+  mode: oneOf(['test', 'live']),
+  origin: oneOf(['legacy', 'web', 'manual']),
+  state: oneOf(['issued', 'canceled', 'replaced']),
+  id: v.optional(
+    v.pipe(
+      v.string('must be a text'),
+      v.check((id) => parseInvoiceId(id) !== undefined, 'must be nfse_ and a UUID'),
+      v.transform((id) => parseInvoiceId(id) ?? id),
+    ),
+  ),
+  amount_in_cents: cents,
+  description: v.optional(text(MAX_DESCRIPTION)),
+  competence: v.optional(day),
+  customer: v.optional(customer),
+  foreign_amount: v.optional(
+    v.strictObject({ currency: shaped(/^[A-Z]{3}$/, 'must be three capital letters'), amount_in_cents: cents }),
+  ),
+  reference: v.optional(reference),
+  service_code: v.optional(shaped(/^\d{6}$/, 'must be 6 digits')),
+  cnae: v.optional(shaped(/^\d{7}$/, 'must be 7 digits')),
+  access_key: v.optional(accessKey),
+  created_at: v.optional(moment),
+  issued_at: v.optional(moment),
+  canceled_at: v.optional(moment),
+  replaced_by: v.optional(text(60)),
+  xml_file: v.optional(text(1_000)),
+});
+
+type ImportLine = v.InferOutput<typeof fields>;
+
 /** One line of the file of `invoice import`. The result has instants in UTC and the id without its prefix. */
 const importLine = v.pipe(
-  v.strictObject({
-    cnpj: shaped(/^[0-9A-Z]{12}\d{2}$/, 'must be the 14 characters of the CNPJ, without a mask'),
-    mode: oneOf(['test', 'live']),
-    origin: oneOf(['legacy', 'web', 'manual']),
-    state: oneOf(['issued', 'canceled', 'replaced']),
-    id: v.optional(
-      v.pipe(
-        v.string('must be a text'),
-        v.check((id) => parseInvoiceId(id) !== undefined, 'must be nfse_ and a UUID'),
-        v.transform((id) => parseInvoiceId(id) ?? id),
-      ),
-    ),
-    amount_in_cents: cents,
-    description: v.optional(text(MAX_DESCRIPTION)),
-    competence: v.optional(day),
-    customer: v.optional(customer),
-    foreign_amount: v.optional(
-      v.strictObject({ currency: shaped(/^[A-Z]{3}$/, 'must be three capital letters'), amount_in_cents: cents }),
-    ),
-    reference: v.optional(reference),
-    service_code: v.optional(shaped(/^\d{6}$/, 'must be 6 digits')),
-    cnae: v.optional(shaped(/^\d{7}$/, 'must be 7 digits')),
-    access_key: v.optional(accessKey),
-    created_at: v.optional(moment),
-    issued_at: v.optional(moment),
-    canceled_at: v.optional(moment),
-    replaced_by: v.optional(text(60)),
-    xml_file: v.optional(text(1_000)),
-  }),
+  fields,
   v.rawCheck(({ dataset, addIssue }) => {
     if (dataset.typed) for (const message of contradictions(dataset.value)) addIssue({ message });
   }),
 );
-
-type ImportLine = v.InferOutput<typeof importLine>;
 
 type Parsed = { line: ImportLine } | { problems: readonly string[] };
 
@@ -128,27 +129,17 @@ const plain = (issue: { expected: string | null; received: string; message: stri
   return issue.message.startsWith('Invalid') ? 'must be a JSON object' : issue.message;
 };
 
-const contradictions = ({
-  state,
-  canceled_at,
-  replaced_by,
-  customer: sent,
-}: ContradictionFields): readonly string[] => [
-  ...(canceled_at !== undefined && state !== 'canceled' ? ['canceled_at goes with the state canceled only'] : []),
-  ...(replaced_by !== undefined && state !== 'replaced' ? ['replaced_by goes with the state replaced only'] : []),
-  ...(sent?.type === 'foreign' && sent.address === undefined ? ['customer.address is missing'] : []),
-  ...(sent?.type === 'foreign' && sent.document !== undefined ? ['customer.document is not for foreign ones'] : []),
-  ...(sent?.type === 'br' && (sent.tax_id ?? sent.tax_id_absence_reason ?? sent.address) !== undefined
-    ? ['customer.tax_id and customer.address are for foreign ones only']
-    : []),
-];
-
-type ContradictionFields = {
-  state: string;
-  canceled_at?: string | undefined;
-  replaced_by?: string | undefined;
-  customer?: v.InferOutput<typeof customer> | undefined;
-};
+const contradictions = ({ state, canceled_at, replaced_by, customer: sent }: ImportLine): readonly string[] =>
+  problemsIf([
+    [canceled_at !== undefined && state !== 'canceled', 'canceled_at goes with the state canceled only'],
+    [replaced_by !== undefined && state !== 'replaced', 'replaced_by goes with the state replaced only'],
+    [sent?.type === 'foreign' && sent.address === undefined, 'customer.address is missing'],
+    [sent?.type === 'foreign' && sent.document !== undefined, 'customer.document is not for foreign ones'],
+    [
+      sent?.type === 'br' && (sent.tax_id ?? sent.tax_id_absence_reason ?? sent.address) !== undefined,
+      'customer.tax_id and customer.address are for foreign ones only',
+    ],
+  ]);
 
 /** A customer without document and name is left out. */
 const customerOf = ({ customer: sent }: ImportLine): Customer | undefined => {
@@ -156,16 +147,10 @@ const customerOf = ({ customer: sent }: ImportLine): Customer | undefined => {
   const { document, name, tax_id: taxId, tax_id_absence_reason: taxIdAbsenceReason, address } = sent;
   if (sent.type === 'foreign' && address !== undefined) {
     const { postal_code: postalCode, ...rest } = address;
-    return {
-      type: 'foreign',
-      ...(name === undefined ? {} : { name }),
-      ...(taxId === undefined ? {} : { taxId }),
-      ...(taxIdAbsenceReason === undefined ? {} : { taxIdAbsenceReason }),
-      address: { ...rest, postalCode },
-    };
+    return present({ type: sent.type, name, taxId, taxIdAbsenceReason, address: { ...rest, postalCode } });
   }
   if (document === undefined && name === undefined) return undefined;
-  return { type: 'br', ...(document === undefined ? {} : { document }), ...(name === undefined ? {} : { name }) };
+  return present({ type: 'br' as const, document, name });
 };
 
 export type Imported = Omit<InvoiceEventData<'InvoiceImported'>, 'importedAt'>;
@@ -192,16 +177,13 @@ export const planLine = async (line: ImportLine, files: NoteFiles): Promise<Plan
   const note = xml === undefined ? undefined : files.readNote(xml);
   if (xml !== undefined && note === undefined) return { problems: ['xml_file is no NFS-e of the national layout'] };
   const data = dataOf(line, note, xml);
-  const problems = [
-    ...noteProblems(line, note),
-    ...(data.nfseXmlGzip !== undefined && storedBytes(data.nfseXmlGzip) > MAX_EVENT_BYTES
-      ? ['xml_file is too large']
-      : []),
-    ...(data.issuedAt === undefined && line.state !== 'canceled' ? [`issued_at is missing (state ${line.state})`] : []),
-    ...(data.competence === undefined && line.origin !== 'web'
-      ? [`competence is missing (origin ${line.origin})`]
-      : []),
-  ];
+  const problems = problemsIf([
+    [note !== undefined && data.accessKey !== note.accessKey, 'access_key is not that of xml_file'],
+    [note !== undefined && providerOfKey(note.accessKey) !== line.cnpj, 'xml_file is of another company'],
+    [data.nfseXmlGzip !== undefined && storedBytes(data.nfseXmlGzip) > MAX_EVENT_BYTES, 'xml_file is too large'],
+    [data.issuedAt === undefined && line.state !== 'canceled', `issued_at is missing (state ${line.state})`],
+    [data.competence === undefined && line.origin !== 'web', `competence is missing (origin ${line.origin})`],
+  ]);
   if (problems.length > 0) return { problems };
   const { mode, companyId, invoiceId, reference } = data;
   const derived = reference === undefined ? invoiceId : invoiceIdOfReference(mode, companyId, reference);
@@ -253,16 +235,6 @@ const idOf = ({ xml_file: _xml, ...line }: ImportLine): InvoiceId => {
   return line.reference === undefined
     ? uuidV8OfHash(bodyHashOf({ imported: line }))
     : invoiceIdOfReference(line.mode, line.cnpj, line.reference);
-};
-
-const noteProblems = (line: ImportLine, note: NoteFacts | undefined): readonly string[] => {
-  if (note === undefined) return [];
-  return [
-    ...(line.access_key !== undefined && line.access_key !== note.accessKey
-      ? ['access_key is not that of xml_file']
-      : []),
-    ...(providerOfKey(note.accessKey) === line.cnpj ? [] : ['xml_file is of another company']),
-  ];
 };
 
 /** The size of the stored event in bytes, at most. Sealing encodes the base64 once more in base64; the other fields fit in 64 KiB. */

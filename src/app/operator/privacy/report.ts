@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports/clock.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
-import { appendReveal } from '../../audit/audit-trail.js';
+import { appendAudit } from '../../audit/audit-trail.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { isSealed, sealedWith } from '../../event-store/sealing.js';
 import type { WalkProgress } from '../../event-store/walk-log.js';
@@ -48,7 +48,8 @@ export const reportOn = async (
 ): Promise<PrivacyReport> => {
   const { log, store, clock, actor, sealingKeys: keys, readModel } = deps;
   const mark = await documentMark(document, keys, clock);
-  await appendReveal({ command: 'privacy report', subject: `document ${mark}` }, { store, clock, actor });
+  const seen = { command: 'privacy report', subject: `document ${mark}` };
+  await appendAudit('PersonalDataRevealed', seen, { store, clock, actor });
   const progress = deps.onProgress === undefined ? {} : { onProgress: deps.onProgress };
   const found = await findInvoices(document, limit, { log, keys, ...progress });
   const invoices: InvoiceHoldings[] = [];

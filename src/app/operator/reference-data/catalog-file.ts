@@ -1,6 +1,8 @@
 import type { ImportedLines } from '../../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../../domain/catalog/events.js';
 import { unmetDemandOf } from '../../../domain/company/service-rules.js';
+import { present } from '../../../domain/shared/present.js';
+import { problemsIf } from '../file-text.js';
 
 const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as const;
 const OPTIONAL = ['is_blocked', 'municipal_code', 'incidence'] as const;
@@ -75,59 +77,54 @@ const readRow = (
   const [description, municipalCode, incidence] = [cell('description'), cell('municipal_code'), cell('incidence')];
   const isDefault = readBoolean(cell('is_default'));
   const isBlocked = cell('is_blocked') === '' ? false : readBoolean(cell('is_blocked'));
-  const problems = [
-    ...(/^\d{7}$/.test(cnae) ? [] : ['cnae must be 7 digits']),
-    ...serviceCodeProblems(serviceCode, isServiceCode),
-    ...(/^(\d{9})?$/.test(nbs) ? [] : ['nbs must be 9 digits or empty']),
-    ...(description === '' ? ['description must not be empty'] : textProblems('description', description)),
-    ...(isDefault === undefined ? ['is_default must be true or false'] : []),
-    ...(isBlocked === undefined ? ['is_blocked must be true or false'] : []),
-    ...(isBlocked === false ? releaseProblems(serviceCode) : []),
-    ...(/^((?!000)\d{3})?$/.test(municipalCode) ? [] : ['municipal_code must be 3 digits other than 000, or empty']),
-    ...textProblems('incidence', incidence),
-  ];
+  const isCode = /^\d{6}$/.test(serviceCode);
+  const unmet = isBlocked === false ? unmetDemandOf(serviceCode) : undefined;
+  const problems = problemsIf([
+    [!/^\d{7}$/.test(cnae), 'cnae must be 7 digits'],
+    [!isCode, 'service_code must be 6 digits'],
+    [isCode && !isServiceCode(serviceCode), `service_code ${serviceCode} is not in the national list`],
+    [!/^(\d{9})?$/.test(nbs), 'nbs must be 9 digits or empty'],
+    [description === '', 'description must not be empty'],
+    ...textChecks('description', description),
+    [isDefault === undefined, 'is_default must be true or false'],
+    [isBlocked === undefined, 'is_blocked must be true or false'],
+    // An unblocked line of such a service would be listed, accepted and then refused by the authorizer.
+    [
+      unmet !== undefined,
+      `service_code ${serviceCode} demands ${unmet?.demand}, which the API has no fields for (${unmet?.ruleCode}): set is_blocked to true`,
+    ],
+    [!/^((?!000)\d{3})?$/.test(municipalCode), 'municipal_code must be 3 digits other than 000, or empty'],
+    ...textChecks('incidence', incidence),
+  ]);
   if (problems.length > 0 || isDefault === undefined || isBlocked === undefined) return { problems };
   return {
-    line: {
+    line: present({
       cnae,
       serviceCode,
       description,
       isDefault,
       isBlocked,
-      ...(nbs === '' ? {} : { nbs }),
-      ...(municipalCode === '' ? {} : { municipalCode }),
-      ...(incidence === '' ? {} : { incidence }),
-    },
+      nbs: nbs || undefined,
+      municipalCode: municipalCode || undefined,
+      incidence: incidence || undefined,
+    }),
   };
 };
 
-const serviceCodeProblems = (code: string, isServiceCode: (code: string) => boolean): readonly string[] => {
-  if (!/^\d{6}$/.test(code)) return ['service_code must be 6 digits'];
-  return isServiceCode(code) ? [] : [`service_code ${code} is not in the national list`];
-};
-
-/** An unblocked line of such a service would be listed, accepted and then refused by the authorizer. */
-const releaseProblems = (serviceCode: string): readonly string[] => {
-  const unmet = unmetDemandOf(serviceCode);
-  if (unmet === undefined) return [];
-  const { ruleCode, demand } = unmet;
-  return [
-    `service_code ${serviceCode} demands ${demand}, which the API has no fields for (${ruleCode}): set is_blocked to true`,
-  ];
-};
-
-const textProblems = (column: string, text: string): readonly string[] => [
-  ...(text.length > MAX_TEXT ? [`${column} is longer than ${MAX_TEXT} characters`] : []),
-  ...(/[\p{Cc}\p{Cs}]/u.test(text) ? [`${column} has control characters`] : []),
+const textChecks = (column: string, text: string): readonly (readonly [boolean, string])[] => [
+  [text.length > MAX_TEXT, `${column} is longer than ${MAX_TEXT} characters`],
+  [/[\p{Cc}\p{Cs}]/u.test(text), `${column} has control characters`],
 ];
 
 /** With a second default or two equal lines, the line that an invoice takes would be ambiguous. */
-const clashes = (line: OperatorLine, before: readonly OperatorLine[]): readonly string[] => [
-  ...(line.isDefault && before.some((other) => other.isDefault) ? [`a second default line of CNAE ${line.cnae}`] : []),
-  ...(before.some((other) => isSameLine(line, other))
-    ? [`service_code ${line.serviceCode} is there twice for CNAE ${line.cnae}`]
-    : []),
-];
+const clashes = (line: OperatorLine, before: readonly OperatorLine[]): readonly string[] =>
+  problemsIf([
+    [line.isDefault && before.some((other) => other.isDefault), `a second default line of CNAE ${line.cnae}`],
+    [
+      before.some((other) => isSameLine(line, other)),
+      `service_code ${line.serviceCode} is there twice for CNAE ${line.cnae}`,
+    ],
+  ]);
 
 const isSameLine = (a: OperatorLine, b: OperatorLine): boolean =>
   a.serviceCode === b.serviceCode &&

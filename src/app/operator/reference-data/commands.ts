@@ -9,7 +9,7 @@ import { type ApiSwitch, apiSwitchFold, switchApi } from '../../../domain/system
 import { inGroups } from '../../../lib/in-groups.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { DomainEvent } from '../../event-store/event-types.js';
-import { type Command, transact, unlessContended } from '../../event-store/transact.js';
+import { type Command, transact } from '../../event-store/transact.js';
 import type { CompanyCommandDeps } from '../company/company-commands.js';
 
 /** Streams appended to at once, so that the log commits them together. */
@@ -79,7 +79,7 @@ const appendChange = async <State, Event extends DomainEvent>(
 ): Promise<boolean> => {
   const { stream, fold, decide } = change;
   const context = operatorContext('operate_reference_data', { actor: deps.actor });
-  const outcome = unlessContended(await transact({ stream, read: 'opened', fold, decide, context }, deps));
+  const outcome = await transact({ stream, read: 'opened', fold, decide, context }, deps);
   // Also without new events, because the process that appended the last ones may have died before it applied the row.
   await deps.applyNow(stream);
   return outcome.kind === 'appended';

@@ -1,12 +1,11 @@
 import * as v from 'valibot';
 import type { LocalEntry } from '../../../domain/registry/events.js';
-import { fileText } from '../file-text.js';
-
-const shaped = (pattern: RegExp, message: string) => v.pipe(v.string('must be a text'), v.regex(pattern, message));
+import { present } from '../../../domain/shared/present.js';
+import { cnpj, fileText, shaped } from '../file-text.js';
 
 const entryFile = v.strictObject(
   {
-    cnpj: shaped(/^[0-9A-Z]{12}\d{2}$/, 'must be the 14 characters of the CNPJ, without a mask'),
+    cnpj,
     legal_name: fileText(300),
     address: v.optional(
       v.strictObject({
@@ -37,20 +36,16 @@ export const parseRegistryFile = (json: unknown): EntriesFile => {
       problems.push(...parsed.issues.map((issue) => `${place}${v.getDotPath(issue) ?? 'it'} ${plain(issue)}`));
       continue;
     }
-    const { cnpj, legal_name: legalName, address } = parsed.output;
-    if (entries.has(cnpj)) problems.push(`${place}cnpj is there twice`);
-    entries.set(cnpj, { legalName, ...(address === undefined ? {} : { address: addressOf(address) }) });
+    const { cnpj: key, legal_name: legalName, address } = parsed.output;
+    if (entries.has(key)) problems.push(`${place}cnpj is there twice`);
+    entries.set(key, present({ legalName, address: address && addressOf(address) }));
   }
   return problems.length > 0 ? { problems } : { entries };
 };
 
 type AddressFile = NonNullable<v.InferOutput<typeof entryFile>['address']>;
 
-const addressOf = ({ postal_code: postalCode, complement, ...rest }: AddressFile) => ({
-  ...rest,
-  postalCode,
-  ...(complement === undefined ? {} : { complement }),
-});
+const addressOf = ({ postal_code: postalCode, ...rest }: AddressFile) => present({ ...rest, postalCode });
 
 const plain = (issue: { type: string; expected: string | null; received: string; message: string }): string => {
   if (issue.expected === 'never') return 'is not a known field';

@@ -1,6 +1,6 @@
-import { gzipSync } from 'node:zlib';
 import type { Decision } from '../../../domain/invoice/decision.js';
 import { absenceGapSeconds, type Limits } from '../../../domain/invoice/limits.js';
+import type { LookupProgress } from '../../../domain/invoice/send-steps.js';
 import type { FoundDocument, Owner } from '../../../domain/invoice/sent-document.js';
 import {
   absencesToProve,
@@ -14,16 +14,20 @@ import {
 import type { Invoice, InvoiceState } from '../../../domain/invoice/state.js';
 import type { StreamName } from '../../../domain/shared/ids.js';
 import { addSeconds, isBefore, laterOf } from '../../../domain/shared/time.js';
-import { unreachable } from '../../../domain/shared/unreachable.js';
 import type { AuthorizedNote, Authorizer, LookupResult } from '../../../ports/authorizer.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { LookupProgressStore } from '../../../ports/work-progress.js';
 import { workerContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
-import { sha256Hex } from '../../event-store/hashes.js';
-import { CONTENDED, transact } from '../../event-store/transact.js';
+import { contendedAsRefusal, transact } from '../../event-store/transact.js';
 import { type IssuerNotice, noticesOf } from '../../issuing/deps.js';
-import { compareNote, compareRequest, sentRequests } from '../../issuing/found-documents.js';
+import {
+  cancellationFields,
+  compareNote,
+  compareRequest,
+  noteFields,
+  sentRequests,
+} from '../../issuing/found-documents.js';
 import { invoiceFold, loadInvoice } from '../../read/read-invoice.js';
 
 export type SettleAs = 'issued' | 'failed' | 'canceled';
@@ -81,19 +85,10 @@ const appendSettlement = async (
   deps: SettleDeps,
 ): Promise<SettleResult> => {
   const context = workerContext(stream, 'settle_invoice', deps);
-  const outcome = await transact({ stream, read: 'opened', fold: invoiceFold, decide, context }, deps);
-  switch (outcome.kind) {
-    case 'appended':
-      return { kind: 'settled', detail };
-    case 'already_so':
-      return { kind: 'already_so' };
-    case 'refused':
-      return refusedResult(outcome.refused);
-    case 'contended':
-      return refusedResult(CONTENDED);
-    default:
-      return unreachable(outcome);
-  }
+  const command = { stream, read: 'opened' as const, fold: invoiceFold, decide, context };
+  const outcome = await transact(command, deps).catch(contendedAsRefusal);
+  if (outcome.kind === 'refused') return refusedResult(outcome.refused);
+  return outcome.kind === 'appended' ? { kind: 'settled', detail } : { kind: 'already_so' };
 };
 
 /**
@@ -101,21 +96,15 @@ const appendSettlement = async (
  * (docs/operations/support.md#settle-an-invoice; invariant 5 of docs/architecture.md#invariants). Throws what the log throws.
  */
 export const settleInvoice = (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
-  switch (command.as) {
-    case 'issued':
-      return settleIssued(command, deps);
-    case 'failed':
-      return settleFailed(command, deps);
-    case 'canceled':
-      return settleCanceled(command, deps);
-    default:
-      return unreachable(command.as);
-  }
+  const settle = { issued: settleIssued, failed: settleFailed, canceled: settleCanceled }[command.as];
+  return settle(command, deps);
 };
+
+const NO_INVOICE = 'there is no such invoice (any more)';
 
 const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
   const { state } = await loadInvoice(command.stream, deps.store);
-  if (state.kind !== 'invoice') return refusedResult('there is no such invoice (any more)');
+  if (state.kind !== 'invoice') return refusedResult(NO_INVOICE);
   if (state.outcome.status !== 'indeterminate' && state.outcome.status !== 'issued')
     return refusedResult('only an indeterminate invoice is settled as issued');
   const found = await lookUp(state, command, deps);
@@ -123,26 +112,17 @@ const settleIssued = async (command: SettleCommand, deps: SettleDeps): Promise<S
   if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));
   const note = found.found;
   await notifyDoubts(command.stream, note, compareNote(state, note), deps);
-  const decide = (current: InvoiceState): Decision =>
-    settleAsIssued(current, note, {
-      accessKey: note.accessKey,
-      nfseNumber: note.nfseNumber,
-      authorizedAt: note.authorizedAt,
-      nfseXmlGzip: gzipSync(note.xml).toString('base64'),
-      nfseSha256: sha256Hex(note.xml),
-      evidence: command.evidence,
-      at: deps.clock.now(),
-    });
+  const data = { ...noteFields(note), evidence: command.evidence, at: deps.clock.now() };
+  const decide = (current: InvoiceState): Decision => settleAsIssued(current, note, data);
   return await appendSettlement(command.stream, decide, `issued, access key ${note.accessKey}`, deps);
 };
 
 /** By the key that the operator gives, else by the DPS ids of the attempts, newest first. */
 const lookUp = async (
-  state: Extract<InvoiceState, { kind: 'invoice' }>,
+  { facts, attempts }: Invoice,
   { accessKey }: SettleCommand,
   { authorizer }: SettleDeps,
 ): Promise<LookupResult<AuthorizedNote>> => {
-  const { facts, attempts } = state;
   if (accessKey !== undefined) return await authorizer.findByAccessKey(facts, accessKey);
   let last: LookupResult<AuthorizedNote> = { kind: 'absent' };
   for (const dpsId of new Set(attempts.map((attempt) => attempt.dpsId).reverse())) {
@@ -169,20 +149,9 @@ const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise
   await notifyDoubts(command.stream, found.found, owner, deps);
   const doubt = owner === 'unknown' ? whyDoubtful(found.found) : undefined;
   if (doubt !== undefined) return refusedResult(doubt);
-  const { xml, registeredAt } = found.found;
-  const data = {
-    evidence: command.evidence,
-    eventXmlGzip: gzipSync(xml).toString('base64'),
-    eventSha256: sha256Hex(xml),
-    canceledAt: registeredAt,
-    at: deps.clock.now(),
-  };
-  return await appendSettlement(
-    command.stream,
-    (current) => settleAsCanceled(current, data),
-    `canceled ${registeredAt}`,
-    deps,
-  );
+  const data = { evidence: command.evidence, ...cancellationFields(found.found), at: deps.clock.now() };
+  const decide = (current: InvoiceState): Decision => settleAsCanceled(current, data);
+  return await appendSettlement(command.stream, decide, `canceled ${data.canceledAt}`, deps);
 };
 
 /** Names the look-ups of support for a DPS id in the database. */
@@ -198,7 +167,7 @@ const settleFailed = async (command: SettleCommand, deps: SettleDeps): Promise<S
   if (state.kind === 'invoice' && state.outcome.status === 'failed') return { kind: 'already_so' };
   const wanted = absencesToProve(state, deps.clock.now());
   if ('refused' in wanted) return refusedResult(wanted.refused);
-  if (state.kind !== 'invoice') return refusedResult('there is no such invoice (any more)');
+  if (state.kind !== 'invoice') return refusedResult(NO_INVOICE);
 
   const absences: ProvenAbsence[] = [];
   let again: string | undefined;
@@ -210,14 +179,9 @@ const settleFailed = async (command: SettleCommand, deps: SettleDeps): Promise<S
   }
   if (again !== undefined)
     return { kind: 'ask_again', at: again, detail: 'the authorizer has no such document; it is asked once more' };
-  const decide = (current: typeof state) =>
+  const decide = (current: InvoiceState): Decision =>
     settleAsFailed(current, absences, { evidence, now: deps.clock.now() }, deps.limits);
-  const result = await appendSettlement(
-    stream,
-    (current) => (current.kind === 'invoice' ? decide(current) : { refused: 'there is no such invoice (any more)' }),
-    'failed, no document exists',
-    deps,
-  );
+  const result = await appendSettlement(stream, decide, 'failed, no document exists', deps);
   await deps.lookups.forget(stream);
   return result;
 };
@@ -232,7 +196,7 @@ const ask = async (
 ): Promise<AbsenceCheck> => {
   const work = settleLookupKey(dpsId);
   const askedAt = deps.clock.now();
-  const memo = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
+  const memo: LookupProgress = (await deps.lookups.get(stream, work)) ?? { asked: 0 };
   const answer = await deps.authorizer.findByDps(invoice.facts, dpsId);
   if (answer.kind === 'inconclusive') return { refused: inconclusive(answer.reason) };
   if (answer.kind === 'found') {
@@ -240,10 +204,9 @@ const ask = async (
     await deps.lookups.put(stream, work, { asked: memo.asked + 1, lastAskedAt: askedAt });
     return { refused: `the authorizer has a document under ${dpsId}: try --as issued` };
   }
-  const firstAbsentAt = 'firstAbsentAt' in memo ? memo.firstAbsentAt : undefined;
-  const first = firstAbsentAt ?? askedAt;
+  const { firstAbsentAt: first = askedAt } = memo;
   const secondFrom = addSeconds(first, absenceGapSeconds(deps.limits));
-  if (firstAbsentAt !== undefined && !isBefore(askedAt, secondFrom))
+  if (memo.firstAbsentAt !== undefined && !isBefore(askedAt, secondFrom))
     return { proven: { dpsId, firstAskedAt: first, secondAskedAt: askedAt } };
   await deps.lookups.put(stream, work, { asked: memo.asked + 1, lastAskedAt: askedAt, firstAbsentAt: first });
   return { secondFrom };

@@ -57,7 +57,7 @@ const lookupsOf = async (stream: StreamName, state: InvoiceState, { lookups }: C
 /** One line of what was sealed: `name` says what it is. */
 export type PersonalLine = { name: string; value: string };
 
-/** Customer, descriptions, texts of the authorizer, evidence of settlements. The caller must have recorded the look (`appendReveal`). */
+/** Customer, descriptions, texts of the authorizer, evidence of settlements. The caller must have recorded the look (`appendAudit`). */
 export const personalLines = async (stream: StreamName, store: EventStore): Promise<readonly PersonalLine[]> => {
   const { events } = await store.load<InvoiceEvent>(stream);
   return events.flatMap(linesOf);

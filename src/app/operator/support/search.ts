@@ -14,7 +14,7 @@ import type { EventLog } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
 import type { SupportCursor, SupportReads, SupportRow } from '../../../ports/support-reads.js';
-import { appendReveal } from '../../audit/audit-trail.js';
+import { appendAudit } from '../../audit/audit-trail.js';
 import { decodeSealed, openCopiedField } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
@@ -130,7 +130,7 @@ const searchByDocument = async (
   if (document === undefined) return { found: [], lookedAt: 0 };
   const mark = await documentMark(document, deps.sealingKeys, deps.clock);
   const subject = `invoices of document ${mark}, ${companyId ?? 'all companies'}`;
-  await appendReveal({ command, subject }, { store: deps.store, clock: deps.clock, actor });
+  await appendAudit('PersonalDataRevealed', { command, subject }, { store: deps.store, clock: deps.clock, actor });
   const from = { companyId, before };
   const rows = await deps.supportReads.newest(from, SCANNED_AT_ONCE);
   const found: SupportRow[] = [];
