@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
-import { registry } from '../../projections/registry.js';
+import { allProjections } from '../../projections/registry.js';
 import { leaderSession } from '../../src/adapters/sql/leader-lock.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { ProgressStream } from '../../src/cli/terminal.js';
@@ -36,7 +36,7 @@ describeWithPostgres('the operator command of projections', () => {
   it('status tells version, position and lag of every projection, in the shape of the operator interface', async () => {
     const { json } = await operator.runJson('projections', 'status');
     const { projections } = json as { projections: Shown[] };
-    expect(projections.map(({ name }) => name)).toEqual(registry.projections.map(({ name }) => name));
+    expect(projections.map(({ name }) => name)).toEqual(allProjections.map(({ name }) => name));
     expect(await statusOf('invoices')).toEqual({
       ...{ name: 'invoices', version: invoices.version, generation: 1, position: null, lag_s: expect.any(Number) },
     });
@@ -77,7 +77,7 @@ describeWithPostgres('the operator command of projections', () => {
     const { exit, json } = await operator.runJson('projections', 'rebuild', '--all');
     expect(exit).toBe(0);
     expect((json as { rebuilt: Shown[] }).rebuilt.map(({ name }) => name)).toEqual(
-      registry.projections.map(({ name }) => name),
+      allProjections.map(({ name }) => name),
     );
   });
 
@@ -88,7 +88,7 @@ describeWithPostgres('the operator command of projections', () => {
     expect(refused).toMatchObject({ exit: 1, err: expect.stringMatching(/being rebuilt by another process/) });
     const some = await operator.runJson('projections', 'rebuild', '--all');
     expect(some).toMatchObject({ exit: 1, json: { error: expect.stringMatching(/^invoices/) } });
-    expect((some.json as { rebuilt: Shown[] }).rebuilt).toHaveLength(registry.projections.length - 1);
+    expect((some.json as { rebuilt: Shown[] }).rebuilt).toHaveLength(allProjections.length - 1);
     await other.resign(buildLock('invoices'));
     await other.close();
   });

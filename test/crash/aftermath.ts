@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { registry } from '../../projections/registry.js';
+import { allProjections } from '../../projections/registry.js';
 import { verifyLog } from '../../src/app/audit/verify-log.js';
 import { unreachable } from '../../src/domain/shared/unreachable.js';
 import type { RecordedEvent } from '../../src/ports/event-log.js';
@@ -75,8 +75,8 @@ const CAUGHT_UP_WITHIN_MS = 60_000;
 export const expectRowsOfLog = async ({ engines: { log, pool } }: Pick<CrashHarness, 'engines'>): Promise<void> => {
   const fresh = await freshDatabase();
   try {
-    await prepareProjections(fresh.pool, log, systemClock, registry.projections);
-    for (const projection of registry.projections) {
+    await prepareProjections(fresh.pool, log, systemClock, allProjections);
+    for (const projection of allProjections) {
       const events = await log.readAll({ prefixes: projection.prefixes, after: null, limit: MOST_EVENTS });
       const last = events[events.length - 1]?.position ?? null;
       await waitFor(`${projection.name} to catch up`, CAUGHT_UP_WITHIN_MS, async () =>

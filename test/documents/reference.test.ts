@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/runtime/commands/main.js';
 import { ROOT } from '../tools/compile.js';
 import { environmentReference, variableNames } from '../tools/documents/environment-reference.js';
-import { withRegion } from '../tools/documents/regions.js';
 import { readPage, referencePages } from '../tools/documents/pages.js';
+import { withRegion } from '../tools/documents/regions.js';
 import { readManifest } from '../tools/supply-chain/lock.js';
 
 const PICTURES = ['docs/pictures/danfse.png', 'docs/pictures/console.png'];

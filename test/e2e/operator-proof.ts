@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { registry } from '../../projections/registry.js';
+import { allProjections } from '../../projections/registry.js';
 import { projectionStatus } from '../../src/projector/status.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { runProgram } from '../support/harness/processes.js';
@@ -28,7 +28,7 @@ const operator = async (running: RunningService, ...args: readonly string[]): Pr
 
 const rowsOf = async ({ service }: RunningService): Promise<Rows> => {
   const rows: Rows = {};
-  for (const projection of registry.projections) rows[projection.name] = await dump(service.engines.pool, projection);
+  for (const projection of allProjections) rows[projection.name] = await dump(service.engines.pool, projection);
   return rows;
 };
 
@@ -52,7 +52,7 @@ type Rows = Record<string, readonly string[]>;
 const rebuilt = async (running: RunningService): Promise<{ before: Rows; after: Rows }> => {
   const { pool, log, clock } = { ...running.service.engines, clock: systemClock };
   await eventually(
-    () => projectionStatus(registry.projections, { db: pool, log, clock }),
+    () => projectionStatus(allProjections, { db: pool, log, clock }),
     (all) => all.every(({ lagSeconds }) => lagSeconds === 0),
   );
   const before = await rowsOf(running);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { credentials } from '../../projections/credentials.js';
 import { invoices } from '../../projections/invoices.js';
-import { registry } from '../../projections/registry.js';
+import { allProjections } from '../../projections/registry.js';
 import type { Projection } from '../../projections/types.js';
 import { decodeEvent } from '../../src/app/event-store/codec.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
@@ -78,9 +78,9 @@ describeWithPostgres('applyBatch', () => {
           }
           await emptyProjections(database.pool, log);
           const atOnce = new Map<string, readonly string[]>();
-          for (const projection of registry.projections) atOnce.set(projection.name, await replay(projection, [500]));
+          for (const projection of allProjections) atOnce.set(projection.name, await replay(projection, [500]));
           await emptyProjections(database.pool, log);
-          for (const projection of registry.projections) {
+          for (const projection of allProjections) {
             expect(await replay(projection, cuts)).toEqual(atOnce.get(projection.name));
           }
         },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { registry } from '../../projections/registry.js';
+import { allProjections } from '../../projections/registry.js';
 import { type PostgresEventLog, postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { systemApiStream } from '../../src/domain/shared/ids.js';
@@ -31,7 +31,7 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
         log,
         db: database.pool,
         clock,
-        projections: registry.projections,
+        projections: allProjections,
         signal,
         onHalt: ({ reason }) => expect.fail(reason),
       });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
-import { operatorProjections, registry } from '../../projections/registry.js';
+import { allProjections, operatorProjections } from '../../projections/registry.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { companyStream, systemApiStream } from '../../src/domain/shared/ids.js';
 import { type EventLog, EventLogUnavailable } from '../../src/ports/event-log.js';
@@ -62,7 +62,7 @@ describeWithPostgres('projector', () => {
     onHalt: () => undefined,
     ...own,
   });
-  const start = (own: Partial<ProjectorDeps> = {}, projections = registry.projections, signal = stop.signal): void => {
+  const start = (own: Partial<ProjectorDeps> = {}, projections = allProjections, signal = stop.signal): void => {
     running.push(runProjector({ ...deps(own), projections, signal }));
   };
   const caughtUp = async (): Promise<boolean> =>

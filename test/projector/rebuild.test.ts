@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { credentials } from '../../projections/credentials.js';
 import { invoices } from '../../projections/invoices.js';
-import { operatorProjections, registry } from '../../projections/registry.js';
+import { allProjections, operatorProjections } from '../../projections/registry.js';
 import type { Projection } from '../../projections/types.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { companyStream } from '../../src/domain/shared/ids.js';
@@ -65,7 +65,7 @@ describeWithPostgres('a rebuild beside the live rows', () => {
     rebuildProjection(projection, signal, { log, db: database.pool, clock, ...own });
   const rollback = (projection: Projection) =>
     rollbackProjection(projection, stop.signal, { log, db: database.pool, clock });
-  const startProjector = (projections: readonly Projection[] = registry.projections): void => {
+  const startProjector = (projections: readonly Projection[] = allProjections): void => {
     const onHalt = ({ reason }: { reason: string }) => void halts.push(reason);
     running.push(runProjector({ log, db: database.pool, clock, onHalt, projections, signal: stop.signal }));
   };
@@ -106,11 +106,11 @@ describeWithPostgres('a rebuild beside the live rows', () => {
         for (let turn = 0; turn < longest; turn++) {
           for (const { stream, events } of lives) await appendEvents(log, stream, events.slice(turn, turn + 1));
         }
-        await eventually(() => caughtUp(registry.projections));
+        await eventually(() => caughtUp(allProjections));
         for (const { stream, events } of lives) {
           if (events.at(-1)?.type === 'TestInvoiceDeleted') await log.cut(stream, events.length - 1);
         }
-        for (const projection of registry.projections) {
+        for (const projection of allProjections) {
           const followed = await dump(database.pool, projection);
           const before = await liveGeneration(database.pool, projection.name);
           expect(await rebuild(projection)).toMatchObject({ kind: 'live', position: before.position });

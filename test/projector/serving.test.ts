@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { registry } from '../../projections/registry.js';
+import { allProjections } from '../../projections/registry.js';
 import { createEventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
 import { invoiceStream, publicInvoiceId } from '../../src/domain/shared/ids.js';
 import { liveGeneration } from '../../src/projector/generations.js';
@@ -33,7 +33,7 @@ describeWithPostgres('a service while its read model is rebuilt by an operatorâ€
     const client = createCarefulClient(service.url, keys.live);
     const testClient = createCarefulClient(service.url, keys.test);
     const generations = async () =>
-      await Promise.all(registry.projections.map(async ({ name }) => (await liveGeneration(pool, name)).generation));
+      await Promise.all(allProjections.map(async ({ name }) => (await liveGeneration(pool, name)).generation));
     const before = await generations();
 
     let rebuilt = false;
@@ -82,7 +82,7 @@ describeWithPostgres('a service while its read model is rebuilt by an operatorâ€
       (left) => left === 0,
       WORK_MS,
     );
-    for (const projection of registry.projections) {
+    for (const projection of allProjections) {
       await eventually(
         async () => {
           const live = (await liveGeneration(pool, projection.name)).position;

@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
+import { anchorStream, consoleStream, revealsStream, supportStream } from '../../src/domain/audit/events.js';
 import { catalogStream } from '../../src/domain/catalog/events.js';
 import type { Registration } from '../../src/domain/company/events.js';
-import { anchorStream, consoleStream, revealsStream, supportStream } from '../../src/domain/audit/events.js';
 import { municipalityStream } from '../../src/domain/municipality/events.js';
 import { registryStream } from '../../src/domain/registry/events.js';
 import {

@@ -37,10 +37,9 @@ export const authorizedFrom = (
  */
 export const hasSameContent = ({ content }: AuthorizedNote, events: readonly ReadInvoiceEvent[]): boolean => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
-  if (accepted?.type !== 'InvoiceAccepted') return true;
-  const { amountInCents, description, customer } = accepted.data;
   // The description is missing when its key is gone. Then nothing can be compared, so no second number is tried.
-  if (description === undefined) return true;
+  if (accepted?.data.description === undefined) return true;
+  const { amountInCents, description, customer } = accepted.data;
   const document = customer?.type === 'br' ? (customer.document ?? '') : (customer?.taxId ?? '');
   return (
     content.amount === decimalFromCents(amountInCents) &&

@@ -123,15 +123,14 @@ const newDps = async (
   deps: IssuerDeps,
 ): Promise<Prepared<NoteSending['document']>> => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
-  if (accepted?.type !== 'InvoiceAccepted') throw new Error('nothing was accepted on this stream');
+  if (accepted === undefined) throw new Error('nothing was accepted on this stream');
   const { description } = accepted.data;
   // Without a description, whose key is gone, the document would say something else.
   if (description === undefined) return haltedBy('content_lost', stream, deps);
   if (isCustomerNameMissing(accepted.data.customer)) {
+    const reason = 'customer_name_missing';
     const at = deps.clock.now();
-    await decideAndAppend(stream, note.sites.outcome, deps, (state) =>
-      decideUnsendable(state, 'customer_name_missing', at),
-    );
+    await decideAndAppend(stream, note.sites.outcome, deps, (state) => decideUnsendable(state, reason, at));
     return { kind: 'halted', next: done };
   }
   const { mode, companyId } = work.facts;
@@ -144,13 +143,8 @@ const newDps = async (
   try {
     const { number } = allocated;
     const { series } = start;
-    const dps = buildDps({
-      mode,
-      series,
-      number,
-      accepted: { ...accepted.data, description },
-      currencyCode: deps.currencyCode,
-    });
+    const content = { ...accepted.data, description };
+    const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
     const signature = storedOf(await deps.signer.signDps(dps.xml, identity));
     return { kind: 'document', document: { series, number, dpsId: dps.id, ...signature } };
   } catch (error) {

@@ -38,20 +38,14 @@ export const invoiceOfNote = async (
     if (state.kind !== 'invoice') continue;
     if (compareNote(state, note) === 'ours') return { stream, isKnown: true };
     const accepted = events.find((event) => event.type === 'InvoiceAccepted');
-    if (accepted?.type !== 'InvoiceAccepted' || !hasSameContent(note, events)) continue;
-    const { description } = accepted.data;
+    if (accepted === undefined || !hasSameContent(note, events)) continue;
+    const { description, customer } = accepted.data;
     // Without a description, whose key is gone, no DPS can be built, and the invoice cannot be sent either.
-    if (description === undefined) continue;
-    if (isCustomerNameMissing(accepted.data.customer)) continue;
+    if (description === undefined || isCustomerNameMissing(customer)) continue;
     const identity = await deps.identityOf({ mode, companyId });
     if (identity === undefined) continue;
-    const dps = buildDps({
-      mode,
-      series,
-      number,
-      accepted: { ...accepted.data, description },
-      currencyCode: deps.currencyCode,
-    });
+    const content = { ...accepted.data, description };
+    const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
     if (dps.id === note.dpsId && (await digestOf(dps.xml, identity, deps)) === note.digest)
       return { stream, isKnown: false };
   }

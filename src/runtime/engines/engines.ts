@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type pg from 'pg';
-import { checkRegistry, registry } from '../../../projections/registry.js';
+import { allProjections } from '../../../projections/registry.js';
 import type { EventStoreEventLog } from '../../adapters/eventlog-eventstoredb/event-log.js';
 import { postgresEventLog } from '../../adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards, type PostgresGuards } from '../../adapters/guards-postgres/guards.js';
@@ -58,7 +58,6 @@ export const SERVICE_SESSION = 'nfse';
 /** Opens the engines in the order lock, database, migrations, keys. The runner closes them in reverse order. */
 export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const { config, clock, logger, runner, decorateStore = (store) => store } = options;
-  checkRegistry(registry);
   const addresses = await openDatabaseServer(options);
   const connectionString = addresses.service;
   const onIdleError = (): void => {
@@ -80,8 +79,8 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const keyring = await openMasterKeys(config, pool, clock);
   watchMasterKeys(keyring, logger, runner);
   const log = await openEventLog(config, { connectionString, limits, onIdleError }, runner);
-  await prepareProjections(pool, log, clock, registry.projections);
-  if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, registry.projections);
+  await prepareProjections(pool, log, clock, allProjections);
+  if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, allProjections);
   const sealingKeys = createSealingKeys({ keyring, db: pool, clock });
   return {
     pool,

@@ -1,4 +1,4 @@
-import { registry } from '../../../projections/registry.js';
+import { allProjections } from '../../../projections/registry.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { openPool } from '../../adapters/sql/pool.js';
@@ -22,7 +22,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
   const db = openOwnPool(parts);
   const watch = createMonitoringReads(db);
   const lag = createLag(log, clock);
-  const statuses = () => projectionStatus(registry.projections, { db, log, clock, lag });
+  const statuses = () => projectionStatus(allProjections, { db, log, clock, lag });
   const readiness = createReadiness({
     state,
     watch,
@@ -30,7 +30,7 @@ export const startOperations = async (parts: Parts, state: ServiceState): Promis
     queueStatus: () => queue.status(),
     projections: async () => ({
       statuses: await statuses(),
-      others: await rowsOfOtherVersions(db, registry.projections),
+      others: await rowsOfOtherVersions(db, allProjections),
     }),
     guards: () => guards.current(),
     vault: () => checkVault(db, keyring),

@@ -1,10 +1,10 @@
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { sqlFault } from '../../adapters/sql/errors.js';
+import { shareOf } from '../../app/event-store/walk-log.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { cachedCheck, NoAnswerInTime } from '../../lib/cached-check.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
-import { shareOf } from '../../app/event-store/walk-log.js';
 import type { rowsOfOtherVersions } from '../../projector/status.js';
 import type { GuardReadiness } from '../../workers/guard-readiness.js';
 import { faultFields } from '../config/logger.js';

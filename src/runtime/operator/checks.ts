@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { registry } from '../../../projections/registry.js';
+import { allProjections } from '../../../projections/registry.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
 import type { DocumentAlarm, DocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
@@ -51,7 +51,7 @@ export const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clo
   ];
   const lagOf = createLag(log, clock);
   const head = await log.head();
-  for (const projection of registry.projections) {
+  for (const projection of allProjections) {
     const name = `projection ${projection.name}`;
     const checkpoint = await readCheckpoint(pool, projection);
     if (isEarlier(head, checkpoint)) {

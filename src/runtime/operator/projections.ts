@@ -1,10 +1,10 @@
-import { registry } from '../../../projections/registry.js';
+import { allProjections } from '../../../projections/registry.js';
 import type { Projection } from '../../../projections/types.js';
+import { shareOf } from '../../app/event-store/walk-log.js';
 import type { ProjectionOperations, RebuildResult } from '../../cli/session.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CatchUpDeps, Progress } from '../../projector/catch-up.js';
 import { type RebuildOutcome, rebuildProjection, rollbackProjection } from '../../projector/rebuild.js';
-import { shareOf } from '../../app/event-store/walk-log.js';
 import { projectionStatus } from '../../projector/status.js';
 import type { Engines } from '../engines/engines.js';
 
@@ -12,7 +12,7 @@ import type { Engines } from '../engines/engines.js';
 export const projectionOperations = (
   { pool: db, log }: Pick<Engines, 'pool' | 'log'>,
   clock: Clock,
-  projections: readonly Projection[] = registry.projections,
+  projections: readonly Projection[] = allProjections,
   stopping: AbortSignal = NEVER,
 ): ProjectionOperations => {
   const run =

@@ -1,4 +1,4 @@
-import { operatorProjections, registry } from '../../../projections/registry.js';
+import { allProjections, operatorProjections } from '../../../projections/registry.js';
 import { pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createDocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
@@ -137,7 +137,7 @@ const driftOf = async (
   let rows = 0;
   const drifts: DriftReport['drifts'][number][] = [];
   const notCompared: string[] = [];
-  for (const projection of registry.projections) {
+  for (const projection of allProjections) {
     const { name } = projection;
     const outcome = await compareWithLog(projection, {
       db,

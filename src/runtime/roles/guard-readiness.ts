@@ -3,11 +3,11 @@ import { guardCheckpoint } from '../../adapters/guards-postgres/guards-record.js
 import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
 import { openPool } from '../../adapters/sql/pool.js';
 import { positionBefore } from '../../app/audit/anchor-log.js';
+import { shareOf } from '../../app/event-store/walk-log.js';
 import { pause } from '../../lib/pause.js';
 import type { Clock } from '../../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/generations.js';
-import { shareOf } from '../../app/event-store/walk-log.js';
 import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-readiness.js';
 import type { Config } from '../config/config.js';
 import { faultFields, type Logger } from '../config/logger.js';

@@ -1,4 +1,4 @@
-import { registry } from '../../../projections/registry.js';
+import { allProjections } from '../../../projections/registry.js';
 import { runProjector } from '../../projector/projector.js';
 import { faultFields } from '../config/logger.js';
 import type { Parts } from './parts.js';
@@ -11,7 +11,7 @@ export const startProjector = (parts: Parts, onHalted: (name: string) => void): 
     runProjector({
       log: engines.log,
       db: engines.pool,
-      projections: registry.projections,
+      projections: allProjections,
       clock,
       signal,
       onHalt: (halt) => {

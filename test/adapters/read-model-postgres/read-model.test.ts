@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { registry } from '../../../projections/registry.js';
+import { allProjections } from '../../../projections/registry.js';
 import { createReadModel } from '../../../src/adapters/read-model-postgres/read-model.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
 import { companyStream, systemApiStream } from '../../../src/domain/shared/ids.js';
@@ -41,7 +41,7 @@ describeWithPostgres('read model', () => {
   const read = () => createReadModel(database.pool);
   const given = async (stream: string, ...events: DomainEvent[]): Promise<void> => {
     await appendEvents(log, stream, events);
-    for (const projection of registry.projections) {
+    for (const projection of allProjections) {
       const after = await readCheckpoint(database.pool, projection);
       const batch = await log.readAll({ prefixes: projection.prefixes, after, limit: 500 });
       await applyBatch(database.pool, await liveOf(database.pool, projection), after, batch, NOW);

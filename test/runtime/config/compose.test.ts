@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { roles } from '../../../src/runtime/config/config.js';
-import { variableNames } from '../../tools/documents/environment-reference.js';
 import { composeService, readCompose, serviceText, withDefaults } from '../../support/compose.js';
+import { variableNames } from '../../tools/documents/environment-reference.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const { services, volumes, networks } = readCompose();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { registry } from '../../../projections/registry.js';
+import { allProjections } from '../../../projections/registry.js';
 import type { Projection } from '../../../projections/types.js';
 import { createEventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
@@ -64,7 +64,7 @@ export const emptyProjections = async (db: pg.Pool, log: EventLog): Promise<void
     `select nspname as schema from pg_namespace where nspname like 'p\\_%\\_g%'`,
   );
   for (const { schema } of rows) await db.query('select projection_schema_drop($1)', [schema]);
-  await prepareProjections(db, log, clock, registry.projections);
+  await prepareProjections(db, log, clock, allProjections);
 };
 
 /** The generation that is read. */
