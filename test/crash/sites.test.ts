@@ -61,7 +61,7 @@ const NAMED = {
   audit_certificate: { 'app/issuing/open-certificate.ts': 1 },
   record_reveal: { 'app/audit/audit-trail.ts': 1 },
   // An operation of support, and a sign-in or sign-out of the console, which change nothing else.
-  record_support_act: { 'app/audit/audit-trail.ts': 2 },
+  record_support_act: { 'app/audit/audit-trail.ts': 1 },
   record_anchor: { 'app/audit/anchor-log.ts': 1 },
   settle_invoice: { 'app/operator/settlement/settle-invoice.ts': 1 },
   reconcile_numbers: { 'app/recovery/recover-log.ts': 1 },

@@ -9,23 +9,22 @@ import type { StreamName } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
-import type { AppendSite } from '../event-store/append-sites.js';
 import { operatorContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { anyState, transact } from '../event-store/transact.js';
 
 export type AuditDeps = { store: EventStore; clock: Clock; actor: `support:${string}` };
 
-/** The stream of each event that is appended here, and its append site. */
-const places = {
-  PersonalDataRevealed: { stream: revealsStream, site: 'record_reveal' },
-  ParkedWorkRetried: { stream: supportStream, site: 'record_support_act' },
-  ProjectionRebuildOrdered: { stream: supportStream, site: 'record_support_act' },
-  MasterKeyGivenUp: { stream: supportStream, site: 'record_support_act' },
-  ConsoleSignedIn: { stream: consoleStream, site: 'record_support_act' },
-  ConsoleSignInRefused: { stream: consoleStream, site: 'record_support_act' },
-  ConsoleSignedOut: { stream: consoleStream, site: 'record_support_act' },
-} as const satisfies Partial<Record<AuditEventType, { stream: StreamName; site: AppendSite }>>;
+/** The stream of each event that is appended here. */
+const streams = {
+  PersonalDataRevealed: revealsStream,
+  ParkedWorkRetried: supportStream,
+  ProjectionRebuildOrdered: supportStream,
+  MasterKeyGivenUp: supportStream,
+  ConsoleSignedIn: consoleStream,
+  ConsoleSignInRefused: consoleStream,
+  ConsoleSignedOut: consoleStream,
+} as const satisfies Partial<Record<AuditEventType, StreamName>>;
 
 type DataOf<Type> = Omit<Extract<AuditEvent, { type: Type }>['data'], 'at'>;
 
@@ -33,16 +32,16 @@ type DataOf<Type> = Omit<Extract<AuditEvent, { type: Type }>['data'], 'at'>;
  * Appends what an operator is about to see or do, before it is seen or done. When this throws, the caller must open nothing, do nothing and let
  * nobody in. Throws what the log throws, and `StreamContended`.
  */
-export const appendAudit = async <Type extends keyof typeof places>(
+export const appendAudit = async <Type extends keyof typeof streams>(
   type: Type,
   data: DataOf<Type>,
   { store, clock, actor }: AuditDeps,
 ): Promise<void> => {
-  const { stream, site } = places[type];
+  const stream = streams[type];
   const decide = (_state: undefined, { now }: { now: Instant }) => ({
     events: [{ type, data: { ...data, at: now } } as unknown as AuditEvent],
   });
-  const context = operatorContext(site, { actor });
+  const context = operatorContext(stream === revealsStream ? 'record_reveal' : 'record_support_act', { actor });
   await transact({ stream, read: 'last', fold: anyState, decide, context }, { store, clock });
 };
 
