@@ -68,7 +68,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await emptied();
     });
 
-    it('takes the same tap put twice for one', async () => {
+    it('takes the same work item put twice for one', async () => {
       await put('a');
       await put('a');
       const deliveries = collect();
@@ -88,7 +88,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect([issues[0]?.kind, cancels[0]?.kind]).toEqual(['issue', 'cancel']);
     });
 
-    it('looks again when tapped during the work, and never twice at once', async () => {
+    it('handles a stream again when work is put while it is handled, and never twice at once', async () => {
       const gate = deferred();
       let under = 0;
       let most = 0;
@@ -134,7 +134,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await vi.waitFor(async () => expect(await engine.queue.depth()).toBe(1), bound);
     });
 
-    it('lets a new tap cut a long delay short', async () => {
+    it('lets a new work item end a long delay', async () => {
       const deliveries = collect((delivery) =>
         delivery.messageId.endsWith('again') ? ack : { kind: 'retry', afterMs: 600_000 },
       );
@@ -144,7 +144,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await vi.waitFor(() => expect(deliveries).toHaveLength(2), bound);
     });
 
-    it('keeps a pause when the sweeper taps again', async () => {
+    it('keeps a pause when the sweeper puts the work back', async () => {
       const seen: string[] = [];
       work(async ({ stream }) => {
         seen.push(stream);
@@ -211,7 +211,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       expect(await engine.queue.retryParked('a')).toBe(false);
     });
 
-    it('leaves a parked tap alone when it is put again, until it was told to try it or new work came', async () => {
+    it('leaves a parked work item alone when it is put again, until it is told to retry it or new work comes', async () => {
       let parking = true;
       const deliveries = collect(() => (parking ? { kind: 'park', reason: 'poison' } : ack));
       await put('a', 'issue');

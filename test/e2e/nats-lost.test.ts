@@ -88,7 +88,7 @@ describeWith('natsServer', 'a service that loses its queue', () => {
       await eventually(readiness, ({ ready }) => ready);
     });
 
-    it('when its storage is wiped, because the sweeper taps what went quiet', async () => {
+    it('when its storage is wiped, because the sweeper puts quiet work back', async () => {
       await start();
       // Half a minute of work is left when the first is done: most of it is still in the queue when that is wiped.
       const many = 3 * INVOICES;

@@ -22,7 +22,7 @@ const forgetful: Budget = { forgotten: 2, lost: 1 };
 const poisonous: Budget = { forgotten: 0, lost: 0 };
 
 describe('the queue is a hint, the log is the truth', () => {
-  it('an invoice ends in time, and is tried, whatever taps the queue forgets', () => {
+  it('an invoice ends in time, and is tried, whatever work items the queue loses', () => {
     const { breach, states } = explore(model({}, forgetful), MOST);
     expect(breach).toBeUndefined();
     expect(states).toBeGreaterThan(500);
@@ -38,7 +38,7 @@ describe('the queue is a hint, the log is the truth', () => {
     expect(explore(model(timersOfTheQueue, poisonous, true), MOST).breach?.what).toContain('open for longer');
   });
 
-  it('finds the harm when neither half of the sweeper works, and the queue forgets a tap', () => {
+  it('finds the harm when neither half of the sweeper works, and the queue loses a work item', () => {
     const noSweeper = { concludesWhatIsDue: false, reputsQuietWork: false };
     expect(explore(model(noSweeper, forgetful), MOST).breach?.what).toContain('open for longer');
   });

@@ -106,7 +106,7 @@ describe('a sweep', () => {
     expect((await harness.log.read(harness.stream))[1]?.metadata.actor).toBe('timer:sweeper');
   });
 
-  it('trusts the log and not the row', async () => {
+  it('decides by the log and not by the row', async () => {
     const harness = await issuingHarness();
     const { sweeper } = sweeperOf(harness, { verdictsDue: [deadline(harness), deadline(harness, 'cancel')] });
     harness.clock.moveTo(at(899));
@@ -206,7 +206,7 @@ describe('a sweep', () => {
     expect(await harness.status()).toBe('failed');
   });
 
-  it('taps quiet work again, each time under another message id', async () => {
+  it('puts quiet work back, each time under another message id', async () => {
     const harness = await issuingHarness();
     const { sweeper, queue } = sweeperOf(harness, { openWork: [open(deadline(harness))] });
     harness.clock.moveTo(at(40));
@@ -219,7 +219,7 @@ describe('a sweep', () => {
     expect(new Set(queue.items.map(({ messageId }) => messageId)).size).toBe(2);
   });
 
-  it('taps all quiet work, however much of it never progresses', async () => {
+  it('puts all quiet work back, however much of it never progresses', async () => {
     const harness = await issuingHarness();
     const { sweeper, queue, asked } = sweeperOf(harness, { openWork: strangers(450).map((row) => open(row)) });
     harness.clock.moveTo(at(40));
@@ -228,7 +228,7 @@ describe('a sweep', () => {
     expect(asked.openWork.map(([, limit]) => limit)).toEqual([200, 200, 200]);
   });
 
-  it('gives every verdict while the queue is out, and tells of it', async () => {
+  it('gives every verdict while the queue is out, and reports the fault', async () => {
     const harness = await issuingHarness();
     harness.authorizer.script = ['lost_request'];
     harness.authorizer.mute = true;
@@ -246,7 +246,7 @@ describe('a sweep', () => {
     expect(faults).toHaveLength(4);
   });
 
-  it('taps the others when one stream cannot be tapped', async () => {
+  it('puts the other streams back when one stream cannot be put', async () => {
     const harness = await issuingHarness();
     const { sweeper, queue, faults } = sweeperOf(harness, { openWork: strangers(20).map((row) => open(row)) });
     const { put } = queue;
@@ -272,7 +272,7 @@ describe('a sweep', () => {
     expect(await harness.status()).toBe('indeterminate');
   });
 
-  it('taps nobody in a process without an issuer', async () => {
+  it('puts nothing back in a process without an issuer', async () => {
     const harness = await issuingHarness();
     const { sweeper, asked } = sweeperOf(harness, { openWork: [open(deadline(harness))] });
     await sweep({ ...sweeper, queue: undefined }, 1);
@@ -281,7 +281,7 @@ describe('a sweep', () => {
 });
 
 describe('a refill', () => {
-  it('taps all open work, however young', async () => {
+  it('puts all open work back, however young', async () => {
     const harness = await issuingHarness();
     const { sweeper, queue, asked } = sweeperOf(harness, {
       openWork: [open(deadline(harness), 3_600), open({ ...deadline(harness, 'cancel'), since: at(1) }, 3_601)],
@@ -291,7 +291,7 @@ describe('a refill', () => {
     expect(queue.items.map(({ kind }) => kind)).toEqual(['issue', 'cancel']);
   });
 
-  it('taps page by page, and ends when it is told to', async () => {
+  it('puts work back page by page, and ends when it is told to', async () => {
     const harness = await issuingHarness();
     const { sweeper, queue, asked } = sweeperOf(harness, { openWork: strangers(400).map((row) => open(row)) });
     await refillQueue(sweeper);

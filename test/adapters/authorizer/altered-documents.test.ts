@@ -33,7 +33,7 @@ const note = () => noteAround(harness.dps.bytes);
 const event = () => eventAround(harness.cancellation.bytes);
 
 describe.each(faults)('a document %s', (_name, from, to) => {
-  it('does not answer a send, which is looked up; what the look-up shows is what stands', async () => {
+  it('is no answer to a send; the look-up that follows decides', async () => {
     const packed = altered(note(), from, to);
     harness.server.answer(json(201, issued(packed)));
     expect(await send()).toMatchObject({ kind: 'unknown', reason: 'success_not_ours_or_unreadable' });
@@ -44,7 +44,7 @@ describe.each(faults)('a document %s', (_name, from, to) => {
     });
   });
 
-  it('does not answer a cancellation, which is looked up; what the look-up shows is what stands', async () => {
+  it('is no answer to a cancellation; the look-up that follows decides', async () => {
     const packed = gzipBase64(altered(event(), from, to));
     harness.server.answer(json(201, { eventoXmlGZipB64: packed }));
     expect(await cancel()).toMatchObject({ kind: 'unknown' });

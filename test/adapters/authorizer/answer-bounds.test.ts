@@ -38,7 +38,7 @@ describe('a JSON answer', () => {
     expect(readJson('application/json', body)).toBeUndefined();
   });
 
-  it('is looked at once, byte by byte, whatever it holds', () => {
+  it('is read once, whatever it holds', () => {
     for (const text of [
       '"',
       `"${'\\'.repeat(2 * MIB)}`,
@@ -86,7 +86,7 @@ describe('a JSON answer', () => {
     }
   });
 
-  it('may hold what real ones hold many times over', () => {
+  it('may hold many times what a real answer holds', () => {
     const items = Array.from({ length: 2_000 }, (_, n) => ({ Codigo: `E${n}`, Descricao: 'texto', Complemento: '' }));
     const body = readJson('application/json', json(JSON.stringify({ erros: items })));
     expect(errorsOf(body ?? {})).toHaveLength(2_000);
@@ -142,7 +142,7 @@ describe('a document', () => {
     });
   });
 
-  it('is counted by what it holds, and what only looks like it is not', () => {
+  it('is counted by its elements, and text that looks like an element is not counted', () => {
     const xml = doc(
       `<a b='<' c=">"><!-- <x y="1"> --><![CDATA[<x><x>]]><?p <x>?><d xmlns="u:1" xmlns:e="u:2"/>t=1</a  ><f g = "1" />`,
     );
@@ -187,7 +187,7 @@ describe('a document', () => {
 });
 
 describe('the check of base64', () => {
-  it('takes what it took, and costs what its text is long', () => {
+  it('accepts the same texts as before, in time that grows with their length alone', () => {
     for (const text of ['YQ==', ' YQ = '.replaceAll(' ', ''), 'YWI=\n', 'YWJj\n\t ', 'YWJj']) {
       expect(gunzipBase64(text, 10)).not.toEqual({ ok: false, reason: 'not_base64' });
     }

@@ -148,7 +148,7 @@ describe('sendDps', () => {
     },
   );
 
-  it.each([404, 403, 429, 500, 502, 503, 504])('takes HTML with %i for nothing', async (status) => {
+  it.each([404, 403, 429, 500, 502, 503, 504])('draws no conclusion from HTML with %i', async (status) => {
     server.answer(html(status));
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({
       kind: 'unknown',
@@ -163,7 +163,7 @@ describe('sendDps', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('takes a note around another DPS for nothing', async () => {
+  it('draws no conclusion from a note with another DPS', async () => {
     server.answer(json(201, issued(noteAround((await signedDps(company, 2)).bytes))));
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
     const otherDigest = dps.bytes.toString('utf8').replace(/<DigestValue>..../, '<DigestValue>AAAA');
@@ -171,13 +171,13 @@ describe('sendDps', () => {
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('does not know what a lost connection meant', async () => {
+  it('calls the outcome unknown when the connection is lost', async () => {
     server.answer((call) => call.socket.destroy());
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown', codes: [] });
     expect(server.received).toHaveLength(1);
   });
 
-  it('does not know what half an answer meant', async () => {
+  it('calls the outcome unknown when the answer breaks off', async () => {
     server.answer((call, response) => {
       response.writeHead(400, { 'content-type': 'application/json', 'content-length': 1000 });
       response.write(JSON.stringify(errors('E0316')), () => call.socket.destroy());
@@ -185,7 +185,7 @@ describe('sendDps', () => {
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown', codes: [] });
   });
 
-  it('does not know what silence meant', async () => {
+  it('calls the outcome unknown when no answer comes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     // The deadline of the call has passed when the request arrives.
     server.answer(() => vi.advanceTimersByTime(5_000));
@@ -197,7 +197,7 @@ describe('sendDps', () => {
     });
   });
 
-  it('reads no answer without end', async () => {
+  it('stops reading an answer that is too large', async () => {
     server.answer((_call, response) => {
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end(Buffer.alloc(3 * 1024 * 1024, 0x20));
@@ -208,7 +208,7 @@ describe('sendDps', () => {
     });
   });
 
-  it('unpacks no bomb, though a note stands at its beginning', async () => {
+  it('refuses a packed document that grows too large, although it begins with a note', async () => {
     const note = noteAround(dps.bytes);
     const padded = (bytes: number) => gzipBase64(Buffer.concat([note, Buffer.alloc(bytes, ' ')]));
     server.answer(json(201, { nfseXmlGZipB64: padded(1000) }));
@@ -217,7 +217,7 @@ describe('sendDps', () => {
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('keeps the connection, and does not call a dead kept one unsent', async () => {
+  it('keeps the connection, and calls the outcome unknown when a kept connection dies', async () => {
     server.answer(json(400, errors('E0316')));
     await client.sendDps(caller, dps.bytes, inAMinute);
     await client.sendDps(caller, dps.bytes, inAMinute);
@@ -241,7 +241,7 @@ describe('sendDps', () => {
     expect(third).toBe(first);
   });
 
-  it('knows that nothing left when nobody listens', async () => {
+  it('says not sent when no server listens', async () => {
     await server.close();
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toEqual({
       kind: 'not_sent',
@@ -252,7 +252,7 @@ describe('sendDps', () => {
     });
   });
 
-  it('knows that nothing left when the handshake never ends', async () => {
+  it('says not sent when the handshake never ends', async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -261,7 +261,7 @@ describe('sendDps', () => {
     silent.close();
   });
 
-  it('knows that nothing left when the connection ends within the handshake', async () => {
+  it('says not sent when the connection ends within the handshake', async () => {
     const abrupt = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => abrupt.listen(0, '127.0.0.1', resolve));
     const address = `https://127.0.0.1:${(abrupt.address() as AddressInfo).port}`;
@@ -290,7 +290,7 @@ describe('sendDps', () => {
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'not_sent', reason });
   });
 
-  it('begins nothing after the deadline of the attempt, however long the certificate took', async () => {
+  it('sends nothing after the deadline of the attempt, however long the certificate took', async () => {
     let clock = now;
     const late = async () => {
       clock = addSeconds(now, 60);
@@ -347,7 +347,7 @@ describe('findByDps', () => {
     expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'found' });
   });
 
-  it('believes no note of another DPS', async () => {
+  it('refuses a note of another DPS', async () => {
     present(noteAround((await signedDps(company, 2)).bytes));
     expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive' });
   });
@@ -374,7 +374,7 @@ describe('findByDps', () => {
     expect(await client.findByDps(caller, dps.id)).toMatchObject({ kind: 'inconclusive' });
   });
 
-  it('concludes nothing when the key is there and the note is not', async () => {
+  it('is inconclusive when the access key is found and the note is not', async () => {
     server.answer((call, response) =>
       call.path.includes('/dps/')
         ? json(200, { chaveAcesso: accessKey })(call, response)
@@ -384,7 +384,7 @@ describe('findByDps', () => {
     expect(await client.findByAccessKey(caller, accessKey)).toEqual({ kind: 'absent' });
   });
 
-  it('is over when its caller wants it over, both calls together', async () => {
+  it('ends both calls at the time limit of its caller', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const until = addSeconds(now, 2);
     server.answer(() => vi.advanceTimersByTime(2_000));
@@ -416,7 +416,7 @@ describe('findByDps', () => {
     await Promise.all(lookUps);
   });
 
-  it('concludes nothing when nobody listens', async () => {
+  it('is inconclusive when no server listens', async () => {
     await server.close();
     expect(await client.findByDps(caller, dps.id)).toEqual({
       kind: 'inconclusive',
@@ -458,7 +458,7 @@ describe('cancellation', () => {
     expect(result).toMatchObject({ kind, codes: [code] });
   });
 
-  it('takes an event around another request for nothing', async () => {
+  it('draws no conclusion from an event with another request', async () => {
     const other = cancellation.bytes.toString('utf8').replace(/<DigestValue>..../, '<DigestValue>AAAA');
     server.answer(json(201, { eventoXmlGZipB64: gzipBase64(eventAround(Buffer.from(other))) }));
     expect(await client.sendCancellation(caller, accessKey, cancellation.bytes, inAMinute)).toMatchObject({

@@ -41,7 +41,7 @@ const listen = async (listener: Server): Promise<string> => {
 const send = (client = harness.client) => client.sendDps(caller, harness.dps.bytes, inAMinute);
 
 describe('the deadlines of a connection', () => {
-  it('end a handshake that never ends, long before the whole call would be over', async () => {
+  it('end a handshake that never ends, long before the time limit of the whole call', async () => {
     const address = await listen(createServer());
     const client = harness.clientOf({ addresses: at(address), connectTimeoutMs: 200, timeoutMs: 3_600_000 });
     expect(await send(client)).toMatchObject({ kind: 'not_sent', reason: 'connect_timeout', outage: true });

@@ -23,7 +23,7 @@ describe('lockDataDir', () => {
     expect(await readdir(join(dataDir, 'lock'))).toEqual(['claim-5']);
   });
 
-  it('hands it to one waiter after the other', async () => {
+  it('goes to one waiting process after the other', async () => {
     let owners = 0;
     const turns = Array.from({ length: 5 }, async () => {
       const lock = await lockDataDir(dataDir, { waitMs: 10_000 });
@@ -36,7 +36,7 @@ describe('lockDataDir', () => {
     await Promise.all(turns);
   });
 
-  it('takes no notice of a dead owner, even if another process has its id', async () => {
+  it('ignores the lock of a dead process, even if another process has its id', async () => {
     await claim(1, { pid: process.ppid, identity: 'started long ago', released: false });
     await (await lockDataDir(dataDir, { waitMs: 0 })).release();
     await claim(9, { pid: 2 ** 22 - 1, identity: 'x', released: false });

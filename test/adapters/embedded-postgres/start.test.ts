@@ -126,7 +126,7 @@ describeWithPostgres('the embedded server', () => {
     expect(await readFile(join(dataDir, 'postgres', 'PG_VERSION'), 'utf8')).toBe('15\n');
   });
 
-  it("passes on the server's own last word when it does not start", async () => {
+  it('says in its error what the server wrote last when it does not start', async () => {
     await stop(await start());
     await rm(join(dataDir, 'postgres', 'pg_hba.conf'));
     await expect(start()).rejects.toThrow(/^PostgreSQL did not start: FATAL: .*pg_hba\.conf$/);

@@ -97,7 +97,7 @@ describe('the account in EventStoreDB', () => {
     expect(await whoMayReadAll()).toEqual(before);
   });
 
-  it('is made by a server that knows its administrator only a moment after it began to answer', async () => {
+  it('is made by a server that accepts its administrator a moment after it began to answer', async () => {
     refusals = 1;
     expect(await prepareAccount(url(), 's:cret')).toBe('made');
   });

@@ -103,7 +103,7 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       await mild.close();
     });
 
-    it('gives one identity to all who ask at once', async () => {
+    it('gives one identity to all callers that ask at once', async () => {
       const others = Array.from({ length: 4 }, () => createEventStoreEventLog({ url: server.url }));
       const identities = await Promise.all([log, ...others].map((each) => each.identity()));
       expect(new Set(identities).size).toBe(1);
@@ -126,7 +126,7 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       expect(await log.check()).toEqual({ ok: true });
     });
 
-    it('keeps its deadlines when the server falls silent, and works on when it speaks again', async ({ skip }) => {
+    it('keeps its deadlines while the server is silent, and works again afterwards', async ({ skip }) => {
       if (line === undefined) return skip('no line before a cluster');
       const stream = await streamOf(log, 1);
       const hasty = createEventStoreEventLog({ url: line.url, appendDeadlineMs: 2_000, readTimeoutMs: 2_000 });
@@ -146,7 +146,7 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       await hasty.close();
     });
 
-    it('does not know of an append whose answer is lost; re-reading tells, and so does the same append again', async ({
+    it('calls the outcome of an append unknown when the answer is lost; reading and the same append tell that it was stored', async ({
       skip,
     }) => {
       if (line === undefined) return skip('no line before a cluster');
@@ -162,7 +162,7 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       await hasty.close();
     });
 
-    it('goes on in a subscription whose line was silent for a while, and loses and repeats nothing', async ({
+    it('continues a subscription whose connection was silent for a while, without a lost or repeated event', async ({
       skip,
     }) => {
       if (line === undefined) return skip('no line before a cluster');

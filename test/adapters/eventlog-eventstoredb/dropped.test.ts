@@ -50,7 +50,7 @@ describe('the event log in EventStoreDB whose server drops what is slow', () => 
   });
   afterEach(() => harness.close());
 
-  it('reads on behind the last event when a search is dropped, however scarce the events are', async () => {
+  it('continues behind the last event when a search is dropped, however rare the events are', async () => {
     for (let n = 0; n < 4; n += 1) {
       fillWith(double, 700, `between-${n}`);
       await streamOf(log, 2, `s-${n}`);
@@ -70,7 +70,7 @@ describe('the event log in EventStoreDB whose server drops what is slow', () => 
     expect(drops()).toBe(0);
   });
 
-  it('tries a page again that is lost on its way, and says so when none comes through', async () => {
+  it('reads a lost page again, and fails when every try is lost', async () => {
     for (let n = 0; n < 3; n += 1) await streamOf(log, 3, `s-${n}`);
     double.faults.dropEvery = 2;
     expect(await walk(log, 2)).toHaveLength(9);
@@ -81,7 +81,7 @@ describe('the event log in EventStoreDB whose server drops what is slow', () => 
     expect(double.faults.wholeLogReads).toBe(5);
   });
 
-  it('follows through bursts and drops, and loses, repeats and reorders nothing', async () => {
+  it('follows through bursts and drops, without a lost, repeated or reordered event', async () => {
     await streamOf(log, 3, 's-before');
     const { drops } = crowd(double, 3);
     const follower = harness.follow(log, 's-');
@@ -96,7 +96,7 @@ describe('the event log in EventStoreDB whose server drops what is slow', () => 
     expect([type, message]).toEqual(['timeout', expect.stringContaining('while transitioning to live')]);
   });
 
-  it('takes events off the wire while their taker is busy, and ends the subscription itself when its room is used up', async () => {
+  it('receives events while their reader is busy, and ends the subscription itself when its buffer is full', async () => {
     /** More than an inbox holds. */
     const LAST = 1_602;
     const stop = new AbortController();

@@ -38,7 +38,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
     expect(stored()).toEqual([]);
   });
 
-  it('does not know whether an append was stored that the cluster gave up, or that nobody answers', async () => {
+  it('calls the outcome of an append unknown when the cluster gave it up or does not answer', async () => {
     const log = harness.open(double.url, { appendDeadlineMs: 2_000 });
     // An append that must connect first may time out before it is sent; its outcome is then certain.
     await log.head();
@@ -53,7 +53,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
     expect(await attempt(harness.open(double.url))).toEqual({ ok: true, revision: 0 });
   });
 
-  it('does not know of an append whose connection is cut before the answer', async () => {
+  it('calls the outcome of an append unknown when the connection is cut before the answer', async () => {
     const log = harness.open(double.url, { appendDeadlineMs: 5_000 });
     double.faults.appends = { kind: 'silent_after_storing' };
     const outcome = attempt(log);
@@ -86,7 +86,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
     expect(await log.check()).toEqual({ ok: false, code: 'access_denied' });
   });
 
-  it('does not take half an answer for the whole', async () => {
+  it('refuses an answer that breaks off', async () => {
     const log = harness.open(double.url);
     const stream = await streamOf(log, 5);
     double.faults.reads = { kind: 'drop', after: 2 };
@@ -95,7 +95,7 @@ describe('the event log in EventStoreDB when its server fails', () => {
     expect(await retried(() => log.read(stream))).toHaveLength(5);
   });
 
-  it('goes to the leader when the node it asks does not lead', async () => {
+  it('asks the leader when the node that it asked does not lead', async () => {
     const leader = await harness.double({ log: double.log });
     const refused = { kind: 'refuse', error: notLeader(HOST, leader.port) } as const;
     Object.assign(double.faults, { appends: refused, reads: refused, subscriptions: refused });

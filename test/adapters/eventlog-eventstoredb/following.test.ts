@@ -15,7 +15,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
   });
   afterEach(() => harness.close());
 
-  it('goes on by itself behind the last event when the server restarts', async () => {
+  it('continues behind the last event when the server restarts', async () => {
     const log = harness.open(double.url);
     const follower = harness.follow(log, 's-');
     for (let round = 0; round < 3; round += 1) {
@@ -28,7 +28,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     expect(follower.names()).toEqual(['s-0@0', 's-1@0', 's-2@0']);
   });
 
-  it('finds out that it stands and brings nothing, and begins anew', async () => {
+  it('begins anew when it delivers nothing although events are waiting', async () => {
     const log = harness.open(double.url, { subscriptionCheckMs: 50 });
     const follower = harness.follow(log, 's-');
     await streamOf(log, 1, 's-1');
@@ -40,7 +40,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     expect(follower.errors.length).toBeGreaterThan(0);
   });
 
-  it('is left alone when there is nothing to bring', async () => {
+  it('is not interrupted when there is nothing to deliver', async () => {
     const log = harness.open(double.url, { subscriptionCheckMs: 500 });
     const quiet = harness.follow(log, 'quiet-');
     const busy = harness.follow(log, 's-');
@@ -122,7 +122,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     expect(follower.events.map(({ position }) => position)).toEqual(own.map(({ position }) => position));
   });
 
-  it('waits for a server that looks through a long stretch without a match, as long as it says how far it is', async () => {
+  it('waits for a server that searches a long stretch without a match, as long as it reports its progress', async () => {
     const log = harness.open(double.url, { readTimeoutMs: 4_000 });
     fillWith(double, 600);
     await streamOf(log, 1, 's-1');
@@ -133,7 +133,7 @@ describe('a subscription to the event log in EventStoreDB', () => {
     await expect(read()).rejects.toMatchObject({ name: 'EventLogUnavailable' });
   });
 
-  it('says what is wrong with its place and does not run on from another', async () => {
+  it('reports an invalid position and delivers nothing from another one', async () => {
     const log = harness.open(double.url);
     await streamOf(log, 2, 's-1');
     const place = ((await log.head()) ?? 0n) - 1n;

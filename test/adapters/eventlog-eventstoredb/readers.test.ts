@@ -97,7 +97,7 @@ describeWithPostgres('readers of the whole log in EventStoreDB whose server drop
     'an export': (from) => all(exportEvents({}, { log: from }).lines()),
   };
 
-  it.each(Object.keys(reads))('%s comes out as if nothing had been dropped', async (name) => {
+  it.each(Object.keys(reads))('%s is the same as without drops', async (name) => {
     const read = reads[name];
     const calm = await read?.(log);
     expect(await underDrops(async () => read?.(harness.open(double.url)))).toEqual(calm);

@@ -9,13 +9,13 @@ const event = (stream: string, revision: number): RecordedEvent => ({
 const shown = (events: readonly RecordedEvent[]) => events.map(({ stream, revision }) => `${stream}${revision}`);
 
 describe('events whose beginning was cut', () => {
-  it('shows what follows what was shown, without asking', async () => {
+  it('shows the events that follow those that were shown, without a read', async () => {
     const streamStarts = createStreamStartFilter(() => Promise.reject(new Error('asked')));
     expect(shown(await streamStarts([event('a', 0), event('b', 0), event('a', 1)]))).toEqual(['a0', 'b0', 'a1']);
     expect(shown(await streamStarts([event('b', 1), event('a', 2), event('a', 3)]))).toEqual(['b1', 'a2', 'a3']);
   });
 
-  it('hides what the stream has no more, asks once per stream, and goes on with the rest', async () => {
+  it('hides the events that the stream no longer has, reads once per stream, and shows the rest', async () => {
     const asked: string[] = [];
     const streamStarts = createStreamStartFilter(async (stream) => {
       asked.push(stream);

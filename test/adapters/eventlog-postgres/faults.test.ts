@@ -48,7 +48,7 @@ describeWithPostgres('the postgres event log when things go wrong', () => {
       { timeout: 60_000, interval: 5 },
     );
 
-  it('calls the outcome unknown when the answer is lost, and re-reading tells that it was stored', async () => {
+  it('calls the outcome unknown when the answer is lost, and reading tells that the append was stored', async () => {
     const proxy = await silentProxy(database.connectionString);
     const far = postgresEventLog({ connectionString: proxy.connectionString, appendDeadlineMs: DEADLINE_MS });
     await far.append(freshStream(), NONE, [chained('warm', 0)]);

@@ -44,7 +44,7 @@ it('sends one by one what the server refused together', async () => {
   ]);
 });
 
-it('gives up what is under way at its deadline, and refuses what still waits', async () => {
+it('gives up the append under way at its deadline, and refuses the appends that wait', async () => {
   let lose: (() => void) | undefined;
   let aborted = false;
   const { append } = groupCommit((_appends, onSent, signal) => {
@@ -65,7 +65,7 @@ it('gives up what is under way at its deadline, and refuses what still waits', a
   expect(await underWay).toBeInstanceOf(AppendOutcomeUnknown);
 });
 
-it('takes up work again after it was idle, and none after it was closed', async () => {
+it('works again after it was idle, and never after it was closed', async () => {
   const server = accepting();
   const { append, close } = groupCommit(server.send, 5_000);
   await append(prepared('a'));

@@ -50,7 +50,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     return session;
   };
 
-  it('knows nothing of a log that it never saw, and never goes backwards', async () => {
+  it('has no position in a log that it never read, and never moves backwards', async () => {
     const session = await openSession();
     const nothing = { guards: null, operatorRows: null, furthest: null, logWasIncomplete: false };
     expect(await session.look()).toEqual({ ...nothing, leads: true });
@@ -77,7 +77,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     await expect(late.move({ guards: at(9), operatorRows: null })).rejects.toThrow('another process moved');
   });
 
-  it('finds the furthest place that anything was made from, of this log alone', async () => {
+  it('finds the furthest position that any row was made from, of this log alone', async () => {
     const session = await openSession();
     await guards.relay.move('log', at(12));
     await guards.relay.move('another log', at(99));
@@ -90,7 +90,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     expect(await session.look()).toMatchObject({ furthest: 40n });
   });
 
-  it('lets one session lead, and the next one when that is closed', async () => {
+  it('lets one session lead, and the next one when the first is closed', async () => {
     const [first, second] = [await openSession(), await openSession()];
     expect([await first.look(), await second.look()]).toMatchObject([{ leads: true }, { leads: false }]);
     expect(await readGuardReadiness(database.pool, 'log')).toMatchObject({ leads: false });
@@ -105,7 +105,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
     expect(await session.look()).toMatchObject({ logWasIncomplete: true });
   });
 
-  it('is over when its connection is, and says so at once', async () => {
+  it('ends with its connection, and says so at once', async () => {
     const session = await openSession();
     const lost = new Promise((resolve) => session.lost.addEventListener('abort', resolve));
     await database.admin.query(

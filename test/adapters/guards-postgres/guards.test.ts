@@ -26,7 +26,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
   pendingCutsContract(() => guards.cuts);
   relayCheckpointContract(() => guards.relay);
 
-  it('lets statements of two processes meet over the same rows, whatever their order', async () => {
+  it('lets statements of two processes change the same rows, in any order', async () => {
     const other = createPostgresGuards(database.pool, { idempotencyTtlSeconds: 86_400, leaseSeconds: 15 });
     const at = '2026-11-21T12:00:00.000Z';
     const keys = Array.from({ length: 60 }, (_, index) => ({
@@ -54,7 +54,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
     }
   });
 
-  it('prunes keys and marks that have no say any more, and no others', async () => {
+  it('prunes keys and marks that no request is compared with any more, and no others', async () => {
     await database.admin.query('truncate idempotency_keys, duplicate_marks');
     const [old, young] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.001Z'];
     for (const at of [old, young]) {

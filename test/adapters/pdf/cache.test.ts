@@ -31,7 +31,7 @@ describe('the documents kept', () => {
     expect(drawn.times).toBe(1);
   });
 
-  it('are drawn anew once something failed, which all who waited are told', async () => {
+  it('are drawn again after a failure, which fails every caller that waited', async () => {
     const cache = cacheOf(1_000);
     const fail = async () => Promise.reject(new Error('no paper'));
     const together = await Promise.allSettled([cache.get('a', fail), cache.get('a', fail)]);
@@ -41,7 +41,7 @@ describe('the documents kept', () => {
     expect(drawn.times).toBe(1);
   });
 
-  it('never take more bytes than allowed: the one asked for the longest ago goes first', async () => {
+  it('never take more bytes than allowed: the one that was asked for longest ago is removed first', async () => {
     const cache = cacheOf(100);
     const [a, b, c] = [counted(pdfOf(40)), counted(pdfOf(40)), counted(pdfOf(40))];
     await cache.get('a', a.draw);
@@ -55,7 +55,7 @@ describe('the documents kept', () => {
     expect(b.times).toBe(2);
   });
 
-  it('do not include one that is larger than all the room, which drives out no other', async () => {
+  it('do not include one that is larger than the whole cache, and no other is removed for it', async () => {
     const cache = cacheOf(100);
     const [small, large] = [counted(pdfOf(60)), counted(pdfOf(101))];
     await cache.get('small', small.draw);
@@ -80,7 +80,7 @@ describe('the key of a document', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('is the same for the same content, whoever asks', () => {
+  it('is the same for the same content and any caller', () => {
     expect(documentKey(Buffer.from(xml), marks())).toBe(documentKey(xml, marks()));
   });
 });

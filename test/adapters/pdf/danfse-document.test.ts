@@ -88,7 +88,7 @@ describe('the document', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
-  it('puts a line where a customer is not named', () => {
+  it('says that the customer is not identified', () => {
     const xml = noteXml('production').toString('utf8');
     const withoutCustomer = Buffer.from(xml.replace(/<toma>.*?<\/toma>/s, ''));
     expect(drawn(withoutCustomer)).toContain('TOMADOR/ADQUIRENTE DA OPERAÇÃO NÃO IDENTIFICADO NA NFS-e');

@@ -29,7 +29,7 @@ describe('the renderer', () => {
     expect(again.equals(first)).toBe(true);
   });
 
-  it('leaves the event loop free while it draws', async () => {
+  it('does not block the event loop while it draws', async () => {
     let drawing = true;
     let turns = 0;
     const count = () => {
@@ -43,24 +43,27 @@ describe('the renderer', () => {
     expect(turns).toBeGreaterThan(20);
   });
 
-  it.skipIf(process.platform !== 'linux')('comes after the thread of the clients, on Linux', async () => {
-    await renderer.render(noteXml('production'), marks());
-    const statOf = (thread: string | number): string => {
-      try {
-        return readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-      } catch {
-        // A thread of another test may have ended since the list was read.
-        return '';
-      }
-    };
-    const niceOf = (thread: string | number): number =>
-      // What follows the name, which may hold blanks; the field is the 19th of all (proc(5)).
-      Number(statOf(thread).split(') ').at(-1)?.split(' ')[16]);
-    expect(niceOf(process.pid)).toBe(getPriority());
-    expect(readdirSync('/proc/self/task').map(niceOf)).toContain(constants.priority.PRIORITY_BELOW_NORMAL);
-  });
+  it.skipIf(process.platform !== 'linux')(
+    'has a lower priority than the thread that answers clients, on Linux',
+    async () => {
+      await renderer.render(noteXml('production'), marks());
+      const statOf = (thread: string | number): string => {
+        try {
+          return readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+        } catch {
+          // A thread of another test may have ended since the list was read.
+          return '';
+        }
+      };
+      const niceOf = (thread: string | number): number =>
+        // What follows the name, which may hold blanks; the field is the 19th of all (proc(5)).
+        Number(statOf(thread).split(') ').at(-1)?.split(' ')[16]);
+      expect(niceOf(process.pid)).toBe(getPriority());
+      expect(readdirSync('/proc/self/task').map(niceOf)).toContain(constants.priority.PRIORITY_BELOW_NORMAL);
+    },
+  );
 
-  it('leaves the caller its XML', async () => {
+  it('does not take the XML away from its caller', async () => {
     const xml = noteXml('production');
     await renderer.render(xml, marks());
     expect(xml.equals(noteXml('production'))).toBe(true);

@@ -8,7 +8,7 @@ const expectedFirst = (model: readonly Item[]): Item | undefined =>
   [...model].sort((a, b) => a.dueMs - b.dueMs || a.id - b.id)[0];
 
 describe('a heap by due time', () => {
-  it('gives what is due first, and equals in the order they were pushed', () => {
+  it('gives the earliest due item first, and items of one due time in the order of their push', () => {
     const steps = fc.array(fc.option(fc.integer({ min: 0, max: 9 }), { nil: 'pop' as const }), { maxLength: 200 });
     fc.assert(
       fc.property(steps, (all) => {

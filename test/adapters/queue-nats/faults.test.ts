@@ -37,7 +37,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
   };
   const manager = async () => (await server.admin()).jetstreamManager();
 
-  it('handles each of 200 taps although the server is killed in the middle of them', async () => {
+  it('handles each of 200 work items although the server is killed while they are handled', async () => {
     const queue = await harness.open();
     const handled = new Set<string>();
     const half = gate();
@@ -77,7 +77,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await queue.close();
   });
 
-  it('works on after its storage was wiped', async () => {
+  it('works again after its storage was wiped', async () => {
     const queue = await harness.open();
     const streams: string[] = [];
     harness.work(queue, {
@@ -95,7 +95,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await vi.waitFor(() => expect(streams).toEqual(['before', 'after']), bound);
   });
 
-  it('works on after its streams were deleted, with the put that finds out', async () => {
+  it('works again after its streams were deleted, from the next put on', async () => {
     const queue = await harness.open();
     const streams: string[] = [];
     harness.work(queue, {
@@ -111,7 +111,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await vi.waitFor(() => expect(streams).toEqual(['after']), bound);
   });
 
-  it('asks anew when its consumer was deleted, and loses nothing that waited', async () => {
+  it('makes a deleted consumer again, and loses no waiting work item', async () => {
     const queue = await harness.open();
     const streams: string[] = [];
     const hold = gate();
@@ -133,7 +133,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     expect(harness.notices).toContainEqual(expect.objectContaining({ kind: 'consumer_rebuilt' }));
   });
 
-  it('refuses what does not fit into the store, keeps what does, and takes more when there is room', async () => {
+  it('refuses work items while the store is full, keeps the others, and takes more when there is room', async () => {
     await beginAnew({ maxStore: 40_000 });
     const queue = await harness.open();
     let taken = 0;
@@ -156,7 +156,7 @@ describeWith('natsServer', 'the NATS queue, when its server fails', () => {
     await vi.waitFor(() => expect(handled).toContain('late'), bound);
   });
 
-  it('gives up a put on a silent server within its bound, and works on when the server speaks again', async () => {
+  it('gives up a put on a silent server within its time limit, and works again when the server answers', async () => {
     const queue = await harness.open({ answerMs: 1_500 });
     const streams: string[] = [];
     harness.work(queue, {

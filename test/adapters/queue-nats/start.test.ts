@@ -59,7 +59,7 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     await expect(harness.open()).rejects.toThrow(NatsTopologyMismatch);
   });
 
-  it('says so within its bound when no server is there, or none with JetStream', async () => {
+  it('fails within its time limit when there is no server, or none with JetStream', async () => {
     await server.kill();
     await expect(harness.open()).rejects.toThrow(WorkQueueUnavailable);
     await beginAnew({ jetStream: false });
@@ -83,7 +83,7 @@ describeWith('natsServer', 'the NATS queue at its start', () => {
     expect(queue.status()).toEqual({ ok: true });
   });
 
-  it('does not speak without TLS to a server that was to have it', async () => {
+  it('does not connect without TLS where the address asks for it', async () => {
     await expect(harness.open({ servers: server.url.replace('nats:', 'tls:') })).rejects.toThrow(WorkQueueUnavailable);
   });
 

@@ -30,7 +30,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     await removeStreams(server.url, harness.names);
   });
 
-  it('keeps a slow handler its tap for longer than a silent one would keep it', async () => {
+  it('lets a slow handler keep its work item for longer than the time after which a silent one loses it', async () => {
     const queue = await harness.open({ ackWaitMs: 2_000 });
     const other = await harness.open({ ackWaitMs: 2_000 });
     const longEnough = gate();
@@ -66,7 +66,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     expect(looks).toBe(1);
   });
 
-  it('gives the tap of a process that died to another one', async () => {
+  it('gives the work item of a process that died to another one', async () => {
     const connections: NatsConnection[] = [];
     const dying = await harness.open({
       connect: async (options) => {
@@ -101,7 +101,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     hold.open();
   });
 
-  it('shares the work of two processes, each tap once', async () => {
+  it('shares the work items between two processes, each once', async () => {
     const queues = [await harness.open(), await harness.open()];
     const handled: string[] = [];
     const both = new Set<number>();
@@ -125,7 +125,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     expect(new Set(handled).size).toBe(60);
   });
 
-  it('swallows an id that it saw a moment ago, and takes another one for the same stream', async () => {
+  it('ignores a message id that it took a moment ago, and takes another one for the same stream', async () => {
     const queue = await harness.open();
     const seen: string[] = [];
     harness.work(queue, {
@@ -144,7 +144,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     expect(seen).toEqual(['event', 'a/sweep 1', 'a/sweep 2', 'later event']);
   });
 
-  it('gives what it holds but has not begun to others as soon as it is to end', async () => {
+  it('gives work items that it has not begun to others as soon as it is told to end', async () => {
     const leaving = await harness.open({ ackWaitMs: 60_000 });
     const staying = await harness.open({ ackWaitMs: 60_000 });
     const hold = gate();
@@ -212,7 +212,7 @@ describeWith('nats', 'the NATS queue at work', () => {
     expect(looks).toBe(2);
   });
 
-  it('takes out what is no tap, and goes on', async () => {
+  it('removes a message that is no work item, and continues', async () => {
     const queue = await harness.open();
     const stranger = await connect({ servers: new URL(server.url).host });
     await stranger.jetstream().publish(harness.names.work(itemOf('x')), 'no tap');

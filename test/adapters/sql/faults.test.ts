@@ -38,13 +38,13 @@ it.each([
   expect(sqlFault(new Error(message))).toBe(fault);
 });
 
-it('takes what is no error of a server for other', () => {
+it('calls every other error other', () => {
   expect(sqlFault(new TypeError('x is not a function'))).toBe('other');
   expect(sqlFault('text')).toBe('other');
 });
 
 describeWithPostgres('openPool', () => {
-  it('outlives its idle connections and tells of them', async () => {
+  it('survives the loss of its idle connections and reports it', async () => {
     const database = await freshDatabase();
     const onIdleError = vi.fn();
     const pool = openPool({

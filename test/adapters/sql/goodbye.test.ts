@@ -7,7 +7,9 @@ import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 const LATE_MS = 300;
 
 describeWithPostgres('a process that ends its pool while it is in use', () => {
-  it('lives until the server has answered the goodbye, and ends as it means to', { timeout: 300_000 }, async () => {
+  it('runs until the server has closed its connections, and ends with its own exit code', {
+    timeout: 300_000,
+  }, async () => {
     const database = await freshDatabase();
     const { hostname, port } = new URL(database.connectionString);
     const server = createServer({ allowHalfOpen: true }, (client) => {

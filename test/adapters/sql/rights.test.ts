@@ -294,7 +294,7 @@ describeWithPostgres("the service's role", () => {
     ['truncate', 'grant truncate on event_log to x', 'truncate on event_log'],
     ['one column', 'grant update (record) on event_log to x', 'update on event_log'],
     ['create in the schema', 'grant create on schema public to x', 'create in schema public'],
-  ])('is told from a role with %s', async (_what, grant, excess) => {
+  ])('is distinguished from a role with %s', async (_what, grant, excess) => {
     const role = `nfse_x_${randomUUID().replaceAll('-', '')}`;
     await database.admin.query(`create role ${role} login password 'x'; ${grant.replace(/\bx\b/, role)}`);
     const url = new URL(database.connectionString);

@@ -49,7 +49,7 @@ describeWithPostgres('connections of a pool', () => {
     expect(await sessionOf(pool)).toBe(await sessionOf(pool));
   });
 
-  it('are given up when the server takes no writes any more while they stand', async () => {
+  it('are dropped when the server stops taking writes', async () => {
     const before = await sessionOf(pool);
     // As the server reports it after a reload of its configuration.
     await pool.query('set default_transaction_read_only = on');

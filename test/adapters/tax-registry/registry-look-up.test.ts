@@ -36,7 +36,7 @@ const answered = async (answer: (response: ServerResponse) => void, limitMs = PA
 };
 
 describe('the tax registry', () => {
-  it('tells the name, and is asked for nothing but plain bytes', async () => {
+  it('tells the name, and is asked for an uncompressed answer', async () => {
     const seen: (string | undefined)[] = [];
     const { url } = await serverOf((request, response) => {
       seen.push(request.url, request.headers['accept-encoding']);
@@ -58,7 +58,7 @@ describe('the tax registry', () => {
     },
   );
 
-  it('cannot grow what it sends: a compressed answer is hung up on before it is read', async () => {
+  it('sends no compressed answer: the connection is closed before such an answer is read', async () => {
     let taken = 0;
     let isClosed = false;
     const block = Buffer.alloc(64 * 1024);
@@ -111,7 +111,7 @@ describe('the tax registry', () => {
   it.each([
     ['never ends its headers', 'HTTP/1.1 200 OK\r\n', () => `x-${'a'.repeat(20)}: ${'b'.repeat(1000)}\r\n`],
     ['never says a word', '', () => ''],
-  ])('is left alone when it %s', async (_name, head, more) => {
+  ])('is given up at the time limit when it %s', async (_name, head, more) => {
     const sockets: Socket[] = [];
     const server = createTcpServer((socket) => {
       sockets.push(socket);
@@ -154,7 +154,7 @@ describe('the tax registry', () => {
     expect(await answered((response) => response.writeHead(status).end(named))).toBeUndefined();
   });
 
-  it('that is not there tells nothing', async () => {
+  it('that does not run tells nothing', async () => {
     const { url, server } = await serverOf(() => undefined);
     server.close();
     expect(await ask(url)).toBeUndefined();

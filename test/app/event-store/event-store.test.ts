@@ -127,7 +127,7 @@ describe('the event store', () => {
     expect((await verifyChain(log, ['nfse'])).findings).toEqual([]);
   });
 
-  it('tells the second of two commands that it lost', async () => {
+  it('refuses the second of two concurrent commands', async () => {
     const { log, store } = setUp();
     expect(await store.append(stream, NO_STREAM, [accepted()], contextAt(T0))).toEqual({ ok: true });
     expect(await store.append(stream, NO_STREAM, [accepted()], contextAt(T0))).toEqual({ ok: false });

@@ -23,27 +23,27 @@ const append = (log: EventLog) =>
   createEventStore(log, fixedKeys()).append(stream, NO_STREAM, [accepted()], contextAt(T0));
 
 describe('an append of unknown outcome', () => {
-  it('is a success when the stream holds its own first event', async () => {
+  it('is a success when the stream holds the first event of this append', async () => {
     expect(await append(losing(memoryEventLog(), (store) => store()))).toEqual({ ok: true });
   });
 
-  it('is a loss when another writer stands at its place', async () => {
+  it('is lost when the stream holds the event of another writer there', async () => {
     const log = memoryEventLog();
     expect(await append(losing(log, () => append(log)))).toEqual({ ok: false });
   });
 
-  it('is nobody’s to answer while nothing has shown up', async () => {
+  it('stays unknown while the stream holds no event there', async () => {
     const lost = losing(memoryEventLog(), async () => undefined);
     await expect(append(lost)).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
-  it('is nobody’s to answer when the stream cannot be read either', async () => {
+  it('stays unknown when the stream cannot be read either', async () => {
     const log = losing(memoryEventLog(), (store) => store());
     const unreadable = { ...log, read: () => Promise.reject(new EventLogUnavailable('down')) };
     await expect(append(unreadable)).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
-  it('is told from an engine that certainly stored nothing', async () => {
+  it('is distinguished from an append that certainly stored nothing', async () => {
     const log = { ...memoryEventLog(), append: () => Promise.reject(new EventLogUnavailable('down')) };
     await expect(append(log)).rejects.toBeInstanceOf(EventLogUnavailable);
   });

@@ -32,7 +32,7 @@ describe('the state of the breaker of an environment', () => {
     expect(ask(opened, 0).admission).toEqual({ kind: 'paused', until: at(5) });
   });
 
-  it('pauses for as much less as a rehearsal has shorter windows', () => {
+  it('pauses less in a rehearsal, in proportion to its shorter windows', () => {
     expect([900, 3_600, 90, 30, 1].map(pauseScaleOf)).toEqual([1, 1, 0.1, 1 / 30, 1 / 30]);
     const pace = pauseScaleOf(90);
     const open = [1, 2, 3, 4, 5].reduce((state: BreakerState) => outage(state, 0, { pace }), closedBreaker);
@@ -50,7 +50,7 @@ describe('the state of the breaker of an environment', () => {
     expect(outage(onAnswer(), 0)).toEqual({ state: 'closed', failures: 1 });
   });
 
-  it('lets one through when the pause is over, and the others look again soon, but not before', () => {
+  it('permits one send when the pause is over; the others ask again soon, but not before', () => {
     expect(ask(opened, 4.999).admission).toEqual({ kind: 'paused', until: at(5) });
     const state = probing(opened, 5);
     expect(state.state).toBe('half_open');
@@ -62,7 +62,7 @@ describe('the state of the breaker of an environment', () => {
     expect(ask(probing(opened, 5), 5 + LEASE).admission).toEqual({ kind: 'probe' });
   });
 
-  it('closes at the first answer, whichever send heard it', () => {
+  it('closes at the first answer, of whichever send', () => {
     expect(ask(onAnswer(), 6).admission).toEqual({ kind: 'send' });
   });
 
@@ -110,7 +110,7 @@ describe('the state of the breaker of an environment', () => {
     expect(ask(opened, 15, 'A').admission).toEqual({ kind: 'probe' });
   });
 
-  it('waits no longer when the clock is set back', () => {
+  it('does not wait longer when the clock is set back', () => {
     expect(ask(opened, -3600).admission).toEqual({ kind: 'probe' });
     expect(ask(probing(opened, 5), -3600).admission).toEqual({ kind: 'probe' });
   });

@@ -60,7 +60,7 @@ describe('canceling', () => {
     expect(await harness.status()).toBe('canceled');
   });
 
-  it('backs off when no byte left', async () => {
+  it('retries after a pause when no byte left', async () => {
     const harness = await requested(['not_sent', 'not_sent']);
     await harness.cancelToTheEnd();
     expect(await harness.status()).toBe('canceled');
@@ -88,7 +88,7 @@ describe('canceling', () => {
     expect(harness.authorizer.events).toHaveLength(0);
   });
 
-  it('takes an event that is not its own for no confirmation', async () => {
+  it('is not confirmed by an event that is not its own', async () => {
     const harness = await requested([]);
     const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
     harness.authorizer.events.push({
@@ -119,7 +119,7 @@ describe('canceling', () => {
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 
-  it('tells no alarm of an unsigned request of the authorizer’s own pages, signed by the authorizer around it', async () => {
+  it('gives no alarm for an unsigned request from the authorizer’s own pages, in an event that the authorizer signed', async () => {
     const harness = await requested([]);
     const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
     harness.authorizer.events.push({
@@ -145,7 +145,7 @@ describe('canceling', () => {
     expect(harness.authorizer.events).toHaveLength(1);
   });
 
-  it('leaves the send of a dead process alone until its deadline', async () => {
+  it('does not look up the send of a dead process before its deadline', async () => {
     const harness = await requested(['die_after_arrival']);
     const start = harness.clock.now();
     await expect(harness.cancel()).rejects.toBeInstanceOf(ProcessDied);

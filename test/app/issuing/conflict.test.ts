@@ -35,7 +35,7 @@ const lookUntilBlocked = async (harness: IssuingHarness): Promise<void> => {
 };
 
 describe('a foreign note under our DPS id', () => {
-  it('stops the series and goes on with a new number once an operator moved it', async () => {
+  it('stops the series and issues under a new number once an operator has moved it', async () => {
     const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
     await lookUntilBlocked(harness);
     expect(await harness.types()).toContain('NumberConflictFound');
@@ -94,7 +94,7 @@ describe('a document under our DPS id that nobody vouches for', () => {
     expect(kinds).toEqual(new Set(alarms.map(({ notice }) => notice)));
   });
 
-  it('gives way to the note itself once a look-up shows it whole', async () => {
+  it('is replaced by the note itself once a look-up shows the whole note', async () => {
     const harness = await withForeignNote(OTHERS);
     const whole = harness.authorizer.notes;
     harness.authorizer.notes = whole.map((note) => ({ ...note, ...CUT_OUT, signatureFault: 'missing' }));

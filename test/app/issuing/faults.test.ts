@@ -161,7 +161,7 @@ describe.each(rows)('a fault of ours at every try: %s', (_name, breaks, before, 
 });
 
 describe('a fault that never ends', () => {
-  it('is tried again more and more slowly, then parked, and time still ends the invoice', async () => {
+  it('is retried after growing pauses, then parked, and the timers still end the invoice', async () => {
     const harness = await issuingHarness();
     harness.authorizer.script = ['not_sent'];
     await harness.issue();
@@ -199,7 +199,7 @@ describe('a last look-up', () => {
     expect(harness.notices.map(({ notice }) => notice)).toContain('last_look_up_failed');
   });
 
-  it('that shows a note denies that nothing was issued, whatever we believed of our sends', async () => {
+  it('that shows a note forbids the outcome failed, whatever is recorded of the sends', async () => {
     const harness = await issuingHarness();
     harness.authorizer.script = ['not_sent'];
     await harness.issue();
@@ -305,7 +305,7 @@ describe('any answers', () => {
     }),
   );
 
-  it('end every invoice by its time limit, and none in a note that is not there', async () => {
+  it('end every invoice by its time limit, and none as issued without a note', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(exchange, { minLength: 1, maxLength: 6 }), async (exchanges) => {
         const harness = await issuingHarness();

@@ -27,7 +27,7 @@ describe('issuing', () => {
     expect(harness.authorizer.calls).toHaveLength(calls);
   });
 
-  it('backs off when no byte left, with the same number and bytes', async () => {
+  it('retries after a pause when no byte left, with the same number and bytes', async () => {
     const harness = await issuingHarness();
     harness.authorizer.script = ['not_sent', 'not_sent', 'not_sent', 'answer'];
     expect(await harness.issue()).toEqual({ kind: 'later', at: at(1) });
@@ -79,7 +79,7 @@ describe('issuing', () => {
     expect(await harness.status()).toBe('issued');
   });
 
-  it('looks up again when the resend hears that the DPS exists', async () => {
+  it('looks up again when the answer to the resend says that the DPS exists', async () => {
     const harness = await issuingHarness();
     harness.authorizer.script = ['late', 'answer'];
     await harness.issueToTheEnd();

@@ -39,7 +39,7 @@ describe('verdicts by time', () => {
     expect(harness.authorizer.sends).toHaveLength(1);
   });
 
-  it('does not conclude a second early', async () => {
+  it('gives no verdict a second early', async () => {
     const harness = await issuingHarness();
     harness.authorizer.script = ['lost_request'];
     harness.authorizer.mute = true;

@@ -106,7 +106,7 @@ describe('refreshing the municipal parameters', () => {
     expect(asked.at(-1)).toBe(`test ${RIO} convenio 2026-11-22`);
   });
 
-  it('keeps what it has when an answer proves nothing, and asks again later and later', async () => {
+  it('keeps the last answer when a new one proves nothing, and asks again after growing pauses', async () => {
     const { cache, clock, refresh, refreshAll, seen, state } = createHarness([wanted(RIO)]);
     await refreshAll();
     clock.pass(REFRESH_SECONDS);

@@ -27,7 +27,7 @@ describe('the walk over what the authorizer holds', () => {
     return calls.filter(({ method }) => method === 'GET').length;
   };
 
-  it('finds nothing on a clean ledger of 100 invoices, issued, canceled and refused', async () => {
+  it('finds no difference for 100 invoices whose ledger is right: issued, canceled and refused', async () => {
     for (let n = 0; n < 100; n += 1) {
       if (n % 20 === 7) await fault({ on: 'issue', kind: 'reject', code: 'E0312' });
       const stream = await harness.issue();
@@ -40,7 +40,7 @@ describe('the walk over what the authorizer holds', () => {
     for (const stream of harness.streams) expect(await harness.differences(stream)).toEqual([]);
   }, 600_000);
 
-  it('tells of a note behind an invoice that failed, and changes no outcome', async () => {
+  it('reports a note of an invoice that failed, and changes no outcome', async () => {
     const stream = await failedBehindANote();
     await harness.walkToTheEnd();
     expect(await harness.differences(stream)).toEqual(['failed_but_found']);
@@ -67,7 +67,7 @@ describe('the walk over what the authorizer holds', () => {
     return twin;
   };
 
-  it('tells of a note behind an indeterminate invoice, which support settles', async () => {
+  it('reports a note of an indeterminate invoice, which support settles', async () => {
     await fault({ on: 'issue', kind: 'lost_after_commit' });
     await fault({ on: 'lookup', kind: 'http_404_html', times: 500 });
     const stream = await harness.issue();
@@ -79,7 +79,7 @@ describe('the walk over what the authorizer holds', () => {
     expect(await harness.status(stream)).toBe('indeterminate');
   });
 
-  it('tells of an issued invoice whose note is not there only when that is heard twice, a minute apart', async () => {
+  it('reports an issued invoice without a note only after two absent answers, a minute apart', async () => {
     const stream = await harness.issue();
     harness.clock.pass(HOUR);
     await fault({ on: 'lookup', kind: 'stale', times: 1 });
@@ -96,7 +96,7 @@ describe('the walk over what the authorizer holds', () => {
     expect(await harness.status(stream)).toBe('issued');
   });
 
-  it('takes an HTML 404 for no absence, however often it comes, and goes on behind it', async () => {
+  it('takes an HTML 404 for no absence, however often it comes, and continues with the next invoice', async () => {
     const streams = [await harness.issue(), await harness.issue()];
     harness.clock.pass(HOUR);
     await fault({ on: 'lookup', kind: 'http_404_html', times: 3 });
@@ -105,7 +105,7 @@ describe('the walk over what the authorizer holds', () => {
     for (const stream of streams) expect(await harness.differences(stream)).toEqual([]);
   });
 
-  it('goes on behind an invoice at which every look throws, and tells of the fault', async () => {
+  it('continues behind an invoice whose every look-up throws, and reports the fault', async () => {
     const broken = await harness.issue();
     const behind = await harness.issue();
     harness.clock.pass(7_200);
@@ -122,7 +122,7 @@ describe('the walk over what the authorizer holds', () => {
     expect(behind).not.toBe(broken);
   });
 
-  it('tells of a cancellation that stands there only, and of one that stands here only', async () => {
+  it('reports a cancellation that only the authorizer has, and one that only the log has', async () => {
     const there = await harness.issue();
     await cancelElsewhere(there);
     const here = await harness.issue();
@@ -135,7 +135,7 @@ describe('the walk over what the authorizer holds', () => {
     expect([await harness.status(there), await harness.status(here)]).toEqual(['issued', 'canceled']);
   });
 
-  it('tells of a note with another key or another document than ours', async () => {
+  it('reports a note with another access key or another document than ours', async () => {
     const stream = await harness.issue();
     const [first, sent] = await harness.events(stream);
     if (first === undefined || sent?.type !== 'IssuanceAttempted') throw new Error('not an attempt');
@@ -160,7 +160,7 @@ describe('the walk over what the authorizer holds', () => {
     expect(await harness.differences(twins[1] ?? '')).toEqual(['digest_differs']);
   });
 
-  it('tells each difference once, in however many rounds it is found', async () => {
+  it('reports each difference once, in however many rounds it is found', async () => {
     const stream = await harness.issue();
     await cancelElsewhere(stream);
     for (let round = 0; round < 3; round += 1) {
@@ -172,7 +172,7 @@ describe('the walk over what the authorizer holds', () => {
     expect(harness.looks).toEqual(['differs', 'differs', 'differs']);
   });
 
-  it('tells it once when two processes find it at the same moment', async () => {
+  it('reports a difference once when two processes find it at the same moment', async () => {
     const stream = await harness.issue();
     await cancelElsewhere(stream);
     harness.clock.pass(HOUR);
@@ -186,7 +186,7 @@ describe('the walk over what the authorizer holds', () => {
     expect(harness.reported).toHaveLength(1);
   });
 
-  it('goes on after a restart where it stood, second hearings included', async () => {
+  it('continues after a restart where it was, first absences included', async () => {
     for (let n = 0; n < 6; n += 1) await harness.issue();
     harness.clock.pass(HOUR);
     await fault({ on: 'lookup', kind: 'stale', times: 1 });
@@ -197,7 +197,7 @@ describe('the walk over what the authorizer holds', () => {
     expect(harness.looks).toEqual(['absent_once', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees', 'agrees']);
   });
 
-  it('leaves alone what is young or out of reach, and everything when it is switched off', async () => {
+  it('skips invoices that are young or out of reach, and all when it is switched off', async () => {
     await harness.issue();
     harness.clock.pass(HOUR - 1);
     await harness.walkToTheEnd();
@@ -210,7 +210,7 @@ describe('the walk over what the authorizer holds', () => {
     expect([harness.looks, await lookups()]).toEqual([[], before]);
   });
 
-  it('leaves alone an old invoice to which something has just happened', async () => {
+  it('skips an old invoice that has a new event', async () => {
     const stream = await harness.issue();
     harness.clock.pass(DAY);
     await harness.cancel(stream);

@@ -13,7 +13,7 @@ describe('a walk over an invoice with more than one difference', () => {
 
   const fault = (order: object) => harness.simulator.control('POST', 'faults', order);
 
-  it('tells what one answer showed though the next one proves nothing', async () => {
+  it('reports what one answer showed although the next one proves nothing', async () => {
     const stream = await harness.issue();
     const [first, sent] = await harness.events(stream);
     if (first === undefined || sent?.type !== 'IssuanceAttempted') throw new Error('not an attempt');
@@ -38,7 +38,7 @@ describe('a walk over an invoice with more than one difference', () => {
     expect(harness.looks).toEqual(['inconclusive', 'inconclusive', 'inconclusive']);
   });
 
-  it('concludes nothing of a note that nobody vouches for, tells of it once a round, and goes on to the cancellation', async () => {
+  it('concludes nothing from a note that cannot be verified, reports it once a round, and continues with the cancellation', async () => {
     const stream = await harness.issue();
     await harness.simulator.control('POST', 'events', {
       ...{ environment: 'live', access_key: await harness.accessKey(stream), type: '101101' },
@@ -57,7 +57,7 @@ describe('a walk over an invoice with more than one difference', () => {
     expect(harness.notices.map(({ notice }) => notice)).toEqual(['signature_unverified', 'document_altered']);
   });
 
-  it('concludes no cancellation from an event that nobody vouches for', async () => {
+  it('concludes no cancellation from an event that cannot be verified', async () => {
     const stream = await harness.issue();
     await harness.simulator.control('POST', 'events', {
       ...{ environment: 'live', access_key: await harness.accessKey(stream), type: '101101' },
@@ -74,7 +74,7 @@ describe('a walk over an invoice with more than one difference', () => {
     expect(harness.notices).toContainEqual({ notice: 'signature_unverified', stream, detail: 'digest' });
   });
 
-  it('tells in one round of a cancellation there only and of a note that is not there', async () => {
+  it('reports in one round a cancellation that only the authorizer has and a note that is not there', async () => {
     const stream = await harness.issue();
     await harness.simulator.control('POST', 'events', {
       ...{ environment: 'live', access_key: await harness.accessKey(stream), type: '101101' },

@@ -95,7 +95,7 @@ describe('a log that was put back', () => {
     expect(await lastNumber()).toMatchObject({ data: { nextNumber: 4 } });
   });
 
-  it('tells of an unknown note of test mode, which is no fiscal document, and is done', async () => {
+  it('reports an unknown note of test mode, which is no fiscal document, and ends', async () => {
     const { deps, register, lastNumber } = await recoveryHarness();
     register(7, 2, 'test');
     expect(await compareRestoredLog(deps, false)).toMatchObject({
