@@ -12,7 +12,7 @@ export const sourceFiles = (root: string, folders: readonly string[]): readonly 
       .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
   );
 
-/** Removes comments, which may name any module. Strings stay, because a string may contain text that looks like a comment. */
+/** Removes comments, because they may name any module. Strings stay, because a string may contain text that looks like a comment. */
 export const withoutComments = (text: string): string =>
   text.replace(
     /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`)|\/\*[\s\S]*?\*\/|(?<![:\\/])\/\/[^\n]*/g,

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 export type Exchange = (request: string) => Promise<number>;
 
 /**
- * One keep-alive connection that sends ready-made requests. Knows just enough of HTTP for answers with a
+ * One keep-alive connection that sends ready-made requests. Reads only answers with a
  * `Content-Length`, so that the client costs little of the machine that it shares with the server.
  */
 export const openConnection = async (origin: string): Promise<{ exchange: Exchange; close(): void }> => {

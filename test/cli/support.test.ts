@@ -89,13 +89,13 @@ describeWithPostgres('an operator who looks after the service', () => {
       },
     };
     const stop = new AbortController();
-    const taps = createParkedItems(operator.database.pool);
-    const running = mirrorParked(queue, taps, stop.signal, () => undefined, 10);
-    await eventually(taps.list, ({ length }) => length === 1);
+    const parkedItems = createParkedItems(operator.database.pool);
+    const running = mirrorParked(queue, parkedItems, stop.signal, () => undefined, 10);
+    await eventually(parkedItems.list, ({ length }) => length === 1);
     expect((await operator.run('parked', 'list')).out).toContain(`issue   nfse_${ID}`);
     expect(await doctorLine('queue')).toMatch(/^BAD .*1 work item parked -> nfse parked list/);
     expect(await operator.runJson('parked', 'retry', '--all')).toEqual({ exit: 0, json: { retried: 1 } });
-    await eventually(taps.list, ({ length }) => length === 0);
+    await eventually(parkedItems.list, ({ length }) => length === 0);
     stop.abort();
     await running;
     expect((await operator.run('parked', 'list')).out).toBe('nothing is parked');

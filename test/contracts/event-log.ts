@@ -21,7 +21,7 @@ import {
 } from '../support/harness/event-log.js';
 import { eventLogSubscriptionContract } from './event-log-subscribe.js';
 
-/** The promises every event log keeps. An adapter is done when this suite passes over it. */
+/** The contract of every event log. An adapter is complete when it passes this suite. */
 export const eventLogContract = (engineName: string, open: () => Promise<EventLogEngine>) =>
   describe(`event log contract: ${engineName}`, () => {
     let engine: EventLogEngine;

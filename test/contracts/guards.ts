@@ -13,7 +13,7 @@ const later = (seconds: number): string => addSeconds(NOW, seconds);
 const owner = (): KeyOwner => ({ mode: 'live', companyId: '12345678000195', keyHash: randomUUID() });
 const claimAt = (acceptedAt: string): Claim => ({ leaseToken: randomUUID(), commandId: randomUUID(), acceptedAt });
 
-/** The promises of every keeper of idempotency keys and fingerprints; call it inside a `describe`. */
+/** The contract of every store of idempotency keys and marks; call it inside a `describe`. */
 export const guardsContract = (guards: () => GuardsUnderTest): void => {
   describe('idempotency keys', () => {
     it('gives a key to exactly one of 50 parallel claims', async () => {

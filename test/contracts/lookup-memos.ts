@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { LookupProgressStore } from '../../src/ports/work-progress.js';
 
-/** The promises of every store of look-up memos; call it inside a `describe`. */
+/** The contract of every store of look-up memos; call it inside a `describe`. */
 export const lookupMemosContract = (memos: () => LookupProgressStore): void => {
   it('keeps the last memo per stream and work', async () => {
     const stream = randomUUID();

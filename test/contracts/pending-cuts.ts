@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { PendingCuts } from '../../src/ports/work-progress.js';
 
-/** The promises of every list of pending cuts; call it inside a `describe`. */
+/** The contract of every list of pending cuts; call it inside a `describe`. */
 export const pendingCutsContract = (cuts: () => PendingCuts): void => {
   it('lists a stream once, from when it is added until it is done', async () => {
     const stream = `nfseTest-${randomUUID()}`;

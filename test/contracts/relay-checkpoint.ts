@@ -5,7 +5,7 @@ import type { RelayCheckpoint } from '../../src/ports/work-progress.js';
 
 const at = (position: bigint): LogPosition => position as LogPosition;
 
-/** The promises of every relay checkpoint; call it inside a `describe`. */
+/** The contract of every relay checkpoint; call it inside a `describe`. */
 export const relayCheckpointContract = (checkpoint: () => RelayCheckpoint): void => {
   it('goes on where it was, never backwards, and anew for another log', async () => {
     const [log, other] = [randomUUID(), randomUUID()];

@@ -16,7 +16,7 @@ const deferred = <T = void>() => {
   return { promise, resolve };
 };
 
-/** The promises that every work queue keeps; a lost tap is no promise, because the sweeper taps again. */
+/** The promises that every work queue keeps; that no work item is lost is not promised, because the sweeper puts work back. */
 export const workQueueContract = (engineName: string, open: () => Promise<WorkQueueEngine>) =>
   describe(`work queue contract: ${engineName}`, () => {
     let engine: WorkQueueEngine;

@@ -147,9 +147,9 @@ const expectEnds = async (
   return ends;
 };
 
-/** Of those that were issued. */
+/** One of so many issued invoices is canceled. */
 const CANCELED_SHARE = 10;
-/** Of these, how many lose the answer to their event. */
+/** One of so many cancellations loses its answer. */
 const LOST_SHARE = 2;
 
 const expectCancellations = async (ends: readonly End[], load: Load, simulator: ExternalSimulator): Promise<void> => {

@@ -6,7 +6,7 @@ import { waitFor } from '../support/harness/careful-client.js';
 import { type Program, startProgram } from '../support/harness/processes.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
-/** A third of it is the time of an answer: a busy machine takes less. */
+/** A third of it is the time limit of an answer, which is enough for a busy machine. */
 const LEASE_MS = 9_000;
 const WITHIN_MS = 60_000;
 /** Before a pool itself would give up an answer, which is after 17 s. */

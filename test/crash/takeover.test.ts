@@ -56,7 +56,7 @@ describeWith('natsServer', 'processes that lead, and others that stand by', () =
 
     const rowOf = (id: string) => harness.engines.readModel.invoice(streamOf(id));
 
-    /** The relay has tapped it, and the projector has shown it in its row: the one that leads now does both. */
+    /** The relay has put its work item, and the projector has written its row: the process that leads now does both. */
     const issued = async (id: string): Promise<SeenInvoice> => {
       const seen = await client().pollUntil(id, WITHIN_MS, ({ status }) => status === 'issued');
       // A slow send is looked up, which makes more than three events.

@@ -37,7 +37,7 @@ export type FaultHarness = {
 
 export type CallCounts = { sends: number; lookUps: number; eventSends: number; eventLookUps: number };
 
-/** The process is gone: it records nothing any more. */
+/** Stands for the end of the process: it records nothing any more. */
 export class IssuerDied extends Error {}
 
 /**

@@ -7,7 +7,7 @@ export type Body = Record<string, unknown> & { id: string; status: string; links
 
 export const CUSTOMER = { document: '52998224725', name: 'Maria Aparecida' };
 
-/** A client with a live key, whose amounts tell its requests apart; `now` is the service that runs at the moment. */
+/** A client with a live key, whose amounts tell its requests apart; `now` returns the service that runs. */
 export const liveClient = (now: () => Service, key: string) => {
   const ask = (path: string, body?: object, headers: object = {}): Promise<Response> =>
     fetch(`${now().url}${path}`, {

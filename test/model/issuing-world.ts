@@ -81,7 +81,7 @@ export type World = {
     ours: readonly number[];
     /** Numbers under which the authorizer holds another party's note. */
     foreign: readonly number[];
-    /** Requests of ours that left and have not been decided on: each may still become a note, at any time. */
+    /** Requests of ours under way: each may become a note at any time. */
     underWay: readonly number[];
   };
   budget: Budget;

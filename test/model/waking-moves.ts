@@ -36,7 +36,7 @@ const forgetting = (world: World): readonly Move<World>[] => {
   if (typeof workItem !== 'object' || budget.forgotten === 0) return [];
   return [
     {
-      name: 'the queue forgets the tap',
+      name: 'the queue loses the work item',
       after: { ...world, workItem: 'none', budget: { ...budget, forgotten: budget.forgotten - 1 } },
     },
   ];
@@ -45,7 +45,7 @@ const forgetting = (world: World): readonly Move<World>[] => {
 const handling = (world: World): readonly Move<World>[] => {
   if (!isDue(world)) return [];
   if (world.isPoisonous)
-    return [{ name: 'the tap fails too often and is parked', after: { ...world, workItem: 'parked' } }];
+    return [{ name: 'the work item fails too often and is parked', after: { ...world, workItem: 'parked' } }];
   const step = nextIssueStep(world.state, world.now, limits, world.progress);
   switch (step.do) {
     case 'nothing':

@@ -34,7 +34,7 @@ const issueNext = () => issue(harness, { number: next });
 const idNext = () => dpsIdOf({ number: next });
 const lookup = () => harness.call('GET', `/dps/${idNext()}`);
 const inLedger = async () => (await ledger(harness)).filter(({ dps_id }) => dps_id === idNext()).length;
-/** Longer than any test runs: what is ordered for then has not happened yet. */
+/** Longer than any test runs, so a delayed commit has not happened yet. */
 const NEVER_MS = 3_600_000;
 const lost = (call: Promise<Answered>) => expect(call).rejects.toThrow();
 

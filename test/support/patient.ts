@@ -1,6 +1,6 @@
 import type { SessionLimits } from '../../src/adapters/sql/pool.js';
 
-/** Settings for pools of tests, without the product's bounds, because copying a database may take long. */
+/** Settings for the pools of tests: the product's time limits are too short for copying a database. */
 export const PATIENT = {
   statementTimeoutMs: 240_000,
   lockTimeoutMs: 240_000,

@@ -29,7 +29,7 @@ const DUE = at(30 + 3_600);
 
 type Held = { begunAt: Instant; endsAt: Instant; end(): void };
 
-/** Look-ups that end at their time limit only, on the clock that the test moves. */
+/** Look-ups that end only at their time limit, by the clock that the test moves. */
 const silent = ({ clock, deps }: IssuingHarness) => {
   const held: Held[] = [];
   const ended: Held[] = [];

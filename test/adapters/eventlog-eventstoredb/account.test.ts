@@ -14,7 +14,7 @@ import { type EventStoreDouble, startEventStoreDouble } from '../../support/even
 
 type Asked = { path: string; body: Record<string, unknown> };
 
-/** A server's two faces on one TLS port: gRPC, which the double speaks, and the users of its HTTP interface. */
+/** One TLS port for gRPC, which the double answers, and for the users of the server's HTTP interface. */
 describe('the account in EventStoreDB', () => {
   const users = new Map<string, unknown>();
   let asked: Asked[];

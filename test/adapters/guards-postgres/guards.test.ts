@@ -69,7 +69,7 @@ describeWithPostgres('guards in PostgreSQL', () => {
     ]);
   });
 
-  /** `a`, `m` and `z` are old, and were written last to first. */
+  /** `a`, `m` and `z` are old and were written in the opposite order. */
   const oldRows = async (write: (name: string) => Promise<unknown>): Promise<void> => {
     await database.admin.query('truncate idempotency_keys, duplicate_marks');
     for (const name of ['z', 'm', 'a']) await write(name);

@@ -17,7 +17,7 @@ const overlap = (one: Box, other: Box): boolean =>
   Math.min(one.right, other.right) - Math.max(one.left, other.left) > SLACK &&
   Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > SLACK;
 
-/** A line is as thick as what may not come near it. */
+/** The line with the distance that texts keep from it. */
 const lineBox = ({ x1, y1, x2, y2 }: { x1: number; y1: number; x2: number; y2: number }): Box => ({
   left: x1 - SLACK,
   top: y1 - SLACK,

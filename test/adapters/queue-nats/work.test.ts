@@ -215,7 +215,7 @@ describeWith('nats', 'the NATS queue at work', () => {
   it('removes a message that is no work item, and continues', async () => {
     const queue = await harness.open();
     const stranger = await connect({ servers: new URL(server.url).host });
-    await stranger.jetstream().publish(harness.names.work(itemOf('x')), 'no tap');
+    await stranger.jetstream().publish(harness.names.work(itemOf('x')), 'no work item');
     await stranger.close();
     const streams: string[] = [];
     harness.work(queue, {

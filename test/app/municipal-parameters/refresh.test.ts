@@ -70,7 +70,7 @@ const createHarness = (companies: readonly Wanted[]) => {
       wanted: async () => state.companies,
       onAnswer: (mode, outcome, reason) => void seen.push([mode, outcome, reason].join(' ')),
     });
-  /** Until nothing is due, with a bound. */
+  /** Refreshes until nothing is due, at most a fixed number of times. */
   const refreshAll = async (): Promise<void> => {
     for (let n = 0; (await refresh()) === 'asked'; n += 1) if (n > 100) throw new Error('it never ends');
   };

@@ -31,7 +31,7 @@ const { validate } = openSchemas();
 
 const municipalityCode = (city: string, state: string): string | undefined => municipalityByName(city, state)?.ibge;
 
-/** Everything that decides is the real thing: the tables, the catalogue, the body's rules and the acceptance. */
+/** Tables, catalogue, rules of the body and acceptance are those of the product. */
 const depsOf = (attempt: Attempt, appended: InvoiceEvent[]): AcceptDeps => {
   const { registration, imported, acceptedAt } = attempt;
   const guards = createMemoryGuards();
@@ -85,7 +85,7 @@ const accepted = async (attempt: Attempt): Promise<Accepted | undefined> => {
   return event?.type === 'InvoiceAccepted' ? event.data : undefined;
 };
 
-/** Kinds of documents that the run must have seen, or it proves little. */
+/** Kinds of documents that the run must contain. */
 const KINDS: Readonly<Record<string, (xml: string) => boolean>> = {
   'of a MEI': (xml) => xml.includes('<opSimpNac>2<'),
   'with all taxes in the Simples': (xml) => xml.includes('<regApTribSN>1<'),

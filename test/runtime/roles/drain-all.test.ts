@@ -28,7 +28,7 @@ const heldPost = ({ service, keys }: RunningService, amountInCents: number): Pro
         if (text.includes('202 Accepted') && text.endsWith('}')) answered(text);
       });
     });
-    // The server has the request in hand once it asks for the body.
+    // The server has begun the request once it asks for the body.
     socket.once('data', () => {
       socket.write(body.slice(0, -1));
       resolve({ finish: () => socket.write(body.slice(-1)), answer });

@@ -82,7 +82,7 @@ export const json =
     response.end(JSON.stringify(body));
   };
 
-/** Answers exactly this text, with this content type. */
+/** Answers exactly this text with this content type. */
 export const raw =
   (status: number, text: string, contentType = 'application/json'): Answer =>
   (_received, response) => {

@@ -41,7 +41,7 @@ export type ConsoleHarness = {
   settled: { command: SettleCommand; operator: string }[];
   parked: ParkedWork[];
   begun: string[];
-  /** What a test may bend. */
+  /** Answers that a test may change. */
   answers: { settle: SettleResult; broken: boolean; run: RebuildRun | undefined };
   visit(path: string, options?: Visit): Promise<Answer>;
   /** Opens the page, takes its form token and sends a form to `path`. */

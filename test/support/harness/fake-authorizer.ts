@@ -18,7 +18,7 @@ export type Turn =
   | { rejected: readonly string[] }
   | { unknown: readonly string[] };
 
-/** The process that was sending is gone: nothing after the send runs. */
+/** Stands for the end of the process during a send: nothing after the send runs. */
 export class ProcessDied extends Error {}
 
 export type FakeAuthorizer = Authorizer & {

@@ -44,7 +44,7 @@ export type Harness = {
   summaries: RequestSummary[];
   faults: unknown[];
   company: Company;
-  /** State that a test may change; each function reads it again at every call. */
+  /** State that a test may change; the harness reads it at every call. */
   state: {
     now: Instant;
     switchedOff: boolean;

@@ -8,9 +8,9 @@ export type Death = { code: number | null; signal: NodeJS.Signals | null };
 export type Program = {
   /** Resolves after any kind of end, when all output has been read. */
   ended: Promise<Death>;
-  /** What it said on stderr, for a failing test. */
+  /** The end of stderr, for the message of a failing test. */
   complaint(): string;
-  /** Everything that it wrote, stdout and stderr. */
+  /** All output so far. */
   output(): { stdout: string; stderr: string };
   signal(signal: NodeJS.Signals): void;
   /** SIGTERM; resolves at its end. */

@@ -19,7 +19,7 @@ export const sealingKeys: SealingKeys = {
   forOpening: async () => Buffer.alloc(32, 1),
 };
 
-/** Appends one event at a time, so that no two appends share a command, as in life. */
+/** Appends each event with a command of its own, as the service does. */
 export const appendEvents = async (
   log: EventLog,
   stream: StreamName,
