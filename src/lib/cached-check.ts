@@ -1,3 +1,5 @@
+import { within } from './pause.js';
+
 /** Thrown when an engine took longer than its limit; a later answer is kept for the next caller. */
 export class NoAnswerInTime extends Error {
   override readonly name = 'NoAnswerInTime';
@@ -34,12 +36,8 @@ export const cachedCheck = <T>(
 
   return () => {
     if (last === undefined || (last.answeredAt !== undefined && nowMs() - last.answeredAt >= reuseMs)) last = begin();
-    return last.answeredAt === undefined ? within(last.answer, limitMs - (nowMs() - last.askedAt)) : last.answer;
+    if (last.answeredAt !== undefined) return last.answer;
+    const leftMs = Math.max(0, limitMs - (nowMs() - last.askedAt));
+    return within(leftMs, last.answer, () => new NoAnswerInTime('no answer in time'));
   };
 };
-
-const within = <T>(answer: Promise<T>, leftMs: number): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new NoAnswerInTime('no answer in time')), Math.max(0, leftMs));
-    answer.then(resolve, reject).finally(() => clearTimeout(late));
-  });

@@ -1,5 +1,5 @@
 import type { ImportedLines } from '../domain/catalog/catalog.js';
-import type { CompanyState } from '../domain/company/company.js';
+import type { Company } from '../domain/company/company.js';
 import type { Scope } from '../domain/company/events.js';
 import type { InvoiceState } from '../domain/invoice/state.js';
 import type { MunicipalityDemands } from '../domain/municipality/events.js';
@@ -49,8 +49,8 @@ export type OpenWorkFilter = {
 /** The relational views for the GET routes and the sweeper. All of it can be rebuilt from the log. */
 export type ReadModel = {
   invoice(stream: StreamName): Promise<InvoiceSnapshot | undefined>;
-  company(companyId: CompanyId): Promise<{ state: CompanyState; revision: Revision } | undefined>;
-  companies(): Promise<readonly CompanyState[]>;
+  company(companyId: CompanyId): Promise<Company | undefined>;
+  companies(): Promise<readonly Company[]>;
   /** By SHA-256 of the whole API key, hex. */
   credential(keyHash: string): Promise<Credential | undefined>;
   credentialById(keyId: string): Promise<Credential | undefined>;

@@ -65,8 +65,7 @@ describeWithPostgres('a service that runs on while its keys are renewed', () => 
   };
 
   const currentCertificate = async () => {
-    const found = await session.readModel.company(DEMO_CNPJ);
-    const id = found?.state.kind === 'company' ? (found.state.certificate?.certificateId ?? '') : '';
+    const id = (await session.readModel.company(DEMO_CNPJ))?.certificate?.certificateId ?? '';
     const pem = (await session.vault.open(DEMO_CNPJ, id))?.certificatePem ?? '';
     return pem.replaceAll(/-----[^-]+-----|\s/g, '');
   };

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { DeadlineRow } from '../../../projections/deadlines.js';
 import type { InvoiceRow } from '../../../projections/invoices.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
-import type { CompanyState } from '../../domain/company/company.js';
+import type { Company } from '../../domain/company/company.js';
 import type { Scope } from '../../domain/company/events.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { LocalEntry } from '../../domain/registry/events.js';
@@ -14,7 +14,7 @@ import type { ReadDatabase, ReadSchema } from './schema.js';
 /** Reads the views of schema `read`, which point at the live generation of each projection. The most frequent read is a prepared statement. */
 export const createReadModel = (pool: pg.Pool): ReadModel => {
   const db = openDatabase<ReadSchema>(pool);
-  const companies = db.selectFrom('read.companies').select(['state', 'revision']);
+  const companies = db.selectFrom('read.companies').select('state');
   return {
     ...credentialReads(pool, db),
     ...timerReads(db),
@@ -30,11 +30,11 @@ export const createReadModel = (pool: pg.Pool): ReadModel => {
     },
     company: async (companyId) => {
       const row = await companies.where('company_id', '=', companyId).executeTakeFirst();
-      return row === undefined ? undefined : { state: JSON.parse(row.state) as CompanyState, revision: row.revision };
+      return row && (JSON.parse(row.state) as Company);
     },
     companies: async () => {
       const rows = await companies.orderBy('company_id').execute();
-      return rows.map(({ state }) => JSON.parse(state) as CompanyState);
+      return rows.map(({ state }) => JSON.parse(state) as Company);
     },
     apiSwitchedOff: async () => {
       const row = await db.selectFrom('read.system').select('switched_off').where('key', '=', 'api').executeTakeFirst();

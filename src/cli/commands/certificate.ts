@@ -43,8 +43,8 @@ const issueDemo: Command = {
   run: async ({ positionals: [cnpj = ''], actor, session }) => {
     const opened = await session();
     const company = await opened.readModel.company(cnpj);
-    if (company?.state.kind !== 'company') return refused(`no company ${cnpj}: register it with company put first`);
-    const certificate = await opened.issueDemoCertificate(cnpj, company.state.registration.legalName);
+    if (company === undefined) return unknownCompany(cnpj);
+    const certificate = await opened.issueDemoCertificate(cnpj, company.registration.legalName);
     return await store(cnpj, certificate, actor, opened);
   },
 };
@@ -64,6 +64,8 @@ const REASONS: Record<Pkcs12Fault, string> = {
 
 const notStored = (why: string): Outcome => refused(`the certificate was not stored: ${why}`);
 
+const unknownCompany = (cnpj: string): Outcome => refused(`no company ${cnpj}: register it with company put first`);
+
 /** Compares the CNPJ root, so that the head office's certificate serves its branches (docs/national-system.md#certificates). */
 const isSameCompany = (one: string, other: string): boolean => one.slice(0, 8) === other.slice(0, 8);
 
@@ -79,8 +81,7 @@ const validityFault = ({ notBefore, notAfter }: Certificate, now: Instant): stri
 type Certificate = Omit<CompanyCertificate, 'certificateId'>;
 
 const store = async (cnpj: string, certificate: Certificate, actor: string, session: Session): Promise<Outcome> => {
-  const known = await session.readModel.company(cnpj);
-  if (known?.state.kind !== 'company') return refused(`no company ${cnpj}: register it with company put first`);
+  if ((await session.readModel.company(cnpj)) === undefined) return unknownCompany(cnpj);
   const result = await putCertificate(cnpj, certificate, session.vault, session.companyDeps(actor));
   if ('refused' in result) return refused(result.refused);
   const remarks = [

@@ -1,7 +1,7 @@
 import { putCompanyFile, setCompanyEnabled } from '../../app/operator/company/company-commands.js';
 import { parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
-import type { Company, CompanyState } from '../../domain/company/company.js';
+import type { Company } from '../../domain/company/company.js';
 import { answer, badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
 import { readJsonFile } from '../flags.js';
 
@@ -42,8 +42,8 @@ const show: Command = {
   changes: false,
   run: async ({ positionals: [cnpj = ''], session }) => {
     const found = await (await session()).readModel.company(cnpj);
-    if (found?.state.kind !== 'company') return refused(`no company ${cnpj}`);
-    const shown = describe(found.state);
+    if (found === undefined) return refused(`no company ${cnpj}`);
+    const shown = describe(found);
     return done(JSON.stringify(shown, null, 2), shown);
   },
 };
@@ -53,15 +53,13 @@ const list: Command = {
   summary: 'all companies',
   changes: false,
   run: async ({ session }) => {
-    const companies = (await (await session()).readModel.companies()).filter(isCompany).map(describe);
+    const companies = (await (await session()).readModel.companies()).map(describe);
     const lines = companies.map(
       ({ cnpj, legal_name, enabled }) => `${cnpj}  ${enabled ? 'enabled ' : 'disabled'}  ${legal_name}`,
     );
     return done(lines.length === 0 ? 'no companies' : lines.join('\n'), { companies });
   },
 };
-
-const isCompany = (state: CompanyState): state is Company => state.kind === 'company';
 
 const describe = ({ registration, enabled, certificate, keys }: Company) => ({
   cnpj: registration.cnpj,
@@ -100,7 +98,7 @@ const usage: Command = {
     const month = textFlag(flags, 'month') ?? '';
     if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return badUsage('--month must be YYYY-MM');
     const { readModel, log } = await session();
-    if ((await readModel.company(cnpj))?.state.kind !== 'company') return refused(`no company ${cnpj}`);
+    if ((await readModel.company(cnpj)) === undefined) return refused(`no company ${cnpj}`);
     const counts = await companyUsage(log, cnpj, month);
     const lines = [
       `${cnpj}  ${month}`,

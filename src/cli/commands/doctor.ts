@@ -70,7 +70,6 @@ const certificateChecks = async ({ readModel, vault, clock }: Session): Promise<
   const checks: Check[] = [];
   const now = clock.now();
   for (const company of await readModel.companies()) {
-    if (company.kind !== 'company') continue;
     const { cnpj } = company.registration;
     const [name, cure] = [`certificate ${cnpj}`, `nfse certificate put ${cnpj} --pfx FILE --password-file FILE`];
     if (company.certificate === undefined) {

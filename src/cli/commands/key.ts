@@ -33,10 +33,10 @@ const list: Command = {
   changes: false,
   run: async ({ positionals: [cnpj = ''], session }) => {
     const { readModel, keyUses } = await session();
-    const found = await readModel.company(cnpj);
-    if (found?.state.kind !== 'company') return refused(`no company ${cnpj}`);
-    const uses = await keyUses(found.state.keys.map(({ keyId }) => keyId));
-    const keys = found.state.keys.map(({ keyId, mode, scopes, createdAt, revoked }) => ({
+    const company = await readModel.company(cnpj);
+    if (company === undefined) return refused(`no company ${cnpj}`);
+    const uses = await keyUses(company.keys.map(({ keyId }) => keyId));
+    const keys = company.keys.map(({ keyId, mode, scopes, createdAt, revoked }) => ({
       id: keyId,
       mode,
       scopes,

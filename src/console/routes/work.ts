@@ -85,8 +85,8 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
 };
 
 const certificateLines = async ({ readModel }: ConsoleDeps): Promise<readonly CertificateLine[]> =>
-  (await readModel.companies()).flatMap((company) =>
-    company.kind === 'company'
-      ? [{ cnpj: company.registration.cnpj, enabled: company.enabled, notAfter: company.certificate?.notAfter }]
-      : [],
-  );
+  (await readModel.companies()).map(({ registration, enabled, certificate }) => ({
+    cnpj: registration.cnpj,
+    enabled,
+    notAfter: certificate?.notAfter,
+  }));

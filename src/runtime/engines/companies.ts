@@ -15,10 +15,7 @@ type CompanyOf = (companyId: CompanyId) => Promise<Company | undefined>;
 
 /** Returns the registration from the read model, at most a second old. */
 export const companyOf = ({ readModel }: Pick<Engines, 'readModel'>, clock: Clock): CompanyOf =>
-  shortCache(OPERATOR_CACHE_MS, clock, async (companyId) => {
-    const found = await readModel.company(companyId);
-    return found?.state.kind === 'company' ? found.state : undefined;
-  });
+  shortCache(OPERATOR_CACHE_MS, clock, readModel.company);
 
 /** Opens the certificates of companies. Each opening is recorded with this actor. */
 export const certificatesOf = (

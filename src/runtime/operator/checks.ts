@@ -70,11 +70,7 @@ export const engineChecks = async ({ pool, log, readModel }: Engines, clock: Clo
 /** Never a fault, but an operator should review each shipped default before live mode uses it. */
 const catalogueCheck = async (readModel: Engines['readModel']): Promise<Check> => {
   const companies = await readModel.companies();
-  const cnaes = new Set(
-    companies.flatMap((company) =>
-      company.kind === 'company' ? company.registration.activities.map(({ cnae }) => cnae) : [],
-    ),
-  );
+  const cnaes = new Set(companies.flatMap(({ registration }) => registration.activities.map(({ cnae }) => cnae)));
   const imported = await readModel.catalogLines([...cnaes]);
   const unreviewed = [...cnaes]
     .filter((cnae) => !imported.has(cnae))

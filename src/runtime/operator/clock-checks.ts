@@ -28,7 +28,7 @@ export const clockChecks = async (parts: SessionParts, actor: `support:${string}
 
 const companyToAskAs = async ({ engines: { readModel, vault }, clock }: SessionParts): Promise<Company | undefined> => {
   for (const company of await readModel.companies()) {
-    if (company.kind !== 'company' || !company.enabled || company.certificate === undefined) continue;
+    if (!company.enabled || company.certificate === undefined) continue;
     const { certificateId, notAfter } = company.certificate;
     const isGood = isBefore(clock.now(), notAfter) && (await vault.holds(company.registration.cnpj, certificateId));
     if (isGood) return company;

@@ -61,7 +61,7 @@ const depsOf = async (
     identityOf: certificatesOf(parts, actor, company),
     currencyCode: centralBankCode,
     municipalityOf: ({ city, state }) => municipalityByName(city, state)?.ibge,
-    byAccessKeys: (keys) => readModel.byAccessKeys(keys),
+    byAccessKeys: readModel.byAccessKeys,
     modesWithoutLedger: hasLedger ? [] : modesWithoutAuthorizer(config),
     waitUntil: async (at) => {
       while (epochMs(clock.now()) < epochMs(at)) await pause(Math.min(1_000, epochMs(at) - epochMs(clock.now()) + 1));

@@ -77,9 +77,8 @@ const indeterminateCheck = async ({ engines }: Parts): Promise<Check> => {
 /** A blocked series sends nothing until an operator moves it (docs/architecture.md#never-twice). */
 const conflictChecks = async ({ engines: { readModel, store } }: Parts): Promise<readonly Check[]> => {
   const blocked: Check[] = [];
-  for (const company of await readModel.companies()) {
-    if (company.kind !== 'company') continue;
-    const { cnpj, dps } = company.registration;
+  for (const { registration } of await readModel.companies()) {
+    const { cnpj, dps } = registration;
     for (const mode of modes) {
       const { series, nextNumber } = dps[mode];
       const numbers = await lastNumbers(dpsStream(mode, cnpj, series), nextNumber, store);

@@ -97,6 +97,6 @@ const opened = async (
 };
 
 const servedCompany = async (cnpj: string, { readModel }: LocalSources): Promise<RegistryEntry | undefined> => {
-  const found = (await readModel.company(cnpj))?.state;
-  return found?.kind === 'company' ? { cnpj, legalName: found.registration.legalName } : undefined;
+  const found = await readModel.company(cnpj);
+  return found && { cnpj, legalName: found.registration.legalName };
 };

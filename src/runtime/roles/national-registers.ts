@@ -91,9 +91,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
 
 const companiesOf = ({ engines, clock }: Pick<Parts, 'engines' | 'clock'>) => ({
   companies: async () =>
-    (await engines.readModel.companies()).flatMap((company) =>
-      company.kind === 'company' ? [{ companyId: company.registration.cnpj, company }] : [],
-    ),
+    (await engines.readModel.companies()).map((company) => ({ companyId: company.registration.cnpj, company })),
   ibgeOf: (city: string, state: string) => municipalityByName(city, state)?.ibge,
   catalogueOf: companyCatalogue(engines, clock),
 });

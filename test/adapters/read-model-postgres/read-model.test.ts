@@ -73,7 +73,7 @@ describeWithPostgres('read model', () => {
     expect(await read().credential('hash-k1')).toEqual(key);
     expect(await read().credentialById('k1')).toEqual(key);
     expect(await read().credential('k1')).toBeUndefined();
-    expect(await read().company(COMPANY)).toMatchObject({ revision: 1, state: { kind: 'company', enabled: false } });
+    expect(await read().company(COMPANY)).toMatchObject({ kind: 'company', enabled: false });
     expect(await read().companies()).toHaveLength(1);
     expect(await read().company('98765432000198')).toBeUndefined();
   });

@@ -1,165 +1,102 @@
-/** `typed` comes after `nfse`; `answers` is Markdown: what is printed, or what happens. */
-export type CommandExample = { command: string; typed: string; answers: string };
+/** What is typed after `nfse`, and in Markdown what is printed or what happens. */
+type CommandExample = readonly [typed: string, answers: string];
 
-/** Every command has at least one; a test has the program itself read what is typed. */
+/** In the order of the commands, which each have at least one; a test has the program itself read what is typed. */
 export const commandExamples: readonly CommandExample[] = [
-  example('serve', 'serve --role api,projector', 'log lines until SIGTERM'),
-  example(
-    'simulator',
-    'simulator',
-    '`{…"msg":"ready","simulator":{…},"simulator_control_url":"http://127.0.0.1:36999"}`',
-  ),
-  example('demo', 'demo', 'one invoice from request to cancellation: [first steps](first-steps.md#the-demo)'),
-  example('demo', 'demo --lost-answer', 'one invoice whose answer is lost, and the look-up that finds its note'),
-  example('company put', 'company put empresa.json', '`company 11222333000181 recorded`'),
-  example(
-    'company show',
-    'company show 11222333000181',
-    'the company file as JSON, with switch, certificate dates and number of keys',
-  ),
-  example('company list', 'company list', '`12345678000195  enabled   ESTUDIO EXEMPLO LTDA`'),
-  example('company enable', 'company enable 11222333000181', '`company 11222333000181 enabled`'),
-  example('company disable', 'company disable 11222333000181', '`company 11222333000181 disabled`'),
-  example(
-    'company usage',
+  ['serve --role api,projector', 'log lines until SIGTERM'],
+  ['simulator', '`{…"msg":"ready","simulator":{…},"simulator_control_url":"http://127.0.0.1:36999"}`'],
+  ['demo', 'one invoice from request to cancellation: [first steps](first-steps.md#the-demo)'],
+  ['demo --lost-answer', 'one invoice whose answer is lost, and the look-up that finds its note'],
+  ['company put empresa.json', '`company 11222333000181 recorded`'],
+  ['company show 11222333000181', 'the company file as JSON, with switch, certificate dates and number of keys'],
+  ['company list', '`12345678000195  enabled   ESTUDIO EXEMPLO LTDA`'],
+  ['company enable 11222333000181', '`company 11222333000181 enabled`'],
+  ['company disable 11222333000181', '`company 11222333000181 disabled`'],
+  [
     'company usage 11222333000181 --month 2026-11',
     'accepted, issued, failed and canceled by mode; live is what is billed',
-  ),
-  example(
-    'certificate put',
+  ],
+  [
     'certificate put 11222333000181 --pfx oficina.pfx --password-file senha.txt',
     '`certificate stored for 11222333000181, valid until 2027-11-21T10:13:37.000Z`',
-  ),
-  example(
-    'certificate issue-demo',
-    'certificate issue-demo 11222333000181',
-    'the same, for a certificate that only the simulator accepts',
-  ),
-  example('key create', 'key create 11222333000181 --mode test --scope nfse:read', 'the key, shown once, and its id'),
-  example(
-    'key list',
+  ],
+  ['certificate issue-demo 11222333000181', 'the same, for a certificate that only the simulator accepts'],
+  ['key create 11222333000181 --mode test --scope nfse:read', 'the key, shown once, and its id'],
+  [
     'key list 11222333000181',
     '`key_3da57f38-…  test  nfse:read nfse:write  2026-11-21T10:08:00.500Z  used 2026-11-21T12h`',
-  ),
-  example('key revoke', 'key revoke key_3da57f38-…', '`key key_3da57f38-… revoked`'),
-  example('catalog import', 'catalog import cabelo.tsv', '`1 line of 1 CNAE on record, 1 CNAE changed`'),
-  example('catalog export', 'catalog export', 'every line in force, tab-separated'),
-  example('municipality set', 'municipality set 3550308 --requires-customer on', '`São Paulo/SP recorded`'),
-  example('municipality show', 'municipality show 3550308', 'what is recorded and what the national system says'),
-  example('registry put', 'registry put clientes.json', '`1 entry on record, 1 changed`'),
-  example('api off', 'api off --reason manutenção', '`the API is off`: every route under `/v1` answers 503 within 2 s'),
-  example('api on', 'api on', 'opens the API again'),
-  example('invoice import', 'invoice import antigas.ndjson', '`1 invoices imported, 0 were there already`'),
-  example(
-    'events show',
+  ],
+  ['key revoke key_3da57f38-…', '`key key_3da57f38-… revoked`'],
+  ['catalog import cabelo.tsv', '`1 line of 1 CNAE on record, 1 CNAE changed`'],
+  ['catalog export', 'every line in force, tab-separated'],
+  ['municipality set 3550308 --requires-customer on', '`São Paulo/SP recorded`'],
+  ['municipality show 3550308', 'what is recorded and what the national system says'],
+  ['registry put clientes.json', '`1 entry on record, 1 changed`'],
+  ['api off --reason manutenção', '`the API is off`: every route under `/v1` answers 503 within 2 s'],
+  ['api on', 'opens the API again'],
+  ['invoice import antigas.ndjson', '`1 invoices imported, 0 were there already`'],
+  [
     'events show company-12345678000195',
     'revision, time, type and actor of each event; `--json` gives data and metadata',
-  ),
-  example('events tail', 'events tail --follow', 'the last events of the log, then new ones as they come'),
-  example(
-    'events search',
-    'events search --type Authorized --since 2026-11-21',
-    'events by type, company, time and actor, page by page',
-  ),
-  example(
-    'events export',
-    'events export --out log.ndjson.gz',
-    'the log and its signed manifest: [audit](operations/audit.md)',
-  ),
-  example(
-    'invoice timeline',
+  ],
+  ['events tail --follow', 'the last events of the log, then new ones as they come'],
+  ['events search --type Authorized --since 2026-11-21', 'events by type, company, time and actor, page by page'],
+  ['events export --out log.ndjson.gz', 'the log and its signed manifest: [audit](operations/audit.md)'],
+  [
     'invoice timeline nfse_1509e366-…',
     'what happened to the invoice: [first steps](first-steps.md#what-happened-to-an-invoice)',
-  ),
-  example(
-    'invoice search',
+  ],
+  [
     'invoice search 529.982.247-25',
     'invoices by id, reference, access key, DPS id or customer document; a search by document is recorded',
-  ),
-  example('invoice indeterminate', 'invoice indeterminate', 'what waits for support, oldest first'),
-  example(
-    'invoice resolve',
+  ],
+  ['invoice indeterminate', 'what waits for support, oldest first'],
+  [
     'invoice resolve nfse_1509e366-… --as issued --evidence portal',
     '`nfse_1509e366-… is settled as issued, access key 3304…`: only by what the authorizer holds',
-  ),
-  example('audit verify', 'audit verify', '`16 events in 4 streams, 1 anchor: nothing is wrong`'),
-  example(
-    'audit verify',
-    'audit verify --file log.ndjson.gz --public-key ed25519:…',
-    'the same of an export, without the service',
-  ),
-  example(
-    'audit replay',
-    'audit replay nfse_1509e366-… --at 2026-11-21T12:00:00Z',
-    'the invoice body as the API would have shown it then',
-  ),
-  example(
-    'privacy report',
+  ],
+  ['audit verify', '`16 events in 4 streams, 1 anchor: nothing is wrong`'],
+  ['audit verify --file log.ndjson.gz --public-key ed25519:…', 'the same of an export, without the service'],
+  ['audit replay nfse_1509e366-… --at 2026-11-21T12:00:00Z', 'the invoice body as the API would have shown it then'],
+  [
     'privacy report 529.982.247-25',
     'where the document is stored, why and until when: [retention](operations/retention.md)',
-  ),
-  example('projections status', 'projections status', '`invoices         v1 generation 1 at 17, 0 s behind`'),
-  example(
-    'projections rebuild',
+  ],
+  ['projections status', '`invoices         v1 generation 1 at 17, 0 s behind`'],
+  [
     'projections rebuild invoices',
     '`invoices: generation 2 of version 1 is live (11 events folded)`: [rebuild](operations/rebuild.md)',
-  ),
-  example(
-    'projections rollback',
-    'projections rollback invoices',
-    '`invoices: generation 1 of version 1 is live (0 events folded)`',
-  ),
-  example(
-    'master-key status',
-    'master-key status',
-    '`m2   5f0c6f0e6f4c4a5e  seals; 3 certificates and 8 day keys are under it; since 2026-…`',
-  ),
-  example(
-    'master-key rotate',
+  ],
+  ['projections rollback invoices', '`invoices: generation 1 of version 1 is live (0 events folded)`'],
+  ['master-key status', '`m2   5f0c6f0e6f4c4a5e  seals; 3 certificates and 8 day keys are under it; since 2026-…`'],
+  [
     'master-key rotate --actor ana',
     '`m2 seals from now on; 11 certificates and day keys were re-sealed with it. Keep the older generations permanently: …`',
-  ),
-  example(
-    'master-key add',
+  ],
+  [
     'master-key add .data/master.key',
     '`m2 was added to .data/master.key: copy the file …, then nfse master-key rotate`',
-  ),
-  example('parked list', 'parked list', 'time, kind, invoice and reason of each piece of work that waits for you'),
-  example('parked retry', 'parked retry --all', '`1 invoice tried again within seconds`'),
-  example(
-    'backup',
+  ],
+  ['parked list', 'time, kind, invoice and reason of each piece of work that waits for you'],
+  ['parked retry --all', '`1 invoice tried again within seconds`'],
+  [
     'backup --out backup-2026-11-21',
     'a copy of the embedded database, made while it runs: [backup](operations/backup.md)',
-  ),
-  example('doctor', 'doctor', 'one line per check, for example `ok   certificate 11222333000181 364 days left`'),
-  example(
-    'doctor',
-    'doctor --reconcile',
-    'after a restore: compares the log with the authorizer, then issuing resumes',
-  ),
-  example('restore', 'restore --from backup-2026-11-21', 'puts the backup back: [backup](operations/backup.md)'),
-  example(
-    'master-key give-up',
+  ],
+  ['doctor', 'one line per check, for example `ok   certificate 11222333000181 364 days left`'],
+  ['doctor --reconcile', 'after a restore: compares the log with the authorizer, then issuing resumes'],
+  ['restore --from backup-2026-11-21', 'puts the backup back: [backup](operations/backup.md)'],
+  [
     'master-key give-up m1 --reason TEXT --confirm m1',
     '`m1 is given up, m2 seals from now on`, when [no copy is left](operations/keys.md#no-copy-of-the-master-key-is-left)',
-  ),
-  example(
-    'setup secrets',
-    'setup secrets .data/secrets',
-    '`made: nfse/master.key, …`: the secrets of `compose.yaml` that are missing',
-  ),
-  example(
-    'setup eventstore',
+  ],
+  ['setup secrets .data/secrets', '`made: nfse/master.key, …`: the secrets of `compose.yaml` that are missing'],
+  [
     'setup eventstore --admin-password-file admin.txt',
     '`the user of EVENTSTORE_URL is made and may read the whole log`',
-  ),
-  example(
-    'setup database',
+  ],
+  [
     'setup database --admin-url-file admin-url',
     'the [roles](operations/postgresql.md#roles) of the database, their rights and the schema’s steps',
-  ),
+  ],
 ];
-
-function example(command: string, typed: string, answers: string): CommandExample {
-  return { command, typed, answers };
-}

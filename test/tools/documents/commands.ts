@@ -12,13 +12,14 @@ const commands: readonly Command[] = allCommands({}, unused);
 
 /** One row for each example; a command without an example of its own has its summary. */
 export const exampleTable = (): string => {
-  const unknown = commandExamples.find(({ command }) => commands.every(({ name }) => name !== command));
-  if (unknown !== undefined) throw new Error(`there is no command ${unknown.command}`);
+  const shows = (name: string, typed: string): boolean => `${typed} `.startsWith(`${name} `);
+  const unknown = commandExamples.find(([typed]) => commands.every(({ name }) => !shows(name, typed)));
+  if (unknown !== undefined) throw new Error(`there is no such command: ${unknown[0]}`);
   const rows = commands.flatMap(({ name, summary }) => {
-    const examples = commandExamples.filter(({ command }) => command === name);
+    const examples = commandExamples.filter(([typed]) => shows(name, typed));
     const link = `[${name}](#nfse-${name.replaceAll(' ', '-')})`;
     if (examples.length === 0) throw new Error(`nfse ${name} has no example in command-examples.ts: ${summary}`);
-    return examples.map(({ typed, answers }) => `| ${link} | \`${cell(typed)}\` | ${cell(answers)} |`);
+    return examples.map(([typed, answers]) => `| ${link} | \`${cell(typed)}\` | ${cell(answers)} |`);
   });
   return ['| command | example | answers |', '|---|---|---|', ...rows].join('\n');
 };

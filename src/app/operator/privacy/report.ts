@@ -54,11 +54,9 @@ export const reportOn = async (
   const found = await findInvoices(document, limit, { log, keys, ...progress });
   const invoices: InvoiceHoldings[] = [];
   for (const one of found.invoices) invoices.push(await describeInvoice(one, deps));
-  const companies = (await readModel.companies()).flatMap((company) => {
-    if (company.kind !== 'company') return [];
-    const { cnpj, legalName } = company.registration;
-    return cnpj === document.text || mentions(legalName, document) ? [cnpj] : [];
-  });
+  const companies = (await readModel.companies()).flatMap(({ registration: { cnpj, legalName } }) =>
+    cnpj === document.text || mentions(legalName, document) ? [cnpj] : [],
+  );
   const { totals, registry, unreadable } = found;
   return {
     document: { kind: document.kind, mark },

@@ -100,10 +100,10 @@ const streamsOfEveryOwner = async (
   idOf: (mode: Mode, companyId: CompanyId) => string,
 ): Promise<readonly StreamName[]> => {
   const modes: readonly Mode[] = ['live', 'test'];
-  const companies = (await readModel.companies()).flatMap((one) =>
-    one.kind === 'company' ? [one.registration.cnpj] : [],
+  const companies = await readModel.companies();
+  return companies.flatMap(({ registration: { cnpj } }) =>
+    modes.map((mode) => invoiceStream(mode, cnpj, idOf(mode, cnpj))),
   );
-  return companies.flatMap((cnpj) => modes.map((mode) => invoiceStream(mode, cnpj, idOf(mode, cnpj))));
 };
 
 /** Follows the reference of an imported invoice to that invoice, whose id does not derive from the reference. */
