@@ -6,7 +6,6 @@ import {
   type Invoice,
   type InvoiceState,
   initialInvoice,
-  lastOf,
   type Outcome,
 } from '../src/domain/invoice/state.js';
 import { type InvoiceStatus, invoiceStatus } from '../src/domain/invoice/status.js';
@@ -74,7 +73,7 @@ const shown = (invoice: Invoice): Shown => {
     created_at: facts.createdAt ?? null,
     outcome_at: outcomeAt(outcome) ?? null,
     access_key: outcome.status === 'issued' ? (outcome.accessKey ?? null) : null,
-    dps_id: lastOf(attempts)?.dpsId ?? null,
+    dps_id: attempts.at(-1)?.dpsId ?? null,
     cancellation_status: cancellation?.status ?? null,
     canceled_at: cancellation?.canceledAt ?? null,
   };

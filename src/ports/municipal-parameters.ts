@@ -16,7 +16,8 @@ export type MunicipalParametersApi = {
 export type ParametersEntry = {
   mode: Mode;
   ibge: string;
-  place: string;
+  /** As `questionKeyOf` gives it. */
+  questionKey: string;
   known?: KnownParameters;
   /** Instant of the cached answer. */
   knownAt?: Instant;
@@ -36,7 +37,7 @@ export type ParametersCache = {
   all(): Promise<readonly ParametersEntry[]>;
   keep(mode: Mode, ibge: string, known: CachedParameters): Promise<void>;
   /** Leaves the cached answer as it is. */
-  noteFailure(mode: Mode, ibge: string, place: string, reason: string, at: Instant): Promise<void>;
+  noteFailure(mode: Mode, ibge: string, questionKey: string, reason: string, at: Instant): Promise<void>;
   /** Removes the municipalities that are not named: no company is there any more. */
   keepOnly(mode: Mode, ibges: readonly string[]): Promise<void>;
 };

@@ -3,7 +3,6 @@ import { EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
-import { lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore, laterOf } from '../../src/domain/shared/time.js';
 import { confirmationData } from '../support/fixture/invoice.js';
 import {
@@ -56,7 +55,7 @@ const stepsOf = (rules: Rules, world: World, worker: Worker): readonly Step[] =>
 };
 
 const progressOf = (world: World) => {
-  const last = lastOf(cancellationOf(world)?.sends ?? []);
+  const last = cancellationOf(world)?.sends.at(-1);
   const isOpen = last?.resolution === 'open' || last?.resolution === 'unknown';
   return (isOpen ? world.memos[last.attempt] : undefined) ?? { asked: 0 };
 };
@@ -265,7 +264,7 @@ const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   const cancellation = cancellationOf(world);
   if (cancellation?.status !== 'pending') return [];
   const step = rules.nextCancelStep(world.state, world.now, limits, progressOf(world));
-  const [first, last] = [cancellation.sends[0], lastOf(cancellation.sends)];
+  const [first, last] = [cancellation.sends[0], cancellation.sends.at(-1)];
   const next = [
     timeoutAt(cancellation, limits),
     ...(world.hasFailedToRecord === true ? [confirmationAwaitedUntil(cancellation, limits)] : []),

@@ -1,6 +1,5 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
 import { verdictByTime } from '../../src/domain/invoice/next-issue-step.js';
-import { lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import { isFirstOfItsKind, type Move } from './explore.js';
 import type { Rules } from './issuing-rules.js';
@@ -63,7 +62,7 @@ const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   for (const worker of world.workers) {
     if (worker.at === 'sending') instants.push(addSeconds(worker.attemptedAt, APPEND_GRACE_SECONDS));
   }
-  const [first, last] = [state.attempts[0], lastOf(state.attempts)];
+  const [first, last] = [state.attempts[0], state.attempts.at(-1)];
   if (last !== undefined) instants.push(last.deadlineAt);
   if (first !== undefined) instants.push(addSeconds(first.attemptedAt, limits.processingSeconds));
   const next = instants.filter((at) => isBefore(world.now, at)).sort()[0];

@@ -2,7 +2,7 @@ import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
 import { DPS_EXISTS } from '../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { absenceGapSeconds } from '../../src/domain/invoice/limits.js';
-import { type Invoice, type InvoiceState, lastOf } from '../../src/domain/invoice/state.js';
+import type { Invoice, InvoiceState } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore, laterOf } from '../../src/domain/shared/time.js';
 import { authorizedData, conflictFound, dataOf } from '../support/fixture/invoice.js';
 import type { Rules } from './issuing-rules.js';
@@ -26,7 +26,7 @@ export const stepsOf = (rules: Rules, world: World, worker: Worker): readonly St
 };
 
 export const progressOf = ({ memos }: World, state: InvoiceState) => {
-  const last = state.kind === 'invoice' ? lastOf(state.attempts) : undefined;
+  const last = state.kind === 'invoice' ? state.attempts.at(-1) : undefined;
   const isOpen = last?.resolution === 'open' || last?.resolution === 'unknown';
   return (isOpen ? memos[last.attempt] : undefined) ?? { asked: 0 };
 };

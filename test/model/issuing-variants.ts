@@ -3,7 +3,7 @@ import { decided, stale } from '../../src/domain/invoice/decision.js';
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import { type IssueStep, nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
-import { allNotSent, type Invoice, lastOf, sentCount } from '../../src/domain/invoice/state.js';
+import { allNotSent, type Invoice, sentCount } from '../../src/domain/invoice/state.js';
 import { isBefore } from '../../src/domain/shared/time.js';
 import { type Rules, rules } from './issuing-rules.js';
 
@@ -12,7 +12,7 @@ type Variant = Partial<Rules>;
 
 /** Records everything that the process takes for a proof of absence; the product would check the proof against the log once more. */
 const recordAbsenceAsSaid: Rules['decideAbsence'] = (state, { attempt: of, firstAbsentAt, now }) => {
-  const last = state.kind === 'invoice' && state.outcome.status === 'open' ? lastOf(state.attempts) : undefined;
+  const last = state.kind === 'invoice' && state.outcome.status === 'open' ? state.attempts.at(-1) : undefined;
   if (last?.attempt !== of || (last.resolution !== 'open' && last.resolution !== 'unknown')) return stale('settled');
   const { attempt, dpsId } = last;
   return decided({
@@ -53,7 +53,7 @@ export const verdictAfterOldLookup: Variant = { judgesAsOfLastLookup: false };
 /** Without "appends `Authorized` as long as no outcome stands": a note counts only for an attempt that still waits for it. */
 export const noteOfSettledAttemptDropped: Variant = {
   decideAuthorized: (state, data) => {
-    const last = state.kind === 'invoice' ? lastOf(state.attempts) : undefined;
+    const last = state.kind === 'invoice' ? state.attempts.at(-1) : undefined;
     const isAwaited = last?.attempt === data.attempt && (last.resolution === 'open' || last.resolution === 'unknown');
     return isAwaited ? decideAuthorized(state, data) : stale('the attempt is settled');
   },
@@ -81,7 +81,7 @@ function elsewise(asIf: (invoice: Invoice, now: string) => Invoice['attempts'] |
   return (state, now, limits, progress): IssueStep => {
     const step = nextIssueStep(state, now, limits, progress);
     if (step.do !== 'wait' || state.kind !== 'invoice') return step;
-    const last = lastOf(state.attempts);
+    const last = state.attempts.at(-1);
     if (last === undefined || !['not_sent', 'absent', 'foreign'].includes(last.resolution)) return step;
     const attempts = asIf(state, now);
     return attempts === undefined ? step : nextIssueStep({ ...state, attempts }, now, limits, progress);

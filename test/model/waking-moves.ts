@@ -10,7 +10,6 @@ import type { Decision } from '../../src/domain/invoice/decision.js';
 import { type IssueStep, nextIssueStep, verdictByTime } from '../../src/domain/invoice/next-issue-step.js';
 import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
-import { lastOf } from '../../src/domain/invoice/state.js';
 import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import { authorizedData } from '../support/fixture/invoice.js';
 import type { Move } from './explore.js';
@@ -93,7 +92,7 @@ const arriving = (world: World): readonly Move<World>[] =>
 const lookedUp = (world: World): World => {
   const { now, progress } = world;
   if (world.authorizer.hasNote) return recorded(world, decideAuthorized(world.state, noteOf(world)));
-  const last = lastOf(invoiceOf(world).attempts);
+  const last = invoiceOf(world).attempts.at(-1);
   if (last === undefined) return world;
   const counts = !isBefore(now, last.deadlineAt) && !isKnownToExist(invoiceOf(world), last.dpsId);
   const firstAbsentAt = progress.firstAbsentAt ?? (counts ? now : undefined);
@@ -132,7 +131,7 @@ const recorded = (world: World, decision: Decision): World =>
   'refused' in decision ? world : appended(world, decision.events);
 
 const noteOf = (world: World) => ({
-  ...authorizedData(lastOf(invoiceOf(world).attempts)?.attempt ?? 1, 0),
+  ...authorizedData(invoiceOf(world).attempts.at(-1)?.attempt ?? 1, 0),
   at: world.now,
 });
 

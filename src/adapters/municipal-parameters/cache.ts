@@ -20,7 +20,7 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
   of: async (mode, ibge) => {
     const { rows } = await db.query<CachedParameters>({
       name: 'parameters-of',
-      text: `select place, told::json as known, told_at as "knownAt" from municipal_parameters
+      text: `select place as "questionKey", told::json as known, told_at as "knownAt" from municipal_parameters
         where ibge = $1 and mode = $2 and told is not null`,
       values: [ibge, mode],
     });
@@ -34,11 +34,11 @@ export const createParametersCache = (db: pg.Pool): ParametersCache => ({
     const { rows } = await db.query<Row>(`${ENTRIES} order by ibge, mode, place`);
     return rows.map(entryOf);
   },
-  keep: async (mode, ibge, { place, known, knownAt }) => {
-    await db.query(KEEP, [mode, ibge, place, JSON.stringify(known), knownAt]);
+  keep: async (mode, ibge, { questionKey, known, knownAt }) => {
+    await db.query(KEEP, [mode, ibge, questionKey, JSON.stringify(known), knownAt]);
   },
-  noteFailure: async (mode, ibge, place, reason, at) => {
-    await db.query(NOTE_FAILURE, [mode, ibge, place, at, reason]);
+  noteFailure: async (mode, ibge, questionKey, reason, at) => {
+    await db.query(NOTE_FAILURE, [mode, ibge, questionKey, at, reason]);
   },
   keepOnly: async (mode, ibges) => {
     await db.query('delete from municipal_parameters where mode = $1 and not ibge = any($2)', [mode, ibges]);
@@ -56,8 +56,9 @@ const NOTE_FAILURE = `insert into municipal_parameters as p (mode, ibge, place, 
   on conflict (ibge, mode, place) do update set asked_at = excluded.asked_at, failures = p.failures + 1,
     reason = excluded.reason`;
 
-const entryOf = ({ told, told_at, asked_at, reason, ...row }: Row): ParametersEntry => ({
+const entryOf = ({ place, told, told_at, asked_at, reason, ...row }: Row): ParametersEntry => ({
   ...row,
+  questionKey: place,
   askedAt: asked_at,
   ...(told === null || told_at === null ? {} : { known: told, knownAt: told_at }),
   ...(reason === null ? {} : { reason }),

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
-import { compareSent, type Owner, sentOf } from '../../domain/invoice/sent-document.js';
+import { compareSent, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { decimalFromCents } from '../../domain/shared/money.js';
 import type { Instant } from '../../domain/shared/time.js';
@@ -53,7 +53,7 @@ export const hasSameContent = ({ content }: AuthorizedNote, events: readonly Rea
  * register requests without a signature. Such a request inside a signed event is another's, or of unknown owner when its content is ours.
  */
 export const compareRequest = (event: RegisteredEvent, sends: readonly SentRequest[]): Owner => {
-  const sent = sends.filter(({ requestId }) => requestId === event.requestId).map(sentOf);
+  const sent = sends.filter(({ requestId }) => requestId === event.requestId);
   const { contradiction, signatureFault } = event;
   if (signatureFault === undefined && contradiction?.claimed === '' && contradiction.computed !== '')
     return compareSent(sent, { digest: contradiction.computed }) === 'ours' ? 'unknown' : 'other';

@@ -8,7 +8,7 @@ import {
   type SendStep,
 } from '../../domain/invoice/send-steps.js';
 import { isDoubtful } from '../../domain/invoice/sent-document.js';
-import { type InvoiceState, lastOf } from '../../domain/invoice/state.js';
+import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
@@ -215,7 +215,7 @@ const recordNotFound = async <K extends Sending>(
 };
 
 const progressOf = async <K extends Sending>(job: Job<K>, work: K['work']): Promise<LookupProgress> => {
-  const last = lastOf(job.definition.sendsOf(work));
+  const last = job.definition.sendsOf(work).at(-1);
   if (last === undefined || !isLookedUp(last)) return { asked: 0 };
   return await storedProgress(job, job.definition.keyOf(work, last.attempt));
 };

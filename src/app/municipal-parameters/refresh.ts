@@ -2,9 +2,9 @@ import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import {
   CONVENIO,
-  cacheKeyOf,
   dottedService,
   type ParameterQuestion,
+  questionKeyOf,
   REFRESH_SECONDS,
 } from '../../domain/municipality/parameters.js';
 import type { CompanyId, Mode } from '../../domain/shared/ids.js';
@@ -36,14 +36,14 @@ export const refreshOne = async (deps: RefreshDeps): Promise<'asked' | 'nothing 
     return 'nothing due';
   }
   const { mode, ibge, companyId, question } = due;
-  const place = cacheKeyOf(question);
+  const questionKey = questionKeyOf(question);
   const answer = await api.ask({ mode, companyId }, ibge, question, brasiliaDate(clock.now()));
   const at = clock.now();
   if (answer.kind === 'known') {
-    await cache.keep(mode, ibge, { place, known: answer.known, knownAt: at });
+    await cache.keep(mode, ibge, { questionKey, known: answer.known, knownAt: at });
     onAnswer(mode, 'told', undefined);
   } else {
-    await cache.noteFailure(mode, ibge, place, answer.reason, at);
+    await cache.noteFailure(mode, ibge, questionKey, answer.reason, at);
     onAnswer(mode, 'no_proof', answer.reason);
   }
   return 'asked';
@@ -75,11 +75,11 @@ export const nextQuestion = (
   entries: readonly ParametersEntry[],
   now: Instant,
 ): DueQuestion | undefined => {
-  const known = new Map(entries.map((entry) => [keyOf(entry.mode, entry.ibge, entry.place), entry]));
+  const known = new Map(entries.map((entry) => [keyOf(entry.mode, entry.ibge, entry.questionKey), entry]));
   let best: { due: DueQuestion; rank: string } | undefined;
   for (const { services, ...one } of wanted) {
     for (const question of questionsOf(services)) {
-      const entry = known.get(keyOf(one.mode, one.ibge, cacheKeyOf(question)));
+      const entry = known.get(keyOf(one.mode, one.ibge, questionKeyOf(question)));
       if (entry !== undefined && !isDue(entry, now)) continue;
       const rank = `${question.kind === 'convenio' ? 0 : 1}/${entry?.knownAt ?? ''}/${entry?.askedAt ?? ''}`;
       if (best === undefined || rank < best.rank) best = { due: { ...one, question }, rank };
@@ -88,7 +88,7 @@ export const nextQuestion = (
   return best?.due;
 };
 
-const keyOf = (mode: Mode, ibge: string, place: string): string => `${mode}/${ibge}/${place}`;
+const keyOf = (mode: Mode, ibge: string, questionKey: string): string => `${mode}/${ibge}/${questionKey}`;
 
 const questionsOf = (services: readonly string[]): readonly ParameterQuestion[] => [
   CONVENIO,

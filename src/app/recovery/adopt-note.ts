@@ -1,7 +1,7 @@
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
-import { type InvoiceState, lastOf } from '../../domain/invoice/state.js';
+import type { InvoiceState } from '../../domain/invoice/state.js';
 import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import { SchemaViolation } from '../../ports/documents.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
@@ -79,4 +79,4 @@ export const adoptNote = (
 
 /** The attempt after the last one in the log; its event is among those that were lost. */
 const lostAttempt = (state: InvoiceState): number =>
-  state.kind === 'invoice' ? (lastOf(state.attempts)?.attempt ?? 0) + 1 : 1;
+  state.kind === 'invoice' ? (state.attempts.at(-1)?.attempt ?? 0) + 1 : 1;

@@ -80,8 +80,8 @@ const setByOperator = (demands: MunicipalityDemands | undefined): readonly strin
 ];
 
 const keptIn = (entries: readonly ParametersEntry[]): readonly CachedParameters[] =>
-  entries.flatMap(({ mode, place, known, knownAt }) =>
-    mode === 'test' && known !== undefined && knownAt !== undefined ? [{ place, known, knownAt }] : [],
+  entries.flatMap(({ mode, questionKey, known, knownAt }) =>
+    mode === 'test' && known !== undefined && knownAt !== undefined ? [{ questionKey, known, knownAt }] : [],
   );
 
 /** The stored answers of the parameters API for `municipality show`: the last answer to each question and its age, per mode. */
@@ -90,8 +90,8 @@ const shownParameters = (entries: readonly ParametersEntry[], now: Instant) => (
   live: entries.filter(({ mode }) => mode === 'live').map((entry) => shown(entry, now)),
 });
 
-const shown = ({ place, known, knownAt, askedAt, failures, reason }: ParametersEntry, now: Instant) => ({
-  question: place,
+const shown = ({ questionKey, known, knownAt, askedAt, failures, reason }: ParametersEntry, now: Instant) => ({
+  question: questionKey,
   ...(known === undefined || knownAt === undefined
     ? { told: null }
     : {

@@ -1,5 +1,6 @@
+import { noChange } from '../shared/decision.js';
 import { type Instant, isBefore } from '../shared/time.js';
-import { alreadySo, type Decision, decided, stale } from './decision.js';
+import { type Decision, decided, stale } from './decision.js';
 import type { AuthorizerAnswer, InvoiceEventData } from './events.js';
 import type { Limits } from './limits.js';
 import { confirmationAwaitedUntil, timeoutAt } from './next-cancel-step.js';
@@ -37,7 +38,7 @@ export const decideCancelRejection = (
 export const decideConfirmed = (state: InvoiceState, data: InvoiceEventData<'CancellationConfirmed'>): Decision => {
   if (pendingCancellation(state, data.request) !== undefined) return decided({ type: 'CancellationConfirmed', data });
   const canceled = state.kind === 'invoice' && state.cancellation?.status === 'succeeded';
-  return canceled ? alreadySo : stale(NOT_PENDING);
+  return canceled ? noChange : stale(NOT_PENDING);
 };
 
 /**
@@ -80,7 +81,7 @@ export const decideTimeout = (
   confirmationSeen = false,
 ): Decision => {
   const pending = pendingCancellation(state);
-  if (pending === undefined) return alreadySo;
+  if (pending === undefined) return noChange;
   if (isBefore(now, timeoutAt(pending, limits))) return stale('not due');
   if (confirmationSeen && isBefore(now, confirmationAwaitedUntil(pending, limits)))
     return stale('its confirmation is still to be recorded');

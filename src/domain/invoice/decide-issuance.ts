@@ -1,6 +1,7 @@
 import type { DpsId } from '../shared/access-key.js';
+import { noChange } from '../shared/decision.js';
 import { type Instant, isBefore } from '../shared/time.js';
-import { alreadySo, type Decision, decided, stale } from './decision.js';
+import { type Decision, decided, stale } from './decision.js';
 import type { AuthorizerAnswer, InvoiceEventData } from './events.js';
 import type { Limits } from './limits.js';
 import { type IssueVerdict, verdictByTime } from './next-issue-step.js';
@@ -37,7 +38,7 @@ export const decideAuthorized = (state: InvoiceState, data: InvoiceEventData<'Au
   if (openInvoice(state) !== undefined) return decided({ type: 'Authorized', data });
   const known =
     state.kind === 'invoice' && state.outcome.status === 'issued' && state.outcome.accessKey === data.accessKey;
-  return known ? alreadySo : stale(OUTCOME_KNOWN);
+  return known ? noChange : stale(OUTCOME_KNOWN);
 };
 
 /** Two absent look-ups after the deadline, far enough apart, unless the authorizer ever said that the DPS exists. */
@@ -57,13 +58,13 @@ export const decideAbsence = (state: InvoiceState, proof: AbsenceProof, limits: 
 export const decideNumberConflict = (state: InvoiceState, data: InvoiceEventData<'NumberConflictFound'>): Decision => {
   const last = openInvoice(state)?.attempts.at(-1);
   if (last === undefined || last.attempt !== data.attempt) return stale('not the last attempt');
-  return last.resolution === 'foreign' ? alreadySo : decided({ type: 'NumberConflictFound', data });
+  return last.resolution === 'foreign' ? noChange : decided({ type: 'NumberConflictFound', data });
 };
 
 /** The document cannot be written and no attempt was made: a safe failure whose message says what to send (ADR 10). */
 export const decideUnsendable = (state: InvoiceState, reason: 'customer_name_missing', at: Instant): Decision => {
   const invoice = openInvoice(state);
-  if (invoice === undefined) return alreadySo;
+  if (invoice === undefined) return noChange;
   if (invoice.attempts.length > 0) return stale('an attempt was made');
   return decided({ type: 'IssuanceFailed', data: { failedAt: at, reason, at } });
 };
@@ -80,7 +81,7 @@ export const decideVerdict = (
   noteSeen = false,
 ): Decision => {
   const invoice = openInvoice(state);
-  if (invoice === undefined) return alreadySo;
+  if (invoice === undefined) return noChange;
   const settledAtOnce = verdict.event === 'IssuanceInterrupted' && invoice.attempts.at(-1)?.foreignSameContent === true;
   const due = settledAtOnce ? verdict : verdictByTime(invoice, limits);
   if (due.event !== verdict.event || isBefore(now, due.failedAt)) return stale('not due');

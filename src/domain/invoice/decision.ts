@@ -1,11 +1,9 @@
-import { noChange, type Decision as SharedDecision } from '../shared/decision.js';
+import type { Decision as SharedDecision } from '../shared/decision.js';
 import type { InvoiceEvent } from './events.js';
 
 /** A refusal of the send protocol means that the state has changed: reload and decide again. */
 export type Decision = SharedDecision<InvoiceEvent>;
 
 export const decided = (...events: InvoiceEvent[]): Decision => ({ events });
-
-export const alreadySo: Decision = noChange;
 
 export const stale = (why: string): Decision => ({ refused: why });

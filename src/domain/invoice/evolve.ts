@@ -1,15 +1,14 @@
+import { present } from '../shared/present.js';
 import type { Instant } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
 import type { InvoiceEventType, ReadInvoiceEvent } from './events.js';
-import { sentOf } from './sent-document.js';
-import {
-  type Cancellation,
-  type Invoice,
-  type InvoiceState,
-  type IssueAttempt,
-  lastOf,
-  type Resolution,
-  type Send,
+import type {
+  Cancellation,
+  Invoice,
+  InvoiceState,
+  IssueAttempt,
+  Resolution,
+  Send,
 } from './state.js';
 
 /** Folds one event. Personal fields are carried unread (see `invoicePersonalFields`). */
@@ -45,7 +44,7 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
         series,
         number,
         dpsId,
-        ...sentOf(event.data),
+        ...signatureOf(event.data),
         attemptedAt,
         deadlineAt,
         resolution: 'open',
@@ -88,18 +87,11 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
       return failed(invoice, 'nfse.not_processed', event.data.failedAt);
     case 'IssuanceInterrupted':
       return { ...invoice, outcome: { status: 'indeterminate', failedAt: event.data.failedAt } };
-    case 'IndeterminateResolved':
-      return event.data.as === 'failed'
-        ? failed(invoice, 'issue_failed', event.data.at)
-        : {
-            ...invoice,
-            outcome: {
-              status: 'issued',
-              accessKey: event.data.accessKey,
-              nfseNumber: event.data.nfseNumber,
-              issuedAt: event.data.authorizedAt,
-            },
-          };
+    case 'IndeterminateResolved': {
+      if (event.data.as === 'failed') return failed(invoice, 'issue_failed', event.data.at);
+      const { accessKey, nfseNumber, authorizedAt: issuedAt } = event.data;
+      return { ...invoice, outcome: { status: 'issued', accessKey, nfseNumber, issuedAt } };
+    }
     case 'ReconciliationDifferenceFound':
       return invoice;
     case 'CancellationRequested':
@@ -115,6 +107,10 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
       return unreachable(event);
   }
 };
+
+/** What tells later whose document a look-up has found. */
+const signatureOf = ({ digest, signatureMark }: ReadData<'IssuanceAttempted' | 'CancellationAttempted'>) =>
+  present({ digest, signatureMark });
 
 const accepted = (data: ReadData<'InvoiceAccepted'>): Invoice => {
   const { line, issuer: _issuer, fingerprint: _fingerprint, acceptedAt, ...facts } = data;
@@ -141,11 +137,7 @@ const imported = (data: ReadData<'InvoiceImported'>): Invoice => {
       ...(facts.mode === 'test' && facts.createdAt === undefined ? { importedAt } : {}),
     },
     attempts: [],
-    outcome: {
-      status: 'issued',
-      ...(accessKey === undefined ? {} : { accessKey }),
-      ...(issuedAt === undefined ? {} : { issuedAt }),
-    },
+    outcome: present({ status: 'issued' as const, accessKey, issuedAt }),
   };
   if (state !== 'canceled') return invoice;
   const at = canceledAt ?? importedAt;
@@ -206,7 +198,7 @@ const evolveCancellation = (current: Cancellation | undefined, event: Cancellati
   switch (event.type) {
     case 'CancellationAttempted': {
       const { attempt, requestId, attemptedAt, deadlineAt } = event.data;
-      const about = { attempt, requestId, ...sentOf(event.data), attemptedAt, deadlineAt };
+      const about = { attempt, requestId, ...signatureOf(event.data), attemptedAt, deadlineAt };
       const send = { ...about, resolution: 'open' as const, codes: [] };
       return { ...current, sends: [...current.sends, send] };
     }
@@ -220,7 +212,7 @@ const evolveCancellation = (current: Cancellation | undefined, event: Cancellati
     case 'CancellationSettledBySupport':
       return { ...current, status: 'succeeded', canceledAt: event.data.canceledAt };
     case 'CancellationNotConfirmed': {
-      const last = lastOf(current.sends);
+      const last = current.sends.at(-1);
       const ended = last === undefined ? current : withSend(current, last.attempt, ifOpen(event.data.at));
       return { ...ended, status: 'failed', codes: event.data.codes };
     }

@@ -1,7 +1,7 @@
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { type Limits, recordingSeconds } from './limits.js';
 import { type LookupProgress, type SendStep, stepAfterSend } from './send-steps.js';
-import { type Cancellation, type CancelSend, type InvoiceState, lastOf, lastSignal } from './state.js';
+import { type Cancellation, type CancelSend, type InvoiceState, lastSignal } from './state.js';
 
 export type CancelStep = SendStep<CancelSend, 'timeout'>;
 
@@ -15,7 +15,7 @@ export const nextCancelStep = (
   if (state.kind !== 'invoice' || state.cancellation?.status !== 'pending') return { do: 'nothing' };
   const { sends } = state.cancellation;
   const endsAt = timeoutAt(state.cancellation, limits);
-  const last = lastOf(sends);
+  const last = sends.at(-1);
   if (!isBefore(now, endsAt)) {
     const timeout = { do: 'conclude', verdict: 'timeout' } as const;
     return last === undefined ? timeout : { ...timeout, lookUpFirst: last };

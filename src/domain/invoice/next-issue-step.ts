@@ -3,15 +3,7 @@ import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
 import { type Limits, MAX_SENDS } from './limits.js';
 import { type LookupProgress, type SendStep, stepAfterSend } from './send-steps.js';
-import {
-  allNotSent,
-  type Invoice,
-  type InvoiceState,
-  type IssueAttempt,
-  lastOf,
-  lastSignal,
-  sentCount,
-} from './state.js';
+import { allNotSent, type Invoice, type InvoiceState, type IssueAttempt, lastSignal, sentCount } from './state.js';
 
 export type IssueVerdict = { event: 'NotProcessed' | 'IssuanceFailed' | 'IssuanceInterrupted'; failedAt: Instant };
 
@@ -27,7 +19,7 @@ export const nextIssueStep = (
 ): IssueStep => {
   if (state.kind !== 'invoice' || state.outcome.status !== 'open') return { do: 'nothing' };
   const verdict = verdictByTime(state, limits);
-  const last = lastOf(state.attempts);
+  const last = state.attempts.at(-1);
   if (!isBefore(now, verdict.failedAt)) {
     // The result of a look-up of a foreign note is known already.
     const known = last === undefined || last.resolution === 'foreign';

@@ -3,7 +3,7 @@ import type { StreamName } from '../shared/ids.js';
 import { present } from '../shared/present.js';
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
-import { type Invoice, type InvoiceState, lastOf } from './state.js';
+import type { Invoice, InvoiceState } from './state.js';
 
 /** How our outcome and the authorizer's documents may differ; the `kind` of `ReconciliationDifferenceFound`. */
 export const differenceKinds = [
@@ -96,7 +96,7 @@ const cancellationDifference = (
 
 /** DPS id of the attempt that became the note; of the last attempt for an invoice that support settled, where none is marked. */
 const issuedDpsId = ({ attempts }: Invoice): string | undefined =>
-  (attempts.find(({ resolution }) => resolution === 'authorized') ?? lastOf(attempts))?.dpsId;
+  (attempts.find(({ resolution }) => resolution === 'authorized') ?? attempts.at(-1))?.dpsId;
 
 /**
  * Whether a round looks at this invoice: always when no note may exist for its outcome, else for `percent` of a hundred invoices, other ones

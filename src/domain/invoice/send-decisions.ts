@@ -1,5 +1,6 @@
+import { noChange } from '../shared/decision.js';
 import type { Instant } from '../shared/time.js';
-import { alreadySo, type Decision, decided, stale } from './decision.js';
+import { type Decision, decided, stale } from './decision.js';
 import type { InvoiceEvent, InvoiceEventOf } from './events.js';
 import type { Limits } from './limits.js';
 import { provesAbsence } from './send-steps.js';
@@ -72,7 +73,7 @@ export const decideAnswer = (state: InvoiceState, event: AnswerEvent): Decision 
 const firstAnswer = ({ sends, none }: OpenSends<Send>, attempt: number, event: InvoiceEvent): Decision => {
   const send = sends?.find((candidate) => candidate.attempt === attempt);
   if (send === undefined) return stale(none);
-  return send.resolution === 'open' ? decided(event) : alreadySo;
+  return send.resolution === 'open' ? decided(event) : noChange;
 };
 
 /** A refusal with final codes ends the work only when no earlier send may have arrived; otherwise it is evidence, and look-ups continue. */
@@ -98,7 +99,7 @@ export const onAbsence = <S extends Send>(
 ): Decision => {
   const last = sends?.at(-1);
   if (last === undefined || last.attempt !== attempt) return stale('not the last attempt');
-  if (last.resolution === 'absent') return alreadySo;
+  if (last.resolution === 'absent') return noChange;
   if (last.resolution !== 'open' && last.resolution !== 'unknown') return stale('the attempt is settled');
   return decide(last, provesAbsence(last, firstAbsentAt, now, limits));
 };

@@ -1,5 +1,3 @@
-import type { Send } from './state.js';
-
 /**
  * A document that a look-up found: the same two facts as `Sent`. `digest` is empty when the content does not fit the digest in its
  * signature; `contradiction` then holds both digests. `signatureFault`: why the authorizer's signature around the document does not hold.
@@ -19,7 +17,8 @@ export const isContradictory = ({ digest, contradiction }: FoundDocument): boole
 export const isDoubtful = (found: FoundDocument): boolean =>
   isContradictory(found) || found.signatureFault !== undefined;
 
-type Sent = Pick<Send, 'digest' | 'signatureMark'>;
+/** `digest` is a personal field, so it may be sealed or missing. */
+type Sent = { digest?: string | undefined; signatureMark?: string | undefined };
 
 /**
  * Whether a document under one of our ids is among what was sent under that id. The digest decides; where its key is gone, the signature mark
@@ -42,15 +41,3 @@ const ownerOf = (sent: readonly Sent[], found: FoundDocument): Owner => {
   if (closed.some(({ signatureMark }) => signatureMark === found.signatureMark)) return 'ours';
   return closed.every(({ signatureMark }) => signatureMark !== undefined) ? 'other' : 'unknown';
 };
-
-/** The facts of a sent document that the state keeps. `digest` is a personal field, so it may be sealed or missing. */
-export const sentOf = ({
-  digest,
-  signatureMark,
-}: {
-  digest?: string | undefined;
-  signatureMark?: string | undefined;
-}): Sent => ({
-  ...(digest === undefined ? {} : { digest }),
-  ...(signatureMark === undefined ? {} : { signatureMark }),
-});

@@ -6,7 +6,7 @@ import type { Decision } from './decision.js';
 import type { InvoiceEventData } from './events.js';
 import { absenceGapSeconds, type Limits } from './limits.js';
 import { compareSent, type FoundDocument, isContradictory } from './sent-document.js';
-import { type Invoice, type InvoiceState, lastOf } from './state.js';
+import type { Invoice, InvoiceState } from './state.js';
 
 /** An earlier absence proves nothing, because a late commit may still come (docs/operations/support.md#settle-an-invoice). */
 const SETTLE_ABSENCE_SECONDS = 86_400;
@@ -58,7 +58,7 @@ export const absencesToProve = (
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   if (invoice.outcome.status !== 'indeterminate') return notIndeterminate(invoice);
-  const last = lastOf(invoice.attempts);
+  const last = invoice.attempts.at(-1);
   const earliest = last === undefined ? now : addSeconds(last.attemptedAt, SETTLE_ABSENCE_SECONDS);
   if (isBefore(now, earliest))
     return { refused: `an absence proves nothing before ${earliest}, 24 h after the last attempt` };
@@ -87,7 +87,7 @@ export const settleAsFailed = (
   if (invoice?.outcome.status === 'failed') return noChange;
   const wanted = absencesToProve(state, now);
   if ('refused' in wanted) return wanted;
-  const earliest = addSeconds(lastOf(invoice?.attempts ?? [])?.attemptedAt ?? now, SETTLE_ABSENCE_SECONDS);
+  const earliest = addSeconds(invoice?.attempts.at(-1)?.attemptedAt ?? now, SETTLE_ABSENCE_SECONDS);
   const isProven = (dpsId: DpsId): boolean =>
     absences.some(
       (absence) =>

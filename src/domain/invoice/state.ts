@@ -96,11 +96,9 @@ export type InvoiceState =
 
 export const initialInvoice: InvoiceState = { kind: 'none' };
 
-export const lastOf = <T>(items: readonly T[]): T | undefined => items[items.length - 1];
-
 /** A signal is a recorded send or the first answer to it. A look-up that proves nothing is no signal (TRANS-3). */
 export const lastSignal = (sends: readonly Send[]): Instant | undefined => {
-  const last = lastOf(sends);
+  const last = sends.at(-1);
   return last === undefined ? undefined : (last.answeredAt ?? last.attemptedAt);
 };
 

@@ -39,11 +39,11 @@ export const dottedService = (serviceCode: string, municipalCode = '000'): strin
   `${serviceCode.slice(0, 2)}.${serviceCode.slice(2, 4)}.${serviceCode.slice(4, 6)}.${municipalCode}`;
 
 /** Key of a question's answer in the cache, the same for every day that was asked for. */
-export const cacheKeyOf = (question: ParameterQuestion): string =>
+export const questionKeyOf = (question: ParameterQuestion): string =>
   'service' in question ? `${question.kind}/${question.service}` : question.kind;
 
 /** The last answer to one question, and its instant. */
-export type CachedParameters = { place: string; known: KnownParameters; knownAt: Instant };
+export type CachedParameters = { questionKey: string; known: KnownParameters; knownAt: Instant };
 
 /** Age at which an answer is asked for again. */
 export const REFRESH_SECONDS = 86_400;

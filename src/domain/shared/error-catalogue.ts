@@ -21,6 +21,12 @@ const invalid = (status: number, message: string, param?: string): CatalogueEntr
   ...(param === undefined ? {} : { param }),
 });
 
+const badRequest = (message: string, param?: string): CatalogueEntry => invalid(400, message, param);
+
+const conflict = (message: string, param?: string): CatalogueEntry => invalid(409, message, param);
+
+const unprocessable = (message: string, param?: string): CatalogueEntry => invalid(422, message, param);
+
 const forbidden = (message: string): CatalogueEntry => ({
   status: 403,
   type: 'permission_error',
@@ -37,117 +43,96 @@ export const errorCatalogue = {
   },
   feature_not_enabled: forbidden('A API ainda não está habilitada para esta empresa. Peça a habilitação ao suporte.'),
   insufficient_scope: forbidden('Esta chave não tem o escopo que a rota exige. Use uma chave com o escopo necessário.'),
-  'company.issuer_not_enabled': invalid(
-    422,
+  'company.issuer_not_enabled': unprocessable(
     'A emissão automática está desligada para a empresa. Peça ao suporte que a ligue antes de emitir.',
   ),
-  'company.issuer_not_configured': invalid(
-    422,
+  'company.issuer_not_configured': unprocessable(
     'O emissor nacional da empresa não está configurado. Peça ao suporte que conclua a configuração.',
   ),
-  'company.issuer_not_approved': invalid(
-    422,
+  'company.issuer_not_approved': unprocessable(
     'A empresa ainda não foi liberada para emitir. Aguarde a liberação ou fale com o suporte.',
   ),
-  'company.certificate_missing': invalid(
-    422,
+  'company.certificate_missing': unprocessable(
     'O certificado digital da empresa está ausente ou vencido. Envie um certificado A1 válido ao suporte.',
   ),
-  'nfse.cnae_missing_ctribnac': invalid(
-    422,
+  'nfse.cnae_missing_ctribnac': unprocessable(
     'A atividade não tem código de tributação nacional cadastrado. Informe outra atividade ou fale com o suporte.',
     'cnae',
   ),
-  'nfse.cnae_missing_nbs': invalid(
-    422,
+  'nfse.cnae_missing_nbs': unprocessable(
     'A atividade não tem código NBS cadastrado. Informe outra atividade ou fale com o suporte.',
     'cnae',
   ),
-  'nfse.municipality_not_covered': invalid(
-    422,
+  'nfse.municipality_not_covered': unprocessable(
     'A cidade e o estado do cadastro da empresa não correspondem a um município do IBGE. Peça ao suporte que corrija o cadastro.',
   ),
-  'nfse.cnae_not_allowed': invalid(
-    422,
+  'nfse.cnae_not_allowed': unprocessable(
     'O CNAE enviado não está no cadastro da empresa ou não está liberado. Consulte GET /v1/activities e use um dos listados.',
     'cnae',
   ),
-  'nfse.cnae_without_default': invalid(
-    422,
+  'nfse.cnae_without_default': unprocessable(
     'Este CNAE tem mais de um código de serviço e nenhum é o padrão. Envie também service_code.',
     'service_code',
   ),
-  'nfse.service_code_unknown': invalid(
-    422,
+  'nfse.service_code_unknown': unprocessable(
     'O service_code não existe no catálogo nacional. São 6 dígitos; confira se não foi enviado o CNAE, que tem 7.',
     'service_code',
   ),
-  'nfse.service_code_not_allowed': invalid(
-    422,
+  'nfse.service_code_not_allowed': unprocessable(
     'O service_code existe, mas não pertence às atividades da empresa ou ao CNAE enviado. Consulte GET /v1/activities.',
     'service_code',
   ),
-  'nfse.nbs_invalid': invalid(
-    422,
+  'nfse.nbs_invalid': unprocessable(
     'O código NBS da atividade não consta da tabela oficial. Fale com o suporte para corrigir o cadastro.',
     'cnae',
   ),
-  'nfse.municipal_registration_missing': invalid(
-    422,
+  'nfse.municipal_registration_missing': unprocessable(
     'O município exige a inscrição municipal do prestador e ela não está no cadastro. Informe-a ao suporte.',
   ),
-  'nfse.customer_document_invalid': invalid(
-    400,
+  'nfse.customer_document_invalid': badRequest(
     'customer.document deve ter 11 dígitos (CPF) ou 14 dígitos (CNPJ), sem pontos, barras ou traços.',
     'customer.document',
   ),
-  'nfse.customer_required': invalid(
-    422,
+  'nfse.customer_required': unprocessable(
     'O município do prestador exige a identificação do cliente. Envie customer.document.',
     'customer.document',
   ),
-  'nfse.customer_name_required': invalid(422, 'Cliente com CPF precisa de nome. Envie customer.name.', 'customer.name'),
-  'nfse.export_incomplete': invalid(422, 'Faltam campos obrigatórios da exportação. Envie todos os campos indicados.'),
-  'nfse.country_unsupported': invalid(
-    422,
+  'nfse.customer_name_required': unprocessable(
+    'Cliente com CPF precisa de nome. Envie customer.name.',
+    'customer.name',
+  ),
+  'nfse.export_incomplete': unprocessable('Faltam campos obrigatórios da exportação. Envie todos os campos indicados.'),
+  'nfse.country_unsupported': unprocessable(
     'O país do cliente não consta da tabela de países. Use o código ISO de duas letras, diferente de BR.',
     'customer.address.country',
   ),
-  'nfse.currency_unsupported': invalid(
-    422,
+  'nfse.currency_unsupported': unprocessable(
     'A moeda não é aceita. Use um dos códigos ISO de três letras aceitos.',
     'foreign_amount.currency',
   ),
-  'nfse.foreign_amount_invalid': invalid(
-    422,
+  'nfse.foreign_amount_invalid': unprocessable(
     'O valor em moeda estrangeira deve ser maior que zero. Envie foreign_amount.amount_in_cents em centavos.',
     'foreign_amount.amount_in_cents',
   ),
-  'nfse.customer_type_conflict': invalid(
-    422,
+  'nfse.customer_type_conflict': unprocessable(
     'Há campos incompatíveis com o customer.type declarado. Remova-os ou corrija o tipo do cliente.',
   ),
-  'nfse.cancel_window_closed': invalid(
-    422,
+  'nfse.cancel_window_closed': unprocessable(
     'O prazo para cancelar pela API terminou com o mês da emissão. Fale com o suporte.',
   ),
-  'nfse.not_cancelable': invalid(
-    409,
+  'nfse.not_cancelable': conflict(
     'Esta nota não pode ser cancelada pela API: não foi autorizada, foi substituída ou foi anexada manualmente.',
   ),
-  'nfse.already_canceled': invalid(409, 'Esta nota já está cancelada.'),
-  'nfse.cancel_in_progress': invalid(
-    409,
+  'nfse.already_canceled': conflict('Esta nota já está cancelada.'),
+  'nfse.cancel_in_progress': conflict(
     'Já existe um pedido de cancelamento desta nota. Não repita o pedido: consulte a nota para ver o resultado.',
   ),
-  'nfse.not_issued': invalid(409, 'PDF e XML só existem depois da autorização da nota.'),
-  'nfse.reference_in_use': invalid(
-    409,
+  'nfse.not_issued': conflict('PDF e XML só existem depois da autorização da nota.'),
+  'nfse.reference_in_use': conflict(
     'Já existe uma nota da empresa com esta reference, mesmo que tenha falhado.',
     'reference',
   ),
-  duplicate_suspected: invalid(
-    409,
+  duplicate_suspected: conflict(
     'Uma nota com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos. Se for outra nota, envie Idempotency-Key ou aguarde.',
   ),
   idempotency_key_in_use: {
@@ -157,16 +142,15 @@ export const errorCatalogue = {
     message: 'O primeiro pedido com esta Idempotency-Key ainda está em andamento. Repita o mesmo pedido em instantes.',
     param: 'Idempotency-Key',
   },
-  idempotency_key_reuse: invalid(
-    409,
+  idempotency_key_reuse: conflict(
     'Esta Idempotency-Key já foi usada com outro corpo nas últimas 24 horas. Use uma chave nova para cada nota.',
     'Idempotency-Key',
   ),
-  invalid_request: invalid(400, 'O pedido tem campos inválidos. Corrija os campos indicados e envie de novo.'),
-  invalid_id: invalid(400, 'O id deve ser um UUID, com ou sem o prefixo nfse_.', 'id'),
+  invalid_request: badRequest('O pedido tem campos inválidos. Corrija os campos indicados e envie de novo.'),
+  invalid_id: badRequest('O id deve ser um UUID, com ou sem o prefixo nfse_.', 'id'),
   not_found: invalid(404, 'Nenhuma nota com este id foi encontrada.'),
   route_not_found: invalid(404, 'Esta rota não existe. Confira o caminho e o método na documentação.'),
-  malformed_json: invalid(400, 'O corpo não é um JSON válido em UTF-8. Corrija o corpo e envie de novo.'),
+  malformed_json: badRequest('O corpo não é um JSON válido em UTF-8. Corrija o corpo e envie de novo.'),
   payload_too_large: invalid(413, 'O corpo passa do limite de 10 MB. Envie um corpo menor.'),
   unsupported_media_type: invalid(415, 'Envie o corpo com o cabeçalho Content-Type: application/json.'),
   rate_limit_exceeded: {

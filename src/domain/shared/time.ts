@@ -45,31 +45,16 @@ export const isBefore = (a: Instant, b: Instant): boolean => epochMs(a) < epochM
 export const laterOf = (a: Instant, b: Instant): Instant => (isBefore(a, b) ? b : a);
 
 /** The zone, never a fixed offset: the law may bring daylight saving back (INV-cancelable_until). */
-const BRASILIA = 'America/Sao_Paulo';
+const zone = new Intl.DateTimeFormat('en-US', { timeZone: 'America/Sao_Paulo', timeZoneName: 'longOffset' });
 
-const clock = new Intl.DateTimeFormat('en-US', {
-  timeZone: BRASILIA,
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
-
-type WallClock = { year: number; month: number; day: number; hour: number; minute: number; second: number };
-
-/** Date and time of day in Brasília at this instant. */
-export const brasiliaWallClock = (at: Instant): WallClock => {
+/** Date and hour of the day in Brasília at this instant. */
+export const brasiliaWallClock = (at: Instant): { year: number; month: number; day: number; hour: number } => {
   const shown = shownAt(epochMs(at));
   return {
     year: shown.getUTCFullYear(),
     month: shown.getUTCMonth() + 1,
     day: shown.getUTCDate(),
     hour: shown.getUTCHours(),
-    minute: shown.getUTCMinutes(),
-    second: shown.getUTCSeconds(),
   };
 };
 
@@ -90,18 +75,16 @@ const offsetMs = (ms: number): number => {
   const known = offsets.get(quarter);
   if (known !== undefined) return known;
   if (offsets.size >= OFFSETS_KEPT) offsets.clear();
-  const start = quarter * QUARTER_MS;
-  const offset = brasiliaAsUtc(start) - start;
+  const offset = zoneOffsetMs(quarter * QUARTER_MS);
   offsets.set(quarter, offset);
   return offset;
 };
 
-const brasiliaAsUtc = (ms: number): number => {
-  const parts = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
-  for (const { type, value } of clock.formatToParts(ms)) {
-    if (type in parts) parts[type as keyof WallClock] = Number(value);
-  }
-  return Date.UTC(parts.year, parts.month - 1, parts.day, parts.hour, parts.minute, parts.second);
+/** Before 1914 the offset had seconds. */
+const zoneOffsetMs = (ms: number): number => {
+  const [, sign, hours, minutes, seconds = '0'] = /GMT([-+])(\d+):(\d+)(?::(\d+))?/.exec(zone.format(ms)) ?? [];
+  const ahead = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -ahead : ahead;
 };
 
 const two = (n: number): string => String(n).padStart(2, '0');

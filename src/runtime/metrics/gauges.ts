@@ -164,7 +164,7 @@ const addParameters = (sources: Sources, { gauge }: Series, { parameters, clock 
     ask: () => parameters.all(),
     show: (entries) => {
       for (const mode of modes) {
-        const convenios = entries.filter((entry) => entry.mode === mode && entry.place === 'convenio');
+        const convenios = entries.filter((entry) => entry.mode === mode && entry.questionKey === 'convenio');
         const ages = convenios.flatMap(({ knownAt }) =>
           knownAt === undefined ? [] : [ageSeconds(knownAt, clock.now())],
         );

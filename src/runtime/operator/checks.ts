@@ -115,7 +115,7 @@ export const rightsCheck = async (pool: pg.Pool): Promise<Check> => {
  * the national emitter is reported, because its notes will be refused.
  */
 export const parametersCheck = async (cache: Pick<ParametersCache, 'all'>, clock: Clock): Promise<Check> => {
-  const convenios = (await cache.all()).filter(({ place }) => place === 'convenio');
+  const convenios = (await cache.all()).filter(({ questionKey }) => questionKey === 'convenio');
   const now = clock.now();
   const ages = convenios.flatMap(({ knownAt }) => (knownAt === undefined ? [] : [ageSeconds(knownAt, now)]));
   const oldest = Math.max(0, ...ages);

@@ -19,9 +19,13 @@ describeWithPostgres('the cache of municipal parameters', () => {
   afterAll(() => database.close());
 
   it('keeps the last answer of each question, each environment apart', async () => {
-    await cache.keep('test', RIO, { place: 'convenio', known: { kind: 'convenio', isActive: false }, knownAt: T0 });
-    await cache.keep('test', RIO, { place: 'convenio', known: ACTIVE, knownAt: at(60) });
-    expect(await cache.of('test', RIO)).toEqual([{ place: 'convenio', known: ACTIVE, knownAt: at(60) }]);
+    await cache.keep('test', RIO, {
+      questionKey: 'convenio',
+      known: { kind: 'convenio', isActive: false },
+      knownAt: T0,
+    });
+    await cache.keep('test', RIO, { questionKey: 'convenio', known: ACTIVE, knownAt: at(60) });
+    expect(await cache.of('test', RIO)).toEqual([{ questionKey: 'convenio', known: ACTIVE, knownAt: at(60) }]);
     expect(await cache.of('live', RIO)).toEqual([]);
   });
 
@@ -30,21 +34,29 @@ describeWithPostgres('the cache of municipal parameters', () => {
     await cache.noteFailure('test', RIO, 'convenio', 'timeout', at(80));
     await cache.noteFailure('live', RIO, 'convenio', 'no_json', at(80));
     expect(await cache.entriesOf(RIO)).toEqual([
-      { mode: 'live', ibge: RIO, place: 'convenio', askedAt: at(80), failures: 1, reason: 'no_json' },
+      { mode: 'live', ibge: RIO, questionKey: 'convenio', askedAt: at(80), failures: 1, reason: 'no_json' },
       {
-        ...{ mode: 'test', ibge: RIO, place: 'convenio', known: ACTIVE, knownAt: at(60) },
+        ...{ mode: 'test', ibge: RIO, questionKey: 'convenio', known: ACTIVE, knownAt: at(60) },
         ...{ askedAt: at(80), failures: 2, reason: 'timeout' },
       },
     ]);
     expect(await cache.of('live', RIO)).toEqual([]);
-    await cache.keep('test', RIO, { place: 'convenio', known: ACTIVE, knownAt: at(90) });
+    await cache.keep('test', RIO, { questionKey: 'convenio', known: ACTIVE, knownAt: at(90) });
     expect(await cache.entriesOf(RIO)).toContainEqual({
-      ...{ mode: 'test', ibge: RIO, place: 'convenio', known: ACTIVE, knownAt: at(90), askedAt: at(90), failures: 0 },
+      ...{
+        mode: 'test',
+        ibge: RIO,
+        questionKey: 'convenio',
+        known: ACTIVE,
+        knownAt: at(90),
+        askedAt: at(90),
+        failures: 0,
+      },
     });
   });
 
   it('forgets the municipalities of a mode that are not named', async () => {
-    await cache.keep('test', CURITIBA, { place: 'convenio', known: ACTIVE, knownAt: T0 });
+    await cache.keep('test', CURITIBA, { questionKey: 'convenio', known: ACTIVE, knownAt: T0 });
     await cache.keepOnly('test', [CURITIBA]);
     expect((await cache.all()).map(({ mode, ibge }) => `${mode} ${ibge}`)).toEqual([`live ${RIO}`, `test ${CURITIBA}`]);
     await cache.keepOnly('test', []);

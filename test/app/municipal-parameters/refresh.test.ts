@@ -21,9 +21,9 @@ const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
   const cache = {
     entries: [] as ParametersEntry[],
     of: async (mode: Mode, ibge: string) =>
-      cache.entries.flatMap(({ known, knownAt, place, ...entry }) =>
+      cache.entries.flatMap(({ known, knownAt, questionKey, ...entry }) =>
         entry.mode === mode && entry.ibge === ibge && known !== undefined && knownAt !== undefined
-          ? [{ place, known, knownAt }]
+          ? [{ questionKey, known, knownAt }]
           : [],
       ),
     entriesOf: async (ibge: string) => cache.entries.filter((entry) => entry.ibge === ibge),
@@ -31,24 +31,24 @@ const memoryCache = (): ParametersCache & { entries: ParametersEntry[] } => {
     keep: async (
       mode: Mode,
       ibge: string,
-      { place, known, knownAt }: { place: string; known: KnownParameters; knownAt: string },
-    ) => put({ mode, ibge, place, known, knownAt, askedAt: knownAt, failures: 0 }),
-    noteFailure: async (mode: Mode, ibge: string, place: string, reason: string, askedAt: string) => {
-      const before = cache.entries.find((entry) => isAt(entry, mode, ibge, place));
-      put({ ...before, mode, ibge, place, askedAt, reason, failures: (before?.failures ?? 0) + 1 });
+      { questionKey, known, knownAt }: { questionKey: string; known: KnownParameters; knownAt: string },
+    ) => put({ mode, ibge, questionKey, known, knownAt, askedAt: knownAt, failures: 0 }),
+    noteFailure: async (mode: Mode, ibge: string, questionKey: string, reason: string, askedAt: string) => {
+      const before = cache.entries.find((entry) => isAt(entry, mode, ibge, questionKey));
+      put({ ...before, mode, ibge, questionKey, askedAt, reason, failures: (before?.failures ?? 0) + 1 });
     },
     keepOnly: async (mode: Mode, ibges: readonly string[]) => {
       cache.entries = cache.entries.filter((entry) => entry.mode !== mode || ibges.includes(entry.ibge));
     },
   };
   const put = (entry: ParametersEntry): void => {
-    cache.entries = [...cache.entries.filter((one) => !isAt(one, entry.mode, entry.ibge, entry.place)), entry];
+    cache.entries = [...cache.entries.filter((one) => !isAt(one, entry.mode, entry.ibge, entry.questionKey)), entry];
   };
   return cache;
 };
 
-const isAt = (entry: ParametersEntry, mode: Mode, ibge: string, place: string): boolean =>
-  entry.mode === mode && entry.ibge === ibge && entry.place === place;
+const isAt = (entry: ParametersEntry, mode: Mode, ibge: string, questionKey: string): boolean =>
+  entry.mode === mode && entry.ibge === ibge && entry.questionKey === questionKey;
 
 const ACTIVE: KnownParameters = { kind: 'convenio', isActive: true, nationalEmitter: true };
 
@@ -113,8 +113,8 @@ describe('refreshing the municipal parameters', () => {
     state.answer = { kind: 'no_proof', reason: 'http_429' };
     await refreshAll();
     expect(await cache.of('test', RIO)).toEqual([
-      { place: 'convenio', known: ACTIVE, knownAt: T0 },
-      { place: 'retencoes', known: ACTIVE, knownAt: T0 },
+      { questionKey: 'convenio', known: ACTIVE, knownAt: T0 },
+      { questionKey: 'retencoes', known: ACTIVE, knownAt: T0 },
     ]);
     expect(seen.at(-1)).toBe('test no_proof http_429');
     const pauses: number[] = [];
@@ -138,7 +138,7 @@ describe('refreshing the municipal parameters', () => {
 
   it('asks first what was never answered, then what is oldest', () => {
     const entry = (ibge: string, knownAt: string | undefined): ParametersEntry => ({
-      ...{ mode: 'test', ibge, place: 'convenio', askedAt: T0, failures: 0 },
+      ...{ mode: 'test', ibge, questionKey: 'convenio', askedAt: T0, failures: 0 },
       ...(knownAt === undefined ? {} : { known: ACTIVE, knownAt }),
     });
     const now = at(3 * REFRESH_SECONDS);

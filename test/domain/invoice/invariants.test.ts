@@ -7,7 +7,7 @@ import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { verdictByTime } from '../../../src/domain/invoice/next-issue-step.js';
 import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
 import * as sends from '../../../src/domain/invoice/send-decisions.js';
-import { type Invoice, type InvoiceState, lastOf } from '../../../src/domain/invoice/state.js';
+import type { Invoice, InvoiceState } from '../../../src/domain/invoice/state.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
 import {
   accepted,
@@ -23,9 +23,9 @@ import {
 
 type Command = (invoice: Invoice, seconds: number) => Decision;
 
-const attemptOf = (invoice: Invoice): number => lastOf(invoice.attempts)?.attempt ?? 0;
+const attemptOf = (invoice: Invoice): number => invoice.attempts.at(-1)?.attempt ?? 0;
 const requestOf = (invoice: Invoice): number => invoice.cancellation?.request ?? 0;
-const sendOf = (invoice: Invoice): number => lastOf(invoice.cancellation?.sends ?? [])?.attempt ?? 0;
+const sendOf = (invoice: Invoice): number => invoice.cancellation?.sends.at(-1)?.attempt ?? 0;
 
 /** Everything that workers, sweepers and clients may ask for, in any order and at any time. */
 const commands: Record<string, Command> = {

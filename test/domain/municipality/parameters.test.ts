@@ -3,22 +3,26 @@ import { demandsNow } from '../../../src/domain/municipality/demands.js';
 import {
   ageSeconds,
   type CachedParameters,
-  cacheKeyOf,
   dottedService,
+  questionKeyOf,
   USED_SECONDS,
   usableConvenio,
 } from '../../../src/domain/municipality/parameters.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
 
 const convenio = (changes: object, knownAt = T0): CachedParameters => ({
-  place: 'convenio',
+  questionKey: 'convenio',
   known: { kind: 'convenio', isActive: true, nationalEmitter: true, ...changes },
   knownAt,
 });
 
 const onlyRegistered = convenio({ rfbContributors: false });
 const anyone = convenio({ rfbContributors: true });
-const inactive: CachedParameters = { place: 'convenio', known: { kind: 'convenio', isActive: false }, knownAt: T0 };
+const inactive: CachedParameters = {
+  questionKey: 'convenio',
+  known: { kind: 'convenio', isActive: false },
+  knownAt: T0,
+};
 
 describe('what a municipality demands', () => {
   it.each([
@@ -54,9 +58,9 @@ describe('a question to the parameters API', () => {
     expect(dottedService('010401', '003')).toBe('01.04.01.003');
   });
 
-  it('has one place, whatever day it is asked for', () => {
-    expect(cacheKeyOf({ kind: 'convenio' })).toBe('convenio');
-    expect(cacheKeyOf({ kind: 'aliquota', service: '01.07.01.000' })).toBe('aliquota/01.07.01.000');
+  it('has one questionKey, whatever day it is asked for', () => {
+    expect(questionKeyOf({ kind: 'convenio' })).toBe('convenio');
+    expect(questionKeyOf({ kind: 'aliquota', service: '01.07.01.000' })).toBe('aliquota/01.07.01.000');
   });
 
   it('has an answer whose age is never negative', () => {

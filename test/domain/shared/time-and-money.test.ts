@@ -92,12 +92,10 @@ describe('days in Brasília', () => {
   it('keep their seconds on the wall, however often they were asked before', () => {
     for (let quarter = 0; quarter < 2_500; quarter += 1) {
       const at = addSeconds('2026-11-21T12:07:08.000Z', quarter * 900);
-      expect(brasiliaWallClock(at)).toMatchObject({ minute: (7 + quarter * 15) % 60, second: 8 });
+      const minute = String((7 + quarter * 15) % 60).padStart(2, '0');
+      expect(brasiliaStamp(at).slice(14)).toBe(`${minute}:08-03:00`);
     }
-    expect(brasiliaWallClock('2026-11-21T12:07:08.000Z')).toEqual({
-      ...{ year: 2026, month: 11, day: 21 },
-      ...{ hour: 9, minute: 7, second: 8 },
-    });
+    expect(brasiliaWallClock('2026-11-21T12:07:08.000Z')).toEqual({ year: 2026, month: 11, day: 21, hour: 9 });
   });
 });
 
