@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import {
   XmlBufferInputProvider,
   XmlDocument,
@@ -31,16 +31,7 @@ export const openSchemas = (soon: readonly DocumentKind[] = []): Schemas => {
   };
 };
 
-const FILES = [
-  'DPS_v1.01.xsd',
-  'NFSe_v1.01.xsd',
-  'evento_v1.01.xsd',
-  'pedRegEvento_v1.01.xsd',
-  'tiposComplexos_v1.01.xsd',
-  'tiposEventos_v1.01.xsd',
-  'tiposSimples_v1.01.xsd',
-  'xmldsig-core-schema.xsd',
-] as const;
+const FOLDER = new URL('./xsd/v1.01/', import.meta.url);
 
 /** Schema files include each other by relative name. This scheme resolves them in memory, without file system and network. */
 const SCHEME = 'nfse-xsd://v1.01/';
@@ -50,10 +41,9 @@ let files: ReadonlyMap<string, Buffer> | undefined;
 /** Loads and registers the files once, because libxml2 asks every provider that was ever registered. */
 const schemaFiles = (): ReadonlyMap<string, Buffer> => {
   if (files !== undefined) return files;
-  const loaded = FILES.map((name) => [name, readFileSync(new URL(`./xsd/v1.01/${name}`, import.meta.url))] as const);
-  const provided = Object.fromEntries(loaded.map(([name, bytes]) => [`${SCHEME}${name}`, bytes]));
-  xmlRegisterInputProvider(new XmlBufferInputProvider(provided));
-  files = new Map(loaded);
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.xsd'));
+  files = new Map(names.map((name) => [`${SCHEME}${name}`, readFileSync(new URL(name, FOLDER))]));
+  xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(files)));
   return files;
 };
 
@@ -66,10 +56,10 @@ const validatorOf = (kind: DocumentKind): XsdValidator => {
 };
 
 const compile = (kind: DocumentKind): XsdValidator => {
-  const name = `${kind}_v1.01.xsd`;
-  const source = schemaFiles().get(name);
-  if (source === undefined) throw new Error(`the schema ${name} is missing`);
-  const xsd = XmlDocument.fromBuffer(source, { url: `${SCHEME}${name}` });
+  const url = `${SCHEME}${kind}_v1.01.xsd`;
+  const source = schemaFiles().get(url);
+  if (source === undefined) throw new Error(`the schema ${url} is missing`);
+  const xsd = XmlDocument.fromBuffer(source, { url });
   try {
     return XsdValidator.fromDoc(xsd);
   } finally {

@@ -4,7 +4,7 @@ import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalo
 import { cancelBody, issueBody } from '../body/issue-schema.js';
 import { MAX_REFERENCE } from '../body/text.js';
 import { cancelExamples, EXAMPLE_ID, errorExample, issueExamples } from './examples.js';
-import { commonCodes, type Operation, operations } from './operations.js';
+import { commonCodes, type Operation, opensWithToken, operations } from './operations.js';
 import {
   activityListResponse,
   errorResponse,
@@ -73,16 +73,11 @@ const operationObject = (operation: Operation, baseUrl: string): object => ({
   tags: [operation.path.startsWith('/v1/nfse') ? 'Notas' : 'Atividades'],
   summary: operation.summary,
   description: operation.description,
-  ...(operation.opensWithToken ? { security: [{ chave: [] }, { link: [] }] } : {}),
-  ...present('parameters', parametersOf(operation)),
+  ...(opensWithToken(operation) ? { security: [{ chave: [] }, { link: [] }] } : {}),
+  ...parametersOf(operation),
   ...(operation.body === undefined ? {} : { requestBody: requestBodies[operation.body] }),
-  responses: {
-    ...successResponse(operation, baseUrl),
-    ...errorResponses(operation),
-  },
+  responses: { ...successResponse(operation, baseUrl), ...errorResponses(operation) },
 });
-
-const present = (name: string, list: readonly object[]): object => (list.length === 0 ? {} : { [name]: list });
 
 const requestBodies = {
   issue: {
@@ -120,11 +115,11 @@ const idempotencyKeyParameter = {
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
 };
 
-const parametersOf = ({ path, operationId }: Operation): readonly object[] => [
-  ...(path.includes('{id}') ? [idParameter] : []),
-  ...(operationId === 'find_nfse' ? [referenceParameter] : []),
-  ...(operationId === 'issue_nfse' ? [idempotencyKeyParameter] : []),
-];
+const parametersOf = ({ path, operationId }: Operation): { parameters?: readonly object[] } => {
+  if (path.includes('{id}')) return { parameters: [idParameter] };
+  if (operationId === 'find_nfse') return { parameters: [referenceParameter] };
+  return operationId === 'issue_nfse' ? { parameters: [idempotencyKeyParameter] } : {};
+};
 
 const errorResponses = (operation: Operation): object => {
   const byStatus = new Map<number, ErrorCode[]>();

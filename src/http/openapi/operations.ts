@@ -7,13 +7,14 @@ export type Operation = {
   operationId: string;
   summary: string;
   description: string;
-  /** A download also opens with the token of a link, and then shows no quota (PDF-2). */
-  opensWithToken: boolean;
   body?: 'issue' | 'cancel';
   success: 'accepted' | 'pending' | 'invoice' | 'invoices' | 'activities' | 'pdf' | 'xml';
   /** Codes that this route may refuse with, besides `commonCodes`. */
   codes: readonly ErrorCode[];
 };
+
+/** A download also opens with the token of a link, and then shows no quota (PDF-2). */
+export const opensWithToken = ({ success }: Operation): boolean => success === 'pdf' || success === 'xml';
 
 /** Codes that every route may answer. */
 export const commonCodes: readonly ErrorCode[] = [
@@ -43,17 +44,13 @@ const download = (extension: 'pdf' | 'xml', summary: string, description: string
   operationId: `download_${extension}`,
   summary,
   description: `${description} Abre com a chave (escopo nfse:read) ou com o token t de links, sem redirecionar.`,
-  opensWithToken: true,
   success: extension,
   codes: ['invalid_id', 'not_found', 'nfse.not_issued'],
 });
 
-const byKey = { opensWithToken: false } as const;
-
 /** The seven routes of docs/contract.md, "Endpoints". */
 export const operations: readonly Operation[] = [
   {
-    ...byKey,
     method: 'post',
     path: '/v1/nfse',
     operationId: 'issue_nfse',
@@ -74,7 +71,6 @@ export const operations: readonly Operation[] = [
     ],
   },
   {
-    ...byKey,
     method: 'get',
     path: '/v1/nfse',
     operationId: 'find_nfse',
@@ -84,7 +80,6 @@ export const operations: readonly Operation[] = [
     codes: ['invalid_request'],
   },
   {
-    ...byKey,
     method: 'get',
     path: '/v1/nfse/{id}',
     operationId: 'get_nfse',
@@ -94,7 +89,6 @@ export const operations: readonly Operation[] = [
     codes: ['invalid_id', 'not_found'],
   },
   {
-    ...byKey,
     method: 'post',
     path: '/v1/nfse/{id}/cancel',
     operationId: 'cancel_nfse',
@@ -117,7 +111,6 @@ export const operations: readonly Operation[] = [
   download('pdf', 'Baixar o PDF', 'O DANFSe da nota autorizada.'),
   download('xml', 'Baixar o XML autorizado', 'O documento fiscal, byte a byte como foi autorizado.'),
   {
-    ...byKey,
     method: 'get',
     path: '/v1/activities',
     operationId: 'list_activities',

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
-import { unreachable } from '../../domain/shared/unreachable.js';
 import { CUSTOMER_DOCUMENT } from '../body/issue-schema.js';
 import { activityExample, issuedExample, pendingCancellationExample, queuedExample } from './examples.js';
-import type { Operation } from './operations.js';
+import { type Operation, opensWithToken } from './operations.js';
 
 const integer = (description: string, required: boolean) => ({
   description,
@@ -37,11 +36,11 @@ const RETRY: Readonly<Record<number, { text: string; required: boolean }>> = {
 };
 
 /** The headers of a status on this route (HDR-Request-Id, HDR-401-403, HDR-RateLimit-Reset, HDR-Retry-After, PDF-2). */
-export const responseHeaders = (status: number, { opensWithToken }: Operation): object => {
+export const responseHeaders = (status: number, operation: Operation): object => {
   const retry = RETRY[status];
   return {
     'Request-Id': requestId,
-    ...(hasNoQuota(status) ? {} : rateHeaders(!opensWithToken && status !== 500)),
+    ...(hasNoQuota(status) ? {} : rateHeaders(!opensWithToken(operation) && status !== 500)),
     ...(retry === undefined ? {} : { 'Retry-After': integer(retry.text, retry.required) }),
     ...(status === 202 ? { Location: location } : {}),
   };
@@ -201,52 +200,42 @@ export const ref = (schema: string): { $ref: string } => ({ $ref: `#/components/
 
 /** The success answer of a route, by its status. */
 export const successResponse = (operation: Operation, baseUrl: string): object => {
-  const { status, description, content, extraHeaders = {} } = successOf(operation.success, baseUrl);
+  const { status, description, content, extraHeaders = {} } = successes(baseUrl)[operation.success];
   return { [status]: { description, headers: { ...responseHeaders(status, operation), ...extraHeaders }, content } };
 };
 
 type Success = { status: 200 | 202; description: string; content: object; extraHeaders?: object };
 
-const successOf = (success: Operation['success'], baseUrl: string): Success => {
-  switch (success) {
-    case 'accepted':
-      return { status: 202, description: 'Aceita para emissão.', content: json('Invoice', queuedExample) };
-    case 'pending':
-      return {
-        status: 202,
-        description: 'Cancelamento pedido; a nota continua issued até a confirmação.',
-        content: json('Invoice', pendingCancellationExample(baseUrl)),
-      };
-    case 'invoice':
-      return { status: 200, description: 'A nota.', content: json('Invoice', issuedExample(baseUrl)) };
-    case 'invoices':
-      return { status: 200, description: 'Nenhuma ou uma nota.', content: json('InvoiceList', listOf(baseUrl)) };
-    case 'activities':
-      return {
-        status: 200,
-        description: 'As linhas que podem ser emitidas.',
-        content: json('ActivityList', { object: 'list', has_more: false, data: [activityExample] }),
-      };
-    case 'pdf':
-    case 'xml':
-      return {
-        status: 200,
-        description: 'Os bytes do arquivo.',
-        content: { [`application/${success}`]: { schema: {} } },
-        extraHeaders: { 'Content-Disposition': contentDisposition },
-      };
-    default:
-      return unreachable(success);
-  }
+const successes = (baseUrl: string): Readonly<Record<Operation['success'], Success>> => {
+  const invoice = issuedExample(baseUrl);
+  const invoices = { object: 'list', livemode: false, has_more: false, data: [invoice] };
+  const activities = { object: 'list', has_more: false, data: [activityExample] };
+  return {
+    accepted: { status: 202, description: 'Aceita para emissão.', content: json('Invoice', queuedExample) },
+    pending: {
+      status: 202,
+      description: 'Cancelamento pedido; a nota continua issued até a confirmação.',
+      content: json('Invoice', pendingCancellationExample(baseUrl)),
+    },
+    invoice: { status: 200, description: 'A nota.', content: json('Invoice', invoice) },
+    invoices: { status: 200, description: 'Nenhuma ou uma nota.', content: json('InvoiceList', invoices) },
+    activities: {
+      status: 200,
+      description: 'As linhas que podem ser emitidas.',
+      content: json('ActivityList', activities),
+    },
+    pdf: file('pdf'),
+    xml: file('xml'),
+  };
 };
 
 const json = (schema: string, example: object): object => ({ 'application/json': { schema: ref(schema), example } });
 
-const listOf = (baseUrl: string): object => ({
-  object: 'list',
-  livemode: false,
-  has_more: false,
-  data: [issuedExample(baseUrl)],
+const file = (extension: 'pdf' | 'xml'): Success => ({
+  status: 200,
+  description: 'Os bytes do arquivo.',
+  content: { [`application/${extension}`]: { schema: {} } },
+  extraHeaders: { 'Content-Disposition': contentDisposition },
 });
 
 const contentDisposition = {
