@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { refuse } from './answer.js';
 import { randomRequestId } from './call.js';
+import { boundRequests } from './node-parser.js';
 import {
   answerRaw,
   BAD_REQUEST,
@@ -194,25 +195,6 @@ const answerWith = (server: Server, app: Hono, drain: Drain): void => {
     fault.code === 'ECONNRESET' ? socket.destroy() : answers.refuse(socket, refusalOfFault(fault), isTimeout(fault)),
   );
 };
-
-/** Node's own parser of a connection; the function returns 0 for a request to handle. */
-type RequestParser = { onIncoming?: (request: IncomingMessage, keepAlive: boolean) => number };
-
-/**
- * Ends the parsing of a packet at the first request that `isFull` does not admit, with the fault that `refusalOfFault` knows. A packet holds two
- * thousand requests, and Node would make objects for each. Where a later Node has no such function, requests are refused one by one.
- */
-const boundRequests = (server: Server, isFull: (socket: Socket) => boolean): void => {
-  server.on('connection', (socket: Socket & { parser?: RequestParser }) => {
-    const { parser } = socket;
-    const handle = parser?.onIncoming;
-    if (parser === undefined || handle === undefined) return;
-    parser.onIncoming = (request, keepAlive) => (isFull(socket) ? STOP_PARSING : handle(request, keepAlive));
-  });
-};
-
-/** Any number but those with a meaning (0, 1 and 2) makes the parser fail with `HPE_CB_HEADERS_COMPLETE`. */
-const STOP_PARSING = -1;
 
 const IDLE_CHECK_MS = 50;
 

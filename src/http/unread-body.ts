@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { skipBody } from './node-parser.js';
 
 /** Time for a client that is still sending to read the answer: data that arrives after a close would make the client lose the answer. */
 const LINGER_MS = 1_000;
@@ -85,25 +86,6 @@ export const boundChunks = (request: IncomingMessage): void => {
     // Node stops reading the socket.
     return false;
   };
-};
-
-/** Node's own parser of a connection, with its callbacks by number. */
-type BodyParser = { [callback: number]: unknown };
-const CALLBACKS = [0, 1, 2, 3, 4, 5, 6];
-
-/** Makes the parser call nothing for the rest of the packet. Node keeps parsers for later connections, so the callback comes back at the close. */
-const skipBody = (socket: Socket & { parser?: BodyParser | null }): void => {
-  const { parser } = socket;
-  const number = CALLBACKS.find(
-    (candidate) => (parser?.[candidate] as { name?: string } | null)?.name === 'parserOnBody',
-  );
-  // A later Node may have no such callback: then each chunk is dropped by itself.
-  if (number === undefined || parser === null || parser === undefined) return;
-  const onBody = parser[number];
-  parser[number] = undefined;
-  socket.once('close', () => {
-    parser[number] = onBody;
-  });
 };
 
 const FREE_FRAMING_BYTES = 64 * 1024;

@@ -1,0 +1,44 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Node's own parser of a connection. A later Node may lack these parts: then requests are refused and chunks dropped one by one. */
+type NodeParser = {
+  /** Returns 0 for a request to handle. */
+  onIncoming?: (request: IncomingMessage, keepAlive: boolean) => number;
+  /** Its callbacks by number. */
+  [callback: number]: unknown;
+};
+
+type ParsedSocket = Socket & { parser?: NodeParser | null };
+
+/**
+ * Ends the parsing of a packet at the first request that `isFull` does not admit, with the fault `HPE_CB_HEADERS_COMPLETE`. A packet holds two
+ * thousand requests, and Node would make objects for each.
+ */
+export const boundRequests = (server: Server, isFull: (socket: Socket) => boolean): void => {
+  server.on('connection', (socket: ParsedSocket) => {
+    const { parser } = socket;
+    const handle = parser?.onIncoming;
+    if (!parser || handle === undefined) return;
+    parser.onIncoming = (request, keepAlive) => (isFull(socket) ? STOP_PARSING : handle(request, keepAlive));
+  });
+};
+
+/** Any number but those with a meaning (0, 1 and 2) makes the parser fail. */
+const STOP_PARSING = -1;
+
+const CALLBACKS = [0, 1, 2, 3, 4, 5, 6];
+
+/** Makes the parser call nothing for the rest of the packet. Node keeps parsers for later connections, so the callback comes back at the close. */
+export const skipBody = (socket: ParsedSocket): void => {
+  const { parser } = socket;
+  const number = CALLBACKS.find(
+    (candidate) => (parser?.[candidate] as { name?: string } | null)?.name === 'parserOnBody',
+  );
+  if (!parser || number === undefined) return;
+  const onBody = parser[number];
+  parser[number] = undefined;
+  socket.once('close', () => {
+    parser[number] = onBody;
+  });
+};
