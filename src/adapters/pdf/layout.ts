@@ -22,12 +22,11 @@ import { CONTENT, INSET, joinLayouts, type Layout, LOWEST_TEXT, layoutWith } fro
  * Other values are cut to one line only when they would leave these texts next to no room.
  */
 export const layoutOf = (note: Note, simulated: boolean): Layout => {
-  const texts = longTexts(note);
+  const { described, added, taxes } = longTexts(note);
   const wide = blocksOf(note, Number.POSITIVE_INFINITY);
-  const least = texts.taxes.length + Math.min(texts.added.length, 4);
+  const least = taxes.length + Math.min(added.length, 4);
   const blocks = roomOf(wide.below(1), LOWEST_TEXT) >= least ? wide : blocksOf(note, 1);
 
-  const { described, added, taxes } = texts;
   const roomy = blocks.below(described.length);
   const wanted = added.length + taxes.length;
   const withReceipt = wanted <= roomOf(roomy, RECEIPT_TOP);
@@ -48,13 +47,11 @@ export const layoutOf = (note: Note, simulated: boolean): Layout => {
 };
 
 /** The lines of description, complement and approximate taxes. The line of the taxes is never cut (NT 008, 2.4.5). */
-const longTexts = (note: Note) => {
-  return {
-    described: linesOf(note.service.xDescServ ?? ABSENT, 1300),
-    added: complementLines(note.complement, COMPLEMENT.size),
-    taxes: linesOf(approximateTaxes(note.complement.approximateTaxes), 300),
-  };
-};
+const longTexts = (note: Note) => ({
+  described: linesOf(note.service.xDescServ ?? ABSENT, 1300),
+  added: complementLines(note.complement, COMPLEMENT.size),
+  taxes: linesOf(approximateTaxes(note.complement.approximateTaxes), 300),
+});
 
 const complementLines = (written: Note['complement'], size: number): readonly string[] => {
   const text = complementText(written, size);
@@ -76,10 +73,9 @@ const LEAST_SIZE = 100;
 /** The blocks above the description, and those below a description of `lines` lines; no value takes more than `most` lines. */
 const blocksOf = (note: Note, most: number): { upper: LaidOut; below(lines: number): LaidOut } => {
   const upper = layOutBlocks([identification(note), ...parties(note), service(note)], 0, most);
-  return { upper, below: (lines) => layOutBlocks(lowerBlocks(note), shiftBelow(upper.shift, lines), most) };
+  const lower = [issqn(note), federal(note), ibsCbs(note), totals(note)];
+  return { upper, below: (lines) => layOutBlocks(lower, shiftBelow(upper.shift, lines), most) };
 };
-
-const lowerBlocks = (note: Note) => [issqn(note), federal(note), ibsCbs(note), totals(note)];
 
 /** Tops in the table of NT 008, in centimetres; `size` in characters. */
 const DESCRIPTION = { top: 13.79, height: 0.64 };

@@ -27,6 +27,8 @@ export type Cell = { column: Column; span: Column; label?: string; style: TextSt
 /** `top` and `height` in centimetres, as the table of NT 008, 2.4.5, has them for a note with every block in full. */
 export type Row = { top: number; height: number; cells: readonly Cell[] };
 
+export const row = (top: number, height: number, cells: readonly Cell[]): Row => ({ top, height, cells });
+
 /**
  * `end` is the top of the next block in the table. `instead` replaces all rows by one line (NT 008, 2.3.1, 2.3.2). `missing` is the height of the
  * table's rows that this note lacks, in centimetres.

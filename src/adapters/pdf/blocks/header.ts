@@ -3,7 +3,7 @@ import { ambGer, cStat, finNFSe, labelOf, tpAmb, tpEmit } from '../labels.js';
 import type { Note } from '../note.js';
 import { CONTENT, centered, INSET, type Layout, type TextLine } from '../page.js';
 import { cutToLines, type TextStyle, wrapped } from '../text-width.js';
-import { type Block, oneParagraph, paragraph, roomIn, strongField } from './grid.js';
+import { type Block, oneParagraph, paragraph, roomIn, row, strongField } from './grid.js';
 
 /** Title, warnings on notes without legal value, municipality and environment (NT 008, 2.4.3). */
 export const header = (note: Note, simulated: boolean): Layout => ({
@@ -73,36 +73,26 @@ export const identification = (note: Note): Block => ({
   end: 4.34,
   rows: [
     // The box of the access key begins at 1.48 and is higher than the others; Anexo I has the text in its lower part.
-    { top: 1.55, height: 0.7, cells: [strongField(1, 'CHAVE DE ACESSO DA NFS-E', note.accessKey, 50, { span: 3 })] },
-    {
-      top: 2.27,
-      height: 0.67,
-      cells: [
-        strongField(1, 'NÚMERO DA NFS-E', note.nNFSe, 13),
-        strongField(2, 'COMPETÊNCIA DA NFS-E', day(note.dCompet), 10),
-        strongField(3, 'DATA E HORA DA EMISSÃO DA NFS-E', dayAndTime(note.dhProc), 19),
-      ],
-    },
-    {
-      top: 2.96,
-      height: 0.67,
-      cells: [
-        strongField(1, 'NÚMERO DA DPS', note.nDPS ?? ABSENT, 15),
-        strongField(2, 'SÉRIE DA DPS', note.serie ?? ABSENT, 5),
-        strongField(3, 'DATA E HORA DA EMISSÃO DA DPS', dayAndTime(note.dhEmi), 19),
-      ],
-    },
-    {
-      top: 3.65,
-      height: 0.67,
-      cells: [
-        strongField(1, 'EMITENTE DA NFS-e', labelOf(tpEmit, note.tpEmit), 13, { shaded: true }),
-        strongField(2, 'SITUAÇÃO DA NFS-e', labelOf(cStat, note.cStat), 40),
-        strongField(3, 'FINALIDADE', labelOf(finNFSe, note.finNFSe), 40),
-      ],
-    },
+    row(1.55, 0.7, [strongField(1, 'CHAVE DE ACESSO DA NFS-E', note.accessKey, 50, { span: 3 })]),
+    row(2.27, HEIGHT, [
+      strongField(1, 'NÚMERO DA NFS-E', note.nNFSe, 13),
+      strongField(2, 'COMPETÊNCIA DA NFS-E', day(note.dCompet), 10),
+      strongField(3, 'DATA E HORA DA EMISSÃO DA NFS-E', dayAndTime(note.dhProc), 19),
+    ]),
+    row(2.96, HEIGHT, [
+      strongField(1, 'NÚMERO DA DPS', note.nDPS ?? ABSENT, 15),
+      strongField(2, 'SÉRIE DA DPS', note.serie ?? ABSENT, 5),
+      strongField(3, 'DATA E HORA DA EMISSÃO DA DPS', dayAndTime(note.dhEmi), 19),
+    ]),
+    row(3.65, HEIGHT, [
+      strongField(1, 'EMITENTE DA NFS-e', labelOf(tpEmit, note.tpEmit), 13, { shaded: true }),
+      strongField(2, 'SITUAÇÃO DA NFS-e', labelOf(cStat, note.cStat), 40),
+      strongField(3, 'FINALIDADE', labelOf(finNFSe, note.finNFSe), 40),
+    ]),
   ],
 });
+
+const HEIGHT = 0.67;
 
 /** Centimetres (NT 008, 2.4.3). */
 export const QR = { left: 17.48, top: 1.67 };

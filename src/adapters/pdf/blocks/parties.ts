@@ -3,7 +3,7 @@ import { municipalityByCode } from '../../../tables/municipalities.js';
 import { ABSENT, phone, postalCode, slashed, taxId } from '../format.js';
 import { labelOf, opSimpNac, regApTribSN } from '../labels.js';
 import type { Address, Note, Party } from '../note.js';
-import { type Block, type Cell, field, type Row, titleCell } from './grid.js';
+import { type Block, type Cell, field, type Row, row, titleCell } from './grid.js';
 
 /** Provider, customer, recipient and intermediary, each with its fields or its replacement line (NT 008, 2.3). */
 export const parties = (note: Note): readonly Block[] => [
@@ -28,14 +28,10 @@ const provider = ({ provider: party }: Note): Block => ({
   end: PROVIDER.end,
   rows: [
     ...partyRows('PRESTADOR / FORNECEDOR', party, PROVIDER, [registration(party)]),
-    {
-      top: 6.28,
-      height: HEIGHT,
-      cells: [
-        field(1, 'Simples Nacional na Data de Competência', labelOf(opSimpNac, party.opSimpNac), 40),
-        field(2, 'Regime de Apuração Tributária pelo SN', labelOf(regApTribSN, party.regApTribSN), 80, 2),
-      ],
-    },
+    row(6.28, HEIGHT, [
+      field(1, 'Simples Nacional na Data de Competência', labelOf(opSimpNac, party.opSimpNac), 40),
+      field(2, 'Regime de Apuração Tributária pelo SN', labelOf(regApTribSN, party.regApTribSN), 80, 2),
+    ]),
   ],
 });
 
@@ -67,30 +63,21 @@ const instead = (text: string, { rows: [top], end }: Tops): Block => ({ top, end
 const registration = (party: Party): Cell => field(3, 'Indicador Municipal (Inscrição)', party.IM ?? ABSENT, 15);
 
 const partyRows = (title: string, party: Party, { rows }: Tops, extraCells: readonly Cell[]): readonly Row[] => [
-  {
-    top: rows[0],
-    height: HEIGHT,
-    cells: [
-      titleCell(title),
-      field(2, 'CNPJ / CPF / NIF', party.taxId === undefined ? (party.NIF ?? ABSENT) : taxId(party.taxId), 40),
-      ...extraCells,
-      field(4, 'Telefone', phone(party.fone), 20),
-    ],
-  },
-  {
-    top: rows[1],
-    height: HEIGHT,
-    cells: [
-      field(1, 'Nome / Nome Empresarial', party.xNome ?? ABSENT, 80, 2),
-      field(3, 'Município / Sigla UF', municipality(party.address), 37),
-      field(4, 'Código IBGE / CEP', codes(party.address), 21),
-    ],
-  },
-  {
-    top: rows[2],
-    height: HEIGHT,
-    cells: [field(1, 'Endereço', street(party.address), 80, 2), field(3, 'E-mail', party.email ?? ABSENT, 80, 2)],
-  },
+  row(rows[0], HEIGHT, [
+    titleCell(title),
+    field(2, 'CNPJ / CPF / NIF', party.taxId === undefined ? (party.NIF ?? ABSENT) : taxId(party.taxId), 40),
+    ...extraCells,
+    field(4, 'Telefone', phone(party.fone), 20),
+  ]),
+  row(rows[1], HEIGHT, [
+    field(1, 'Nome / Nome Empresarial', party.xNome ?? ABSENT, 80, 2),
+    field(3, 'Município / Sigla UF', municipality(party.address), 37),
+    field(4, 'Código IBGE / CEP', codes(party.address), 21),
+  ]),
+  row(rows[2], HEIGHT, [
+    field(1, 'Endereço', street(party.address), 80, 2),
+    field(3, 'E-mail', party.email ?? ABSENT, 80, 2),
+  ]),
 ];
 
 const municipality = (address: Address | undefined): string => {
