@@ -1,3 +1,4 @@
+import type { EventOf } from '../shared/event-of.js';
 import type { StreamName } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
 
@@ -11,24 +12,27 @@ export type AnchoredPart = { root: string; streams: number; events: number };
 export type LogAnchor = { day: string; after: string; upTo: string; live: AnchoredPart; test: AnchoredPart };
 
 /** What proves the log, and what operators saw, did and signed in to. Storage format, with the promise of the invoice's events. */
-export type AuditEvent =
-  | { type: 'LogAnchored'; data: LogAnchor & { at: Instant } }
+type AuditEvents = {
+  LogAnchored: LogAnchor & { at: Instant };
   /** An operator saw personal data in clear. `command`: as typed. `subject`: the stream or the filter. The data seen is not recorded. */
-  | { type: 'PersonalDataRevealed'; data: { command: string; subject: string; at: Instant } }
+  PersonalDataRevealed: { command: string; subject: string; at: Instant };
   /** Parked work of an invoice's stream is tried again. */
-  | { type: 'ParkedWorkRetried'; data: { subject: StreamName; at: Instant } }
+  ParkedWorkRetried: { subject: StreamName; at: Instant };
   /** A rebuild of a read model was ordered; the status of the generation shows its progress. */
-  | { type: 'ProjectionRebuildOrdered'; data: { projection: string; at: Instant } }
+  ProjectionRebuildOrdered: { projection: string; at: Instant };
   /** A master key generation is lost without a copy: all that it sealed, here and in the vault, is permanently unreadable. */
-  | { type: 'MasterKeyGivenUp'; data: { generation: string; reason: string; at: Instant } }
+  MasterKeyGivenUp: { generation: string; reason: string; at: Instant };
   /** A holder of the operator token signed in under the actor's name. `session` opens nothing; `peer` is an IP address. */
-  | { type: 'ConsoleSignedIn'; data: { session: string; peer: string; at: Instant } }
+  ConsoleSignedIn: { session: string; peer: string; at: Instant };
   /** A wrong operator token was tried; `operator` is the typed name. */
-  | { type: 'ConsoleSignInRefused'; data: { operator: string; peer: string; at: Instant } }
+  ConsoleSignInRefused: { operator: string; peer: string; at: Instant };
   /** The session ended, in every process and for every copy of its cookie. */
-  | { type: 'ConsoleSignedOut'; data: { session: string; peer: string; at: Instant } };
+  ConsoleSignedOut: { session: string; peer: string; at: Instant };
+};
 
-export type AuditEventType = AuditEvent['type'];
+export type AuditEvent = EventOf<AuditEvents>;
+
+export type AuditEventType = keyof AuditEvents;
 
 export const auditPersonalFields = {
   LogAnchored: [],

@@ -1,3 +1,4 @@
+import type { EventOf } from '../shared/event-of.js';
 import type { CompanyId, Mode } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
 
@@ -37,22 +38,27 @@ export type CertificateFacts = {
 };
 
 /** Events of one company: storage format, with the promise of the invoice's events. */
-export type CompanyEvent =
-  | { type: 'CompanyRegistered'; data: { registration: Registration; at: Instant } }
-  | { type: 'CompanyChanged'; data: { registration: Registration; at: Instant } }
-  | { type: 'CompanyEnabled'; data: { at: Instant } }
-  | { type: 'CompanyDisabled'; data: { at: Instant } }
-  | {
-      type: 'ApiKeyCreated';
-      /** `keyHash`: SHA-256 of the whole key, hex. The key itself is shown once and stored nowhere. */
-      data: { keyId: string; companyId: CompanyId; mode: Mode; scopes: readonly Scope[]; keyHash: string; at: Instant };
-    }
-  | { type: 'ApiKeyRevoked'; data: { keyId: string; at: Instant } }
-  | { type: 'CertificateStored'; data: CertificateFacts & { at: Instant } }
+type CompanyEvents = {
+  CompanyRegistered: { registration: Registration; at: Instant };
+  CompanyChanged: { registration: Registration; at: Instant };
+  CompanyEnabled: { at: Instant };
+  CompanyDisabled: { at: Instant };
+  /** `keyHash`: SHA-256 of the whole key, hex. The key itself is shown once and stored nowhere. */
+  ApiKeyCreated: {
+    keyId: string;
+    companyId: CompanyId;
+    mode: Mode;
+    scopes: readonly Scope[];
+    keyHash: string;
+    at: Instant;
+  };
+  ApiKeyRevoked: { keyId: string; at: Instant };
+  CertificateStored: CertificateFacts & { at: Instant };
   /** A process decrypted the certificate; the actor is in the metadata. */
-  | { type: 'CertificateOpened'; data: { certificateId: string; at: Instant } };
+  CertificateOpened: { certificateId: string; at: Instant };
+};
 
-type CompanyEventType = CompanyEvent['type'];
+export type CompanyEvent = EventOf<CompanyEvents>;
 
 /** Company facts come from the public registry and hold no personal data of a customer. */
 export const companyPersonalFields = {
@@ -64,6 +70,6 @@ export const companyPersonalFields = {
   ApiKeyRevoked: [],
   CertificateStored: [],
   CertificateOpened: [],
-} as const satisfies Record<CompanyEventType, readonly string[]>;
+} as const satisfies Record<keyof CompanyEvents, readonly string[]>;
 
-export const companyEventTypes = Object.keys(companyPersonalFields) as CompanyEventType[];
+export const companyEventTypes = Object.keys(companyPersonalFields) as CompanyEvent['type'][];

@@ -1,3 +1,4 @@
+import type { EventOf } from '../shared/event-of.js';
 import type { InvoiceId } from '../shared/ids.js';
 import type { Instant } from '../shared/time.js';
 
@@ -5,19 +6,20 @@ import type { Instant } from '../shared/time.js';
  * Allocation of DPS numbers of one company, mode and series. Every event carries `nextNumber`, so the last event holds the whole state and
  * an allocation costs the same at any volume. Storage format, with the promise of the invoice's events.
  */
-export type DpsNumberEvent =
-  | { type: 'DpsNumberAllocated'; data: { number: number; nextNumber: number; invoiceId: InvoiceId; at: Instant } }
+type DpsNumberEvents = {
+  DpsNumberAllocated: { number: number; nextNumber: number; invoiceId: InvoiceId; at: Instant };
   /** The operator named a later next number. This also lifts a block. */
-  | { type: 'DpsNumberMoved'; data: { nextNumber: number; at: Instant } }
+  DpsNumberMoved: { nextNumber: number; at: Instant };
   /** A foreign note has one of our DPS ids. Nothing is sent until an operator moves series or number (docs/architecture.md#never-twice). */
-  | { type: 'DpsSeriesBlocked'; data: { nextNumber: number; number: number; invoiceId: InvoiceId; at: Instant } };
+  DpsSeriesBlocked: { nextNumber: number; number: number; invoiceId: InvoiceId; at: Instant };
+};
 
-type DpsNumberEventType = DpsNumberEvent['type'];
+export type DpsNumberEvent = EventOf<DpsNumberEvents>;
 
 export const dpsNumberPersonalFields = {
   DpsNumberAllocated: [],
   DpsNumberMoved: [],
   DpsSeriesBlocked: [],
-} as const satisfies Record<DpsNumberEventType, readonly string[]>;
+} as const satisfies Record<keyof DpsNumberEvents, readonly string[]>;
 
-export const dpsNumberEventTypes = Object.keys(dpsNumberPersonalFields) as DpsNumberEventType[];
+export const dpsNumberEventTypes = Object.keys(dpsNumberPersonalFields) as DpsNumberEvent['type'][];

@@ -1,5 +1,6 @@
 import type { SimplesAssessment, TaxRegime } from '../company/events.js';
 import type { AccessKey, DpsId } from '../shared/access-key.js';
+import type { EventOf } from '../shared/event-of.js';
 import type { CompanyId, InvoiceId, Mode } from '../shared/ids.js';
 import type { Cents } from '../shared/money.js';
 import type { FiscalDate, Instant } from '../shared/time.js';
@@ -87,187 +88,155 @@ export type Evidence = 'response' | 'lookup';
  * Events of one invoice. This is the storage format: add types or optional fields, never rename or change a meaning. Golden files in
  * test/golden/events hold every version ever written. `*Gzip` is base64 of the gzipped exact bytes.
  */
-export type InvoiceEvent =
-  | {
-      type: 'InvoiceAccepted';
-      data: {
-        mode: Mode;
-        companyId: CompanyId;
-        invoiceId: InvoiceId;
-        amountInCents: Cents;
-        /** Markers are already expanded. */
-        description: string;
-        competence: FiscalDate;
-        customer?: Customer;
-        foreignAmount?: ForeignAmount;
-        reference?: string;
-        line: ServiceLine;
-        issuer: IssuerFacts;
-        acceptedAt: Instant;
-        idempotency?: IdempotencyMark;
-        /** Key of the duplicate window: HMAC over company, mode, amount and the description as sent; SHA-256 in hex in version 1. */
-        fingerprint: string;
-      };
-    }
-  | {
-      type: 'IssuanceAttempted';
-      data: {
-        attempt: number;
-        series: string;
-        number: number;
-        dpsId: DpsId;
-        /** DigestValue of the signature: proves that a note found later embeds this DPS. Not sealed in version 1. */
-        digest: string;
-        /** Hash over digest and signature: the same proof where the digest can no longer be opened. Absent in version 1. */
-        signatureMark?: string;
-        signedDpsGzip: string;
-        attemptedAt: Instant;
-        /** After this instant no process sends this attempt. */
-        deadlineAt: Instant;
-      };
-    }
-  | { type: 'IssuanceNotSent'; data: { attempt: number; reason: string; codes: readonly string[]; at: Instant } }
-  | {
-      type: 'IssuanceOutcomeUnknown';
-      data: { attempt: number; reason: string; at: Instant } & AuthorizerAnswer;
-    }
-  | {
-      type: 'IssuanceProvenAbsent';
-      data: { attempt: number; dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant; at: Instant };
-    }
-  | {
-      type: 'Authorized';
-      data: {
-        attempt: number;
+type InvoiceEvents = {
+  InvoiceAccepted: {
+    mode: Mode;
+    companyId: CompanyId;
+    invoiceId: InvoiceId;
+    amountInCents: Cents;
+    /** Markers are already expanded. */
+    description: string;
+    competence: FiscalDate;
+    customer?: Customer;
+    foreignAmount?: ForeignAmount;
+    reference?: string;
+    line: ServiceLine;
+    issuer: IssuerFacts;
+    acceptedAt: Instant;
+    idempotency?: IdempotencyMark;
+    /** Key of the duplicate window: HMAC over company, mode, amount and the description as sent; SHA-256 in hex in version 1. */
+    fingerprint: string;
+  };
+  IssuanceAttempted: {
+    attempt: number;
+    series: string;
+    number: number;
+    dpsId: DpsId;
+    /** DigestValue of the signature: proves that a note found later embeds this DPS. Not sealed in version 1. */
+    digest: string;
+    /** Hash over digest and signature: the same proof where the digest can no longer be opened. Absent in version 1. */
+    signatureMark?: string;
+    signedDpsGzip: string;
+    attemptedAt: Instant;
+    /** After this instant no process sends this attempt. */
+    deadlineAt: Instant;
+  };
+  IssuanceNotSent: { attempt: number; reason: string; codes: readonly string[]; at: Instant };
+  IssuanceOutcomeUnknown: { attempt: number; reason: string; at: Instant } & AuthorizerAnswer;
+  IssuanceProvenAbsent: { attempt: number; dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant; at: Instant };
+  Authorized: {
+    attempt: number;
+    accessKey: AccessKey;
+    nfseNumber: string;
+    /** `dhProc` of the note, in UTC: the API's `issued_at` (INV-issued_at). */
+    authorizedAt: Instant;
+    nfseXmlGzip: string;
+    nfseSha256: string;
+    evidence: Evidence;
+    /** The attempt was lost with an incomplete log; `doctor --reconcile` found its note (ADR 22). */
+    attemptLost?: true;
+    at: Instant;
+  };
+  IssuanceRejected: { attempt: number; at: Instant } & AuthorizerAnswer;
+  /** No note exists and none can come: never sent, or (with a reason) not fit to be sent. */
+  IssuanceFailed: { failedAt: Instant; reason?: 'customer_name_missing'; at: Instant };
+  NotProcessed: { failedAt: Instant; at: Instant };
+  IssuanceInterrupted: { failedAt: Instant; at: Instant };
+  NumberConflictFound: {
+    attempt: number;
+    dpsId: DpsId;
+    accessKey: AccessKey;
+    /** Not sealed in version 1. */
+    foundDigest: string;
+    /** Customer, amount and description equal ours: the note may be our own from before a restore. */
+    sameContent: boolean;
+    at: Instant;
+  };
+  CancellationRequested: { request: number; reason: CancelReason; description: string; requestedAt: Instant };
+  CancellationAttempted: {
+    request: number;
+    attempt: number;
+    /** `PRE` + access key + 101101: the same for every attempt. */
+    requestId: string;
+    /** Not sealed in version 1. */
+    digest: string;
+    signatureMark?: string;
+    signedRequestGzip: string;
+    attemptedAt: Instant;
+    deadlineAt: Instant;
+  };
+  CancellationNotSent: { request: number; attempt: number; reason: string; codes: readonly string[]; at: Instant };
+  CancellationOutcomeUnknown: { request: number; attempt: number; reason: string; at: Instant } & AuthorizerAnswer;
+  CancellationProvenAbsent: {
+    request: number;
+    attempt: number;
+    firstAskedAt: Instant;
+    secondAskedAt: Instant;
+    at: Instant;
+  };
+  CancellationConfirmed: {
+    request: number;
+    eventXmlGzip: string;
+    eventSha256: string;
+    canceledAt: Instant;
+    evidence: Evidence;
+    at: Instant;
+  };
+  CancellationNotConfirmed: { request: number; reason: 'refused' | 'timeout'; at: Instant } & AuthorizerAnswer;
+  CancellationSettledBySupport: {
+    evidence: string;
+    eventXmlGzip: string;
+    eventSha256: string;
+    canceledAt: Instant;
+    at: Instant;
+  };
+  /** `absences` is missing in events that record only the verdict. */
+  IndeterminateResolved: { evidence: string; at: Instant } & (
+    | { as: 'failed'; absences?: readonly { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant }[] }
+    | {
+        as: 'issued';
         accessKey: AccessKey;
         nfseNumber: string;
-        /** `dhProc` of the note, in UTC: the API's `issued_at` (INV-issued_at). */
         authorizedAt: Instant;
         nfseXmlGzip: string;
         nfseSha256: string;
-        evidence: Evidence;
-        /** The attempt was lost with an incomplete log; `doctor --reconcile` found its note (ADR 22). */
-        attemptLost?: true;
-        at: Instant;
-      };
-    }
-  | { type: 'IssuanceRejected'; data: { attempt: number; at: Instant } & AuthorizerAnswer }
-  /** No note exists and none can come: never sent, or (with a reason) not fit to be sent. */
-  | { type: 'IssuanceFailed'; data: { failedAt: Instant; reason?: 'customer_name_missing'; at: Instant } }
-  | { type: 'NotProcessed'; data: { failedAt: Instant; at: Instant } }
-  | { type: 'IssuanceInterrupted'; data: { failedAt: Instant; at: Instant } }
-  | {
-      type: 'NumberConflictFound';
-      data: {
-        attempt: number;
-        dpsId: DpsId;
-        accessKey: AccessKey;
-        /** Not sealed in version 1. */
-        foundDigest: string;
-        /** Customer, amount and description equal ours: the note may be our own from before a restore. */
-        sameContent: boolean;
-        at: Instant;
-      };
-    }
-  | {
-      type: 'CancellationRequested';
-      data: { request: number; reason: CancelReason; description: string; requestedAt: Instant };
-    }
-  | {
-      type: 'CancellationAttempted';
-      data: {
-        request: number;
-        attempt: number;
-        /** `PRE` + access key + 101101: the same for every attempt. */
-        requestId: string;
-        /** Not sealed in version 1. */
-        digest: string;
-        signatureMark?: string;
-        signedRequestGzip: string;
-        attemptedAt: Instant;
-        deadlineAt: Instant;
-      };
-    }
-  | {
-      type: 'CancellationNotSent';
-      data: { request: number; attempt: number; reason: string; codes: readonly string[]; at: Instant };
-    }
-  | {
-      type: 'CancellationOutcomeUnknown';
-      data: { request: number; attempt: number; reason: string; at: Instant } & AuthorizerAnswer;
-    }
-  | {
-      type: 'CancellationProvenAbsent';
-      data: { request: number; attempt: number; firstAskedAt: Instant; secondAskedAt: Instant; at: Instant };
-    }
-  | {
-      type: 'CancellationConfirmed';
-      data: {
-        request: number;
-        eventXmlGzip: string;
-        eventSha256: string;
-        canceledAt: Instant;
-        evidence: Evidence;
-        at: Instant;
-      };
-    }
-  | {
-      type: 'CancellationNotConfirmed';
-      data: { request: number; reason: 'refused' | 'timeout'; at: Instant } & AuthorizerAnswer;
-    }
-  | {
-      type: 'CancellationSettledBySupport';
-      data: { evidence: string; eventXmlGzip: string; eventSha256: string; canceledAt: Instant; at: Instant };
-    }
-  | {
-      type: 'IndeterminateResolved';
-      data: { evidence: string; at: Instant } /** `absences` is missing in events that record only the verdict. */ & (
-        | { as: 'failed'; absences?: readonly { dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant }[] }
-        | {
-            as: 'issued';
-            accessKey: AccessKey;
-            nfseNumber: string;
-            authorizedAt: Instant;
-            nfseXmlGzip: string;
-            nfseSha256: string;
-          }
-      );
-    }
-  | { type: 'ReconciliationDifferenceFound'; data: { kind: string; accessKey?: AccessKey; at: Instant } }
-  | {
-      type: 'InvoiceImported';
-      data: {
-        mode: Mode;
-        companyId: CompanyId;
-        invoiceId: InvoiceId;
-        origin: 'legacy' | 'web' | 'manual';
-        state: 'issued' | 'canceled' | 'replaced';
-        amountInCents: Cents;
-        description?: string;
-        competence?: FiscalDate;
-        customer?: Customer;
-        foreignAmount?: ForeignAmount;
-        reference?: string;
-        serviceCode?: string;
-        cnae?: string;
-        accessKey?: AccessKey;
-        createdAt?: Instant;
-        issuedAt?: Instant;
-        canceledAt?: Instant;
-        replacedBy?: string;
-        nfseXmlGzip?: string;
-        nfseSha256?: string;
-        importedAt: Instant;
-      };
-    }
-  | { type: 'ReferenceTaken'; data: { invoiceId: InvoiceId; takenAt: Instant } }
-  | { type: 'TestInvoiceDeleted'; data: { lastHash: string; deletedAt: Instant } };
+      }
+  );
+  ReconciliationDifferenceFound: { kind: string; accessKey?: AccessKey; at: Instant };
+  InvoiceImported: {
+    mode: Mode;
+    companyId: CompanyId;
+    invoiceId: InvoiceId;
+    origin: 'legacy' | 'web' | 'manual';
+    state: 'issued' | 'canceled' | 'replaced';
+    amountInCents: Cents;
+    description?: string;
+    competence?: FiscalDate;
+    customer?: Customer;
+    foreignAmount?: ForeignAmount;
+    reference?: string;
+    serviceCode?: string;
+    cnae?: string;
+    accessKey?: AccessKey;
+    createdAt?: Instant;
+    issuedAt?: Instant;
+    canceledAt?: Instant;
+    replacedBy?: string;
+    nfseXmlGzip?: string;
+    nfseSha256?: string;
+    importedAt: Instant;
+  };
+  ReferenceTaken: { invoiceId: InvoiceId; takenAt: Instant };
+  TestInvoiceDeleted: { lastHash: string; deletedAt: Instant };
+};
 
-export type InvoiceEventType = InvoiceEvent['type'];
+export type InvoiceEvent = EventOf<InvoiceEvents>;
+
+export type InvoiceEventType = keyof InvoiceEvents;
 
 export type InvoiceEventOf<T extends InvoiceEventType> = Extract<InvoiceEvent, { type: T }>;
 
-export type InvoiceEventData<T extends InvoiceEventType> = InvoiceEventOf<T>['data'];
+export type InvoiceEventData<T extends InvoiceEventType> = InvoiceEvents[T];
 
 /**
  * The fields that hold personal data, each sealed in storage (docs/architecture.md#sealing-and-hash-chain). `evolve` carries their values

@@ -2,14 +2,7 @@ import { present } from '../shared/present.js';
 import type { Instant } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
 import type { InvoiceEventType, ReadInvoiceEvent } from './events.js';
-import type {
-  Cancellation,
-  Invoice,
-  InvoiceState,
-  IssueAttempt,
-  Resolution,
-  Send,
-} from './state.js';
+import type { Cancellation, Invoice, InvoiceState, IssueAttempt, Resolution, Send } from './state.js';
 
 /** Folds one event. Personal fields are carried unread (see `invoicePersonalFields`). */
 export const evolve = (state: InvoiceState, event: ReadInvoiceEvent): InvoiceState => {

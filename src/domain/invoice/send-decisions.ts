@@ -3,7 +3,7 @@ import type { Instant } from '../shared/time.js';
 import { type Decision, decided, stale } from './decision.js';
 import type { InvoiceEvent, InvoiceEventOf } from './events.js';
 import type { Limits } from './limits.js';
-import { provesAbsence } from './send-steps.js';
+import { isLookedUp, provesAbsence } from './send-steps.js';
 import {
   allNotSent,
   type Cancellation,
@@ -100,7 +100,7 @@ export const onAbsence = <S extends Send>(
   const last = sends?.at(-1);
   if (last === undefined || last.attempt !== attempt) return stale('not the last attempt');
   if (last.resolution === 'absent') return noChange;
-  if (last.resolution !== 'open' && last.resolution !== 'unknown') return stale('the attempt is settled');
+  if (!isLookedUp(last)) return stale('the attempt is settled');
   return decide(last, provesAbsence(last, firstAbsentAt, now, limits));
 };
 

@@ -1,3 +1,4 @@
+import { present } from '../shared/present.js';
 import { addSeconds, type Instant, isBefore } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
 import { absenceGapSeconds, type Limits, lookupPauseSeconds, MAX_SENDS, resendPauseSeconds } from './limits.js';
@@ -57,7 +58,7 @@ export const stepAfterSend = <S extends Send>(
 export const isLookedUp = ({ resolution }: Send): boolean => resolution === 'open' || resolution === 'unknown';
 
 /** Instant of the next look-up: one pause after an unknown answer, at the deadline without an answer, then one pause after the last. */
-export const lookupDue = (
+const lookupDue = (
   send: Pick<Send, 'resolution' | 'deadlineAt' | 'resolvedAt'>,
   limits: Limits,
   progress: LookupProgress,
@@ -107,6 +108,6 @@ export const progressAfter = (
   return {
     asked: progress.asked + 1,
     lastAskedAt: isNewest ? askedAt : (progress.lastAskedAt ?? askedAt),
-    ...(firstAbsentAt === undefined ? {} : { firstAbsentAt }),
+    ...present({ firstAbsentAt }),
   };
 };

@@ -7,6 +7,7 @@ import type { InvoiceEventData } from './events.js';
 import { absenceGapSeconds, type Limits } from './limits.js';
 import { compareSent, type FoundDocument, isContradictory } from './sent-document.js';
 import type { Invoice, InvoiceState } from './state.js';
+import { invoiceStatus } from './status.js';
 
 /** An earlier absence proves nothing, because a late commit may still come (docs/operations/support.md#settle-an-invoice). */
 const SETTLE_ABSENCE_SECONDS = 86_400;
@@ -54,7 +55,7 @@ const FOREIGN_NOTE =
 export const absencesToProve = (
   state: InvoiceState,
   now: Instant,
-): { dpsIds: readonly string[] } | { refused: string } => {
+): { dpsIds: readonly string[]; earliest: Instant } | { refused: string } => {
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   if (invoice.outcome.status !== 'indeterminate') return notIndeterminate(invoice);
@@ -67,7 +68,7 @@ export const absencesToProve = (
   if (open.some(({ foreignSameContent }) => foreignSameContent === true)) return { refused: SAME_CONTENT };
   const dpsIds = [...new Set(open.filter(({ resolution }) => resolution !== 'foreign').map(({ dpsId }) => dpsId))];
   if (dpsIds.some((dpsId) => isKnownToExist(invoice, dpsId))) return { refused: SAID_TO_EXIST };
-  return { dpsIds };
+  return { dpsIds, earliest };
 };
 
 const SAME_CONTENT =
@@ -83,39 +84,33 @@ export const settleAsFailed = (
   { evidence, now }: { evidence: string; now: Instant },
   limits: Limits,
 ): Decision => {
-  const invoice = invoiceOf(state);
-  if (invoice?.outcome.status === 'failed') return noChange;
+  if (invoiceOf(state)?.outcome.status === 'failed') return noChange;
   const wanted = absencesToProve(state, now);
   if ('refused' in wanted) return wanted;
-  const earliest = addSeconds(invoice?.attempts.at(-1)?.attemptedAt ?? now, SETTLE_ABSENCE_SECONDS);
   const isProven = (dpsId: DpsId): boolean =>
     absences.some(
       (absence) =>
         absence.dpsId === dpsId &&
-        !isBefore(absence.firstAskedAt, earliest) &&
+        !isBefore(absence.firstAskedAt, wanted.earliest) &&
         !isBefore(absence.secondAskedAt, addSeconds(absence.firstAskedAt, absenceGapSeconds(limits))),
     );
   if (!wanted.dpsIds.every(isProven)) return { refused: 'its absence at the authorizer is not proven' };
-  const proven = absences.map(({ dpsId, firstAskedAt, secondAskedAt }) => ({ dpsId, firstAskedAt, secondAskedAt }));
-  return { events: [{ type: 'IndeterminateResolved', data: { as: 'failed', absences: proven, evidence, at: now } }] };
+  return { events: [{ type: 'IndeterminateResolved', data: { as: 'failed', absences, evidence, at: now } }] };
 };
 
 /** The authorizer has the event, from any author: the note is canceled and the failed request ends. */
 export const settleAsCanceled = (
   state: InvoiceState,
   data: InvoiceEventData<'CancellationSettledBySupport'>,
-): Decision => {
-  const refused = cannotBeCanceled(state);
-  if (refused !== undefined) return refused;
-  return { events: [{ type: 'CancellationSettledBySupport', data }] };
-};
+): Decision => cannotBeCanceled(state) ?? { events: [{ type: 'CancellationSettledBySupport', data }] };
 
 /** Why support cannot settle the cancellation, known before any look-up; undefined when it can. "Already canceled" is a result too. */
 export const cannotBeCanceled = (state: InvoiceState): Decision | undefined => {
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   const { outcome, cancellation } = invoice;
-  if (outcome.status !== 'issued') return { refused: `it is ${statusOf(invoice)}: only an issued invoice is canceled` };
+  if (outcome.status !== 'issued')
+    return { refused: `it is ${invoiceStatus(invoice)}: only an issued invoice is canceled` };
   if (cancellation?.status === 'succeeded') return noChange;
   if (cancellation?.status === 'failed') return undefined;
   return {
@@ -131,8 +126,5 @@ const noInvoice = { refused: 'there is no such invoice (any more)' };
 const invoiceOf = (state: InvoiceState): Invoice | undefined => (state.kind === 'invoice' ? state : undefined);
 
 const notIndeterminate = (invoice: Invoice) => ({
-  refused: `it is ${statusOf(invoice)}: only an indeterminate invoice is settled`,
+  refused: `it is ${invoiceStatus(invoice)}: only an indeterminate invoice is settled`,
 });
-
-const statusOf = ({ outcome, attempts }: Invoice): string =>
-  outcome.status === 'open' ? (attempts.length === 0 ? 'queued' : 'processing') : outcome.status;

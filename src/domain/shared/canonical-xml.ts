@@ -1,7 +1,7 @@
 /** A piece of XML in canonical form (C14N 20010315), without declaration, comments or prefixes. */
 export type Canonical = string & { readonly __brand: 'Canonical' };
 
-export type Attributes = Readonly<Record<string, string>>;
+type Attributes = Readonly<Record<string, string>>;
 
 /** Content of an element; undefined means an element that the layout leaves out. */
 export type Child = Canonical | undefined;

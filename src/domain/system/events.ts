@@ -1,13 +1,17 @@
+import type { EventOf } from '../shared/event-of.js';
 import type { Instant } from '../shared/time.js';
 
 /** The kill switch of the whole API. Storage format, with the promise of the invoice's events. */
-export type SystemEvent =
-  | { type: 'ApiSwitchedOff'; data: { reason?: string; at: Instant } }
-  | { type: 'ApiSwitchedOn'; data: { at: Instant } };
+type SystemEvents = {
+  ApiSwitchedOff: { reason?: string; at: Instant };
+  ApiSwitchedOn: { at: Instant };
+};
+
+export type SystemEvent = EventOf<SystemEvents>;
 
 export const systemPersonalFields = {
   ApiSwitchedOff: [],
   ApiSwitchedOn: [],
-} as const satisfies Record<SystemEvent['type'], readonly string[]>;
+} as const satisfies Record<keyof SystemEvents, readonly string[]>;
 
 export const systemEventTypes = Object.keys(systemPersonalFields) as SystemEvent['type'][];

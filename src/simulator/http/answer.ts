@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { present } from '../../domain/shared/present.js';
 import { brasiliaStamp, epochMs, type Instant } from '../../domain/shared/time.js';
 import type { Environment, World } from '../environment.js';
 import type { Refusal } from '../refusal.js';
@@ -46,12 +47,10 @@ export const rejectedDps = (
   status: 400,
   body: {
     ...answerHead(world, environment),
-    ...(dpsId !== undefined && { idDPS: dpsId }),
-    erros: refusals.map(({ code, message, complement }) => ({
-      Codigo: code,
-      Descricao: message,
-      ...(complement !== undefined && { Complemento: complement }),
-    })),
+    ...present({ idDPS: dpsId }),
+    erros: refusals.map(({ code, message, complement }) =>
+      present({ Codigo: code, Descricao: message, Complemento: complement }),
+    ),
   },
 });
 
@@ -61,11 +60,9 @@ export const rejectedEvent = (world: World, environment: Environment, refusals: 
   status: 400,
   body: {
     ...answerHead(world, environment),
-    erro: refusals.map(({ code, message, complement }) => ({
-      codigo: code,
-      descricao: message,
-      ...(complement !== undefined && { complemento: complement }),
-    })),
+    erro: refusals.map(({ code, message, complement }) =>
+      present({ codigo: code, descricao: message, complemento: complement }),
+    ),
   },
 });
 

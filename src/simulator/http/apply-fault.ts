@@ -27,9 +27,6 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
   switch (fault.kind) {
     case 'reject':
       return operation.refuse([refusalOf(fault, 'RNG9999')]);
-    case 'transient':
-      if (fault.commit === true) await operation.perform();
-      return operation.refuse([refusalOf(fault, 'E1217')]);
     case 'late_commit':
       world.timers.after(fault.delayMs, () => void operation.perform().catch(() => undefined));
       return { kind: 'cut' };
@@ -38,18 +35,17 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
     case 'lost_after_commit':
       await operation.perform();
       return { kind: 'cut' };
+    case 'transient':
     case 'reset':
-      if (fault.commit === true) await operation.perform();
-      return { kind: 'reset' };
-    case 'slow':
-      return slowly(world, operation, fault);
     case 'http_429':
     case 'http_500':
     case 'http_502_html':
     case 'http_503':
     case 'http_404_html':
       if (fault.commit === true) await operation.perform();
-      return FAILURES[fault.kind];
+      return fault.kind === 'transient' ? operation.refuse([refusalOf(fault, 'E1217')]) : FAILURES[fault.kind];
+    case 'slow':
+      return slowly(world, operation, fault);
     case 'garbage':
       return {
         kind: 'raw',
@@ -67,8 +63,9 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
   }
 };
 
-/** Failures without an error code: JSON of the framework or of the gateway, or a page of the web server. */
+/** Failures without an error code: none at all, JSON of the framework or of the gateway, or a page of the web server. */
 const FAILURES = {
+  reset: { kind: 'reset' },
   http_429: { kind: 'json', status: 429, body: { statusCode: 429, message: 'Rate limit is exceeded.' } },
   http_500: { kind: 'json', status: 500, body: { message: 'An error has occurred.' } },
   http_502_html: webServerPage(502),

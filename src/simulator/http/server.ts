@@ -6,11 +6,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { KeyAndCertificate } from '../../certificates/issue-certificate.js';
 import type { World } from '../environment.js';
-import type { Answer, Json } from './answer.js';
+import type { Answer } from './answer.js';
 import { type Caller, callerOf } from './caller.js';
 import { type Handled, handle } from './handle.js';
 import { readBody } from './read-body.js';
 import { send } from './send.js';
+import { errorsOf } from './variants.js';
 
 type MutualTls = {
   server: KeyAndCertificate;
@@ -113,14 +114,8 @@ const clientEnd = ({ remoteAddress, remotePort }: Socket): string => `${remoteAd
 const outcomeOf = ({ answer }: Handled): number | 'cut' | 'reset' =>
   answer.kind === 'cut' || answer.kind === 'reset' ? answer.kind : answer.status;
 
-const codesOf = (answer: Answer): readonly string[] => {
-  if (answer.kind !== 'json') return [];
-  const errors: Json = answer.body.erros ?? answer.body.erro ?? [];
-  return (Array.isArray(errors) ? errors : [errors]).flatMap((error: Json) => {
-    if (typeof error !== 'object' || error === null || !('codigo' in error || 'Codigo' in error)) return [];
-    return [String('codigo' in error ? error.codigo : error.Codigo)];
-  });
-};
+const codesOf = (answer: Answer): readonly string[] =>
+  answer.kind === 'json' ? errorsOf(answer.body).map(({ code }) => String(code)) : [];
 
 /** TLS 1.2, because TLS 1.3 cannot renegotiate. No session is resumed, because a resumed session brings no certificate. */
 const RENEGOTIATING = {

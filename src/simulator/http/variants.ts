@@ -1,3 +1,4 @@
+import { present } from '../../domain/shared/present.js';
 import type { Json, JsonObject } from './answer.js';
 
 /** An observed way to write an answer that differs from the usual way (docs/national-system.md#deviations). */
@@ -11,11 +12,8 @@ export const variantOf = (body: JsonObject, n: number): JsonObject => {
   return variant === undefined ? body : variant(body);
 };
 
-const camelCase = ({ code, message, complement }: Item): JsonObject => ({
-  codigo: code,
-  descricao: message,
-  ...(complement !== undefined && { complemento: complement }),
-});
+const camelCase = ({ code, message, complement }: Item): JsonObject =>
+  present({ codigo: code, descricao: message, complemento: complement });
 
 const pascalCase = ({ code, message, complement }: Item): JsonObject => ({
   Codigo: code,
@@ -48,7 +46,7 @@ const withErrors = (body: JsonObject, write: (items: readonly Item[]) => JsonObj
   return { ...rest, ...write(items) };
 };
 
-const errorsOf = (body: JsonObject): readonly Item[] => {
+export const errorsOf = (body: JsonObject): readonly Item[] => {
   const errors = body.erros ?? body.erro;
   if (errors === undefined || errors === null) return [];
   return (isList(errors) ? errors : [errors]).filter(isObject).map((error) => ({

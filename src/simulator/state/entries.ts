@@ -59,7 +59,7 @@ export type Municipality = {
 };
 
 /** An entry of CNC, the national registry of municipal registrations. */
-export type Cnc = {
+type Cnc = {
   municipalRegistration: string;
   since?: FiscalDate;
   /** First day on which the company may use the national emitters. */
