@@ -1,7 +1,6 @@
-import type { GuardWindows } from '../app/recovery/replay-guards.js';
-import { replayGuards } from '../app/recovery/replay-guards.js';
+import { type GuardWindows, replayGuards } from '../app/recovery/replay-guards.js';
 import { epochMs, type Instant } from '../domain/shared/time.js';
-import { pause as pauseUntil } from '../lib/pause.js';
+import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
 import type { GuardCheckpoint, GuardsAnswer, GuardsSession } from '../ports/guard-checkpoint.js';
@@ -73,7 +72,7 @@ export const runGuardReadiness = async (worker: GuardReadinessWorker): Promise<v
     }
     if (!signal.aborted) onReadiness({ kind: 'unknown' });
     await session?.close();
-    await pause(isFirstFault ? pauseMs.waiting : pauseMs.complete, [signal]);
+    await pause(isFirstFault ? pauseMs.waiting : pauseMs.complete, signal);
     isFirstFault = false;
   }
 };
@@ -109,7 +108,7 @@ const runSession = async (
     });
     if (head === 'unknown') {
       if (begin === undefined) onReadiness({ kind: 'unknown' });
-      await pause(pauseMs.complete, [ended]);
+      await pause(pauseMs.complete, ended);
       continue;
     }
     const isIncomplete = isEarlier(head, look.furthest);
@@ -117,7 +116,7 @@ const runSession = async (
     if (incompleteLooks === INCOMPLETE_LOOKS) await session.noteIncompleteLog(head, clock.now());
     if (isIncomplete || look.logWasIncomplete) {
       onReadiness({ kind: 'log incomplete', head, furthest: look.furthest });
-      await pause(pauseMs.complete, [ended]);
+      await pause(pauseMs.complete, ended);
       continue;
     }
     begin ??= { head };
@@ -125,8 +124,11 @@ const runSession = async (
     const reporter = isComplete ? { ...worker, onReadiness: ignore, onFilled: ignore } : worker;
     const covered = await withHeartbeat(session, look.guards, worker, async () => {
       if (!look.leads || head === null) return look;
-      if (hasReadPastGrace && isComplete) return await moveToHead(look, head, session);
-      return await readToHead(look, head, session, reporter);
+      if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
+      if (!hasReadPastGrace || !isComplete) return await readToHead(look, head, session, reporter);
+      // Guards are committed before their invoice is appended. After the grace, all events up to the head therefore have their guards.
+      await session.move({ guards: head, operatorRows: head });
+      return { guards: head, operatorRows: head };
     }).catch((error: unknown) => {
       // The log could not be read. While the session lives, guards that were complete stay complete and progress is kept.
       if (session.lost.aborted || error instanceof GuardsReplaced) throw error;
@@ -134,7 +136,7 @@ const runSession = async (
       return undefined;
     });
     if (covered === undefined) {
-      await pause(isComplete ? pauseMs.complete : pauseMs.waiting, [ended]);
+      await pause(isComplete ? pauseMs.complete : pauseMs.waiting, ended);
       continue;
     }
     if (look.leads) hasReadPastGrace ||= isPastGrace && !isEarlier(covered.guards, head);
@@ -148,7 +150,7 @@ const runSession = async (
     }
     // Processes that started together wait for the position to reach the head that each saw at its start, so they compare more often.
     const isSettled = isComplete && (hasReadPastGrace || !look.leads);
-    await pause(isSettled ? pauseMs.complete : pauseMs.waiting, [ended]);
+    await pause(isSettled ? pauseMs.complete : pauseMs.waiting, ended);
   }
 };
 
@@ -157,24 +159,12 @@ const ignore = (): void => undefined;
 
 type CoveredPositions = Pick<GuardsAnswer, 'guards' | 'operatorRows'>;
 
-/** Guards are committed before their invoice is appended. After the grace, all events up to the head therefore have their guards. */
-const moveToHead = async (
-  look: CoveredPositions,
-  head: LogPosition,
-  session: GuardsSession,
-): Promise<CoveredPositions> => {
-  if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
-  await session.move({ guards: head, operatorRows: head });
-  return { guards: head, operatorRows: head };
-};
-
 const readToHead = async (
   look: CoveredPositions,
   head: LogPosition,
   session: GuardsSession,
   worker: GuardReadinessWorker,
 ): Promise<CoveredPositions> => {
-  if (!isEarlier(look.guards, head) && !isEarlier(look.operatorRows, head)) return look;
   const guards = isEarlier(look.guards, head) ? await catchUp(look.guards, head, session, worker) : look.guards;
   if (isEarlier(guards, head) || !(await worker.operatorRowsHold(look.operatorRows, head))) return { ...look, guards };
   await session.move({ guards, operatorRows: head });
@@ -207,10 +197,11 @@ const withHeartbeat = async <T>(
   work: () => Promise<T>,
 ): Promise<T> => {
   const over = new AbortController();
+  const ended = AbortSignal.any([over.signal, session.lost]);
   const heartbeat = (async (): Promise<void> => {
     for (;;) {
-      await pause(beatMs, [over.signal, session.lost]);
-      if (over.signal.aborted || session.lost.aborted) return;
+      await pause(beatMs, ended);
+      if (ended.aborted) return;
       const { guards } = await session.look();
       if (isEarlier(guards, seen)) throw new GuardsReplaced('the guards were replaced while they were written');
     }
@@ -229,6 +220,3 @@ const waitReason = (covered: CoveredPositions, upTo: LogPosition | null): 'guard
   if (isEarlier(covered.guards, upTo)) return 'guards';
   return isEarlier(covered.operatorRows, upTo) ? 'operator rows' : undefined;
 };
-
-const pause = (ms: number, signals: readonly AbortSignal[]): Promise<void> =>
-  pauseUntil(ms, AbortSignal.any([...signals]));

@@ -73,7 +73,7 @@ export const loseGuards = async (shared: Shared, now: string, isRebuilt: boolean
   shared.guards = createMemoryGuards();
   if (!isRebuilt) return;
   const events = await shared.log.readAll({ prefixes: ['nfse'], after: null, limit: 1_000 });
-  const { keys, marks } = await acceptedGuards(events, WINDOWS, now);
+  const { keys, marks } = acceptedGuards(events, WINDOWS, now);
   for (const { bodyHash, commandId, acceptedAt, invoiceId, ...owner } of keys) {
     const leaseToken = `rebuilt ${commandId}`;
     await shared.guards.idempotency.claim(owner, bodyHash, { leaseToken, commandId, acceptedAt }, now);

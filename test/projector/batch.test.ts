@@ -4,7 +4,7 @@ import { credentials } from '../../projections/credentials.js';
 import { invoices } from '../../projections/invoices.js';
 import { allProjections } from '../../projections/registry.js';
 import type { Projection } from '../../projections/types.js';
-import { decodeEvent } from '../../src/app/event-store/codec.js';
+import { decodeSealed } from '../../src/app/event-store/codec.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
@@ -102,7 +102,7 @@ describeWithPostgres('applyBatch', () => {
           `select stream, revision, state from ${viewOf(invoices)}`,
         );
         for (const { stream, revision, state } of rows) {
-          const events = await Promise.all((await log.read(stream)).map((event) => decodeEvent(event, 'sealed')));
+          const events = (await log.read(stream)).map(decodeSealed);
           const folded = (events as unknown as InvoiceEvent[]).reduce<InvoiceState>(evolve, initialInvoice);
           expect(JSON.parse(state)).toEqual(JSON.parse(JSON.stringify(folded)));
           expect(revision).toBe(events.length - 1);

@@ -21,13 +21,20 @@ type CheckedStream = {
   fold: StreamFold;
 };
 
+/** `givenUp`: events that are sealed under a given-up key. They are reported, but they are no findings. */
+export type CheckReport = {
+  streams: number;
+  events: number;
+  findings: Findings;
+  anchors: AnchorCount;
+  givenUp: readonly GivenUpCount[];
+};
+
 export type LogChecker = {
   /** Checks every event, in the order of the log. `contentHash`: the SHA-256 of its hash text, where the caller knows it already. */
   check(event: RecordedEvent, contentHash?: string): void;
-  /** Adds the findings that only the end of the log can show, and returns what was found of the anchors. */
-  finish(): AnchorCount;
-  /** Counts the events so far that are sealed under a given-up key. They are reported, but they are no findings. */
-  givenUp(): readonly GivenUpCount[];
+  /** Adds the findings that only the end of the log can show. */
+  finish(): CheckReport;
   readonly streams: ReadonlyMap<StreamName, CheckedStream>;
   readonly events: number;
   readonly lastPosition: LogPosition | null;
@@ -40,7 +47,7 @@ export type LogChecker = {
  */
 export const createLogChecker = (scope: LogScope, findings: Findings): LogChecker => {
   const streams = new Map<StreamName, CheckedStream>();
-  const invariants = createLogInvariants(scope === 'whole');
+  const checkInvariants = createLogInvariants(scope === 'whole');
   const anchors: AnchorWalk | undefined = scope === 'whole' ? createAnchorWalk() : undefined;
   const sealed = createSealedCount();
   let events = 0;
@@ -59,12 +66,11 @@ export const createLogChecker = (scope: LogScope, findings: Findings): LogChecke
     }
     const sealing = sealingFault(event, event.stream.startsWith(invoicePrefix.test));
     if (sealing !== undefined) report('sealing', sealing);
-    for (const finding of invariants.check(shape.event, fold)) findings.add(finding);
+    for (const finding of checkInvariants(shape.event, fold)) findings.add(finding);
   };
 
   return {
     streams,
-    givenUp: () => sealed.givenUp(),
     get events() {
       return events;
     },
@@ -98,7 +104,7 @@ export const createLogChecker = (scope: LogScope, findings: Findings): LogChecke
     finish: () => {
       const { findings: late, count } = anchors?.finish() ?? { findings: [], count: { anchors: 0, testPartsGone: 0 } };
       for (const finding of late) findings.add(finding);
-      return count;
+      return { streams: streams.size, events, findings, anchors: count, givenUp: sealed.givenUp() };
     },
   };
 };
@@ -111,18 +117,12 @@ const commandOf = (
 /** Events with a field sealed under a generation of the master key that was given up. They can never be opened, which is no fault of the log. */
 export type GivenUpCount = { generation: string; events: number };
 
-type SealedCount = {
-  add(event: RecordedEvent): void;
-  /** In the order in which the log says that they were given up, without generations that sealed nothing here. */
-  givenUp(): readonly GivenUpCount[];
-};
-
 /** Memory grows with the generations and test days of a log. */
-const createSealedCount = (): SealedCount => {
+const createSealedCount = () => {
   const sealed = new Map<string, number>();
   const lost = new Set<string>();
   return {
-    add: ({ type, data }) => {
+    add: ({ type, data }: RecordedEvent): void => {
       if (type === 'MasterKeyGivenUp' && typeof data.generation === 'string') lost.add(data.generation);
       // The fields of an event are sealed together, under one key.
       const field = eventTypeDefinitions.get(type)?.personal.find((name) => isSealed(data[name]));
@@ -130,7 +130,8 @@ const createSealedCount = (): SealedCount => {
       const generation = isSealed(value) ? sealedWith(value)?.generation : undefined;
       if (generation !== undefined) sealed.set(generation, (sealed.get(generation) ?? 0) + 1);
     },
-    givenUp: () =>
+    /** In the order in which the log says that they were given up, without generations that sealed nothing here. */
+    givenUp: (): readonly GivenUpCount[] =>
       [...lost]
         .map((generation) => ({ generation, events: sealed.get(generation) ?? 0 }))
         .filter(({ events }) => events > 0),

@@ -3,13 +3,7 @@ import { companyEventTypes } from '../../domain/company/events.js';
 import { dpsNumberEventTypes } from '../../domain/dps-number/events.js';
 import { type InvoiceEvent, invoiceEventTypes, type ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { foldInvoice, type InvoiceFold, noEvents, notJudged } from '../../domain/log/invoice-fold.js';
-import {
-  companyPrefix,
-  type InvoiceAddress,
-  type Mode,
-  parseInvoiceStream,
-  type StreamName,
-} from '../../domain/shared/ids.js';
+import { companyPrefix, type InvoiceAddress, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import type { DecodedEvent } from '../event-store/codec.js';
 import { type Finding, findingOf } from './finding.js';
 
@@ -29,16 +23,12 @@ export const giveUp = (fold: StreamFold): void => {
   fold.series = { isStopped: fold.series.isStopped };
 };
 
-type LogInvariants = {
-  /** Checks one well-formed event, in the order of the log, and folds it into its stream. */
-  check(event: DecodedEvent, fold: StreamFold): readonly Finding[];
-};
-
 /**
  * Invariants 1, 2, 4 and 5 of docs/architecture.md#invariants, as far as events alone show them. `wholeLog`: also checks that every DPS number in
- * use was allocated to its invoice, which needs all streams.
+ * use was allocated to its invoice, which needs all streams. The result checks one well-formed event, in the order of the log, and folds it into its
+ * stream.
  */
-export const createLogInvariants = (wholeLog: boolean): LogInvariants => {
+export const createLogInvariants = (wholeLog: boolean) => {
   /** The stream that each key was first seen in. */
   const holders = {
     dpsNumbers: new Map<string, StreamFold>(),
@@ -140,18 +130,15 @@ export const createLogInvariants = (wholeLog: boolean): LogInvariants => {
     ];
   };
 
-  return {
-    check: (event, fold) => {
-      const address = parseInvoiceStream(event.stream);
-      const fault = foreignType(event);
-      if (fault !== undefined) return breach(event, fault);
-      if (address !== undefined) return invoice(event as DecodedEvent<InvoiceEvent>, fold, address);
-      if (event.stream.startsWith('dps')) return dpsNumber(event, fold);
-      if (event.stream.startsWith(companyPrefix)) return company(event, fold);
-      return event.type === 'LogAnchored' && event.stream !== `anchor-${event.data.day}`
-        ? breach(event, 'an anchor of another day')
-        : [];
-    },
+  return (event: DecodedEvent, fold: StreamFold): readonly Finding[] => {
+    const address = parseInvoiceStream(event.stream);
+    const fault = foreignType(event);
+    if (fault !== undefined) return breach(event, fault);
+    if (address !== undefined) return invoice(event as DecodedEvent<InvoiceEvent>, fold, address);
+    if (event.stream.startsWith('dps')) return dpsNumber(event, fold);
+    if (event.stream.startsWith(companyPrefix)) return company(event, fold);
+    const isMisplaced = event.type === 'LogAnchored' && event.stream !== `anchor-${event.data.day}`;
+    return breach(event, isMisplaced ? 'an anchor of another day' : undefined);
   };
 };
 
@@ -178,7 +165,7 @@ const misplaced = (event: ReadInvoiceEvent, address: InvoiceAddress): string | u
     return event.type === 'TestInvoiceDeleted' && address.mode !== 'test' ? 'a live invoice was ended' : undefined;
   }
   const { mode, companyId, invoiceId } = event.data;
-  const same = sameOwner({ mode, companyId, invoiceId }, address);
+  const same = mode === address.mode && companyId === address.companyId && invoiceId === address.invoiceId;
   return same ? undefined : 'mode, company or id differ from the name of the stream';
 };
 
@@ -187,8 +174,3 @@ const misattributed = ({ metadata }: DecodedEvent, { mode, companyId }: InvoiceA
   (metadata.mode ?? mode) === mode && (metadata.companyId ?? companyId) === companyId
     ? undefined
     : 'mode or company of its metadata differ from the name of the stream';
-
-const sameOwner = (
-  a: { mode: Mode; companyId: string; invoiceId: string },
-  b: { mode: Mode; companyId: string; invoiceId: string },
-): boolean => a.mode === b.mode && a.companyId === b.companyId && a.invoiceId === b.invoiceId;

@@ -1,8 +1,7 @@
 import type { StreamName } from '../../domain/shared/ids.js';
-import type { AnchorCount } from './anchor-walk.js';
 import { readEventLine } from './event-line.js';
 import { createFindings, type Findings } from './finding.js';
-import { createLogChecker, type GivenUpCount, type LogChecker, type LogScope } from './log-checker.js';
+import { type CheckReport, createLogChecker, type LogChecker, type LogScope } from './log-checker.js';
 import { headOf, isSignedBy, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
 import { merkleRoot } from './merkle.js';
 
@@ -22,16 +21,8 @@ export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
 
-export type ExportReport = {
-  streams: number;
-  events: number;
-  findings: Findings;
-  anchors: AnchorCount;
-  givenUp: readonly GivenUpCount[];
-};
-
 /** Checks an export with its manifest and a public key; needs no service and no secret. */
-export const verifyExport = async (file: ExportFile, onEvents?: (events: number) => void): Promise<ExportReport> => {
+export const verifyExport = async (file: ExportFile, onEvents?: (events: number) => void): Promise<CheckReport> => {
   const findings = createFindings();
   const manifest = checkedManifest(file, findings);
   const checker = createLogChecker(scopeOf(manifest), findings);
@@ -54,10 +45,10 @@ export const verifyExport = async (file: ExportFile, onEvents?: (events: number)
     if (!(error instanceof UnreadableFile)) throw error;
     findings.add({ kind: 'unreadable_file', detail: `${error.message}, after ${checker.events} events` });
   }
-  const anchors = checker.finish();
+  const report = checker.finish();
   checkEnds();
   if (manifest !== undefined) await compareFile(manifest, file, checker, findings);
-  return { streams: checker.streams.size, events: checker.events, findings, anchors, givenUp: checker.givenUp() };
+  return report;
 };
 
 /** A manifest that cannot be trusted is still compared: it may show where the file was changed. */

@@ -7,20 +7,12 @@ import {
   type Revision,
 } from '../../ports/event-log.js';
 import { inspectLog, shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
-import type { AnchorCount } from './anchor-walk.js';
 import { isEndOfTestInvoice } from './chain.js';
 import { createFindings, type Finding, type Findings, findingOf } from './finding.js';
-import { createLogChecker, type GivenUpCount, type LogChecker } from './log-checker.js';
+import { type CheckReport, createLogChecker, type LogChecker } from './log-checker.js';
 
-type LogReport = {
-  streams: number;
-  events: number;
-  findings: Findings;
-  anchors: AnchorCount;
-  givenUp: readonly GivenUpCount[];
-  /** False when an event cannot be read at all, so that nothing can fold the log to its end. */
-  readable: boolean;
-};
+/** `readable`: false when an event cannot be read at all, so that nothing can fold the log to its end. */
+type LogReport = CheckReport & { readable: boolean };
 
 /** `last`: position of the last event, readable or not. */
 type WalkResult = { readable: boolean; last: LogPosition | null };
@@ -43,15 +35,7 @@ export const verifyLog = async (log: LogReader, onProgress?: (progress: WalkProg
     const detail = `the log says that it ends at ${head}, but its last event is at ${last ?? 'no position'}`;
     findings.add({ kind: 'log_end', detail });
   }
-  const anchors = checker.finish();
-  return {
-    streams: checker.streams.size,
-    events: checker.events,
-    findings,
-    anchors,
-    readable,
-    givenUp: checker.givenUp(),
-  };
+  return { ...checker.finish(), readable };
 };
 
 const walkRead = async (log: LogReader, checker: LogChecker, reportProgress: () => void): Promise<WalkResult> => {
@@ -95,12 +79,6 @@ const walkInspected = async (
   return { readable, last };
 };
 
-type PositionAccount = {
-  /** Adds every event of the log, in the order of the log. `before`: the last revision of its stream that the walk has met, -1 for none. */
-  add(inspected: InspectedEvent, before: Revision): void;
-  finish(): readonly Finding[];
-};
-
 /** How many gaps the finding names; further gaps are only counted. */
 const NAMED = 5;
 
@@ -108,7 +86,7 @@ const NAMED = 5;
  * For an engine that numbers its positions without gaps. There only the end of a test invoice empties positions, and its revision shows how many.
  * Other empty positions held events that no other check would miss: a look of an operator at personal data, the last event of a company.
  */
-export const createPositionAccount = (): PositionAccount => {
+export const createPositionAccount = () => {
   let last = 0n;
   let empty = 0n;
   let cut = 0n;
@@ -124,12 +102,13 @@ export const createPositionAccount = (): PositionAccount => {
   };
 
   return {
-    add: ({ position, revision, event }, before) => {
+    /** Adds every event of the log, in the order of the log. `before`: the last revision of its stream that the walk has met, -1 for none. */
+    add: ({ position, revision, event }: InspectedEvent, before: Revision): void => {
       noteGap(position);
       if (position > last) last = position;
       if (event !== undefined && isEndOfTestInvoice(event)) cut += BigInt(Math.max(0, revision - before - 1));
     },
-    finish: () => {
+    finish: (): readonly Finding[] => {
       if (empty === cut) return [];
       const where = gapTexts.length === 0 ? '' : ` (${gapTexts.join(', ')}${gaps > NAMED ? ', …' : ''})`;
       const detail = `empty positions of the log: ${empty}${where}; the ends of test invoices account for ${cut}`;

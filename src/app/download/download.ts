@@ -4,6 +4,7 @@ import type { Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus, isDownloadable, visible } from '../../domain/invoice/status.js';
 import type { Refusal } from '../../domain/shared/error-catalogue.js';
 import { type InvoiceAddress, invoiceStream, parseInvoiceStream } from '../../domain/shared/ids.js';
+import { present } from '../../domain/shared/present.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
@@ -57,10 +58,7 @@ const authorizedXml = async (
   if (seen.kind !== 'invoice') return { refused: { code: 'not_found' } };
   const gzip = events.map(nfseXmlGzipOf).findLast((xml) => xml !== undefined);
   if (!isDownloadable(seen.invoice) || gzip === undefined) return { refused: notIssued(seen.invoice) };
-  return {
-    invoice: seen.invoice,
-    xml: await unzipped(Buffer.from(gzip, 'base64')),
-  };
+  return { invoice: seen.invoice, xml: await unzipped(Buffer.from(gzip, 'base64')) };
 };
 
 /** Decompresses outside the main thread, which a large note would block. */
@@ -97,15 +95,13 @@ const missingText = ({ origin, facts }: Invoice): string => {
 const notIssued = (invoice: Invoice): Refusal => {
   const status = invoiceStatus(invoice);
   const waiting = status === 'queued' || status === 'processing';
-  const missing = isDownloadable(invoice) ? { message: missingText(invoice) } : {};
-  const providerCode = invoice.outcome.status === 'failed' ? invoice.outcome.codes[0] : undefined;
-  return {
-    code: 'nfse.not_issued',
+  return present({
+    code: 'nfse.not_issued' as const,
     retryable: waiting,
-    ...missing,
-    ...(waiting ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {}),
-    ...(providerCode === undefined ? {} : { providerCode }),
-  };
+    message: isDownloadable(invoice) ? missingText(invoice) : undefined,
+    retryAfterSeconds: waiting ? RETRY_AFTER_SECONDS : undefined,
+    providerCode: invoice.outcome.status === 'failed' ? invoice.outcome.codes[0] : undefined,
+  });
 };
 
 /** The downloads of one company hold fewer reads than the log has connections for readers. */

@@ -57,9 +57,8 @@ export const encodeEvents = async (
   return encoded;
 };
 
-/** Opens the personal fields; a field whose key was destroyed is left out. With `sealed` they stay as stored. Throws `UnknownEventVersion`. */
-export const decodeEvent = async (recorded: RecordedEvent, keys: SealingKeys | 'sealed'): Promise<DecodedEvent> => {
-  if (keys === 'sealed') return decodeSealed(recorded);
+/** Opens the personal fields; a field whose key was destroyed is left out. Throws `UnknownEventVersion`. */
+export const decodeEvent = async (recorded: RecordedEvent, keys: SealingKeys): Promise<DecodedEvent> => {
   const { stream, id } = recorded;
   let data = recorded.data;
   for (const field of definitionOf(recorded).personal) {
@@ -86,9 +85,7 @@ export const openCopiedField = async (
   if (!isSealed(value)) return value as Json | undefined;
   const sealed = sealedWith(value);
   const key = sealed === undefined ? undefined : await keys.forOpening(sealed.generation, stream);
-  return sealed === undefined || key === undefined
-    ? undefined
-    : openField(value, { stream, eventId: sealed.eventId, field }, key);
+  return sealed && key && openField(value, { stream, eventId: sealed.eventId, field }, key);
 };
 
 const definitionOf = ({ type, metadata }: RecordedEvent) => {

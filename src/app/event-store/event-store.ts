@@ -1,7 +1,7 @@
 import type { StreamName } from '../../domain/shared/ids.js';
 import { AppendOutcomeUnknown, type EventLog, type Expected, type ReadOptions } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
-import { type DecodedEvent, decodeEvent, encodeEvents, type StreamVersion } from './codec.js';
+import { type DecodedEvent, decodeEvent, decodeSealed, encodeEvents, type StreamVersion } from './codec.js';
 import type { CommandContext } from './command-context.js';
 import type { DomainEvent } from './event-types.js';
 
@@ -34,7 +34,9 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
   load: async <E extends DomainEvent>(stream: StreamName, wanted?: LoadOptions): Promise<LoadedStream<E>> => {
     const { sealed = false, ...options } = wanted ?? {};
     const recorded = await log.read(stream, wanted === undefined ? undefined : options);
-    const events = await Promise.all(recorded.map((event) => decodeEvent(event, sealed ? 'sealed' : keys)));
+    const events = await Promise.all(
+      recorded.map((event) => (sealed ? decodeSealed(event) : decodeEvent(event, keys))),
+    );
     const last = options.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
     const isWhole = options.direction !== 'backwards' && (options.from ?? 0) === 0;
     const firstRecordedAt = isWhole ? recorded[0]?.metadata.recordedAt : undefined;

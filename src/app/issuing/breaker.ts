@@ -187,14 +187,9 @@ export const onAnswer = (): BreakerState => closedBreaker;
 /** A send met an outage. `chance` from 0 to 1 shortens the pause by up to half, so that many processes do not return at once. */
 export const onOutage = (
   state: BreakerState,
-  {
-    company,
-    isProbe,
-    now,
-    chance,
-    pace,
-  }: { company: string; isProbe: boolean; now: Instant; chance: number; pace: number },
+  outage: { company: string; isProbe: boolean; now: Instant; chance: number; pace: number },
 ): BreakerState => {
+  const { company, isProbe, now, chance, pace } = outage;
   const open = (openings: number): BreakerState => {
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (openings - 1)) * (1 - chance / 2) * pace;
     return { state: 'open', since: now, until: addSeconds(now, pause), openings, blamed: company };

@@ -3,6 +3,7 @@ import type { Customer } from '../../domain/invoice/events.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type Visible, visible } from '../../domain/invoice/status.js';
 import { type CompanyId, type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
+import { present } from '../../domain/shared/present.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { EventLog, Revision } from '../../ports/event-log.js';
@@ -90,11 +91,8 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
       return forgotten;
     },
     byReference: async ({ mode, companyId }, reference) => {
-      const seen = await visibleInvoice({
-        mode,
-        companyId,
-        invoiceId: invoiceIdOfReference(mode, companyId, reference),
-      });
+      const invoiceId = invoiceIdOfReference(mode, companyId, reference);
+      const seen = await visibleInvoice({ mode, companyId, invoiceId });
       if (seen.kind === 'moved') return await byId({ mode, companyId, invoiceId: seen.to });
       return seen.kind === 'invoice' ? seen.invoice : undefined;
     },
@@ -104,15 +102,8 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
 /** Rows carry customer and description as they were sealed in the log. */
 const opened = async (state: InvoiceState, stream: StreamName, keys: SealingKeys): Promise<InvoiceState> => {
   if (state.kind !== 'invoice') return state;
-  const { customer, description, ...facts } = state.facts;
-  const openedCustomer = (await openCopiedField(customer, stream, 'customer', keys)) as Customer | undefined;
-  const openedDescription = (await openCopiedField(description, stream, 'description', keys)) as string | undefined;
-  return {
-    ...state,
-    facts: {
-      ...facts,
-      ...(openedCustomer === undefined ? {} : { customer: openedCustomer }),
-      ...(openedDescription === undefined ? {} : { description: openedDescription }),
-    },
-  };
+  const { facts } = state;
+  const customer = (await openCopiedField(facts.customer, stream, 'customer', keys)) as Customer | undefined;
+  const description = (await openCopiedField(facts.description, stream, 'description', keys)) as string | undefined;
+  return { ...state, facts: present({ ...facts, customer, description }) };
 };

@@ -3,14 +3,9 @@ import { evolve } from '../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import type { Fold } from '../../domain/shared/decision.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import type { DecodedEvent, StreamVersion } from '../event-store/codec.js';
 import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 
-export type LoadedInvoice = {
-  state: InvoiceState;
-  version: StreamVersion;
-  events: readonly DecodedEvent<InvoiceEvent>[];
-};
+export type LoadedInvoice = LoadedStream<InvoiceEvent> & { state: InvoiceState };
 
 export const invoiceFold: Fold<InvoiceState, ReadInvoiceEvent> = { initial: initialInvoice, evolve };
 
@@ -26,6 +21,6 @@ export const loadSealedInvoice = (stream: StreamName, store: EventStore): Promis
   folded(store.load<InvoiceEvent>(stream, { sealed: true }));
 
 const folded = async (loading: Promise<LoadedStream<InvoiceEvent>>): Promise<LoadedInvoice> => {
-  const { events, version } = await loading;
-  return { state: events.reduce<InvoiceState>(evolve, initialInvoice), version, events };
+  const loaded = await loading;
+  return { ...loaded, state: loaded.events.reduce<InvoiceState>(evolve, initialInvoice) };
 };

@@ -3,7 +3,7 @@ import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js'
 import type { Clock } from '../../ports/clock.js';
 import { type EventBatch, type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
 import type { AcceptedKey, AcceptedMark, GuardsSession } from '../../ports/guard-checkpoint.js';
-import { decodeEvent } from '../event-store/codec.js';
+import { type DecodedEvent, decodeSealed } from '../event-store/codec.js';
 
 export type GuardWindows = { idempotencySeconds: number; duplicateSeconds: number };
 
@@ -20,21 +20,19 @@ const neededSince = ({ idempotencySeconds, duplicateSeconds }: GuardWindows, now
  * The guards of the acceptances among these events, as far as they still count. Hashes are copied with the tags of their keys, so no key is
  * needed. Throws `UnknownEventVersion` for an acceptance that a newer program wrote.
  */
-export const acceptedGuards = async (
+export const acceptedGuards = (
   events: EventBatch,
   { idempotencySeconds, duplicateSeconds }: GuardWindows,
   now: Instant,
-): Promise<AcceptedGuards> => {
+): AcceptedGuards => {
   const keysSince = addSeconds(now, -idempotencySeconds - MARGIN_SECONDS);
   const marksSince = addSeconds(now, -duplicateSeconds - MARGIN_SECONDS);
   const keys: AcceptedKey[] = [];
   const marks: AcceptedMark[] = [];
   for (const event of events) {
     if (event.type !== 'InvoiceAccepted') continue;
-    const accepted = await decodeEvent(event, 'sealed');
-    if (accepted.type !== 'InvoiceAccepted') continue;
-    const { mode, companyId, invoiceId, acceptedAt, idempotency, fingerprint } = accepted.data;
-    const { stream, metadata } = accepted;
+    const { stream, metadata, data } = decodeSealed(event) as Extract<DecodedEvent, { type: 'InvoiceAccepted' }>;
+    const { mode, companyId, invoiceId, acceptedAt, idempotency, fingerprint } = data;
     if (idempotency !== undefined && !isBefore(acceptedAt, keysSince)) {
       keys.push({ mode, companyId, ...idempotency, commandId: metadata.commandId ?? '', invoiceId, acceptedAt });
     }
@@ -76,7 +74,7 @@ export async function* replayGuards(
   while (isEarlier(position, upTo)) {
     const page = await log.readAll({ prefixes: Object.values(invoicePrefix), after: position, limit: PAGE });
     const now = clock.now();
-    const { keys, marks } = await acceptedGuards(page, windows, now);
+    const { keys, marks } = acceptedGuards(page, windows, now);
     const filled = await session.fill(keys, marks, now);
     const last = page[page.length - 1];
     // An empty page means that no invoice event is left before `upTo`.

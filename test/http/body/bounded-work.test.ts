@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkBody } from '../../../src/http/body/check.js';
 import { issueBody } from '../../../src/http/body/issue-schema.js';
 import { MAX_STRUCTURE, MAX_TEXT_BYTES } from '../../../src/http/body/json-scanner.js';
-import { scanInTurns, SLICE_BYTES } from '../../../src/http/body/read-json-object.js';
+import { SLICE_BYTES, scanInTurns } from '../../../src/http/body/read-json-object.js';
 import { createTurns } from '../../../src/http/turns.js';
 import { createHarness } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';

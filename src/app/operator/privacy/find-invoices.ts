@@ -10,7 +10,9 @@ import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.
 import { isSameDocument, mentions, type PersonalDocument } from './document.js';
 
 /** Which part of its first event names the document. */
-type FoundIn = 'customer' | 'description' | 'xml';
+type FoundIn = (typeof FOUND_IN)[number];
+
+const FOUND_IN = ['customer', 'description', 'xml'] as const;
 
 export type FoundStream = { stream: StreamName; foundIn: readonly FoundIn[] };
 
@@ -54,13 +56,13 @@ export const findInvoices = async (
       return;
     }
     if (isErased(recorded, opened)) unreadable += 1;
-    const foundIn = partsOf(opened as InvoiceEvent).filter(({ names }) => names(document));
+    const foundIn = partsThatName(document, opened as InvoiceEvent);
     const address = parseInvoiceStream(stream);
     if (foundIn.length === 0 || address === undefined) return;
     const { companyId, mode } = address;
     const total = totals.get(`${companyId} ${mode}`) ?? { companyId, mode, invoices: 0 };
     totals.set(`${companyId} ${mode}`, { ...total, invoices: total.invoices + 1 });
-    if (invoices.length < limit) invoices.push({ stream, foundIn: foundIn.map(({ part }) => part) });
+    if (invoices.length < limit) invoices.push({ stream, foundIn });
   };
 
   const head = await log.head();
@@ -79,20 +81,16 @@ const LOOKED_AT: ReadonlySet<string> = new Set<(InvoiceEvent | RegistryEvent)['t
   'RegistryEntryPut',
 ]);
 
-type Part = { part: FoundIn; names(document: PersonalDocument): boolean };
-
-const partsOf = (event: InvoiceEvent): readonly Part[] => {
+const partsThatName = (document: PersonalDocument, event: InvoiceEvent): readonly FoundIn[] => {
   if (event.type !== 'InvoiceAccepted' && event.type !== 'InvoiceImported') return [];
   const { customer, description, companyId } = event.data;
-  const xml = event.type === 'InvoiceImported' ? event.data.nfseXmlGzip : undefined;
-  return [
-    { part: 'customer', names: (document) => isCustomer(customer, document) },
-    { part: 'description', names: (document) => description !== undefined && mentions(description, document) },
-    {
-      part: 'xml',
-      names: (document) => document.text !== companyId && xml !== undefined && xmlNames(xml, document),
-    },
-  ];
+  const xml = event.type === 'InvoiceImported' && document.text !== companyId ? event.data.nfseXmlGzip : undefined;
+  const names: Record<FoundIn, boolean> = {
+    customer: isCustomer(customer, document),
+    description: description !== undefined && mentions(description, document),
+    xml: xml !== undefined && xmlNames(xml, document),
+  };
+  return FOUND_IN.filter((part) => names[part]);
 };
 
 const isCustomer = (customer: Customer | undefined, document: PersonalDocument): boolean =>

@@ -57,17 +57,7 @@ export const reportOn = async (
   const companies = (await readModel.companies()).flatMap(({ registration: { cnpj, legalName } }) =>
     cnpj === document.text || mentions(legalName, document) ? [cnpj] : [],
   );
-  const { totals, registry, unreadable } = found;
-  return {
-    document: { kind: document.kind, mark },
-    at: clock.now(),
-    totals,
-    invoices,
-    registry,
-    companies,
-    unreadable,
-    holdings,
-  };
+  return { ...found, document: { kind: document.kind, mark }, at: clock.now(), invoices, companies, holdings };
 };
 
 /** What a place holds of any customer. Every report lists all places, so that it is complete (LGPD art. 18 and 19). */
@@ -152,15 +142,9 @@ export type InvoiceHoldings = {
   test?: { ends: Instant; unreadable: Instant };
 };
 
-type DescribeDeps = {
-  log: Pick<EventLog, 'read'>;
-  readModel: Pick<ReadModel, 'invoice'>;
-  testRetentionSeconds: number;
-};
-
 const describeInvoice = async (
   { stream, foundIn }: FoundStream,
-  { log, readModel, testRetentionSeconds }: DescribeDeps,
+  { log, readModel, testRetentionSeconds }: PrivacyDeps,
 ): Promise<InvoiceHoldings> => {
   const address = parseInvoiceStream(stream);
   if (address === undefined) throw new Error('an invoice was found in a stream that is none');

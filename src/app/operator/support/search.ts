@@ -20,9 +20,9 @@ import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
 import { documentMark, isSameDocument, readDocument } from '../privacy/document.js';
 
-export type SearchKind = 'id' | 'reference' | 'access-key' | 'dps-id' | 'document';
+export const SEARCH_KINDS = ['id', 'reference', 'access-key', 'dps-id', 'document'] as const;
 
-export const SEARCH_KINDS: readonly SearchKind[] = ['id', 'reference', 'access-key', 'dps-id', 'document'];
+export type SearchKind = (typeof SEARCH_KINDS)[number];
 
 export type SearchQuery = {
   text: string;
@@ -94,12 +94,13 @@ const streamsOf = async ({ text, kind }: SearchQuery, deps: SearchDeps): Promise
   }
 };
 
+const modes: readonly Mode[] = ['live', 'test'];
+
 /** The stream that an invoice would have in each company and mode. */
 const streamsOfEveryOwner = async (
   readModel: Pick<ReadModel, 'companies'>,
   idOf: (mode: Mode, companyId: CompanyId) => string,
 ): Promise<readonly StreamName[]> => {
-  const modes: readonly Mode[] = ['live', 'test'];
   const companies = await readModel.companies();
   return companies.flatMap(({ registration: { cnpj } }) =>
     modes.map((mode) => invoiceStream(mode, cnpj, idOf(mode, cnpj))),
@@ -163,7 +164,6 @@ const DPS_ID = /^DPS\d{7}2([0-9A-Z]{14})(\d{5})(\d{15})$/;
 export const invoiceOfDpsId = async (dpsId: string, log: Pick<EventLog, 'read'>): Promise<readonly StreamName[]> => {
   const [, cnpj = '', series = '', number = ''] = DPS_ID.exec(dpsId) ?? [];
   if (cnpj === '') return [];
-  const modes: readonly Mode[] = ['live', 'test'];
   const names = new Set([series, String(Number(series))]);
   const owners: StreamName[] = [];
   for (const mode of modes) {
