@@ -25,7 +25,7 @@ const slow = [
   'test/http/docs/kept.test.ts',
   'test/projector/serving.test.ts',
   'test/runtime/commands/{compose-setup,drain-start,npm-stop}.test.ts',
-  'test/runtime/engines/trust.test.ts',
+  'test/runtime/engines/{simulator-process,trust}.test.ts',
   'test/runtime/operations/{compose-health,operations}.test.ts',
   'test/runtime/roles/drain-*.test.ts',
   'test/supply-chain/audit.test.ts',

@@ -6,6 +6,7 @@ import { faultFields } from './config/logger.js';
 import { openEngines } from './engines/engines.js';
 import { createRunner, type Runner } from './engines/runner.js';
 import { openOnlySimulator } from './engines/simulator.js';
+import { forkSimulator } from './engines/simulator-process.js';
 import { openWorkQueue } from './engines/work-queue.js';
 import { createMetrics } from './metrics/metrics.js';
 import { startOperations } from './operations/operations.js';
@@ -46,6 +47,8 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const state: ServiceState = { phase: 'starting', halted: new Set() };
   const metrics = createMetrics(simulatedModes(config));
   const { decorateStore = identity, decorateAuthorizer = identity } = options;
+  const simulated = needsSimulator(config, roles);
+  const simulatorProcess = simulated && options.simulatorProcess === true ? forkSimulator(logger, runner) : undefined;
   const engines = await openEngines({
     ...options,
     runner,
@@ -64,7 +67,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   throwIfStopAsked();
   const queue = await openWorkQueue(config, roles, { clock, logger, runner });
   throwIfStopAsked();
-  const simulator = needsSimulator(config, roles) ? await openOnlySimulator(options, engines, runner) : undefined;
+  const simulator = simulated ? await openOnlySimulator(options, engines, runner, simulatorProcess) : undefined;
   const guards = await startGuardReadiness({ config, clock, logger, engines, runner });
   throwIfStopAsked();
   const parts: Parts = {

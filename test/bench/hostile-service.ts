@@ -26,7 +26,7 @@ await serveParent<{ env: Record<string, string> }, 'since then'>(async ({ env })
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const { config } = parsed;
   const logger = createLogger(config.logLevel, 'stdout');
-  const service = await startService({ config, roles, clock: systemClock, logger });
+  const service = await startService({ config, roles, clock: systemClock, simulatorProcess: true, logger });
   const keyOf = async (cnpj: string): Promise<string> => {
     const registration = { ...demoCompany(), cnpj };
     const [made] = await makeDemoCompany(service, config, systemClock, ['test'], registration);

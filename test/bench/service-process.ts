@@ -49,6 +49,7 @@ await serveParent<ServiceArgument, ServiceQuestion>(async ({ env, roles, certifi
     config,
     roles,
     clock: systemClock,
+    simulatorProcess: true,
     logger: createLogger(config.logLevel, 'stdout'),
   });
   const authority = { ...config, dataDir: certificatesFrom ?? config.dataDir };

@@ -32,7 +32,7 @@ export const benchStart = async (): Promise<readonly Row[]> => {
 /** Seconds from the spawn to 200 of `/health/ready`. */
 const startOnce = async (home: string): Promise<number> => {
   const begun = performance.now();
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', 'serve'], {
+  const child = spawn(process.execPath, ['src/launch/nfse.mjs', 'serve'], {
     env: { PATH: process.env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: join(home, 'data') },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

@@ -34,7 +34,7 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
     try {
       const { config } = parsed;
       const logger = createLogger(config.logLevel, 'stderr');
-      const service = await startService({ config, roles, clock: systemClock, logger });
+      const service = await startService({ config, roles, clock: systemClock, simulatorProcess: true, logger });
       try {
         const stage = await openStage(service, config, show);
         const id = await (flags['lost-answer'] === true ? loseAnswer(stage) : walk(stage));

@@ -33,6 +33,7 @@ export const serveCommand = (config: () => Config): Command => ({
         config: config(),
         roles,
         clock: systemClock,
+        simulatorProcess: true,
         logger,
         stopAsked: asked.signal,
         beforeReady: async (started) => {

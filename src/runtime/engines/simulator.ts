@@ -8,13 +8,13 @@ import type { Mode } from '../../domain/shared/ids.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import { type Simulator, simulatorAuthority, startSimulator } from '../../simulator/start.js';
-import { isCustomerCountry, serviceCodeDescription, shippedCatalogue } from '../../tables/catalogue.js';
-import { municipalityByCode } from '../../tables/municipalities.js';
 import { isLoopback } from '../config/checks.js';
 import type { Config } from '../config/config.js';
 import { SPEC_WINDOWS } from '../config/environment.js';
 import type { Logger } from '../config/logger.js';
 import type { Runner } from './runner.js';
+import type { SimulatorProcess, SimulatorSettings } from './simulator-process.js';
+import { simulatorTables } from './simulator-tables.js';
 
 const address = v.object({ live: v.string(), test: v.string() });
 
@@ -38,15 +38,9 @@ export const simulatorFolder = (config: Config): string => join(config.dataDir, 
 /** Seconds by which the simulator keeps a note longer than the service keeps the test invoice. */
 const A_DAY = 86_400;
 
-/** Starts the simulator, inside the service or as its own program. Both use the same folder, so that the ledger survives a restart. */
-export const openSimulator = async (
-  config: Config,
-  clock: Clock,
-  logger: Logger,
-  runner: Runner,
-): Promise<Simulator> => {
+const settingsOf = async (config: Config): Promise<SimulatorSettings> => {
   const { host, port, controlPort, clientCaFile, renegotiate } = config.simulator;
-  const simulator = await startSimulator({
+  return {
     folder: simulatorFolder(config),
     host,
     // Callers on another machine use this machine's name.
@@ -54,20 +48,20 @@ export const openSimulator = async (
     port,
     controlPort,
     renegotiate,
-    clock,
     testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + A_DAY,
-    tables: {
-      serviceCode: (code) => {
-        const description = serviceCodeDescription(code);
-        return description === undefined ? undefined : { description };
-      },
-      isNbs: shippedCatalogue.isNbs,
-      municipality: municipalityByCode,
-      isForeignCountry: isCustomerCountry,
-    },
     ...(clientCaFile === undefined ? {} : { extraClientCaPem: await readFile(clientCaFile, 'utf8') }),
-    log: (line) => logger.debug({ msg: 'simulator', ...line }),
-  });
+  };
+};
+
+/** Starts the simulator in this process: as a program, for an operator command, or for a test that moves the clock. */
+export const openSimulator = async (
+  config: Config,
+  clock: Clock,
+  logger: Logger,
+  runner: Runner,
+): Promise<Simulator> => {
+  const log = (line: object): void => logger.debug({ msg: 'simulator', ...line });
+  const simulator = await startSimulator({ ...(await settingsOf(config)), clock, tables: simulatorTables, log });
   runner.onStop('simulator', () => simulator.close());
   await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
   return simulator;
@@ -78,12 +72,16 @@ export class SimulatorElsewhere extends Error {
   override readonly name = 'SimulatorElsewhere';
 }
 
-/** Starts the simulator; throws `SimulatorElsewhere` while another process on this database runs one. */
+/**
+ * Starts the service's simulator: in `process`, or without one in this process. Throws `SimulatorElsewhere` while another process on this database
+ * runs one.
+ */
 export const openOnlySimulator = async (
   { config, clock, logger }: { config: Config; clock: Clock; logger: Logger },
   { pool }: { pool: pg.Pool },
   runner: Runner,
-) => {
+  process: SimulatorProcess | undefined,
+): Promise<Simulator> => {
   // No lease: a frozen simulator continues with its ledger when it resumes, so no other may start in the meantime.
   const session = leaderSession(pool, 'none');
   runner.onStop('simulator lock', () => session.close());
@@ -92,7 +90,11 @@ export const openOnlySimulator = async (
       'another process on this database runs the simulator: set AUTHORIZER_TEST_URL and AUTHORIZER_LIVE_URL, or give this process other roles than issuer',
     );
   }
-  return await openSimulator(config, clock, logger, runner);
+  if (process === undefined) return await openSimulator(config, clock, logger, runner);
+  const simulator = await process.open(await settingsOf(config));
+  runner.onStop('simulator', () => simulator.close());
+  await writeSimulatorAddress(simulatorFolder(config), simulator.urls);
+  return simulator;
 };
 
 /** Address and authority of the simulator that last started on this data folder; undefined when none ever did. */

@@ -1,0 +1,107 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRunner, type Runner } from '../../../src/runtime/engines/runner.js';
+import {
+  forkSimulator,
+  type SimulatorProcess,
+  type SimulatorSettings,
+} from '../../../src/runtime/engines/simulator-process.js';
+import { FolderInUse } from '../../../src/simulator/start.js';
+import { giveIdentity } from '../../support/fixture/simulator-identity.js';
+import { waitFor } from '../../support/harness/careful-client.js';
+import { startProgram } from '../../support/harness/processes.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const WITHIN_MS = 60_000;
+
+let folder: string;
+const runners: Runner[] = [];
+const lines: { msg: string; pid?: number; signal?: string }[] = [];
+beforeEach(async () => {
+  folder = temporaryFolder();
+  await giveIdentity(folder);
+  lines.length = 0;
+});
+afterEach(async () => {
+  for (const runner of runners.splice(0)) await runner.stop();
+});
+
+const settings = (): SimulatorSettings => ({ folder, port: 0, controlPort: 0 });
+
+const fork = (): { runner: Runner; simulator: SimulatorProcess } => {
+  const runner = createRunner(() => undefined);
+  runners.push(runner);
+  const output = new PassThrough().on('data', (line: Buffer) => lines.push(JSON.parse(line.toString())));
+  return { runner, simulator: forkSimulator(pino({ level: 'debug', base: null }, output), runner) };
+};
+
+const statusOf = async (controlUrl: string): Promise<number | undefined> =>
+  await fetch(`${controlUrl}/_control/calls`).then(
+    ({ status }) => status,
+    () => undefined,
+  );
+
+/** Of the process that was started as the first, second, and so on. */
+const pidOf = (count: number): Promise<number> =>
+  waitFor('a process', WITHIN_MS, async () => lines.flatMap(({ pid }) => pid ?? [])[count - 1]);
+
+describe('the simulator in a process of its own', () => {
+  it('answers until the service stops', async () => {
+    const { runner, simulator } = fork();
+    const { controlUrl, caPem } = await simulator.open(settings());
+    expect(caPem).toContain('BEGIN CERTIFICATE');
+    expect(await statusOf(controlUrl)).toBe(200);
+    await runner.stop();
+    expect(await statusOf(controlUrl)).toBeUndefined();
+  });
+
+  it('is started again with the same addresses when it dies', async () => {
+    const { simulator } = fork();
+    const { controlUrl } = await simulator.open(settings());
+    process.kill(await pidOf(1), 'SIGKILL');
+    await pidOf(2);
+    expect(await statusOf(controlUrl)).toBe(200);
+    expect(lines.find(({ msg }) => msg === 'the simulator ended and is started again')).toMatchObject({
+      signal: 'SIGKILL',
+    });
+  });
+
+  it('ends when it was never opened', async () => {
+    const { runner } = fork();
+    await runner.stop();
+    expect(lines).toEqual([]);
+  });
+
+  it('rejects as a simulator in this process would: for a folder in use', { timeout: WITHIN_MS }, async () => {
+    await fork().simulator.open(settings());
+    await expect(fork().simulator.open(settings())).rejects.toBeInstanceOf(FolderInUse);
+  });
+
+  it('rejects as a simulator in this process would: for a port in use', async () => {
+    const { controlUrl } = await fork().simulator.open(settings());
+    const port = Number(new URL(controlUrl).port);
+    const other = temporaryFolder();
+    await expect(fork().simulator.open({ folder: other, port: 0, controlPort: port })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+      port,
+    });
+  });
+
+  it('ends with a service that is killed, and leaves the folder free', { timeout: 2 * WITHIN_MS }, async () => {
+    // As root the database runs as another user, who must be able to pass through.
+    chmodSync(folder, 0o711);
+    const env = { DATA_DIR: join(folder, 'data'), PORT: '0', OPS_PORT: '0', SIMULATOR_PORT: '0' };
+    const killed = await startProgram<{ simulator_control_url: string }>(['src/main.ts', 'serve'], env);
+    expect(await statusOf(killed.ready.simulator_control_url)).toBe(200);
+    await killed.kill();
+    await waitFor('the end of the simulator', WITHIN_MS, async () =>
+      (await statusOf(killed.ready.simulator_control_url)) === undefined ? true : undefined,
+    );
+    const next = await startProgram<{ simulator_control_url: string }>(['src/main.ts', 'serve'], env);
+    expect(await statusOf(next.ready.simulator_control_url)).toBe(200);
+    expect(await next.stop()).toEqual({ code: 0, signal: null });
+  });
+});
