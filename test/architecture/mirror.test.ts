@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../tools/compile.js';
+import { ROOT } from '../tools/root.js';
 import { mirrorFaults } from './mirror.js';
 
 const below = (folder: string) =>

@@ -2,10 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/runtime/commands/main.js';
-import { ROOT } from '../tools/compile.js';
 import { environmentReference, variableNames } from '../tools/documents/environment-reference.js';
 import { readPage, referencePages } from '../tools/documents/pages.js';
 import { withRegion } from '../tools/documents/regions.js';
+import { ROOT } from '../tools/root.js';
 import { readManifest } from '../tools/supply-chain/lock.js';
 
 const PICTURES = ['docs/pictures/danfse.png', 'docs/pictures/console.png'];

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ROOT } from '../tools/compile.js';
+import { ROOT } from '../tools/root.js';
 import { type Accepted, judgeAudit, readAccepted } from '../tools/supply-chain/audit.js';
 
 const TODAY = '2026-11-22';

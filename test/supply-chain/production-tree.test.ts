@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../tools/compile.js';
+import { ROOT } from '../tools/root.js';
 import { lockedPackages, productionPackages, readLock, readManifest } from '../tools/supply-chain/lock.js';
 
 const lock = readLock();
@@ -10,7 +10,7 @@ const manifest = readManifest();
 describe('a production install', () => {
   it('brings no compiler, tester or linter', () => {
     const tools =
-      /^(?:typescript|@typescript\/.*|vitest|@vitest\/.*|vite|rolldown|@stryker-mutator\/.*|@biomejs\/.*|playwright-core)$/;
+      /^(?:typescript|tsx|esbuild|@esbuild\/.*|@typescript\/.*|vitest|@vitest\/.*|vite|rolldown|@stryker-mutator\/.*|@biomejs\/.*|playwright-core)$/;
     const { name, version } =
       lockedPackages(lock).find(({ path }) => path === 'node_modules/typescript-compiler') ?? {};
     expect({ name, isLocked: version !== undefined }).toEqual({ name: 'typescript', isLocked: true });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from './compile.js';
+import { ROOT } from './root.js';
 import { judgeAudit, readAccepted } from './supply-chain/audit.js';
 
 /**

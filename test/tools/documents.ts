@@ -5,7 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from './compile.js';
+import { ROOT } from './root.js';
 import { referencePages } from './documents/pages.js';
 import { samplePages } from './documents/samples.js';
 

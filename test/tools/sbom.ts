@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ROOT } from './compile.js';
+import { ROOT } from './root.js';
 import { supplyChainFiles } from './supply-chain/files.js';
 
 for (const [path, text] of Object.entries(supplyChainFiles())) {

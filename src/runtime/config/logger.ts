@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import { destination, type Logger, pino } from 'pino';
 import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/shared/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
@@ -26,8 +28,33 @@ export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stde
 export const faultFields = (error: unknown): { error: string; code?: string; at?: string } => {
   if (!(error instanceof Error)) return { error: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const at = /\n\s+at (?:.*\()?(?:file:\/\/)?[^\n]*?((?:src|projections)\/[^\n)]+)/.exec(error.stack ?? '')?.[1];
+  const at = placeIn(error.stack ?? '');
   return { error: error.name, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) };
+};
+
+const FRAMES = /\n\s+at (?:.*\()?(?:file:\/\/)?([^\n]*?((?:src|projections|chunks)\/[^\n):]+)):(\d+):(\d+)\)?/g;
+
+/** The first place of a stack in this code, as `src/app/x.ts:10:3`. A built file holds many sources, also of packages; the map beside it tells which. */
+const placeIn = (stack: string): string | undefined => {
+  for (const [, file = '', path = '', line = '', column = ''] of stack.matchAll(FRAMES)) {
+    const place = path.endsWith('.ts')
+      ? `${path}:${line}:${column}`
+      : placeInSource(file, Number(line), Number(column));
+    if (place !== undefined) return place;
+  }
+  return undefined;
+};
+
+const placeInSource = (file: string, line: number, column: number): string | undefined => {
+  try {
+    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')) as SourceMapPayload);
+    const entry = map.findEntry(line - 1, column - 1);
+    if (!('originalSource' in entry)) return undefined;
+    const source = /(?:src|projections)\/.*$/.exec(entry.originalSource)?.[0];
+    return source && `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+  } catch {
+    return undefined;
+  }
 };
 
 /** The log line of a request. An invoice is shown by its public id. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Seen from the sources, and from the output of `npm run build`, one folder deeper. */
+/** Seen from the sources, and from `dist`, one folder deeper. */
 const PACKAGE_FILES = ['../../../package.json', '../../../../package.json'];
 
 /** The version of the package; `unknown` where package.json is missing. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../compile.js';
+import { ROOT } from '../root.js';
 import { commandSections, exampleTable } from './commands.js';
 import { variableTables } from './configuration.js';
 import { withRegion } from './regions.js';

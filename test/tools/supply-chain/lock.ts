@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../compile.js';
+import { ROOT } from '../root.js';
 
 /** An entry of package-lock.json, as far as the tools read it. */
 type Entry = {

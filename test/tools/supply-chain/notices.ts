@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../compile.js';
+import { ROOT } from '../root.js';
 import { STATED } from './licences.js';
 import { isForOnePlatform, type Lock, type LockedPackage, productionPackages } from './lock.js';
 import { SHIPPED, type Shipped } from './shipped.js';

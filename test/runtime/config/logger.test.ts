@@ -1,0 +1,41 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { faultFields } from '../../../src/runtime/config/logger.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+describe('the place of a fault', () => {
+  it('is that in the sources, also in a built file', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'src/app'), { recursive: true });
+    writeFileSync(
+      join(folder, 'src/app/fails.ts'),
+      '\nexport const fails = (): never => {\n  throw new TypeError();\n};\n',
+    );
+    const outfile = join(folder, 'chunks/chunk-A.mjs');
+    const entryPoints = [join(folder, 'src/app/fails.ts')];
+    await build({ entryPoints, outfile, format: 'esm', sourcemap: 'external', banner: { js: '//\n//\n//' } });
+    const { fails }: { fails: () => never } = await import(pathToFileURL(outfile).href);
+    let caught: unknown;
+    try {
+      fails();
+    } catch (error) {
+      caught = error;
+    }
+    expect(faultFields(caught)).toEqual({ error: 'TypeError', at: 'src/app/fails.ts:3:9' });
+  });
+
+  it('is that of the source when it runs as such, without the folders before', () => {
+    const error = new RangeError('private');
+    error.stack = 'RangeError: private\n    at x (node:fs:1:1)\n    at f (file:///home/me/nfse/src/lib/pause.ts:10:3)';
+    expect(faultFields(error)).toEqual({ error: 'RangeError', at: 'src/lib/pause.ts:10:3' });
+  });
+
+  it('is left out where no code of ours is in the stack', () => {
+    const error = new Error('private');
+    error.stack = 'Error: private\n    at x (node:fs:1:1)\n    at y (/srv/node_modules/pg/lib/client.js:1:2)';
+    expect(faultFields(error)).toEqual({ error: 'Error' });
+  });
+});
