@@ -2,15 +2,12 @@
 export const createKeyedLock = () => {
   const tails = new Map<string, Promise<unknown>>();
   return <T>(key: string, task: () => Promise<T>): Promise<T> => {
-    const run = (tails.get(key) ?? Promise.resolve()).then(task, task);
-    const tail = run.then(
-      () => undefined,
-      () => undefined,
-    );
-    tails.set(key, tail);
-    void tail.then(() => {
+    const run = (tails.get(key) ?? Promise.resolve()).then(task);
+    const forget = (): void => {
       if (tails.get(key) === tail) tails.delete(key);
-    });
+    };
+    const tail: Promise<void> = run.then(forget, forget);
+    tails.set(key, tail);
     return run;
   };
 };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { issueCertificate } from '../../certificates/issue-certificate.js';
 import { writeWhole } from '../../lib/write-whole.js';
@@ -26,19 +27,21 @@ const TEN_YEARS = 3650;
 const password = (): string => randomBytes(24).toString('hex');
 const line = (text: string): string => `${text}\n`;
 
-const databaseUrl = (user: string, secret: string): string => line(`postgres://${user}:${secret}@postgres:5432/nfse`);
+const databaseUrl = (user: string, secret: string): string => `postgres://${user}:${secret}@postgres:5432/nfse`;
+
+const alone = (file: string, text: () => string): Group => ({
+  files: [file],
+  make: () => ({ [file]: line(text()) }),
+});
 
 const groups: readonly Group[] = [
   // First, because without it no other secret is created.
-  { files: [MASTER_KEY], make: () => ({ [MASTER_KEY]: line(randomBytes(32).toString('base64')) }) },
-  { files: ['nfse/operator-token'], make: () => ({ 'nfse/operator-token': line(password()) }) },
-  { files: [POSTGRES_PASSWORD], make: () => ({ [POSTGRES_PASSWORD]: line(password()) }) },
+  alone(MASTER_KEY, () => randomBytes(32).toString('base64')),
+  alone('nfse/operator-token', password),
+  alone(POSTGRES_PASSWORD, password),
   // `nfse setup database` gives the roles these passwords.
-  {
-    files: ['engines/database-url'],
-    make: () => ({ 'engines/database-url': databaseUrl('nfse_service', password()) }),
-  },
-  { files: ['owner/owner-url'], make: () => ({ 'owner/owner-url': databaseUrl('nfse_owner', password()) }) },
+  alone('engines/database-url', () => databaseUrl('nfse_service', password())),
+  alone('owner/owner-url', () => databaseUrl('nfse_owner', password())),
   {
     files: ['nats/nats.conf', 'engines/nats-url'],
     make: () => {
@@ -49,15 +52,12 @@ const groups: readonly Group[] = [
       };
     },
   },
-  { files: ['eventstore/admin-password'], make: () => ({ 'eventstore/admin-password': line(password()) }) },
-  { files: ['eventstore/ops-password'], make: () => ({ 'eventstore/ops-password': line(password()) }) },
-  {
-    files: ['engines/eventstore-url'],
-    make: () => {
-      const settings = `tls=true&tlsCAFile=${MOUNTED}/eventstore-ca.pem`;
-      return { 'engines/eventstore-url': line(`esdb://nfse:${password()}@eventstore:2113?${settings}`) };
-    },
-  },
+  alone('eventstore/admin-password', password),
+  alone('eventstore/ops-password', password),
+  alone(
+    'engines/eventstore-url',
+    () => `esdb://nfse:${password()}@eventstore:2113?tls=true&tlsCAFile=${MOUNTED}/eventstore-ca.pem`,
+  ),
   {
     files: ['eventstore/node.key', 'eventstore/node.crt', 'eventstore/ca/ca.crt', 'engines/eventstore-ca.pem'],
     make: (clock) => {
@@ -90,7 +90,7 @@ export const makeEngineSecrets = async (
   clock: Clock,
 ): Promise<readonly string[]> => {
   const made = [...(await moveOlder(folder))];
-  const missing = await missingOf(folder);
+  const missing = missingOf(folder);
   for (const { files, make } of groups) {
     if (!files.some((file) => missing.has(file))) continue;
     for (const [file, text] of Object.entries(make(clock))) {
@@ -100,17 +100,17 @@ export const makeEngineSecrets = async (
   }
   // The administrator is the user that the server's image creates at its first start, with this password.
   const admin = databaseUrl('nfse', (await readText(join(folder, POSTGRES_PASSWORD)))?.trim() ?? '');
-  if ((await readText(join(folder, ADMIN_URL))) !== admin) {
-    await writeSecret(folder, ADMIN_URL, admin);
-    made.push(ADMIN_URL);
+  const derived = [{ file: ADMIN_URL, text: line(admin) }];
+  if (simulatorFolder !== undefined)
+    derived.push({ file: SIMULATOR_CA, text: await simulatorAuthority(simulatorFolder, clock) });
+  for (const { file, text } of derived) {
+    if ((await readText(join(folder, file))) === text) continue;
+    await writeSecret(folder, file, text);
+    made.push(file);
   }
   // Left by a version whose service was the administrator.
   await rm(join(folder, 'nfse/database-url'), { force: true });
-  if (simulatorFolder === undefined) return made;
-  const trusted = await simulatorAuthority(simulatorFolder, clock);
-  if ((await readText(join(folder, SIMULATOR_CA))) === trusted) return made;
-  await writeSecret(folder, SIMULATOR_CA, trusted);
-  return [...made, SIMULATOR_CA];
+  return made;
 };
 
 /** Files that older versions kept beside the master key, where a reader of one file could read all. */
@@ -123,7 +123,7 @@ const moveOlder = async (folder: string): Promise<readonly string[]> => {
     const [from, to] = [join(folder, 'nfse', name), `engines/${name}`];
     const text = await readText(from);
     if (text === undefined) continue;
-    if (!(await exists(join(folder, to)))) {
+    if (!existsSync(join(folder, to))) {
       await writeSecret(folder, to, text.replace('/run/secrets/nfse/', `${MOUNTED}/`));
       moved.push(to);
     }
@@ -133,10 +133,9 @@ const moveOlder = async (folder: string): Promise<readonly string[]> => {
 };
 
 /** All files are checked before any is created. */
-const missingOf = async (folder: string): Promise<ReadonlySet<string>> => {
+const missingOf = (folder: string): ReadonlySet<string> => {
   const all = groups.flatMap(({ files }) => files);
-  const missing = new Set<string>();
-  for (const file of all) if (!(await exists(join(folder, file)))) missing.add(file);
+  const missing = new Set(all.filter((file) => !existsSync(join(folder, file))));
   if (missing.has(MASTER_KEY) && missing.size < all.length) {
     throw new SecretsIncomplete(`${MASTER_KEY} is missing and other secrets are there: restore it from your copy`);
   }
@@ -150,12 +149,6 @@ const missingOf = async (folder: string): Promise<ReadonlySet<string>> => {
   }
   return missing;
 };
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 const readText = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
 

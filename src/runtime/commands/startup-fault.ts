@@ -24,13 +24,7 @@ export type StartupFault = { exit: 1 | 2 | 3; line: string };
 
 /** The only place that turns an exception into a message for a person and an exit code. */
 export const startupFault = (error: unknown): StartupFault => {
-  if (error instanceof EmbeddedPostgresError || error instanceof FolderInUse) return { exit: 2, line: error.message };
-  if (error instanceof NatsTopologyMismatch) return { exit: 2, line: error.message };
-  if (error instanceof TrustRootsUnusable) return { exit: 2, line: error.message };
-  if (error instanceof SimulatorElsewhere) return { exit: 2, line: error.message };
-  if (error instanceof MasterKeyUnusable || error instanceof WrongMasterKey) return { exit: 2, line: error.message };
-  if (error instanceof MigrationError || error instanceof LogIdentityMismatch) return { exit: 2, line: error.message };
-  if (error instanceof ServerUnsuitable || error instanceof SchemaDrift) return { exit: 2, line: error.message };
+  if (isOneOf(BAD_SETUP, error)) return { exit: 2, line: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
     return { exit: 2, line: `${portOf(error)} is in use: stop the program that holds it or choose another port` };
@@ -38,25 +32,29 @@ export const startupFault = (error: unknown): StartupFault => {
     return { exit: 2, line: `a file or port may not be used by this user (${code}): check DATA_DIR and the ports` };
   if (error instanceof WorkQueueUnavailable)
     return { exit: 3, line: 'the work queue cannot be reached: check NATS_URL and the NATS server, and try again' };
-  const unreachable = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown].some(
-    (fault) => error instanceof fault,
-  );
   const fault = sqlFault(error);
   if (fault !== 'other') return { exit: 3, line: `${DATABASE_LINES[fault]}${saidAs(code)}` };
-  if (unreachable) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
-  const ours = [
-    StreamContended,
-    UnknownEventVersion,
-    UnreadableEvent,
-    TamperedSecret,
-    DemoFailed,
-    LiveRowsOfOtherVersion,
-    LedgerDamaged,
-    RowsNotReady,
-  ].some((fault) => error instanceof fault);
-  if (ours && error instanceof Error) return { exit: 1, line: error.message };
+  if (isOneOf(UNREACHABLE_LOG, error)) return { exit: 3, line: `${LOG_LINE}${saidAs(code)}` };
+  if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };
+
+/** What an operator has to set up in another way. */
+const BAD_SETUP = [
+  ...[EmbeddedPostgresError, FolderInUse, SimulatorElsewhere, NatsTopologyMismatch, TrustRootsUnusable],
+  ...[MasterKeyUnusable, WrongMasterKey, MigrationError, LogIdentityMismatch, ServerUnsuitable, SchemaDrift],
+];
+
+const UNREACHABLE_LOG = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown];
+
+/** The messages of these are written for a person. */
+const REFUSED_HERE = [
+  ...[StreamContended, UnknownEventVersion, UnreadableEvent, TamperedSecret, DemoFailed],
+  ...[LiveRowsOfOtherVersion, LedgerDamaged, RowsNotReady],
+];
+
+const isOneOf = (faults: readonly (abstract new (...parts: never[]) => Error)[], error: unknown): error is Error =>
+  faults.some((fault) => error instanceof fault);
 
 const DATABASE_LINES: Record<Exclude<SqlFault, 'other'>, string> = {
   unavailable: 'the database cannot be reached: check DATABASE_URL, or DATA_DIR in embedded mode, and try again',

@@ -71,27 +71,27 @@ const startOwn = async (
   return { service: server.connectionString, owner: server.ownerConnectionString };
 };
 
-const acceptsConnections = async (connectionString: string): Promise<boolean> => {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
+const acceptsConnections = (connectionString: string): Promise<boolean> =>
+  withClient({ connectionString, connectionTimeoutMillis: 2_000 }, (client) => client.query('select 1')).then(
+    () => true,
+    () => false,
+  );
+
+const withClient = async <T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client(config);
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query('select 1');
-    return true;
-  } catch {
-    return false;
+    return await work(client);
   } finally {
     await client.end().catch(() => undefined);
   }
 };
 
 /** Another command may still use this database and gets a moment to finish. Only a superuser sees the sessions of all users. */
-const waitUntilUnused = async (connectionString: string): Promise<void> => {
-  const deadline = Date.now() + LOCK_WAIT_MS;
-  const client = new pg.Client({ connectionString });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+const waitUntilUnused = (connectionString: string): Promise<void> =>
+  withClient({ connectionString }, async (client) => {
+    const deadline = Date.now() + LOCK_WAIT_MS;
     while (Date.now() < deadline) {
       const { rows } = await client.query<{ others: number }>(
         `select count(*)::int as others from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
@@ -99,10 +99,7 @@ const waitUntilUnused = async (connectionString: string): Promise<void> => {
       if ((rows[0]?.others ?? 0) === 0) return;
       await pause(100);
     }
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-};
+  });
 
 /**
  * Checks that the database can be used and brings its schema up to this program's. The owner makes the schema's steps and grants the service its

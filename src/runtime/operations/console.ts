@@ -3,22 +3,24 @@ import type { MonitoringReads, OpenWork } from '../../adapters/read-model-postgr
 import { deriveSecret } from '../../adapters/vault/master-key.js';
 import type { SettleCommand, SettleResult } from '../../app/operator/settlement/settle-invoice.js';
 import { settleInvoice } from '../../app/operator/settlement/settle-invoice.js';
-import { createLag, type LagReader } from '../../app/read/lag.js';
+import { createLag } from '../../app/read/lag.js';
 import { osUser } from '../../cli/run.js';
 import type { ProjectionOperations } from '../../cli/session.js';
 import { createConsole } from '../../console/app.js';
 import type { ConsoleDeps, RebuildRun, Rebuilds, RoleHealth } from '../../console/deps.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { invoicePrefix } from '../../domain/shared/ids.js';
+import type { Instant } from '../../domain/shared/time.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
-import type { LogPosition } from '../../ports/event-log.js';
+import type { EventLog } from '../../ports/event-log.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';
 import { modesWithoutAuthorizer, type Role } from '../config/config.js';
 import { faultFields } from '../config/logger.js';
 import { programVersion } from '../config/program-version.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
+import type { Engines } from '../engines/engines.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner } from '../engines/runner.js';
 import { runningSimulator } from '../engines/simulator.js';
@@ -48,8 +50,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
   const onFault = (error: unknown): void => logger.error({ msg: 'the console failed', ...faultFields(error) });
   const rebuilds = createRebuilds(projectionOperations(engines, clock, undefined, runner.stopping), onFault);
   runner.onStop('rebuilds', () => rebuilds.settled());
-  const lag = createLag(engines.log, clock);
-  const relayed = async () => engines.guards.relay.read(await engines.log.identity());
+  const relayLag = createRelayLag(engines, clock);
   return {
     clock,
     rebuilds,
@@ -73,30 +74,23 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
     settle: (command, operator) => settle(command, operator, parts),
     projections: sources.statuses,
     health: async () => {
-      const [{ checks }, open, seen] = await Promise.all([
+      const [readiness, openWork, projections, switchedOff, lag] = await Promise.all([
         sources.readiness(),
         sources.watch.openWork(),
-        roleHealth({
-          roles,
-          clock,
-          limits: config.limits,
-          lag,
-          relayed: config.natsUrl === undefined ? undefined : relayed,
-          readiness: sources.readiness,
-          projections: sources.statuses,
-          openWork: sources.watch.openWork,
-          halted: () => [...sources.state.halted],
-          switchedOff: () => engines.readModel.apiSwitchedOff(),
-        }),
+        sources.statuses(),
+        engines.readModel.apiSwitchedOff(),
+        config.natsUrl === undefined ? undefined : relayLag(),
       ]);
+      const now = clock.now();
+      const known = { readiness, openWork, projections, switchedOff, relayLag: lag, halted: [...sources.state.halted] };
       return {
-        roles: seen,
-        checks: Object.entries(checks).map(([name, { ok, reason = '' }]) => ({ name, ok, detail: reason })),
-        waiting: open.map((row) => ({
+        roles: roleHealth({ roles, now, limits: config.limits, ...known }),
+        checks: Object.entries(readiness.checks).map(([name, { ok, reason = '' }]) => ({ name, ok, detail: reason })),
+        waiting: openWork.map((row) => ({
           what: stateOf(row),
           mode: row.mode,
           count: row.count,
-          oldestSeconds: openSeconds(row, clock.now()),
+          oldestSeconds: openSeconds(row, now),
         })),
       };
     },
@@ -161,81 +155,82 @@ const createRebuilds = (
   };
 };
 
+/** Returns a function that says by how many seconds the relay is behind the log, measured by its own checkpoint. */
+export const createRelayLag = (
+  { log, guards }: { log: EventLog; guards: Pick<Engines['guards'], 'relay'> },
+  clock: Clock,
+): (() => Promise<number>) => {
+  const lag = createLag(log, clock);
+  return async () => lag([invoicePrefix.live, invoicePrefix.test], await guards.relay.read(await log.identity()));
+};
+
 /** Equal to the lag limit of readiness. */
 const LATE_SECONDS = 30;
 
+/** What a process knows of the work of all roles. */
 export type RoleSources = {
   roles: readonly Role[];
-  clock: Clock;
+  now: Instant;
   limits: Limits;
-  readiness(): Promise<Readiness>;
-  switchedOff(): Promise<boolean>;
-  projections(): Promise<readonly ProjectionStatus[]>;
-  halted(): readonly string[];
-  openWork(): Promise<readonly OpenWork[]>;
-  lag: LagReader;
-  /** Position of the relay; undefined for the in-process queue, which hands work over at once. */
-  relayed: (() => Promise<LogPosition | null>) | undefined;
+  readiness: Pick<Readiness, 'ready' | 'reasons'>;
+  switchedOff: boolean;
+  projections: readonly Pick<ProjectionStatus, 'name' | 'lagSeconds'>[];
+  halted: readonly string[];
+  openWork: readonly OpenWork[];
+  /** Seconds by which the relay is behind the log; undefined for the in-process queue, which hands work over at once. */
+  relayLag: number | undefined;
 };
 
 /**
  * Health of every role as this process sees it: its own roles from the inside, other roles by the work they leave undone. A role that runs nowhere
  * therefore shows as waiting work, not as a missing heartbeat.
  */
-export const roleHealth = async (sources: RoleSources): Promise<readonly RoleHealth[]> => {
-  const [api, projector, relay, workers] = await Promise.all([
+export const roleHealth = (sources: RoleSources): readonly RoleHealth[] =>
+  [
     apiHealth(sources),
     projectorHealth(sources),
     relayHealth(sources),
-    workerHealth(sources),
-  ]);
-  return [api, projector, relay, ...workers].map((one) => ({ ...one, here: sources.roles.includes(one.role) }));
-};
+    issuerHealth(sources),
+    sweeperHealth(sources),
+  ].map((one) => ({ ...one, here: sources.roles.includes(one.role) }));
 
 type Seen = Omit<RoleHealth, 'here'> & { role: Role };
 
-const apiHealth = async ({ roles, readiness, switchedOff }: RoleSources): Promise<Seen> => {
+const apiHealth = ({ roles, readiness, switchedOff }: RoleSources): Seen => {
   // The switch is known in every process with the console, and readiness does not show it.
-  if (await switchedOff()) return { role: 'api', health: 'bad', detail: 'switched off by an operator: nfse api on' };
+  if (switchedOff) return { role: 'api', health: 'bad', detail: 'switched off by an operator: nfse api on' };
   if (!roles.includes('api'))
     return { role: 'api', health: 'elsewhere', detail: 'ask /health/ready of a process with this role' };
-  const { ready, reasons } = await readiness();
+  const { ready, reasons } = readiness;
   return { role: 'api', health: ready ? 'ok' : 'bad', detail: ready ? 'takes requests' : reasons.join('; ') };
 };
 
-const projectorHealth = async ({ projections, halted }: RoleSources): Promise<Seen> => {
-  const all = [...(await projections())].sort((a, b) => b.lagSeconds - a.lagSeconds);
-  const furthest = all[0];
-  const stopped = halted();
-  if (stopped.length > 0) return { role: 'projector', health: 'bad', detail: `halted at ${stopped.join(', ')}` };
+const inTime = (seconds: number): 'ok' | 'bad' => (seconds < LATE_SECONDS ? 'ok' : 'bad');
+
+const projectorHealth = ({ projections, halted }: RoleSources): Seen => {
+  if (halted.length > 0) return { role: 'projector', health: 'bad', detail: `halted at ${halted.join(', ')}` };
+  const [furthest] = projections.toSorted((a, b) => b.lagSeconds - a.lagSeconds);
   const seconds = Math.round(furthest?.lagSeconds ?? 0);
   const detail = seconds === 0 ? '0 s behind the log' : `${furthest?.name} is ${seconds} s behind the log`;
-  return { role: 'projector', health: seconds < LATE_SECONDS ? 'ok' : 'bad', detail };
+  return { role: 'projector', health: inTime(seconds), detail };
 };
 
-const relayHealth = async ({ relayed, lag }: RoleSources): Promise<Seen> => {
-  if (relayed === undefined) return { role: 'relay', health: 'ok', detail: 'the queue is inside the issuer’s process' };
-  const seconds = Math.round(await lag([invoicePrefix.live, invoicePrefix.test], await relayed()));
-  return { role: 'relay', health: seconds < LATE_SECONDS ? 'ok' : 'bad', detail: `${seconds} s behind the log` };
+const relayHealth = ({ relayLag }: RoleSources): Seen => {
+  if (relayLag === undefined)
+    return { role: 'relay', health: 'ok', detail: 'the queue is inside the issuer’s process' };
+  const seconds = Math.round(relayLag);
+  return { role: 'relay', health: inTime(seconds), detail: `${seconds} s behind the log` };
 };
 
-const workerHealth = async ({ openWork, clock, limits }: RoleSources): Promise<readonly Seen[]> => {
-  const now = clock.now();
-  const rows = await openWork();
-  const neverTried = rows.filter(({ started, work }) => !started && work === 'issue');
+const issuerHealth = ({ openWork, now }: RoleSources): Seen => {
+  const neverTried = openWork.filter(({ started, work }) => !started && work === 'issue');
   const wait = Math.max(0, ...neverTried.map((row) => openSeconds(row, now)));
-  const open = rows.reduce((sum, { count }) => sum + count, 0);
-  const overdue = rows.filter((row) => isStuck(row, now, limits));
-  return [
-    {
-      role: 'issuer',
-      health: wait < LATE_SECONDS ? 'ok' : 'bad',
-      detail: `${counted(open, 'invoice')} open, the oldest without an attempt waits ${wait} s`,
-    },
-    {
-      role: 'sweeper',
-      health: overdue.length === 0 ? 'ok' : 'bad',
-      detail: overdue.length === 0 ? 'no verdict is overdue' : 'verdicts are overdue: no sweeper is running',
-    },
-  ];
+  const open = openWork.reduce((sum, { count }) => sum + count, 0);
+  const detail = `${counted(open, 'invoice')} open, the oldest without an attempt waits ${wait} s`;
+  return { role: 'issuer', health: inTime(wait), detail };
 };
+
+const sweeperHealth = ({ openWork, now, limits }: RoleSources): Seen =>
+  openWork.some((row) => isStuck(row, now, limits))
+    ? { role: 'sweeper', health: 'bad', detail: 'verdicts are overdue: no sweeper is running' }
+    : { role: 'sweeper', health: 'ok', detail: 'no verdict is overdue' };

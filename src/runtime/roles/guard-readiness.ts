@@ -1,12 +1,14 @@
+import { EventEmitter, once } from 'node:events';
 import { operatorProjections } from '../../../projections/registry.js';
 import { guardCheckpoint } from '../../adapters/guards-postgres/guards-record.js';
 import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
 import { openPool } from '../../adapters/sql/pool.js';
 import { positionBefore } from '../../app/audit/anchor-log.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
+import { createFirstEvent } from '../../app/read/lag.js';
 import { pause } from '../../lib/pause.js';
 import type { Clock } from '../../ports/clock.js';
-import { type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
+import type { LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/generations.js';
 import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-readiness.js';
 import type { Config } from '../config/config.js';
@@ -41,29 +43,18 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
   let last: GuardReadiness = { kind: 'unknown' };
   /** Aborts when work must pause; undefined during a pause. */
   let period: AbortController | undefined;
-  const waiting = new Set<() => void>();
+  const periods = new EventEmitter();
 
   const setAllowed = (isAllowed: boolean): void => {
     if (isAllowed === (period !== undefined)) return;
     period?.abort();
     period = isAllowed ? new AbortController() : undefined;
-    if (isAllowed) for (const wake of [...waiting]) wake();
+    if (isAllowed) periods.emit('begun');
   };
-
-  const nextPeriod = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      const wake = (): void => {
-        waiting.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      waiting.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
-    });
 
   const inPeriods: GuardReadinessSource['whileAppendsAllowed'] = async (signal, work) => {
     while (!signal.aborted) {
-      if (period === undefined) await nextPeriod(signal);
+      if (period === undefined) await once(periods, 'begun', { signal }).catch(() => undefined);
       else await work(AbortSignal.any([signal, period.signal]));
     }
   };
@@ -183,31 +174,13 @@ const openSessionPool = ({ config, engines, logger, runner }: ReadinessParts) =>
 /** Without these rows a revoked key would be accepted and a valid one refused. The projector rebuilds them from the log. */
 const operatorRowsHold = ({ log, pool }: Pick<Engines, 'log' | 'pool'>) => {
   const all = [...new Set(operatorProjections.flatMap(({ prefixes }) => prefixes))];
-  const isEmpty = createEmptyUpTo(log);
+  const firstEvent = createFirstEvent(log);
   return async (after: LogPosition | null, upTo: LogPosition): Promise<boolean> => {
-    if (await isEmpty(all, after, upTo)) return true;
+    if ((await firstEvent(all, after, upTo)) === undefined) return true;
     for (const projection of operatorProjections) {
       const checkpoint = await readCheckpoint(pool, projection);
-      if (!(await isEmpty(projection.prefixes, checkpoint, upTo))) return false;
+      if ((await firstEvent(projection.prefixes, checkpoint, upTo)) !== undefined) return false;
     }
-    return true;
-  };
-};
-
-/**
- * Returns a check whether the log holds no event of these streams between two positions. Remembers parts known to be empty, because it is asked
- * repeatedly with a later end.
- */
-const createEmptyUpTo = (log: Pick<EventLog, 'readAll'>) => {
-  const known = new Map<string, { from: LogPosition | null; to: LogPosition }>();
-  return async (prefixes: readonly string[], after: LogPosition | null, upTo: LogPosition): Promise<boolean> => {
-    const name = prefixes.join(' ');
-    const empty = known.get(name);
-    const start = empty?.from === after && isEarlier(after, empty.to) ? empty.to : after;
-    if (!isEarlier(start, upTo)) return true;
-    const [next] = await log.readAll({ prefixes, after: start, limit: 1 });
-    if (next !== undefined && !isEarlier(upTo, next.position)) return false;
-    known.set(name, { from: after, to: upTo });
     return true;
   };
 };
@@ -226,23 +199,24 @@ const throttled = <T>(everyMs: number, act: (item: T) => void): ((item: T) => vo
   };
 };
 
-const logProgress = ({ position, upTo, waitsFor }: Rebuilding, logger: ReadinessParts['logger']): void => {
-  const percent = Math.floor(shareOf(position, upTo) * 100);
-  const positions = { position: String(position ?? ''), up_to: String(upTo), percent };
-  logger.info({ msg: 'the guards are catching up with the log', waits_for: waitsFor, ...positions });
+const logProgress = (readiness: Rebuilding, logger: Logger): void => {
+  const percent = Math.floor(shareOf(readiness.position, readiness.upTo) * 100);
+  logger.info({ msg: 'the guards are catching up with the log', ...rebuildingFields(readiness), percent });
 };
 
-const logReadiness = (readiness: GuardReadiness, logger: ReadinessParts['logger']): void => {
+const rebuildingFields = ({ position, upTo, waitsFor }: Rebuilding) => ({
+  waits_for: waitsFor,
+  position: String(position ?? ''),
+  up_to: String(upTo),
+});
+
+const logReadiness = (readiness: GuardReadiness, logger: Logger): void => {
   if (readiness.kind === 'complete') logger.info({ msg: 'the guards are complete' });
-  if (readiness.kind === 'rebuilding') {
-    const { position, upTo, waitsFor } = readiness;
-    const positions = { position: String(position ?? ''), up_to: String(upTo) };
+  if (readiness.kind === 'rebuilding')
     logger.warn({
       msg: 'the guards are behind the log: requests are refused until they have caught up',
-      waits_for: waitsFor,
-      ...positions,
+      ...rebuildingFields(readiness),
     });
-  }
   if (readiness.kind === 'log incomplete') {
     const positions = { head: String(readiness.head ?? ''), furthest: String(readiness.furthest ?? '') };
     logger.fatal({ msg: 'the log is older than the database: issuing is paused', ...positions });
