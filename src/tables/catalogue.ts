@@ -3,12 +3,11 @@ import type { Catalogue } from '../domain/company/line-selection.js';
 import { type AnnexVIII, type IbsCbsOptions, unmetDemandOf } from '../domain/company/service-rules.js';
 import { lazy, readTable } from './tsv.js';
 
-const serviceCodes = lazy(
-  () =>
-    new Map(
-      readTable('service-codes.tsv', ['code', 'description']).map(({ code, description }) => [code, description]),
-    ),
-);
+/** The values of one column of a table by those of another. */
+const columnsOf = <Column extends string>(file: string, key: Column, value: Column) =>
+  lazy(() => new Map(readTable(file, [key, value]).map((row) => [row[key], row[value]])));
+
+const serviceCodes = columnsOf('service-codes.tsv', 'code', 'description');
 
 const nbsCodes = lazy(() => new Set(readTable('nbs.tsv', ['code']).map(({ code }) => code)));
 
@@ -60,14 +59,9 @@ export const annexVIII: AnnexVIII = (serviceCode, nbs) => options().get(lineKey(
 
 const lineKey = (serviceCode: string, nbs: string): string => `${serviceCode} ${nbs}`;
 
-const countries = lazy(
-  () => new Map(readTable('countries.tsv', ['code', 'name']).map(({ code, name }) => [code, name])),
-);
+const countries = columnsOf('countries.tsv', 'code', 'name');
 
-const currencies = lazy(
-  () =>
-    new Map(readTable('currencies.tsv', ['code', 'central_bank_code']).map((row) => [row.code, row.central_bank_code])),
-);
+const currencies = columnsOf('currencies.tsv', 'code', 'central_bank_code');
 
 /** ISO 3166-1 alpha-2 of the national table; `BR` and `XK` are not in it. */
 export const isCustomerCountry = (code: string): boolean => countries().has(code);
