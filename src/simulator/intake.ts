@@ -1,6 +1,6 @@
 import { gunzipBase64 } from '../xml/packing.js';
 import { parseXml, type XmlParts } from '../xml/parse.js';
-import { openSchemas } from '../xml/schema.js';
+import { schemaFaults } from '../xml/schema.js';
 import { verifySignature } from '../xml/verify.js';
 import { type Refusal, refusal } from './refusal.js';
 
@@ -36,8 +36,6 @@ const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
 const PREFIX = /<\/?[A-Za-z_][\w.-]*:|<[^<>]*\sxmlns:/;
 
-const schemas = openSchemas();
-
 /** The checks before the business rules, in the observed order (docs/national-system.md#order-of-checks). The first failure is the answer. */
 export const takeIn = (base64: string, kind: Kind): Intake => {
   const unpacked = gunzipBase64(base64, MAX_DOCUMENT);
@@ -55,7 +53,7 @@ export const takeIn = (base64: string, kind: Kind): Intake => {
   const parsed = parseXml(bytes);
   if (!parsed.ok) return refuse('E1226');
   if (!Object.hasOwn(parsed.root, kind.root)) return refuse('E1242');
-  const faults = schemas.validate(kind.root, bytes);
+  const faults = schemaFaults(kind.root, bytes);
   if (faults.length > 0) return refuse('E1235', faults.join(' '));
   const signature = verifySignature(bytes, kind.signed);
   if (!signature.ok) return refuse(signature.reason === 'missing' ? kind.unsigned : kind.wrongSignature);

@@ -10,25 +10,20 @@ import { withXmlDocument } from './document.js';
 
 export type DocumentKind = 'DPS' | 'NFSe' | 'pedRegEvento' | 'evento';
 
-type Schemas = {
-  /** The faults, empty when valid. They hold names, facets and lines, never values of the document. */
-  validate(kind: DocumentKind, xml: Buffer): readonly string[];
+/**
+ * The faults of a document by the official XSDs of layout 1.01, empty when it is valid. They hold names, facets and lines, never values of the
+ * document. Each schema is compiled once per process, when it is first needed.
+ */
+export const schemaFaults = (kind: DocumentKind, xml: Buffer): readonly string[] => {
+  const opened = withXmlDocument(xml, (document) =>
+    document.root.name === kind ? faultsOf(validatorOf(kind), document) : [`the root element is not ${kind}`],
+  );
+  return opened.ok ? opened.value : [opened.reason];
 };
 
-/**
- * The official XSDs of layout 1.01, each compiled once per process. Those of `soon` are compiled now, because that takes up to 20 ms, which a
- * running service cannot spare. The others are compiled when first needed.
- */
-export const openSchemas = (soon: readonly DocumentKind[] = []): Schemas => {
-  for (const kind of soon) validatorOf(kind);
-  return {
-    validate: (kind, xml) => {
-      const opened = withXmlDocument(xml, (document) =>
-        document.root.name === kind ? faultsOf(validatorOf(kind), document) : [`the root element is not ${kind}`],
-      );
-      return opened.ok ? opened.value : [opened.reason];
-    },
-  };
+/** Compiles schemas now, because that takes up to 20 ms, which a running service cannot spare. */
+export const compileSchemas = (...kinds: readonly DocumentKind[]): void => {
+  for (const kind of kinds) validatorOf(kind);
 };
 
 const FOLDER = new URL('./xsd/v1.01/', import.meta.url);

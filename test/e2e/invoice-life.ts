@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openSchemas } from '../../src/xml/schema.js';
+import { schemaFaults } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -88,7 +88,7 @@ const life = (open: () => Promise<LifeEngines>): void => {
     const issued = await outcomeOf(mode, accepted.body.id);
     expect(issued).toMatchObject({ status: 'issued', access_key: expect.stringMatching(/^\d{50}$/) });
     const xml = await download(issued.links?.xml ?? '');
-    expect(openSchemas().validate('NFSe', xml)).toEqual([]);
+    expect(schemaFaults('NFSe', xml)).toEqual([]);
     expect(verifySignature(xml, 'infNFSe')).toMatchObject({ ok: true });
     expect(xml.toString('utf8')).toContain(mode === 'live' ? '<tpAmb>1</tpAmb>' : '<tpAmb>2</tpAmb>');
     const pdf = await download(issued.links?.pdf ?? '');

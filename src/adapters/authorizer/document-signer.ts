@@ -4,7 +4,7 @@ import {
   type SignedDocument,
   type SigningIdentity,
 } from '../../ports/documents.js';
-import { type DocumentKind, openSchemas } from '../../xml/schema.js';
+import { compileSchemas, type DocumentKind, schemaFaults } from '../../xml/schema.js';
 import { leafBase64, signDocumentOffLoop, signedParts } from '../../xml/sign.js';
 
 /**
@@ -12,11 +12,11 @@ import { leafBase64, signDocumentOffLoop, signedParts } from '../../xml/sign.js'
  * well under a millisecond of the event loop, signing takes none (ADR 17). The methods throw `SchemaViolation`.
  */
 export const createDocumentSigner = (): DocumentSigner => {
-  const schemas = openSchemas(['DPS', 'pedRegEvento']);
+  compileSchemas('DPS', 'pedRegEvento');
   const signAs =
     (kind: DocumentKind, signedElementName: string) =>
     async (unsigned: string, identity: SigningIdentity): Promise<SignedDocument> => {
-      const faults = schemas.validate(kind, Buffer.from(unsigned, 'utf8'));
+      const faults = schemaFaults(kind, Buffer.from(unsigned, 'utf8'));
       if (faults.length > 0) throw new SchemaViolation(faults.join('; '));
       const id = /^<[A-Za-z]+ [^>]*><[A-Za-z]+ Id="([^"]+)">/.exec(unsigned)?.[1] ?? '';
       return signDocumentOffLoop(unsigned, { signedElementName, id, ...identity, algorithm: 'c14n' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildCancellation, type CancellationInput } from '../../../src/domain/dps/build-cancellation.js';
 import { VER_APLIC } from '../../../src/domain/dps/layout.js';
-import { openSchemas } from '../../../src/xml/schema.js';
+import { schemaFaults } from '../../../src/xml/schema.js';
 import { unsignedSample } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
 
@@ -31,6 +31,6 @@ describe('buildCancellation', () => {
   ] as const)('gives %s the code %s', (reason, code) => {
     const { xml } = buildCancellation({ ...input, reason, description: 'Pedido — “em dobro”\npelo cliente' });
     expect(xml).toContain(`<cMotivo>${code}</cMotivo><xMotivo>Pedido - "em dobro" pelo cliente</xMotivo>`);
-    expect(openSchemas().validate('pedRegEvento', Buffer.from(xml))).toEqual([]);
+    expect(schemaFaults('pedRegEvento', Buffer.from(xml))).toEqual([]);
   });
 });

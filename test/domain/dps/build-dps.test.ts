@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { CustomerNameMissing, isCustomerNameMissing } from '../../../src/domain/dps/customer.js';
 import { VER_APLIC } from '../../../src/domain/dps/layout.js';
-import { openSchemas } from '../../../src/xml/schema.js';
+import { schemaFaults } from '../../../src/xml/schema.js';
 import { type Accepted, acceptedFacts, anyAccepted } from '../../support/fixture/dps-facts.js';
 import { unsignedSample } from '../../support/fixture/samples.js';
 import { xmllintAccepts } from '../../support/harness/xml-programs.js';
 import { itWith } from '../../support/needs.js';
 
-const { validate } = openSchemas();
 const currencyCode = (iso: string): string | undefined => ({ USD: '220', EUR: '978' })[iso];
 
 const build = (changes: Partial<Accepted> = {}, number = 1): string => {
@@ -121,7 +120,7 @@ describe('buildDps', () => {
     const description = `1ª linha\n“2” — 日本語 🎉 & <${'x'.repeat(900)}>`;
     const xml = build({ description });
     expect(xml).toContain(`1ª linha\n“2” — 日本語 🎉 &amp; &lt;${'x'.repeat(900)}&gt;`);
-    expect(validate('DPS', Buffer.from(xml))).toEqual([]);
+    expect(schemaFaults('DPS', Buffer.from(xml))).toEqual([]);
   });
 
   it('writes the address abroad in Latin letters', () => {
@@ -135,7 +134,7 @@ describe('buildDps', () => {
     const xml = build({ ...abroad, customer: customer as NonNullable<Accepted['customer']> });
     expect(xml).toContain('<xLgr>ul. Lakowa - 1</xLgr><nro>1</nro><xBairro>Sródmiescie</xBairro>');
     expect(xml).toContain('<xNome>Żółw</xNome>');
-    expect(validate('DPS', Buffer.from(xml))).toEqual([]);
+    expect(schemaFaults('DPS', Buffer.from(xml))).toEqual([]);
   });
 
   it.each([
@@ -153,7 +152,7 @@ describe('buildDps', () => {
       fc.property(anyAccepted, fc.integer({ min: 1, max: 999_999_999_999_999 }), (accepted, number) => {
         const input = { mode: accepted.mode, series: '49999', number, accepted, currencyCode };
         const { xml } = buildDps(input);
-        expect(validate('DPS', Buffer.from(xml))).toEqual([]);
+        expect(schemaFaults('DPS', Buffer.from(xml))).toEqual([]);
         expect(buildDps({ ...input, accepted: structuredClone(accepted) }).xml).toBe(xml);
       }),
       { numRuns: 300 },

@@ -17,7 +17,7 @@ import {
   shippedCatalogue,
 } from '../../../src/tables/catalogue.js';
 import { municipalityByName } from '../../../src/tables/municipalities.js';
-import { openSchemas } from '../../../src/xml/schema.js';
+import { schemaFaults } from '../../../src/xml/schema.js';
 import { brokenCodes } from '../../support/fixture/broken-codes.js';
 import type { Accepted } from '../../support/fixture/dps-facts.js';
 import { type Attempt, attempts } from '../../support/fixture/eligible-requests.js';
@@ -27,7 +27,6 @@ import { memoryEventLog } from '../../support/memory/event-log.js';
 import { createMemoryGuards } from '../../support/memory/guards.js';
 
 const RIO = '3304557';
-const { validate } = openSchemas();
 
 const municipalityCode = (city: string, state: string): string | undefined => municipalityByName(city, state)?.ibge;
 
@@ -111,7 +110,7 @@ describe('any eligible request', () => {
         fc.pre(facts !== undefined);
         const input = { mode: facts.mode, series: '1', number, accepted: facts, currencyCode: centralBankCode };
         const { xml } = buildDps(input);
-        expect(validate('DPS', Buffer.from(xml))).toEqual([]);
+        expect(schemaFaults('DPS', Buffer.from(xml))).toEqual([]);
         expect(brokenCodes(xml, facts)).toEqual([]);
         expect(buildDps({ ...input, accepted: structuredClone(facts) }).xml).toBe(xml);
         for (const [kind, isKind] of Object.entries(KINDS)) if (isKind(xml)) seen.add(kind);

@@ -7,7 +7,7 @@ import type { Tables } from '../../../src/simulator/start.js';
 import type { Company, Municipality, Person } from '../../../src/simulator/state/entries.js';
 import type { Note } from '../../../src/simulator/state/ledger.js';
 import { parseXml } from '../../../src/xml/parse.js';
-import { openSchemas } from '../../../src/xml/schema.js';
+import { schemaFaults } from '../../../src/xml/schema.js';
 import {
   COMPANY,
   CUSTOMER,
@@ -89,13 +89,11 @@ const tables: Tables = {
   isForeignCountry: (code) => ['US', 'DE'].includes(code),
 };
 
-const schemas = openSchemas();
-
 /** Codes that a DPS breaks; throws when the schema refuses it, which would hide the rule. */
 export const codesFor = (changes: DpsChanges, setup: Setup = {}): readonly string[] => {
   const xml = dpsXml({ now: () => NOW }, { dhEmi: brasiliaStamp(NOW), ...changes });
   const bytes = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${xml}`);
-  const faults = schemas.validate('DPS', bytes);
+  const faults = schemaFaults('DPS', bytes);
   if (faults.length > 0) throw new Error(faults.join(' '));
   const parsed = parseXml(bytes);
   const dps = parsed.ok ? readDps(parsed.root) : undefined;
