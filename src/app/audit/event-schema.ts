@@ -274,6 +274,39 @@ const dataSchemas: ReadonlyMap<string, v.GenericSchema> = new Map(
   Object.entries({ ...invoiceSchemas, ...operatorSchemas }),
 );
 
+type Schemas = typeof invoiceSchemas & typeof operatorSchemas;
+
+/** The paths of the fields of a value, with a mark at an optional one: `line.cnae`, `line.nbs?`. The path of a list goes on into its items. */
+type Fields<Value> = Value extends string | number | boolean | undefined
+  ? never
+  : Value extends readonly (infer Item)[]
+    ? Fields<Item>
+    : {
+        [Key in keyof Value & string]-?:
+          | `${Key}${undefined extends Value[Key] ? '?' : ''}`
+          | `${Key}.${Fields<Value[Key]>}`;
+      }[keyof Value & string];
+
+type TextFields<Form> = { [Key in keyof Form]-?: Form[Key] extends string | undefined ? Key : never }[keyof Form];
+
+/** The data as it is stored, where a sealed field is text whatever its type in the domain. */
+type Stored<Data, Form> = Data extends unknown
+  ? { [Key in keyof Data]: Key extends TextFields<Form> ? string : Data[Key] }
+  : never;
+
+type Differences<Left, Right> = Exclude<Left, Right> | Exclude<Right, Left>;
+
+/** By event type, the fields that only its data has or only its newest schema has. */
+type SchemaFaults<Type extends DomainEvent['type']> = Differences<
+  Fields<Stored<Extract<DomainEvent, { type: Type }>['data'], v.InferInput<Schemas[Type]>>>,
+  Fields<v.InferInput<Schemas[Type]>>
+>;
+
+// Compiles while every field of every event is in its schema: `audit verify` would call the events with another field faulty.
+({}) satisfies {
+  [Type in DomainEvent['type'] as [SchemaFaults<Type>] extends [never] ? never : Type]: SchemaFaults<Type>;
+};
+
 const metadataSchema = strictObject({
   schemaVersion: v.pipe(text, v.regex(/^[1-9]\d{0,3}$/, 'must be a version')),
   commandId: text,
