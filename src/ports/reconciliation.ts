@@ -18,7 +18,8 @@ export type ReconciliationProgress = {
   tries: number;
 };
 
-export type ReconciledInvoice = { stream: StreamName; createdAt: Instant | undefined; isIssued: boolean };
+/** `isSampled`: an issued invoice whose cancellation did not fail, so that a sample suffices. */
+export type ReconciledInvoice = { stream: StreamName; createdAt: Instant | undefined; isSampled: boolean };
 
 /** The cursor and the list of invoices, both in the database. Neither decides anything: what is compared is the log. */
 export type ReconciliationProgressStore = {

@@ -14,7 +14,7 @@ const reconciler = async (changes: Partial<Reconciler>, until: (seen: Seen) => b
   const look = (): void => {
     if (until(seen)) ended.abort();
   };
-  const rows = [{ stream: harness.stream, createdAt: harness.clock.now(), isIssued: true }];
+  const rows = [{ stream: harness.stream, createdAt: harness.clock.now(), isSampled: true }];
   const running = runReconciler({
     ...harness.deps,
     actor: 'timer:reconciliation',

@@ -18,7 +18,7 @@ export const createReconciliationProgressStore = (db: pg.Pool): ReconciliationPr
   },
   page: async (mode, after, limit) => {
     const prefix = invoicePrefix[mode];
-    const { rows } = await db.query<{ stream: string; createdAt: Instant | null; isIssued: boolean }>({
+    const { rows } = await db.query<{ stream: string; createdAt: Instant | null; isSampled: boolean }>({
       name: 'reconciliation-page',
       text: PAGE,
       // Streams are compared byte by byte, and '.' is the next byte after the '-' that ends the prefix.
@@ -43,5 +43,7 @@ const fromStored = ({ awaited, ...cursor }: StoredCursor): ReconciliationProgres
   firstAbsences: awaited.map(({ heardAt, ...absence }) => ({ ...absence, askedAt: heardAt })),
 });
 
-const PAGE = `select stream, created_at as "createdAt", access_key is not null as "isIssued"
+// The JSON is read, because rows of an earlier version have no column for the cancellation.
+const PAGE = `select stream, created_at as "createdAt",
+    access_key is not null and coalesce(state::jsonb #>> '{cancellation,status}', '') <> 'failed' as "isSampled"
   from read.invoices where stream > $1 and stream < $2 order by stream limit $3`;

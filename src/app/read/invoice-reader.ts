@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Customer } from '../../domain/invoice/events.js';
-import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
+import { invoicePersonalFields } from '../../domain/invoice/events.js';
+import { type Invoice, type InvoiceFacts, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type Visible, visible } from '../../domain/invoice/status.js';
 import { type CompanyId, type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import { present } from '../../domain/shared/present.js';
@@ -99,11 +99,12 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
   };
 };
 
-/** Rows carry customer and description as they were sealed in the log. */
+const personalFacts: readonly (keyof InvoiceFacts)[] = invoicePersonalFields.InvoiceAccepted;
+
+/** Rows carry the personal fields as they were sealed in the log. A field whose key is gone is left out. */
 const opened = async (state: InvoiceState, stream: StreamName, keys: SealingKeys): Promise<InvoiceState> => {
   if (state.kind !== 'invoice') return state;
-  const { facts } = state;
-  const customer = (await openCopiedField(facts.customer, stream, 'customer', keys)) as Customer | undefined;
-  const description = (await openCopiedField(facts.description, stream, 'description', keys)) as string | undefined;
-  return { ...state, facts: present({ ...facts, customer, description }) };
+  const facts: Partial<Record<keyof InvoiceFacts, unknown>> = { ...state.facts };
+  for (const field of personalFacts) facts[field] = await openCopiedField(facts[field], stream, field, keys);
+  return { ...state, facts: present(facts) as InvoiceFacts };
 };

@@ -1,5 +1,5 @@
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
-import { isInSample } from '../../domain/invoice/reconciliation.js';
+import { isInRound } from '../../domain/invoice/reconciliation.js';
 import type { Mode, StreamName } from '../../domain/shared/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { FirstAbsence, ReconciledInvoice, ReconciliationProgress } from '../../ports/reconciliation.js';
@@ -35,8 +35,8 @@ export const reconcileStep = async (mode: Mode, deps: ReconciliationDeps): Promi
   const page = await progressStore.page(mode, cursor.after, PAGE);
   let { after } = cursor;
   for (const invoice of page) {
-    const { stream, isIssued } = invoice;
-    if (isInReach(invoice, now, deps) && isInSample(isIssued, stream, cursor.round, settings.samplePercent)) {
+    const { stream, isSampled } = invoice;
+    if (isInReach(invoice, now, deps) && isInRound(isSampled, stream, cursor.round, settings.samplePercent)) {
       const comparison = await tryToCompare(stream, [], deps);
       if (comparison.result !== 'left_alone')
         return await saveAfterComparison(mode, { ...cursor, after }, stream, comparison, deps);

@@ -99,11 +99,11 @@ const issuedDpsId = ({ attempts }: Invoice): string | undefined =>
   (attempts.find(({ resolution }) => resolution === 'authorized') ?? attempts.at(-1))?.dpsId;
 
 /**
- * Whether a round looks at this invoice: always when no note may exist for its outcome, else for `percent` of a hundred invoices, other ones
- * in each round.
+ * Whether a round looks at this invoice: `percent` of a hundred of those that are sampled, other ones in each round, and each that is not
+ * sampled: there a note or a cancellation may exist that nobody here knows of.
  */
-export const isInSample = (isIssued: boolean, stream: StreamName, round: number, percent: number): boolean =>
-  !isIssued || hash(`${round}/${stream}`) % 100 < percent;
+export const isInRound = (isSampled: boolean, stream: StreamName, round: number, percent: number): boolean =>
+  !isSampled || hash(`${round}/${stream}`) % 100 < percent;
 
 /** FNV-1a, 32 bits: a restart gives the same sample. */
 const hash = (text: string): number => {

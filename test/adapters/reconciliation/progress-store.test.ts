@@ -55,12 +55,23 @@ describeWithPostgres('the cursor of the reconciliation in the database', () => {
     ]);
     const first = await progressStore.page('live', null, 2);
     expect(first).toEqual([
-      { stream: stream('Live', 1), createdAt: undefined, isIssued: false },
-      { stream: stream('Live', 2), createdAt: T0, isIssued: true },
+      { stream: stream('Live', 1), createdAt: undefined, isSampled: false },
+      { stream: stream('Live', 2), createdAt: T0, isSampled: true },
     ]);
     expect(await progressStore.page('live', stream('Live', 2), 2)).toEqual([
-      { stream: stream('Live', 3), createdAt: T0, isIssued: false },
+      { stream: stream('Live', 3), createdAt: T0, isSampled: false },
     ]);
     expect((await progressStore.page('test', null, 9)).map((row) => row.stream)).toEqual([stream('Test', 1)]);
+  });
+
+  it('tells an issued invoice whose cancellation failed from those of which a sample suffices', async () => {
+    await rowsOfInvoices(database.pool, [
+      { stream: stream('Test', 2), createdAt: T0, accessKey: 'a', cancellation: 'failed' },
+      { stream: stream('Test', 3), createdAt: T0, accessKey: 'b', cancellation: 'succeeded' },
+    ]);
+    expect((await progressStore.page('test', stream('Test', 1), 9)).map(({ isSampled }) => isSampled)).toEqual([
+      false,
+      true,
+    ]);
   });
 });

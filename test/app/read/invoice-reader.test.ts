@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
+import { loadSealedInvoice } from '../../../src/app/read/read-invoice.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { initialInvoice } from '../../../src/domain/invoice/state.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import type { ReadModel } from '../../../src/ports/read-model.js';
-import { accepted, attempted, authorized, limits, T0 } from '../../support/fixture/invoice.js';
+import { accepted, attempted, authorized, givenInvoice, limits, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys, movableClock } from '../../support/harness/event-store.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
 
@@ -52,6 +53,12 @@ const readerHarness = () => {
     project: (...events: readonly InvoiceEvent[]) => {
       row = { revision: events.length - 1, state: events.reduce(evolve, initialInvoice) };
     },
+    /** The row as the projection makes it, with every personal field sealed. */
+    projectSealed: async () => {
+      const { state, events } = await loadSealedInvoice(stream, own);
+      row = { revision: events.length - 1, state };
+    },
+    invoice: () => reader.byId(address),
     status: async () => {
       const invoice = await reader.byId(address);
       return invoice === undefined ? undefined : invoiceStatus(invoice);
@@ -67,6 +74,16 @@ describe('an invoice is read', () => {
     expect(await harness.status()).toBe('processing');
     await harness.recordElsewhere(authorized(1, 2));
     expect(await harness.status()).toBe('issued');
+  });
+
+  it('from its row with every personal field opened', async () => {
+    const harness = readerHarness();
+    await harness.recordElsewhere(accepted(), attempted(1, 1));
+    await harness.projectSealed();
+    const invoice = await harness.invoice();
+    expect(invoice?.facts).toEqual(givenInvoice(accepted(), attempted(1, 1)).facts);
+    expect(invoice?.facts).toMatchObject({ customer: expect.anything(), description: expect.anything() });
+    expect(harness.asked).toEqual({ folds: 0, rows: 1 });
   });
 
   it('although it has no row yet', async () => {

@@ -241,4 +241,19 @@ describe('the walk over what the authorizer holds', () => {
     expect(harness.looks.length).toBeGreaterThanOrEqual(4);
     expect(harness.looks.length).toBeLessThan(8);
   });
+
+  it('always looks at an invoice whose cancellation failed, and finds the event that came late', async () => {
+    const streams: string[] = [];
+    for (let n = 0; n < 4; n += 1) streams.push(await harness.issue());
+    await fault({ on: 'event', kind: 'lost_after_commit', times: 4 });
+    await fault({ on: 'event_lookup', kind: 'http_404_html', times: 500 });
+    for (const stream of streams) await harness.cancel(stream);
+    await harness.simulator.control('DELETE', 'faults');
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd('live', { ...harness.deps, settings: { ...SETTINGS, samplePercent: 1 } });
+    for (const stream of streams) {
+      expect(await harness.status(stream)).toBe('issued');
+      expect(await harness.differences(stream)).toEqual(['canceled_there_only']);
+    }
+  });
 });

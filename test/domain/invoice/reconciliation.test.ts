@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import {
   differenceOf,
-  isInSample,
+  isInRound,
   isReconcilable,
   type LookupFinding,
   reconciliationLookups,
@@ -192,7 +192,7 @@ describe('an invoice that may be compared', () => {
 
 describe('the sample of a round', () => {
   const streams = Array.from({ length: 1_000 }, (_, index) => `nfseLive-12345678000195_${index}`);
-  const sample = (round: number, percent: number) => streams.filter((one) => isInSample(true, one, round, percent));
+  const sample = (round: number, percent: number) => streams.filter((one) => isInRound(true, one, round, percent));
 
   it('is about so many of a hundred, the same again after a restart, and others in the next round', () => {
     expect(sample(1, 10).length).toBeGreaterThan(60);
@@ -202,7 +202,7 @@ describe('the sample of a round', () => {
     expect([sample(1, 0).length, sample(1, 100).length]).toEqual([0, 1_000]);
   });
 
-  it('always holds what is not issued: a note may exist that nobody knows of', () => {
-    expect(streams.every((one) => isInSample(false, one, 1, 1))).toBe(true);
+  it('is of issued invoices; a round looks at all others', () => {
+    expect(streams.every((one) => isInRound(false, one, 1, 1))).toBe(true);
   });
 });

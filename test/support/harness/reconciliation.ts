@@ -117,7 +117,8 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
         .map(async (stream) => {
           const { state } = await loadInvoice(stream, store);
           const invoice = state.kind === 'invoice' ? state : undefined;
-          return { stream, createdAt: invoice?.facts.createdAt, isIssued: invoice?.outcome.status === 'issued' };
+          const isSampled = invoice?.outcome.status === 'issued' && invoice.cancellation?.status !== 'failed';
+          return { stream, createdAt: invoice?.facts.createdAt, isSampled };
         }),
     );
   const deps: ReconciliationDeps = {
