@@ -3,8 +3,8 @@ import { eventually } from './harness/running-service.js';
 
 export type Probe = { status: number; body: Readiness };
 
-/** Milliseconds after which a probe counts as failed. */
-const PROBE_MS = 15_000;
+/** Milliseconds after which a probe of an orchestrator counts as failed. */
+export const PROBE_MS = 15_000;
 
 export const readiness = async (opsUrl: string): Promise<Probe> => {
   const response = await fetch(`${opsUrl}/health/ready`, { signal: AbortSignal.timeout(PROBE_MS) });

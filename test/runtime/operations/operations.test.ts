@@ -1,43 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import { addSeconds } from '../../../src/domain/shared/time.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
-import type { Readiness } from '../../../src/runtime/operations/readiness.js';
 import { startService } from '../../../src/runtime/service.js';
+import { createPoster } from '../../support/harness/poster.js';
 import { appendFromTheFuture } from '../../support/harness/projector.js';
 import { eventually, type RunningService, startRunningService } from '../../support/harness/running-service.js';
 import { scrape } from '../../support/metrics-text.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+import { becomesNotReady, becomesReady, PROBE_MS, readiness } from '../../support/readiness.js';
 import { type SilentProxy, silentProxy } from '../../support/silent-proxy.js';
-
-type Probe = { status: number; body: Readiness };
-
-/** Milliseconds after which a probe of an orchestrator counts as failed. */
-const PROBE_MS = 15_000;
-
-const ready = async (opsUrl: string): Promise<Probe> => {
-  const response = await fetch(`${opsUrl}/health/ready`, { signal: AbortSignal.timeout(PROBE_MS) });
-  return { status: response.status, body: (await response.json()) as Readiness };
-};
 
 const statusOf = async (opsUrl: string, path: string): Promise<number> =>
   (await fetch(`${opsUrl}${path}`, { signal: AbortSignal.timeout(PROBE_MS) })).status;
-
-const becomes = (opsUrl: string, reason: RegExp): Promise<Probe> =>
-  eventually(
-    () => ready(opsUrl),
-    ({ status, body }) => status === 503 && body.reasons.some((one) => reason.test(one)),
-  );
-
-const becomesReady = (opsUrl: string): Promise<Probe> =>
-  eventually(
-    () => ready(opsUrl),
-    ({ status }) => status === 200,
-  );
 
 describeWithPostgres('health of a service whose engines fail', () => {
   let database: FreshDatabase;
@@ -61,7 +39,7 @@ describeWithPostgres('health of a service whose engines fail', () => {
     await becomesReady(opsUrl);
     await database.admin.query(`alter database ${name} set default_transaction_read_only = on`);
     await database.breakConnections();
-    const { body } = await becomes(opsUrl, /^database: read-only$/);
+    const { body } = await becomesNotReady(opsUrl, /^database: read-only$/);
     expect(body.checks.certificate_vault).toEqual({ ok: true });
     expect((await scrape(opsUrl)).value('nfse_check_ok', { check: 'database' })).toBe(0);
     await database.admin.query(`alter database ${name} reset default_transaction_read_only`);
@@ -75,7 +53,7 @@ describeWithPostgres('health of a service whose engines fail', () => {
     expect((await scrape(opsUrl)).value('nfse_projection_lag_seconds', { projection: 'invoices' })).toBeDefined();
     proxy.silence();
     const { body } = await eventually(
-      () => ready(opsUrl),
+      () => readiness(opsUrl),
       ({ body: { checks } }) =>
         [checks.database, checks.event_log, checks.projections, checks.certificate_vault].every(({ ok }) => !ok),
     );
@@ -95,7 +73,7 @@ describeWithPostgres('health of a service whose engines fail', () => {
   it('says that the database is unreachable when it is gone', async () => {
     await becomesReady(running.service.opsUrl);
     await proxy.close();
-    await becomes(running.service.opsUrl, /^database: unreachable$/);
+    await becomesNotReady(running.service.opsUrl, /^database: unreachable$/);
   });
 
   it('says which projection halted, here and in its metrics', async () => {
@@ -106,7 +84,7 @@ describeWithPostgres('health of a service whose engines fail', () => {
       invoiceStream('test', demoCompany().cnpj, randomUUID()),
       'InvoiceTeleported',
     );
-    const { body } = await becomes(opsUrl, /^projections: .*invoices halted/);
+    const { body } = await becomesNotReady(opsUrl, /^projections: .*invoices halted/);
     expect(body.checks.database).toEqual({ ok: true });
     const shown = await scrape(opsUrl);
     expect(shown.value('nfse_projection_halted', { projection: 'invoices' })).toBe(1);
@@ -118,7 +96,10 @@ describeWithPostgres('health of a service whose engines fail', () => {
     await database.pool.query(
       `update vault_certificates set sealed = regexp_replace(sealed, '^vault:2:[^:]*', 'vault:2:0000000000000000')`,
     );
-    await becomes(running.service.opsUrl, /^certificate_vault: 1 certificates are sealed under another master key$/);
+    await becomesNotReady(
+      running.service.opsUrl,
+      /^certificate_vault: 1 certificates are sealed under another master key$/,
+    );
   });
 });
 
@@ -136,7 +117,7 @@ describeWithPostgres('health of a process without a projector', () => {
       });
       expect(answer.status).toBe(202);
       ahead = 31;
-      const { body } = await becomes(opsUrl, /^projections: .*invoices lags \d+ s behind the log/);
+      const { body } = await becomesNotReady(opsUrl, /^projections: .*invoices lags \d+ s behind the log/);
       expect(body.lag_s).toBeGreaterThanOrEqual(31);
       expect((await scrape(opsUrl)).value('nfse_projection_lag_seconds', { projection: 'invoices' })).toBeGreaterThan(
         30,
@@ -156,36 +137,19 @@ describeWithPostgres('health of a service that starts and stops', () => {
       beforeReady: async (starting) => {
         opsUrl = starting.opsUrl;
         expect(await statusOf(opsUrl, '/health/startup')).toBe(503);
-        expect(await ready(opsUrl)).toMatchObject({ status: 503, body: { reasons: ['serving: not yet serving'] } });
+        expect(await readiness(opsUrl)).toMatchObject({ status: 503, body: { reasons: ['serving: not yet serving'] } });
       },
     });
     expect(await statusOf(opsUrl, '/health/startup')).toBe(200);
     await becomesReady(opsUrl);
 
-    const unfinished = await beginRequest(service.url, keys.test);
+    const poster = createPoster(service.url, keys.test, 'fresh');
+    await poster.begin({}, 'unfinished');
     const stopped = service.stop();
-    await becomes(opsUrl, /^serving: draining$/);
+    await becomesNotReady(opsUrl, /^serving: draining$/);
     expect(await statusOf(opsUrl, '/health/startup')).toBe(200);
-    unfinished.destroy();
+    poster.close();
     await stopped;
     await close();
   });
 });
-
-/** A request whose body does not come: the server waits for it before it closes. */
-const beginRequest = (origin: string, key: string) =>
-  new Promise<ReturnType<typeof connect>>((resolve) => {
-    const { hostname, port } = new URL(origin);
-    const head = [
-      'POST /v1/nfse HTTP/1.1',
-      'Host: x',
-      `Authorization: Bearer ${key}`,
-      'Content-Type: application/json',
-    ];
-    const socket = connect(Number(port), hostname, () => {
-      socket.write([...head, 'Expect: 100-continue', 'Content-Length: 10', '', '{'].join('\r\n'));
-      // After the interim answer 100 the server continues to read.
-      socket.once('data', () => resolve(socket));
-    });
-    socket.on('error', () => undefined);
-  });

@@ -1,40 +1,10 @@
-import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { invoiceStream, parseInvoiceId } from '../../../src/domain/shared/ids.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
+import { createPoster, type Poster } from '../../support/harness/poster.js';
 import { eventually, type RunningService, startRunningService } from '../../support/harness/running-service.js';
 import { describeWithPostgres } from '../../support/postgres.js';
-
-/** A POST whose last byte is kept back. */
-type HeldPost = { finish(): void; answer: Promise<string> };
-
-const heldPost = ({ service, keys }: RunningService, amountInCents: number): Promise<HeldPost> =>
-  new Promise((resolve) => {
-    const body = JSON.stringify({ amount_in_cents: amountInCents, description: 'Serviço' });
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-    const head = [
-      'POST /v1/nfse HTTP/1.1',
-      'Host: x',
-      `Authorization: Bearer ${keys.test}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Expect: 100-continue',
-    ];
-    let text = '';
-    const answer = new Promise<string>((answered) => {
-      socket.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-        if (text.includes('202 Accepted') && text.endsWith('}')) answered(text);
-      });
-    });
-    // The server has begun the request once it asks for the body.
-    socket.once('data', () => {
-      socket.write(body.slice(0, -1));
-      resolve({ finish: () => socket.write(body.slice(-1)), answer });
-    });
-    socket.write(`${head.join('\r\n')}\r\n\r\n`);
-  });
 
 describeWithPostgres('a process of all roles that is told to stop while clients still send', () => {
   let running: RunningService;
@@ -44,24 +14,26 @@ describeWithPostgres('a process of all roles that is told to stop while clients 
   afterEach(() => running.close());
 
   it('accepts what they send, and leaves its issuing to the next process', async () => {
-    const [first, last] = [await heldPost(running, 41_001), await heldPost(running, 41_002)];
+    const posters: Poster[] = [];
+    const begin = (amountInCents: number) => {
+      const poster = createPoster(running.service.url, running.keys.test, 'fresh');
+      posters.push(poster);
+      return poster.begin({ amount_in_cents: amountInCents, description: 'Serviço' }, `drain-${amountInCents}`);
+    };
+    const [first, last] = [await begin(41_001), await begin(41_002)];
     const stopped = running.service.stop();
-    first.finish();
     // The other one keeps the public API open: an issuer that still worked would take this one, as the projector does.
-    const answer = await first.answer;
-    expect(answer).toMatch(/connection: close/i);
-    const stream = invoiceStream(
-      'test',
-      demoCompany().cnpj,
-      parseInvoiceId(/nfse_[0-9a-f-]{36}/.exec(answer)?.[0] ?? '') ?? '',
-    );
+    const answer = await first.finish();
+    if ('fault' in answer) throw new Error(answer.fault);
+    expect(answer).toMatchObject({ status: 202, connection: 'close' });
+    const stream = invoiceStream('test', demoCompany().cnpj, parseInvoiceId(answer.id ?? '') ?? '');
     await eventually(
       () => running.service.engines.readModel.invoice(stream),
       (row) => row !== undefined,
     );
-    last.finish();
-    await last.answer;
+    expect(await last.finish()).toMatchObject({ status: 202 });
     await stopped;
+    for (const poster of posters) poster.close();
     const log = postgresEventLog({ connectionString: running.config.databaseUrl ?? '' });
     const events = await log.readAll({ prefixes: ['nfse'], after: null, limit: 100 });
     await log.close();
