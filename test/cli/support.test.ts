@@ -11,10 +11,10 @@ import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { runCommand } from '../../src/cli/run.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/shared/ids.js';
 import { mirrorParked } from '../../src/runtime/roles/issuer.js';
+import { eventually } from '../support/eventually.js';
 import { accepted, attempted, interrupted } from '../support/fixture/invoice.js';
 import { contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
-import { eventually } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const CNPJ = '12345678000195';

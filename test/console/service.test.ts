@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { supportStream } from '../../src/domain/audit/events.js';
 import { dpsStream, parseInvoiceStream } from '../../src/domain/shared/ids.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { eventually } from '../support/eventually.js';
 import { issueBodyOf } from '../support/fixture/demo.js';
 import {
   CNPJ,
@@ -11,7 +12,7 @@ import {
 } from '../support/harness/console-service.js';
 import { visitor } from '../support/harness/console-visitor.js';
 import { contextAt } from '../support/harness/event-store.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 describeWithPostgres('the console of a running service', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { waitFor } from '../support/harness/careful-client.js';
 import { readLedger } from '../support/harness/ledger.js';
-import { eventually } from '../support/harness/running-service.js';
 import {
   openServiceProcesses,
   type ServiceProcess,

@@ -8,6 +8,7 @@ import { decodeEvent } from '../../src/app/event-store/codec.js';
 import { bodyHashOf, fingerprintOf } from '../../src/app/event-store/hashes.js';
 import { ALL_STREAMS } from '../../src/domain/log/stream-prefixes.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { eventually } from '../support/eventually.js';
 import { type Dictionary, guessBack, hashesIn, type StolenEvent, textsOf } from '../support/guessing.js';
 import {
   type Body,
@@ -16,7 +17,6 @@ import {
   personalBody,
   type RetentionHarness,
 } from '../support/harness/retention.js';
-import { eventually } from '../support/harness/running-service.js';
 import { plant } from '../support/planted.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { everyRow } from '../support/whole-database.js';

@@ -8,7 +8,8 @@ import { referenceCommands } from '../../src/runtime/commands/main.js';
 import { roles } from '../../src/runtime/config/config.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { untilServed } from '../support/until-served.js';
 

@@ -5,9 +5,9 @@ import { issueCertificate } from '../../src/certificates/issue-certificate.js';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { FAULT_KINDS } from '../../src/simulator/state/faults.js';
+import { eventually } from '../support/eventually.js';
 import { pfxOf } from '../support/fixture/pfx.js';
 import { runProgram } from '../support/harness/processes.js';
-import { eventually } from '../support/harness/running-service.js';
 import {
   openServiceProcesses,
   type ServiceProcess,

@@ -3,6 +3,7 @@ import type { Role } from '../../src/runtime/config/config.js';
 import type { Readiness } from '../../src/runtime/operations/readiness.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { createDoubleLog } from '../support/eventstore-double/log.js';
+import { eventually } from '../support/eventually.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import {
   type Answer,
@@ -10,7 +11,7 @@ import {
   openLogAndDatabaseHarness,
   type ServiceAt,
 } from '../support/harness/log-and-database.js';
-import { eventually, startRunningService } from '../support/harness/running-service.js';
+import { startRunningService } from '../support/harness/running-service.js';
 import { copyOfDatabase, describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const bodyOf = (amount: number, fields: object = {}): object => ({

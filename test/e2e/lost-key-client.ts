@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Service } from '../../src/runtime/roles/parts.js';
+import { eventually } from '../support/eventually.js';
 import type { LedgerNote } from '../support/harness/ledger.js';
-import { eventually } from '../support/harness/running-service.js';
 
 export type Body = Record<string, unknown> & { id: string; status: string; links: { pdf: string; xml: string } };
 

@@ -3,7 +3,8 @@ import { runCommand } from '../../src/cli/run.js';
 import { referenceCommands } from '../../src/runtime/commands/main.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const RIO = '3304557';

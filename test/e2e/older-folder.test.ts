@@ -9,9 +9,9 @@ import {
   writeConnection,
 } from '../../src/adapters/embedded-postgres/connection-file.js';
 import { excessRights } from '../../src/adapters/sql/roles.js';
+import { eventually } from '../support/eventually.js';
 import { asSuperuserOf, makeOlder } from '../support/fixture/older-folder.js';
 import { type EmbeddedAt, type EmbeddedHarness, openEmbeddedHarness } from '../support/harness/embedded-service.js';
-import { eventually } from '../support/harness/running-service.js';
 
 const bodyOf = (amount: number) => ({
   amount_in_cents: amount,

@@ -3,9 +3,10 @@ import { expect } from 'vitest';
 import { allProjections } from '../../projections/registry.js';
 import { projectionStatus } from '../../src/projector/status.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { eventually } from '../support/eventually.js';
 import { runProgram } from '../support/harness/processes.js';
 import { dump } from '../support/harness/projector.js';
-import { eventually, type RunningService } from '../support/harness/running-service.js';
+import type { RunningService } from '../support/harness/running-service.js';
 
 type AuditReport = {
   documents: { checked: number };

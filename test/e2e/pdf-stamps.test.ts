@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { lettersOf, textOf } from '../adapters/pdf/support/poppler.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { itWith } from '../support/needs.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { untilServed } from '../support/until-served.js';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type DatabaseLine, openDatabaseLine } from '../support/database-line.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { PROMPT, type SteadyLoad, startSteadyLoad } from '../support/harness/steady-load.js';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.js';
 import { describeWithPostgres } from '../support/postgres.js';

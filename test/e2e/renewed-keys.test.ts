@@ -11,10 +11,11 @@ import { createLogger } from '../../src/runtime/config/logger.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';
 import { openSession } from '../../src/runtime/operator/session.js';
+import { eventually } from '../support/eventually.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { accepted, attempted, authorized } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { becomesNotReady, becomesReady } from '../support/readiness.js';
 

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import {
   carryOver,
   type EmbeddedAt,
   type EmbeddedHarness,
   openEmbeddedHarness,
 } from '../support/harness/embedded-service.js';
-import { eventually } from '../support/harness/running-service.js';
 
 const bodyOf = (amount: number) => ({
   ...{ amount_in_cents: amount, description: `Pedido ${amount}`, reference: `pedido-${amount}` },

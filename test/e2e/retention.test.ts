@@ -11,6 +11,7 @@ import type { SealingKeys } from '../../src/ports/sealing-keys.js';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
+import { eventually } from '../support/eventually.js';
 import {
   type Body,
   openRetentionHarness,
@@ -19,7 +20,6 @@ import {
   type SealedLine,
   sealedInExport,
 } from '../support/harness/retention.js';
-import { eventually } from '../support/harness/running-service.js';
 import { plant, spellings } from '../support/planted.js';
 import { describeWithPostgres, freshDatabase } from '../support/postgres.js';
 import { everyRow, filesWith } from '../support/whole-database.js';

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { createDoubleLog } from '../support/eventstore-double/log.js';
+import { eventually } from '../support/eventually.js';
 import {
   type LogAndDatabaseHarness,
   openLogAndDatabaseHarness,
   type ServiceAt,
 } from '../support/harness/log-and-database.js';
-import { eventually } from '../support/harness/running-service.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const accept = async (at: ServiceAt, amount: number): Promise<string> => {

@@ -5,7 +5,8 @@ import { addSeconds } from '../../src/domain/shared/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';
-import { eventually } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
 import {
   openServiceProcesses,
   type ServiceProcess,

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
 import { type Role, roles } from '../../src/runtime/config/config.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 type Body = Record<string, unknown> & {

@@ -15,7 +15,7 @@ import { createRunner } from '../../src/runtime/engines/runner.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
 import type { Service } from '../../src/runtime/roles/parts.js';
 import { startService } from '../../src/runtime/service.js';
-import { eventually } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
 import { runLogger } from '../support/run-logs.js';
 
 type Mode = 'live' | 'test';

@@ -9,8 +9,9 @@ import { liveGeneration } from '../../src/projector/generations.js';
 import { runProjector } from '../../src/projector/projector.js';
 import { rebuildProjection, rollbackProjection } from '../../src/projector/rebuild.js';
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
+import { eventually } from '../support/eventually.js';
 import { accepted, at, attempted, authorized, COMPANY, deleted, streamOf } from '../support/fixture/histories.js';
-import { appendEvents, clock, dump, dumpOf, emptyProjections, eventually } from '../support/harness/projector.js';
+import { appendEvents, clock, dump, dumpOf, emptyProjections } from '../support/harness/projector.js';
 import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 

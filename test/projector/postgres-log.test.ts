@@ -4,8 +4,9 @@ import { type PostgresEventLog, postgresEventLog } from '../../src/adapters/even
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { systemApiStream } from '../../src/domain/shared/ids.js';
 import { runProjector } from '../../src/projector/projector.js';
+import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelRequested, streamOf } from '../support/fixture/histories.js';
-import { appendEvents, clock, emptyProjections, eventually, NOW } from '../support/harness/projector.js';
+import { appendEvents, clock, emptyProjections, NOW } from '../support/harness/projector.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const windows = { queuedSeconds: 900, processingSeconds: 3_600, cancellationSeconds: 3_600 };

@@ -13,6 +13,7 @@ import {
   type ProjectorDeps,
   runProjector,
 } from '../../src/projector/projector.js';
+import { eventually } from '../support/eventually.js';
 import {
   accepted,
   attempted,
@@ -29,7 +30,6 @@ import {
   clock,
   dump,
   emptyProjections,
-  eventually,
   NOW,
 } from '../support/harness/projector.js';
 import { memoryEventLog } from '../support/memory/event-log.js';

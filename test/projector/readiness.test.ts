@@ -3,7 +3,8 @@ import { invoices } from '../../projections/invoices.js';
 import { readCheckpoint } from '../../src/projector/generations.js';
 import { rebuildProjection } from '../../src/projector/rebuild.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const V = invoices.version;

@@ -8,9 +8,10 @@ import { type PostgresEventLog, postgresEventLog } from '../../src/adapters/even
 import { generationRecords, readCheckpoint } from '../../src/projector/generations.js';
 import { prepareProjections, runProjector } from '../../src/projector/projector.js';
 import { type RebuildOutcome, rebuildProjection } from '../../src/projector/rebuild.js';
+import { eventually } from '../support/eventually.js';
 import { accepted, attempted, deleted, streamOf } from '../support/fixture/histories.js';
 import { runProgram } from '../support/harness/processes.js';
-import { allOf, appendEvents, clock, dump, eventually } from '../support/harness/projector.js';
+import { allOf, appendEvents, clock, dump } from '../support/harness/projector.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
 const INVOICES = 30;

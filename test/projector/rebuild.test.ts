@@ -13,6 +13,7 @@ import { liveGeneration, readCheckpoint, tableOf } from '../../src/projector/gen
 import { runProjector } from '../../src/projector/projector.js';
 import { rebuildProjection, rollbackProjection } from '../../src/projector/rebuild.js';
 import { projectionStatus } from '../../src/projector/status.js';
+import { eventually } from '../support/eventually.js';
 import {
   accepted,
   attempted,
@@ -32,7 +33,6 @@ import {
   dump,
   dumpOf,
   emptyProjections,
-  eventually,
   NOW,
 } from '../support/harness/projector.js';
 import { memoryEventLog } from '../support/memory/event-log.js';

@@ -7,11 +7,12 @@ import { liveGeneration } from '../../src/projector/generations.js';
 import { rebuildProjection } from '../../src/projector/rebuild.js';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized } from '../support/fixture/histories.js';
 import { createCarefulClient } from '../support/harness/careful-client.js';
 import { runProgram } from '../support/harness/processes.js';
 import { dump } from '../support/harness/projector.js';
-import { eventually, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 const INVOICES = 2_000;

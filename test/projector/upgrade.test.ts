@@ -18,8 +18,9 @@ import {
 } from '../../src/projector/projector.js';
 import { rebuildProjection, rollbackProjection } from '../../src/projector/rebuild.js';
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
+import { eventually } from '../support/eventually.js';
 import { accepted, attempted, COMPANY, registration, streamOf } from '../support/fixture/histories.js';
-import { allOf, appendEvents, clock, dump, emptyProjections, eventually, NOW } from '../support/harness/projector.js';
+import { allOf, appendEvents, clock, dump, emptyProjections, NOW } from '../support/harness/projector.js';
 import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 

@@ -9,8 +9,8 @@ import type { Readiness } from '../../src/runtime/operations/readiness.js';
 import type { Service } from '../../src/runtime/roles/parts.js';
 import { startService } from '../../src/runtime/service.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
+import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
-import { eventually } from '../support/harness/running-service.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
 

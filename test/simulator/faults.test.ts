@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import {
   type Answered,
   COMPANY,
   cancel,
   codesOf,
   dpsIdOf,
-  eventually,
   issue,
   keyOf,
   ledger,

@@ -1,5 +1,5 @@
 import type { Readiness } from '../../src/runtime/operations/readiness.js';
-import { eventually } from './harness/running-service.js';
+import { eventually } from './eventually.js';
 
 export type Probe = { status: number; body: Readiness };
 

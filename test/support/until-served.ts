@@ -1,4 +1,4 @@
-import { eventually } from './harness/running-service.js';
+import { eventually } from './eventually.js';
 
 const COMES_AGAIN_FOR_MS = 240_000;
 

@@ -5,7 +5,7 @@ import { openDatabase } from '../../../src/adapters/sql/database.js';
 import { sqlFault } from '../../../src/adapters/sql/errors.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { type DatabaseLine, openDatabaseLine } from '../../support/database-line.js';
-import { eventually } from '../../support/harness/running-service.js';
+import { eventually } from '../../support/eventually.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
 /** Milliseconds within which every answer arrives that arrives at all. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { eventually } from '../../support/harness/running-service.js';
+import { eventually } from '../../support/eventually.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readDashboard, readRules } from '../../support/alert-rules.js';
-import { eventually, type RunningService, startRunningService } from '../../support/harness/running-service.js';
+import { eventually } from '../../support/eventually.js';
+import { type RunningService, startRunningService } from '../../support/harness/running-service.js';
 import { type ShownMetrics, scrape } from '../../support/metrics-text.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 import { readPromql } from '../../support/promql.js';

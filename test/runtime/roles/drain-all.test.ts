@@ -2,8 +2,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { invoiceStream, parseInvoiceId } from '../../../src/domain/shared/ids.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
+import { eventually } from '../../support/eventually.js';
 import { createPoster, type Poster } from '../../support/harness/poster.js';
-import { eventually, type RunningService, startRunningService } from '../../support/harness/running-service.js';
+import { type RunningService, startRunningService } from '../../support/harness/running-service.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 
 describeWithPostgres('a process of all roles that is told to stop while clients still send', () => {

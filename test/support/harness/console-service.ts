@@ -5,9 +5,10 @@ import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/s
 import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
+import { eventually } from '../eventually.js';
 import { accepted, attempted, authorized } from '../fixture/invoice.js';
 import { contextAt } from './event-store.js';
-import { eventually, type RunningService, startRunningService } from './running-service.js';
+import { type RunningService, startRunningService } from './running-service.js';
 
 /** A hostile text of a customer; every field that a customer fills contains it. */
 export const SCRIPT = `"'><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`;

@@ -80,12 +80,3 @@ export const dumpOf = async (db: pg.Pool, { keyColumn }: Projection, relation: s
   const { rows } = await db.query<{ line: string }>(`select t::text as line from ${relation} t order by ${keyColumn}`);
   return rows.map(({ line }) => line);
 };
-
-/** Waits for a condition, at most 60 s. */
-export const eventually = async (condition: () => Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 60_000;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error('the condition never came true');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};

@@ -1,7 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../../src/ports/clock.js';
 import { makeDemoCompany } from '../../../src/runtime/commands/first-start.js';
 import { roles as allRoles, type Config, type Role, readConfig } from '../../../src/runtime/config/config.js';
@@ -66,19 +65,4 @@ export const startRunningService = async (
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-};
-
-/** Asks until the answer is as wanted, with a bound; the last answer is in the error. */
-export const eventually = async <T>(
-  ask: () => Promise<T>,
-  wanted: (answer: T) => boolean,
-  withinMs = 60_000,
-): Promise<T> => {
-  const deadline = Date.now() + withinMs;
-  for (;;) {
-    const answer = await ask();
-    if (wanted(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${JSON.stringify(answer)}`);
-    await pause(25);
-  }
 };

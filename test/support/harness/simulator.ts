@@ -275,17 +275,6 @@ export const codesOf = ({ json }: Answered): readonly string[] => {
 
 export const keyOf = ({ json }: Answered): string => String(json.chaveAcesso);
 
-/** Repeats the question until the answer satisfies, at most for 60 s. */
-export const eventually = async <T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> => {
-  const end = Date.now() + 60_000;
-  for (;;) {
-    const answer = await ask();
-    if (isRight(answer)) return answer;
-    if (Date.now() > end) throw new Error(`not so within 60 s: ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};
-
 /** Every note in the ledger, as the control port tells. */
 export const ledger = async (harness: SimulatorHarness): Promise<Record<string, unknown>[]> =>
   (await harness.control('GET', 'ledger')).json as Record<string, unknown>[];

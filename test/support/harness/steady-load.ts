@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { eventually, type RunningService } from './running-service.js';
+import { eventually } from '../eventually.js';
+import type { RunningService } from './running-service.js';
 
 type Answer = { status: number; code: string | undefined; retryAfter: string | null };
 
