@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.js';
 import type { EmbeddedDigest, SignatureOracle } from '../ports/documents.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import type { ExportSigner } from '../ports/export-signer.js';
+import type { MasterKeyGeneration, RotationProgress, RotationResult } from '../ports/master-keys.js';
 import type { ParametersCache } from '../ports/municipal-parameters.js';
 import type { ProjectionStatus } from '../ports/projection-status.js';
 import type { ReadModel } from '../ports/read-model.js';
@@ -111,22 +112,7 @@ export type Check = { name: string; ok: boolean; detail: string; cure?: string |
 type MasterKeyOperations = {
   /** Newest first. */
   status(): Promise<readonly MasterKeyGeneration[]>;
-  rotate(
-    actor: string,
-    onProgress: (progress: { done: number; of: number }) => void,
-  ): Promise<{ done: { generation: string; activated: boolean; resealed: number } } | { refused: string }>;
-};
-
-/** `waiting`: in the key file, seals nothing yet. `lost`: has sealed and is not in the key file. `given_up`: lost permanently. */
-export type MasterKeyGeneration = {
-  generation: string;
-  keyId: string;
-  state: 'sealing' | 'opening' | 'waiting' | 'lost' | 'given_up';
-  certificates: number;
-  dayKeys: number;
-  activatedAt?: Instant | undefined;
-  activatedBy?: string | undefined;
-  givenUpAt?: Instant | undefined;
+  rotate(actor: string, onProgress: (progress: RotationProgress) => void): Promise<RotationResult>;
 };
 
 export type ProjectionOperations = {

@@ -96,21 +96,19 @@ export const answerOf = (job: unknown): ReadingAnswer => {
   }
 };
 
-/** Thrown when no thread could read the answer, which then counts as unreadable. */
-class AnswerUnread extends Error {
-  override readonly name = 'AnswerUnread';
-}
-
 /** Up to this size an answer without a document is read in the calling thread, because handing it over would cost more. */
 const INLINE_BYTES = 4096;
 
-/** Gives answers that are long or may hold a document to `run`, which hands a job to a thread and rejects when the thread dies or takes too long. */
+/**
+ * Gives answers that are long or may hold a document to `run`, which hands a job to a thread and rejects when the thread dies or takes too long.
+ * Rejects when no thread could read the answer, which then counts as unreadable.
+ */
 export const readInThreads =
   (run: (job: ReadingJob) => Promise<ReadingAnswer>): Reader =>
   async <Name extends ReadingName>(job: ReadingJob<Name>): Promise<Readings[Name]['result']> => {
     if (isBrief(job)) return await readInline(job);
     const answer = await run(job);
-    if (!answer.ok) throw new AnswerUnread('a thread could not read the answer');
+    if (!answer.ok) throw new Error('a thread could not read the answer');
     return withBuffers(answer.result) as Readings[Name]['result'];
   };
 

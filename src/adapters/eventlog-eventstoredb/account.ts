@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { pause } from '../../lib/pause.js';
-import { credentialsOf, type EventStoreCredentials, EventStoreUrlInvalid } from './address.js';
+import { AddressInvalid } from '../../ports/engine-address.js';
+import { credentialsOf, type EventStoreCredentials } from './address.js';
 import { openConnection } from './client.js';
 
 /** Thrown when the server refuses the administrator or cannot be reached for a minute; the message says which. */
@@ -18,7 +19,7 @@ const ANSWER_MS = 5_000;
 
 /**
  * Creates the user of `url` (with TLS) or sets its password, and lets it read the whole log, which only administrators may by default. Repeatable.
- * Retries for `retryForMs`, because the server may have just started. Throws `AccountNotPrepared` and `EventStoreUrlInvalid`.
+ * Retries for `retryForMs`, because the server may have just started. Throws `AccountNotPrepared` and `AddressInvalid`.
  */
 export const prepareAccount = async (
   url: string,
@@ -40,13 +41,12 @@ export const prepareAccount = async (
 type Server = { host: string; port: string; ca: string };
 
 const serverOf = async (url: string): Promise<Server> => {
-  if (!URL.canParse(url))
-    throw new EventStoreUrlInvalid('one server is needed: esdb://user:password@host:2113?tls=true');
+  if (!URL.canParse(url)) throw new AddressInvalid('one server is needed: esdb://user:password@host:2113?tls=true');
   const { protocol, hostname, port, searchParams } = new URL(url);
   const setting = (name: string) => [...searchParams].find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
   const caFile = setting('tlsCAFile');
   if (protocol !== 'esdb:' || setting('tls') === 'false' || caFile === undefined) {
-    throw new EventStoreUrlInvalid('a user is made over TLS only: esdb://user:password@host:2113?tls=true&tlsCAFile=…');
+    throw new AddressInvalid('a user is made over TLS only: esdb://user:password@host:2113?tls=true&tlsCAFile=…');
   }
   return { host: hostname, port: port === '' ? '2113' : port, ca: await readFile(caFile, 'utf8') };
 };

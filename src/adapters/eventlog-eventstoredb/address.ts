@@ -1,8 +1,4 @@
-/** Thrown for an address that this adapter cannot use; the message never shows the address, which holds a password. */
-export class EventStoreUrlInvalid extends Error {
-  override readonly name = 'EventStoreUrlInvalid';
-}
-
+import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
 export type EventStoreCredentials = { username: string; password: string };
 
 /** Without TLS the client ignores the credentials, but only with credentials does it append outside its batch path (ADR 12). */
@@ -26,12 +22,12 @@ const SETTINGS: readonly string[] = [
 
 /**
  * Returns user and password of `esdb://user:password@host:2113[,host…]?tls=true&tlsCAFile=…` (or `esdb+discover://`). The client itself reads hosts
- * and settings. Throws `EventStoreUrlInvalid`.
+ * and settings. Throws `AddressInvalid`.
  */
 export const credentialsOf = (url: string): EventStoreCredentials => {
   const match = /^esdb(?:\+discover)?:\/\/(?:([^:@/?]+):([^@]+)@)?[^@?]+(?:\?([^@]*))?$/.exec(url.trim());
   if (match === null) {
-    throw new EventStoreUrlInvalid('expected esdb://user:password@host:2113?tls=true, or without user for tls=false');
+    throw new AddressInvalid('expected esdb://user:password@host:2113?tls=true, or without user for tls=false');
   }
   const [, username, password, query = ''] = match;
   const settings = settingsOf(query);
@@ -39,11 +35,11 @@ export const credentialsOf = (url: string): EventStoreCredentials => {
     return { username: decoded(username), password: decoded(password) };
   }
   if (settings.get('tls') === 'false') return NO_CREDENTIALS;
-  throw new EventStoreUrlInvalid('a server with TLS needs a user: esdb://user:password@host:2113?tls=true');
+  throw new AddressInvalid('a server with TLS needs a user: esdb://user:password@host:2113?tls=true');
 };
 
 /** TLS is the client's default, and the client always verifies. `url` must be an address that `credentialsOf` accepts. */
-export const eventStoreTransport = (url: string): { hosts: readonly string[]; tls: 'none' | 'verified' } => {
+export const eventStoreTransport = (url: string): Transport => {
   const [, servers = '', query = ''] = /^[a-z+]+:\/\/(?:[^@/?]*@)?([^?]+)(?:\?(.*))?$/.exec(url.trim()) ?? [];
   const hosts = servers
     .replace(/\/.*$/, '')
@@ -57,9 +53,9 @@ const settingsOf = (query: string): ReadonlyMap<string, string> => {
   for (const pair of query === '' ? [] : query.split('&')) {
     const [name = '', value = ''] = pair.split('=');
     const flat = name.toLowerCase().replace(/[_-]/g, '');
-    if (!SETTINGS.includes(flat)) throw new EventStoreUrlInvalid('the address has a setting that is not supported');
+    if (!SETTINGS.includes(flat)) throw new AddressInvalid('the address has a setting that is not supported');
     if (flat === 'tlsverifycert' && value !== 'true') {
-      throw new EventStoreUrlInvalid('the client always checks certificates: name the CA by tlsCAFile');
+      throw new AddressInvalid('the client always checks certificates: name the CA by tlsCAFile');
     }
     settings.set(flat, value);
   }
@@ -70,6 +66,6 @@ const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    throw new EventStoreUrlInvalid('user and password must be percent-encoded', { cause });
+    throw new AddressInvalid('user and password must be percent-encoded', { cause });
   }
 };

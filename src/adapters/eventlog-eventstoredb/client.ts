@@ -1,6 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { within } from '../../lib/pause.js';
-import { credentialsOf, type EventStoreCredentials, EventStoreUrlInvalid } from './address.js';
+import { AddressInvalid } from '../../ports/engine-address.js';
+import { credentialsOf, type EventStoreCredentials } from './address.js';
 import { NothingSent } from './faults.js';
 
 export type Connection = {
@@ -28,7 +29,7 @@ const CLOSE_MS = 1_000;
 /**
  * Opens the client and corrects two faults that end the process by an unhandled rejection: an append that begins on a channel that another call's
  * failure has just closed, and a failure that is handled while the cluster cannot be found. `close` also closes the channel, which `dispose` leaves
- * open. Throws `EventStoreUrlInvalid`.
+ * open. Throws `AddressInvalid`.
  */
 export const openConnection = (url: string): Connection => {
   const credentials = credentialsOf(url);
@@ -69,7 +70,7 @@ const parsed = (url: string): EventStoreDBClient => {
     // The client's message quotes the address with its password, so it is not passed on.
     const why =
       error instanceof Error && error.message.includes('certificate') ? 'a certificate file is not there' : '';
-    throw new EventStoreUrlInvalid(why === '' ? 'the address cannot be read' : why);
+    throw new AddressInvalid(why === '' ? 'the address cannot be read' : why);
   }
 };
 

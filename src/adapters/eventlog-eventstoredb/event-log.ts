@@ -33,7 +33,7 @@ export type EventStoreEventLog = EventLog & {
 
 /**
  * The log in EventStoreDB 23.10 or later (ADR 13); connects when first used. Positions are commit positions, so an append cannot know its own. Cut
- * events leave their stream at once, and the whole log when the server is scavenged. Throws `EventStoreUrlInvalid`.
+ * events leave their stream at once, and the whole log when the server is scavenged. Throws `AddressInvalid`.
  */
 export const createEventStoreEventLog = (options: EventStoreEventLogOptions): EventStoreEventLog => {
   const { url, appendDeadlineMs = 5_000, readTimeoutMs = 10_000, subscriptionCheckMs = 5_000 } = options;

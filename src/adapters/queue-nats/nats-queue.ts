@@ -39,7 +39,7 @@ export type NatsWorkQueue = WorkQueue & {
 
 /**
  * The queue on NATS JetStream, 2.9 or newer. Work items for one stream and kind merge, because the server keeps one message of each subject. Within a
- * process one stream is never handled twice at once; two processes may handle it, and the log decides. Throws `NatsServersInvalid`,
+ * process one stream is never handled twice at once; two processes may handle it, and the log decides. Throws `AddressInvalid`,
  * `NatsTopologyMismatch`, or `WorkQueueUnavailable` when no server answers in time.
  */
 export const createNatsQueue = async (options: NatsQueueOptions): Promise<NatsWorkQueue> => {

@@ -1,9 +1,5 @@
 import type { ConnectionOptions } from 'nats';
-
-/** Thrown for an address that cannot be used; the message says which and why, never what the address holds. */
-export class NatsServersInvalid extends Error {
-  override readonly name = 'NatsServersInvalid';
-}
+import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
 
 type NatsServers = Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'>;
 
@@ -11,14 +7,14 @@ const DEFAULT_PORT = '4222';
 
 /**
  * Reads `nats://user:password@host:4222`, `nats://token@host` or `tls://host`, several separated by commas. The client has one identity for all its
- * servers, so the named identities must be equal. Throws `NatsServersInvalid`.
+ * servers, so the named identities must be equal. Throws `AddressInvalid`.
  */
 export const readServers = (text: string): NatsServers => {
   const urls = text.split(',').map(readServer);
   const named = urls.filter(({ username }) => username !== '');
   const [first] = named;
   if (first !== undefined && named.some((url) => url.username !== first.username || url.password !== first.password)) {
-    throw new NatsServersInvalid('the NATS servers must share one user and password');
+    throw new AddressInvalid('the NATS servers must share one user and password');
   }
   return {
     servers: urls.map((url) => `${url.hostname}:${url.port === '' ? DEFAULT_PORT : url.port}`),
@@ -28,7 +24,7 @@ export const readServers = (text: string): NatsServers => {
 };
 
 /** Without a `tls://` address a server may still ask for TLS, but an attacker on the network can suppress that. */
-export const natsTransport = (text: string): { hosts: readonly string[]; tls: 'none' | 'verified' } => ({
+export const natsTransport = (text: string): Transport => ({
   hosts: text.split(',').map((server, index) => readServer(server, index).hostname),
   tls: readServers(text).tls === undefined ? 'none' : 'verified',
 });
@@ -36,9 +32,7 @@ export const natsTransport = (text: string): { hosts: readonly string[]; tls: 'n
 const readServer = (text: string, index: number): URL => {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   if (url === undefined || url.hostname === '' || !(url.protocol === 'nats:' || url.protocol === 'tls:')) {
-    throw new NatsServersInvalid(
-      `NATS server ${index + 1} is not an address such as nats://host:4222 or tls://host:4222`,
-    );
+    throw new AddressInvalid(`NATS server ${index + 1} is not an address such as nats://host:4222 or tls://host:4222`);
   }
   return url;
 };
@@ -48,6 +42,6 @@ const identityOf = ({ username, password }: URL): Pick<ConnectionOptions, 'user'
     const user = decodeURIComponent(username);
     return password === '' ? { token: user } : { user, pass: decodeURIComponent(password) };
   } catch {
-    throw new NatsServersInvalid('user and password of a NATS server must be percent-encoded');
+    throw new AddressInvalid('user and password of a NATS server must be percent-encoded');
   }
 };

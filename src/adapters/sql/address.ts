@@ -1,10 +1,6 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-
-/** Thrown for a database address that cannot be used. The message says why and never quotes the address. */
-export class DatabaseUrlInvalid extends Error {
-  override readonly name = 'DatabaseUrlInvalid';
-}
+import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
 
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
 
@@ -19,13 +15,13 @@ const TLS_MODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The address for the driver, checked for faults that the driver would report at the first connection or never. Throws `DatabaseUrlInvalid`. The
+ * The address for the driver, checked for faults that the driver would report at the first connection or never. Throws `AddressInvalid`. The
  * driver takes one host. Its next major version weakens `require` and `verify-ca`; here both stay `verify-full`.
  */
 export const readDatabaseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol) || url.host.includes(',')) {
-    throw new DatabaseUrlInvalid(
+    throw new AddressInvalid(
       'expected one postgres://user:password@host:port/database; before several servers stands a proxy or a DNS name',
     );
   }
@@ -34,7 +30,7 @@ export const readDatabaseUrl = (text: string): string => {
   const wanted = searchParams.get('sslmode');
   if (wanted === null || searchParams.has('uselibpqcompat')) return text;
   const mode = TLS_MODES[wanted];
-  if (mode === undefined) throw new DatabaseUrlInvalid(`sslmode must be one of ${Object.keys(TLS_MODES).join(', ')}`);
+  if (mode === undefined) throw new AddressInvalid(`sslmode must be one of ${Object.keys(TLS_MODES).join(', ')}`);
   searchParams.set('sslmode', mode);
   return url.href;
 };
@@ -43,18 +39,15 @@ const checkFile = (name: string, file: string | null): void => {
   try {
     if (file !== null) readFileSync(file);
   } catch {
-    throw new DatabaseUrlInvalid(`${name} names a file that cannot be read`);
+    throw new AddressInvalid(`${name} names a file that cannot be read`);
   }
 };
-
-/** `hosts` is empty for a unix socket. `unverified`: encrypted, but the server's identity is not checked. */
-type DatabaseTransport = { hosts: readonly string[]; tls: 'none' | 'unverified' | 'verified' };
 
 /**
  * How the driver connects to an address from `readDatabaseUrl`, its own variables (PGHOST, PGSSLMODE) included. The driver itself is asked, because
  * it reads `sslmode` in its own way. It never falls back to plain text where TLS was asked for.
  */
-export const databaseTransport = (url: string): DatabaseTransport => {
+export const databaseTransport = (url: string): Transport => {
   const { host, ssl }: { host: string; ssl: unknown } = new pg.Client({ connectionString: url });
   const hosts = host.startsWith('/') ? [] : [host];
   if (ssl === false || ssl === undefined) return { hosts, tls: 'none' };

@@ -1,15 +1,15 @@
 import type pg from 'pg';
 import { expectedSchema } from './expected-schema.js';
 
-/** Thrown at start-up when the tables were changed by hand; this service has changed nothing. */
-export class SchemaDrift extends Error {
-  override readonly name = 'SchemaDrift';
+/** Thrown at start-up for a server or database that this service cannot use, or tables that were changed by hand; nothing was changed. */
+export class DatabaseUnsuitable extends Error {
+  override readonly name = 'DatabaseUnsuitable';
 }
 
 const SHOWN = 5;
 
 /**
- * Throws `SchemaDrift`, which names what the migrations made and the database lacks or has otherwise. Additional objects are allowed: an operator
+ * Throws `DatabaseUnsuitable`, which names what the migrations made and the database lacks or has otherwise. Additional objects are allowed: an operator
  * may add an index.
  */
 export const checkSchema = async (db: Pick<pg.Pool, 'query'>): Promise<void> => {
@@ -17,7 +17,7 @@ export const checkSchema = async (db: Pick<pg.Pool, 'query'>): Promise<void> => 
   const missing = expectedSchema.filter((line) => !there.has(line));
   if (missing.length === 0) return;
   const more = missing.length > SHOWN ? ` and ${missing.length - SHOWN} more` : '';
-  throw new SchemaDrift(
+  throw new DatabaseUnsuitable(
     `the tables of the database were changed by hand, missing: ${missing.slice(0, SHOWN).join('; ')}${more}: make them again as the migrations do, or restore a backup`,
   );
 };
@@ -61,11 +61,6 @@ select line from (
 ) lines
 order by line collate "C"`;
 
-/** Thrown at start-up for a server or database that this service cannot use; nothing was changed. */
-export class ServerUnsuitable extends Error {
-  override readonly name = 'ServerUnsuitable';
-}
-
 /** The oldest major version that every statement is tested on. */
 const OLDEST = 15;
 /** `server_version_num` is major * 10000 + minor. */
@@ -73,18 +68,18 @@ const PER_MAJOR = 10_000;
 
 type Server = { version: number; shown: string; encoding: string };
 
-/** Throws `ServerUnsuitable` with a line for the operator, or the error of the server. */
+/** Throws `DatabaseUnsuitable` with a line for the operator, or the error of the server. */
 export const checkServer = async (db: Pick<pg.Pool, 'query'>): Promise<void> => {
   const { rows } = await db.query<Server>(
     `select current_setting('server_version_num')::int as version, current_setting('server_version') as shown,
        current_setting('server_encoding') as encoding`,
   );
   const server = rows[0];
-  if (server === undefined) throw new ServerUnsuitable('the database does not say which version it is');
+  if (server === undefined) throw new DatabaseUnsuitable('the database does not say which version it is');
   if (server.version < OLDEST * PER_MAJOR) {
-    throw new ServerUnsuitable(`the database is PostgreSQL ${server.shown}: this service needs ${OLDEST} or newer`);
+    throw new DatabaseUnsuitable(`the database is PostgreSQL ${server.shown}: this service needs ${OLDEST} or newer`);
   }
   if (server.encoding !== 'UTF8') {
-    throw new ServerUnsuitable(`the database's encoding is ${server.encoding}: make one with encoding UTF8`);
+    throw new DatabaseUnsuitable(`the database's encoding is ${server.encoding}: make one with encoding UTF8`);
   }
 };

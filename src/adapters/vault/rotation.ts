@@ -1,44 +1,21 @@
 import type pg from 'pg';
-import type { Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
+import type { MasterKeyGeneration, RotationProgress, RotationResult } from '../../ports/master-keys.js';
 import { activate, listGenerations, type RegisteredKey } from './key-registry.js';
 import type { Keyring } from './keyring.js';
 import { byGeneration, masterKeyId } from './master-key.js';
 import { resealVault, sealedRows } from './reseal.js';
 
-/**
- * `waiting`: in the key file and not activated. `lost`: has sealed and is not in the key file. `given_up`: lost, and an operator confirmed that no
- * copy is left.
- */
-export type GenerationState = 'sealing' | 'opening' | 'waiting' | 'lost' | 'given_up';
-
-export type GenerationStatus = {
-  generation: string;
-  keyId: string;
-  state: GenerationState;
-  /** Rows of the vault. No table counts the events that a generation sealed. */
-  certificates: number;
-  dayKeys: number;
-  activatedAt?: Instant | undefined;
-  activatedBy?: string | undefined;
-  givenUpAt?: Instant | undefined;
-};
-
-type RotationProgress = { done: number; of: number };
-
-/** `refused` is one line for the operator. */
-type RotationResult = { done: { generation: string; activated: boolean; resealed: number } } | { refused: string };
-
 type RotationDeps = { db: pg.Pool; keyring: Keyring; clock: Clock };
 
 /** The state of each generation, newest first. */
-export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<readonly GenerationStatus[]> => {
+export const masterKeyStatus = async ({ db, keyring }: RotationDeps): Promise<readonly MasterKeyGeneration[]> => {
   await keyring.refresh();
   const registered = await listGenerations(db);
   const rows = await sealedRows(db);
   const sealing = keyring.sealing().generation;
   const waiting = keyring.all().filter(({ generation }) => registered.every((one) => one.generation !== generation));
-  const stateOf = ({ generation, givenUpAt }: RegisteredKey): GenerationState => {
+  const stateOf = ({ generation, givenUpAt }: RegisteredKey): MasterKeyGeneration['state'] => {
     if (keyring.all().every((one) => one.generation !== generation))
       return givenUpAt === undefined ? 'lost' : 'given_up';
     return generation === sealing ? 'sealing' : 'opening';

@@ -1,6 +1,6 @@
 import { counted } from '../../lib/counted.js';
+import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
-import type { MasterKeyGeneration } from '../session.js';
 import { withProgress } from '../terminal.js';
 
 const status: Command = {

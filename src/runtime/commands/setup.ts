@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { EventStoreUrlInvalid } from '../../adapters/eventlog-eventstoredb/address.js';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
 import { assignOwners, type Login, prepareRoles } from '../../adapters/sql/roles.js';
 import { badUsage, type Command, done, refused, textFlag } from '../../cli/command.js';
 import { counted } from '../../lib/counted.js';
+import { AddressInvalid } from '../../ports/engine-address.js';
 import { plaintextProblems } from '../config/checks.js';
 import type { Config } from '../config/config.js';
 import { systemClock } from '../engines/clock.js';
@@ -45,7 +45,7 @@ const eventStore = (config: () => Config): Command => ({
       const outcome = await prepareAccount(url, password.trim());
       return done(`the user of EVENTSTORE_URL is ${outcome} and may read the whole log`, { user: outcome });
     } catch (error) {
-      if (error instanceof EventStoreUrlInvalid) return badUsage(`EVENTSTORE_URL: ${error.message}`);
+      if (error instanceof AddressInvalid) return badUsage(`EVENTSTORE_URL: ${error.message}`);
       if (error instanceof AccountNotPrepared) return { exit: 3, text: error.message, json: { error: error.message } };
       throw error;
     }

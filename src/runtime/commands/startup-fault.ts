@@ -1,7 +1,7 @@
 import { TrustRootsUnusable } from '../../adapters/authorizer/trust-roots.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology.js';
-import { SchemaDrift, ServerUnsuitable } from '../../adapters/sql/database-checks.js';
+import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
 import { type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { MigrationError } from '../../adapters/sql/migrate.js';
 import { TamperedSecret } from '../../adapters/vault/envelope.js';
@@ -42,7 +42,7 @@ export const startupFault = (error: unknown): StartupFault => {
 /** What an operator has to set up in another way. */
 const BAD_SETUP = [
   ...[EmbeddedPostgresError, FolderInUse, SimulatorElsewhere, NatsTopologyMismatch, TrustRootsUnusable],
-  ...[MasterKeyUnusable, WrongMasterKey, MigrationError, LogIdentityMismatch, ServerUnsuitable, SchemaDrift],
+  ...[MasterKeyUnusable, WrongMasterKey, MigrationError, LogIdentityMismatch, DatabaseUnsuitable],
 ];
 
 const UNREACHABLE_LOG = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown];

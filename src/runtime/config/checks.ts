@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
-import {
-  credentialsOf,
-  EventStoreUrlInvalid,
-  eventStoreTransport,
-} from '../../adapters/eventlog-eventstoredb/address.js';
-import { NatsServersInvalid, natsTransport, readServers } from '../../adapters/queue-nats/servers.js';
-import { DatabaseUrlInvalid, databaseTransport, readDatabaseUrl } from '../../adapters/sql/address.js';
+import { credentialsOf, eventStoreTransport } from '../../adapters/eventlog-eventstoredb/address.js';
+import { natsTransport, readServers } from '../../adapters/queue-nats/servers.js';
+import { databaseTransport, readDatabaseUrl } from '../../adapters/sql/address.js';
+import { AddressInvalid, type Transport } from '../../ports/engine-address.js';
 import { SPEC_WINDOWS } from './environment.js';
 
 /** Leaves connections for a command beside the service, below the 60 of the embedded server. */
@@ -37,10 +34,10 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
   if (values.TAX_REGISTRY_URL !== undefined && !isSafeOnItsWay(values.TAX_REGISTRY_URL)) {
     problems.push('TAX_REGISTRY_URL must be a https: address, or one of this machine: it names customers in documents');
   }
-  problems.push(...addressProblems('DATABASE_URL', values, readDatabaseUrl, DatabaseUrlInvalid));
-  problems.push(...addressProblems('DATABASE_OWNER_URL', values, readDatabaseUrl, DatabaseUrlInvalid));
-  problems.push(...addressProblems('EVENTSTORE_URL', values, credentialsOf, EventStoreUrlInvalid));
-  problems.push(...addressProblems('NATS_URL', values, readServers, NatsServersInvalid));
+  problems.push(...addressProblems('DATABASE_URL', values, readDatabaseUrl));
+  problems.push(...addressProblems('DATABASE_OWNER_URL', values, readDatabaseUrl));
+  problems.push(...addressProblems('EVENTSTORE_URL', values, credentialsOf));
+  problems.push(...addressProblems('NATS_URL', values, readServers));
   return problems;
 };
 
@@ -56,7 +53,6 @@ const addressProblems = (
   name: string,
   values: Readonly<Record<string, string>>,
   read: (address: string) => unknown,
-  Invalid: new () => Error,
 ): readonly string[] => {
   const address = values[name];
   if (address === undefined) return [];
@@ -64,7 +60,7 @@ const addressProblems = (
     read(address);
     return [];
   } catch (error) {
-    if (error instanceof Invalid) return [`${name}: ${error.message}`];
+    if (error instanceof AddressInvalid) return [`${name}: ${error.message}`];
     throw error;
   }
 };
@@ -74,8 +70,6 @@ export const isLoopback = (host: string): boolean => /^(?:localhost|::1|127\.\d+
 
 /** The same for the host of a URL, in which IPv6 addresses are in brackets. */
 export const isLoopbackInUrl = (host: string): boolean => isLoopback(host.replace(/^\[(.*)\]$/, '$1'));
-
-type Transport = { hosts: readonly string[]; tls: 'none' | 'unverified' | 'verified' };
 
 /** The configured addresses of the engines; undefined for an engine that is part of this process or of the database. */
 export type EngineAddresses = {

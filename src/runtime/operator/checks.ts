@@ -5,7 +5,6 @@ import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.j
 import type { DocumentAlarm, DocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
-import type { GenerationState, GenerationStatus } from '../../adapters/vault/rotation.js';
 import { createLag } from '../../app/read/lag.js';
 import type { Check } from '../../cli/session.js';
 import { ageSeconds, STALE_SECONDS } from '../../domain/municipality/parameters.js';
@@ -15,6 +14,7 @@ import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import { isEarlier } from '../../ports/event-log.js';
 import type { ExportSigner } from '../../ports/export-signer.js';
+import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
 import { readCheckpoint } from '../../projector/generations.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
@@ -145,9 +145,9 @@ export const exportKeyCheck = async (signer: ExportSigner): Promise<Check> => ({
 });
 
 /** The generation that sealed an event is needed to open it, so a lost generation is a fault. An older generation is not. */
-export const masterKeyCheck = (generations: readonly GenerationStatus[]): Check => {
+export const masterKeyCheck = (generations: readonly MasterKeyGeneration[]): Check => {
   const name = 'master key';
-  const named = (state: GenerationState) =>
+  const named = (state: MasterKeyGeneration['state']) =>
     generations.filter((one) => one.state === state).map(({ generation }) => generation);
   const lost = named('lost');
   if (lost.length > 0) {

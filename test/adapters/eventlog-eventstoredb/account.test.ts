@@ -7,8 +7,8 @@ import { createServer as createTlsServer, type Server } from 'node:tls';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AccountNotPrepared, prepareAccount } from '../../../src/adapters/eventlog-eventstoredb/account.js';
-import { EventStoreUrlInvalid } from '../../../src/adapters/eventlog-eventstoredb/address.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
+import { AddressInvalid } from '../../../src/ports/engine-address.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../../support/eventstore-double/double.js';
 
@@ -113,6 +113,6 @@ describe('the account in EventStoreDB', () => {
   });
 
   it.each(['tls=false', 'tls=true'])('is made over TLS with a CA only, not with %s', async (settings) => {
-    await expect(prepareAccount(url(settings), 's:cret')).rejects.toThrow(EventStoreUrlInvalid);
+    await expect(prepareAccount(url(settings), 's:cret')).rejects.toThrow(AddressInvalid);
   });
 });

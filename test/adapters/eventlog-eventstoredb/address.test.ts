@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { credentialsOf, EventStoreUrlInvalid } from '../../../src/adapters/eventlog-eventstoredb/address.js';
+import { credentialsOf } from '../../../src/adapters/eventlog-eventstoredb/address.js';
 import { createEventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
+import { AddressInvalid } from '../../../src/ports/engine-address.js';
 
 describe('the address of an EventStoreDB', () => {
   it.each([
@@ -27,7 +28,7 @@ describe('the address of an EventStoreDB', () => {
     ['a certificate that is not there', 'esdb://nfse:sesame@log.example:2113?tls=true&tlsCAFile=/nowhere/ca.pem'],
   ])('refuses %s, and never shows the password', (_what, url) => {
     const opening = (): unknown => createEventStoreEventLog({ url });
-    expect(opening).toThrow(EventStoreUrlInvalid);
+    expect(opening).toThrow(AddressInvalid);
     expect(opening).not.toThrow(/sesame|ses@me/);
   });
 });

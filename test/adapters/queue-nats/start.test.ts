@@ -1,8 +1,9 @@
 import { nanos, RetentionPolicy, StorageType } from 'nats';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { laneOf, subjectToken } from '../../../src/adapters/queue-nats/names.js';
-import { NatsServersInvalid, readServers } from '../../../src/adapters/queue-nats/servers.js';
+import { readServers } from '../../../src/adapters/queue-nats/servers.js';
 import { NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology.js';
+import { AddressInvalid } from '../../../src/ports/engine-address.js';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
 import { bound, itemOf, openQueueHarness, type QueueHarness } from '../../support/harness/nats-queue.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
@@ -113,7 +114,7 @@ describe('the addresses of NATS servers', () => {
   it.each(['', 'queue:4222', 'http://queue', 'nats://', 'nats://a,,nats://b', 'nats://u:secret@a,nats://u:other@b'])(
     'are refused without being shown: %s',
     (text) => {
-      expect(() => readServers(text)).toThrow(NatsServersInvalid);
+      expect(() => readServers(text)).toThrow(AddressInvalid);
       expect(() => readServers(text)).not.toThrow(/secret|other|queue/);
     },
   );
