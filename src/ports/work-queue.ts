@@ -41,7 +41,6 @@ export type WorkQueue = {
   put(item: WorkItem): Promise<void>;
   /** Handles deliveries, at most `concurrency` at once, until the signal aborts. Resolves when the last one is finished. */
   work(options: {
-    kinds: readonly WorkItem['kind'][];
     concurrency: number;
     signal: AbortSignal;
     handle(delivery: Delivery): Promise<HandlingResult>;

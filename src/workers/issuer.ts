@@ -46,7 +46,7 @@ export const runIssuer = ({ queue, deps, concurrency, signal, onFault }: IssuerW
       return { kind: 'retry', afterMs: Math.min(LONGEST_PAUSE_MS, FIRST_FAULT_PAUSE_MS * 2 ** Math.min(count - 1, 7)) };
     }
   };
-  return queue.work({ kinds: ['issue', 'cancel'], concurrency, signal, handle });
+  return queue.work({ concurrency, signal, handle });
 };
 
 /** A fault of the reporting itself must not end the worker. */

@@ -316,7 +316,8 @@ describe('a refill', () => {
     const handled: string[] = [];
     const stop = new AbortController();
     await queue.work({
-      ...{ kinds: ['issue'], concurrency: 1, signal: stop.signal },
+      concurrency: 1,
+      signal: stop.signal,
       handle: async ({ stream }) => {
         handled.push(stream);
         if (handled.length === 452) stop.abort();

@@ -74,11 +74,11 @@ const parsed = (url: string): EventStoreDBClient => {
   }
 };
 
-/** Options of every call except the append. */
-type CallOptions = { credentials: EventStoreCredentials; requiresLeader: true };
-
-/** The leader answers, because followers lag and a read must show everything that any process knows to be stored (ADR 11). */
-export const callOptions = ({ credentials }: Pick<Connection, 'credentials'>): CallOptions => ({
+/**
+ * Options of every call except the append. The leader answers, because followers lag and a read must show everything that any process knows to be
+ * stored (ADR 11).
+ */
+export const callOptions = ({ credentials }: Pick<Connection, 'credentials'>) => ({
   credentials,
   requiresLeader: true,
 });

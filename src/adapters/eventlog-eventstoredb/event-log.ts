@@ -3,7 +3,6 @@ import { type EventLog, EventLogUnavailable, type Revision } from '../../ports/e
 import { type AppendDeps, appendTo } from './append.js';
 import { openConnection } from './client.js';
 import { cutBefore } from './cut.js';
-import { faultCode } from './faults.js';
 import { logIdentity } from './identity.js';
 import { createHeadFinder, readAfter, readLastEvents, type Stretch } from './pages.js';
 import { type Reader, readLastRevision, readStream } from './read.js';
@@ -21,12 +20,7 @@ export type EventStoreEventLogOptions = {
   subscriptionCheckMs?: number;
 };
 
-/** `code` is a kind of fault, never a server's text. */
-type EventLogStatus = { ok: true } | { ok: false; code: string };
-
 export type EventStoreEventLog = EventLog & {
-  /** For readiness: whether the log can be read within `readTimeoutMs`. */
-  check(): Promise<EventLogStatus>;
   /** Refuses new calls, ends subscriptions, and resolves when the appends under way have their answer. */
   close(): Promise<void>;
 };
@@ -93,14 +87,6 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
     head: () => open(head),
     identity: () => open(() => logIdentity(reader)),
     cut: (stream, before) => open(() => cutBefore(reader, stream, before)),
-    check: async () => {
-      try {
-        await open(head);
-        return { ok: true };
-      } catch (error) {
-        return { ok: false, code: faultCode(error) };
-      }
-    },
     close: async () => {
       closing.abort();
       await Promise.allSettled(appending);

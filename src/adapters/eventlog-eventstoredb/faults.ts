@@ -90,13 +90,6 @@ export const unavailable = (what: string, cause: unknown): EventLogUnavailable =
   return new EventLogUnavailable(what, { cause });
 };
 
-/** For log lines and readiness: a kind, never a server's text, which may quote addresses. */
-export const faultCode = (error: unknown): string => {
-  if (error instanceof EventLogAccessDenied || error instanceof EventLogStreamDeleted) return error.code;
-  const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
-  return typeOf(cause) ?? (cause instanceof Error ? cause.name : typeof cause);
-};
-
 const isRefusal = (type: FaultType | undefined): boolean =>
   type === ErrorType.ACCESS_DENIED || type === ErrorType.STREAM_DELETED || type === ErrorType.INVALID_ARGUMENT;
 

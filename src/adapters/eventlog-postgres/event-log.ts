@@ -13,13 +13,13 @@ type PostgresEventLogOptions = {
   connectionString: string;
   /** Longest time from the call of `append` to an answer; default 5 s. */
   appendDeadlineMs?: number;
-  /** Connections for reads and subscriptions; default 4. Appends use a separate connection. */
-  readConnections?: number;
   /** Limits of reads; the limits of an append come from its deadline. */
   limits?: SessionLimits;
-  applicationName?: string;
   onIdleError?: (error: Error) => void;
 };
+
+/** For reads and subscriptions; appends use a separate connection. */
+const READ_CONNECTIONS = 4;
 
 export type PostgresEventLog = EventLog & { close(): Promise<void> };
 
@@ -28,12 +28,8 @@ export type PostgresEventLog = EventLog & { close(): Promise<void> };
  * place, in this stream or another, is not a repeated append: the expected revision decides as for any other event.
  */
 export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEventLog => {
-  const { connectionString, appendDeadlineMs = 5_000, readConnections = 4, limits, onIdleError } = options;
-  const shared = {
-    connectionString,
-    applicationName: options.applicationName ?? 'nfse-event-log',
-    ...(onIdleError === undefined ? {} : { onIdleError }),
-  };
+  const { connectionString, appendDeadlineMs = 5_000, limits, onIdleError } = options;
+  const shared = { connectionString, applicationName: 'nfse-event-log', onIdleError };
   // The server gives up before this process does, so that an append reported as unknown no longer waits for the lock there.
   const serverTimeoutMs = Math.ceil(appendDeadlineMs * 0.8);
   const writers = openPool({
@@ -44,7 +40,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     connectTimeoutMs: serverTimeoutMs,
     answerTimeoutMs: appendDeadlineMs,
   });
-  const readers = openPool({ ...shared, ...limits, max: readConnections });
+  const readers = openPool({ ...shared, ...limits, max: READ_CONNECTIONS });
   const lastRevision = batched<StreamName, Revision | null>((streams) => readLastRevisions(readers, streams));
   const appendSignal = wakeSignal();
   const commits = groupCommit(sendAppends(writers), appendDeadlineMs);

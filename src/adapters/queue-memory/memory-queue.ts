@@ -9,14 +9,8 @@ import {
   type WorkQueue,
 } from '../../ports/work-queue.js';
 
-type Kind = WorkItem['kind'];
-
 /** `dueMs` is on the monotonic clock, so that setting the wall clock makes no pause longer or shorter. */
 type Entry = { item: WorkItem; deliveries: number; dueMs: number };
-
-const kindsOfWork = ['issue', 'cancel'] as const satisfies readonly Kind[];
-
-type IdleLane = { kinds: readonly Kind[]; wake(): void };
 
 const keyOf = ({ kind, stream }: Pick<WorkItem, 'kind' | 'stream'>): string => `${kind} ${stream}`;
 
@@ -29,63 +23,51 @@ const RETRY_AFTER_FAULT_MS = 1_000;
  */
 export const createMemoryQueue = (clock: Clock): WorkQueue => {
   const waiting = new Map<string, Entry>();
-  const byDue = { issue: createDueHeap<Entry>(), cancel: createDueHeap<Entry>() };
+  const byDue = createDueHeap<Entry>();
   const handling = new Map<string, { again: WorkItem | undefined }>();
   const parked = new Map<string, ParkedWork>();
-  const idle = new Set<IdleLane>();
+  /** Each function wakes one idle lane. */
+  const idle = new Set<() => void>();
 
-  /** An entry that was replaced by an earlier one stays in its heap until it reaches the top. */
-  const firstOf = (kind: Kind): Entry | undefined => {
+  /** An entry that was replaced by an earlier one stays in the heap until it reaches the top. */
+  const first = (): Entry | undefined => {
     for (;;) {
-      const entry = byDue[kind].first();
+      const entry = byDue.first();
       if (entry === undefined || waiting.get(keyOf(entry.item)) === entry) return entry;
-      byDue[kind].pop();
+      byDue.pop();
     }
   };
 
-  const wakeOne = (kind: Kind): void => {
-    for (const lane of idle) {
-      if (!lane.kinds.includes(kind)) continue;
-      lane.wake();
-      return;
-    }
+  /** While a lane is idle, the first entry has woken a lane if it is due, or else the alarm is set for it. */
+  const watch = (): void => {
+    const entry = first();
+    const [wake] = idle;
+    if (entry === undefined || wake === undefined) return;
+    if (entry.dueMs <= performance.now()) wake();
+    else alarm.setFor(entry.dueMs);
   };
-
-  /** While a lane is idle, the first entry of each kind has woken a lane if it is due, or else the alarm is set for it. */
-  const watch = (kinds: readonly Kind[]): void => {
-    for (const kind of kinds) {
-      const entry = firstOf(kind);
-      if (entry === undefined || idle.size === 0) continue;
-      if (entry.dueMs <= performance.now()) wakeOne(kind);
-      else alarm.setFor(entry.dueMs);
-    }
-  };
-  const alarm = createAlarm(() => watch(kindsOfWork));
+  const alarm = createAlarm(watch);
 
   const wakeAll = (): void => {
     alarm.clear();
-    for (const lane of idle) lane.wake();
+    for (const wake of idle) wake();
   };
 
   /** Resolves when something is due or when work ends: an abort wakes all lanes. */
-  const sleep = (kinds: readonly Kind[]): Promise<void> =>
+  const sleep = (): Promise<void> =>
     new Promise((resolve) => {
-      const lane: IdleLane = {
-        kinds,
-        wake: () => {
-          idle.delete(lane);
-          resolve();
-        },
+      const wake = (): void => {
+        idle.delete(wake);
+        resolve();
       };
-      idle.add(lane);
-      watch(kinds);
+      idle.add(wake);
+      watch();
     });
 
   const enqueue = (entry: Entry): void => {
-    const { kind } = entry.item;
     waiting.set(keyOf(entry.item), entry);
-    byDue[kind].push(entry);
-    watch([kind]);
+    byDue.push(entry);
+    watch();
   };
 
   const put = (item: WorkItem): void => {
@@ -105,16 +87,13 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     else if (known.dueMs > nowMs && !isFromSweep(item)) enqueue({ ...known, dueMs: nowMs });
   };
 
-  const takeDue = (kinds: readonly Kind[]): Entry | undefined => {
-    const [entry] = kinds
-      .flatMap((kind) => firstOf(kind) ?? [])
-      .filter(({ dueMs }) => dueMs <= performance.now())
-      .sort((a, b) => a.dueMs - b.dueMs);
-    if (entry === undefined) return undefined;
-    byDue[entry.item.kind].pop();
+  const takeDue = (): Entry | undefined => {
+    const entry = first();
+    if (entry === undefined || entry.dueMs > performance.now()) return undefined;
+    byDue.pop();
     waiting.delete(keyOf(entry.item));
     handling.set(keyOf(entry.item), { again: undefined });
-    watch(kinds);
+    watch();
     return entry;
   };
 
@@ -136,12 +115,12 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
 
   return {
     put: async (item) => put(item),
-    work: async ({ kinds, concurrency, signal, handle }) => {
+    work: async ({ concurrency, signal, handle }) => {
       signal.addEventListener('abort', wakeAll, { once: true });
       const lane = async (): Promise<void> => {
         while (!signal.aborted) {
-          const entry = takeDue(kinds);
-          if (entry === undefined) await sleep(kinds);
+          const entry = takeDue();
+          if (entry === undefined) await sleep();
           else await finish(entry, handle);
         }
       };

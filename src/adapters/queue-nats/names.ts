@@ -9,7 +9,7 @@ export type Lane = Mode;
 export const kinds = ['issue', 'cancel'] as const satisfies readonly Kind[];
 const lanes = ['live', 'test'] as const satisfies readonly Lane[];
 
-export type ConsumerName = { name: string; kind: Kind; lane: Lane; filter: string };
+export type ConsumerName = { name: string; lane: Lane; filter: string };
 
 /** Names of the queue's streams, subjects and consumers; installations that share a server use different prefixes. */
 export type Names = {
@@ -30,7 +30,7 @@ export const namesFor = (prefix: string): Names => ({
   parkedStream: `${prefix}-parked`,
   parkedSubjects: `${prefix}.parked.>`,
   consumers: lanes.flatMap((lane) =>
-    kinds.map((kind) => ({ name: `${kind}-${lane}`, kind, lane, filter: `${prefix}.work.${kind}.${lane}.*` })),
+    kinds.map((kind) => ({ name: `${kind}-${lane}`, lane, filter: `${prefix}.work.${kind}.${lane}.*` })),
   ),
   work: ({ kind, stream }) => `${prefix}.work.${kind}.${laneOf(stream)}.${subjectToken(stream)}`,
   parked: ({ kind, stream }) => `${prefix}.parked.${kind}.${subjectToken(stream)}`,

@@ -37,7 +37,7 @@ const FLUSH_MS = 2_000;
 const SIGNS_OF_LIFE = 3;
 
 /** Pulls, handles and answers until the signal aborts; then gives back at once what is not being handled. */
-export const work = async (options: WorkerOptions, { kinds, concurrency, signal, handle }: Work): Promise<void> => {
+export const work = async (options: WorkerOptions, { concurrency, signal, handle }: Work): Promise<void> => {
   const { link, names, parked, ackWaitMs, heartbeatMs, maxDeliveries, notify } = options;
   if (signal.aborted) return;
   const intake = createIntake(concurrency);
@@ -156,7 +156,7 @@ export const work = async (options: WorkerOptions, { kinds, concurrency, signal,
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await Promise.all(names.consumers.filter(({ kind }) => kinds.includes(kind)).map(askFor));
+    await Promise.all(names.consumers.map(askFor));
     await Promise.all(running);
     giveBackAll(intake.release());
     await answersSent(link);

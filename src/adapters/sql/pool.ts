@@ -22,7 +22,7 @@ export type PoolOptions = SessionLimits & {
   /** False: a commit does not wait for the disk; only for rows that may be lost. Default true. */
   synchronousCommit?: boolean;
   /** Called for each connection that is lost while idle; the pool replaces it. */
-  onIdleError?: (error: Error) => void;
+  onIdleError?: ((error: Error) => void) | undefined;
 };
 
 const STATEMENT_MS = 15_000;

@@ -99,7 +99,7 @@ const removeSecrets = async (
   db: pg.Pool,
   { generation, keyId, by, at, successor }: GiveUp,
 ): Promise<RemovedSecrets> => {
-  const { rows } = await db.query<{ certificates: string[]; days: string[]; signing: string[] }>(
+  const { rows } = await db.query<RemovedSecrets>(
     `with certificates as (
        delete from vault_certificates where split_part(sealed, ':', 3) = $2
        returning company_id || ' ' || certificate_id as name
@@ -115,9 +115,9 @@ const removeSecrets = async (
        on conflict do nothing
      )
      select array(select name from certificates order by name) as certificates,
-       array(select name from days order by name) as days, array(select name from signing order by name) as signing`,
+       array(select name from days order by name) as "dayKeys",
+       array(select name from signing order by name) as "signingKeys"`,
     [generation, keyId, at, by, successor.generation, masterKeyId(successor.key)],
   );
-  const { certificates = [], days = [], signing = [] } = rows[0] ?? {};
-  return { certificates, dayKeys: days, signingKeys: signing };
+  return rows[0] ?? { certificates: [], dayKeys: [], signingKeys: [] };
 };

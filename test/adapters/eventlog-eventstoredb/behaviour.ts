@@ -122,25 +122,19 @@ export const eventStoreBehaviour = (name: string, open: () => Promise<Server>) =
       expect(head !== null && last !== undefined && head >= last.position).toBe(true);
     });
 
-    it('says that it can be read', async () => {
-      expect(await log.check()).toEqual({ ok: true });
-    });
-
     it('keeps its deadlines while the server is silent, and works again afterwards', async ({ skip }) => {
       if (line === undefined) return skip('no line before a cluster');
       const stream = await streamOf(log, 1);
       const hasty = createEventStoreEventLog({ url: line.url, appendDeadlineMs: 2_000, readTimeoutMs: 2_000 });
       await retried(() => hasty.head());
       line.hold();
-      const [append, read, head, check] = await Promise.allSettled([
+      const [append, read, head] = await Promise.allSettled([
         hasty.append(stream, at(0), [chained(stream, 1)]),
         hasty.read(stream),
         hasty.head(),
-        hasty.check(),
       ]);
       expect(append).toMatchObject({ reason: expect.any(AppendOutcomeUnknown) });
       for (const outcome of [read, head]) expect(outcome).toMatchObject({ reason: expect.any(EventLogUnavailable) });
-      expect(check).toMatchObject({ value: { ok: false } });
       line.goOn();
       expect((await retried(() => hasty.read(stream))).length).toBeGreaterThan(0);
       await hasty.close();

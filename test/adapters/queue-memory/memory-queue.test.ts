@@ -16,7 +16,7 @@ describe('the memory queue', () => {
   });
   const worker = (queue: WorkQueue, handle: Parameters<WorkQueue['work']>[0]['handle']) => {
     const stop = new AbortController();
-    const ended = queue.work({ kinds: ['issue', 'cancel'], concurrency: 16, signal: stop.signal, handle });
+    const ended = queue.work({ concurrency: 16, signal: stop.signal, handle });
     return async () => {
       stop.abort();
       await ended;

@@ -54,7 +54,6 @@ describeWith('nats', 'the NATS queue at work', () => {
     await queue.put(itemOf('timer'));
     await vi.waitFor(async () => expect(await queue.depth()).toBe(2), bound);
     harness.work(other, {
-      kinds: ['issue'],
       handle: async ({ stream }) => {
         if (stream === 'slow') looks += 1;
         else longEnough.open();

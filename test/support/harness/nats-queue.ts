@@ -56,11 +56,11 @@ export const openQueueHarness = (url: string): QueueHarness => {
       queues.push(queue);
       return queue;
     },
-    work: (queue, { handle, kinds = ['issue', 'cancel'], concurrency = 1 }) => {
+    work: (queue, { handle, concurrency = 1 }) => {
       const stop = new AbortController();
       const worker = {
         abort: () => stop.abort(),
-        ended: queue.work({ kinds, concurrency, signal: stop.signal, handle }),
+        ended: queue.work({ concurrency, signal: stop.signal, handle }),
       };
       workers.push(worker);
       return worker;

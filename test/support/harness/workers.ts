@@ -61,7 +61,7 @@ export type CollectingQueue = WorkQueue & {
   items: WorkItem[];
   /** The handler of the worker that began to work. */
   handler(): (delivery: Delivery) => Promise<HandlingResult>;
-  options: { concurrency: number; kinds: readonly WorkItem['kind'][] }[];
+  options: { concurrency: number }[];
 };
 
 /** A queue that keeps work items and delivers none; the test calls the worker's handler itself. */
@@ -74,7 +74,7 @@ export const collectingQueue = (): CollectingQueue => {
       queue.items.push(item);
     },
     work: async (options) => {
-      queue.options.push({ concurrency: options.concurrency, kinds: options.kinds });
+      queue.options.push({ concurrency: options.concurrency });
       handle = options.handle;
     },
     depth: async () => queue.items.length,
