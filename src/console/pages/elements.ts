@@ -4,8 +4,6 @@ import { epochMs, type Instant } from '../../domain/shared/time.js';
 /** A piece of a page. Templates escape every value except pieces made by a template. */
 export type Html = ReturnType<typeof html>;
 
-export { html };
-
 /** An empty piece. */
 export const none: Html = html``;
 

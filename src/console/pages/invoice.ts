@@ -1,3 +1,4 @@
+import { html } from 'hono/html';
 import type { SettleAs } from '../../app/operator/settlement/settle-invoice.js';
 import type { InvoiceCase, PersonalLine } from '../../app/operator/support/invoice-case.js';
 import { shortActor } from '../../app/operator/support/invoice-case.js';
@@ -6,7 +7,7 @@ import { invoiceStatus } from '../../domain/invoice/status.js';
 import { publicInvoiceId } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
 import { ageText } from '../../lib/age-text.js';
-import { facts, type Html, html, none, reais, secondsBetween, statusBadge, table, timeOf } from './elements.js';
+import { facts, type Html, none, reais, secondsBetween, statusBadge, table, timeOf } from './elements.js';
 import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
 
 type InvoicePage = {

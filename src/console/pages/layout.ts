@@ -1,5 +1,6 @@
+import { html } from 'hono/html';
 import type { Operator } from '../deps.js';
-import { type Html, html, none } from './elements.js';
+import { type Html, none } from './elements.js';
 
 /** What every page needs besides its own content. */
 export type PageContext = {

@@ -1,3 +1,4 @@
+import { html } from 'hono/html';
 import {
   SEARCH_KINDS,
   type SearchKind,
@@ -7,7 +8,7 @@ import {
 import { invoiceStatus } from '../../domain/invoice/status.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import type { SupportRow } from '../../ports/support-reads.js';
-import { type Html, html, none, reais, statusBadge, table, timeOf } from './elements.js';
+import { type Html, none, reais, statusBadge, table, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';
 
 const KIND_NAMES: Readonly<Record<SearchKind, string>> = {

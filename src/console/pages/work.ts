@@ -1,3 +1,4 @@
+import { html } from 'hono/html';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import type { Instant } from '../../domain/shared/time.js';
@@ -5,7 +6,7 @@ import { ageText } from '../../lib/age-text.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import type { CheckHealth, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
-import { badge, type Html, html, secondsBetween, table, timeOf } from './elements.js';
+import { badge, type Html, secondsBetween, table, timeOf } from './elements.js';
 import { form, type Notice, operatorField, type PageContext, page, ROOT } from './layout.js';
 import { searchForm } from './search.js';
 
