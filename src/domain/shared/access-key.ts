@@ -24,9 +24,14 @@ export const dpsId = ({ municipality, cnpj, series, number }: DpsIdentity): DpsI
  */
 export const accessKeyCheckDigit = (first49: string): string => {
   if (first49.length !== KEY_LENGTH - 1) throw new Error('the check digit is made from 49 characters');
+  return modulo11Digit(first49, 9);
+};
+
+/** Check digit by modulo 11: weights from 2 to `highest`, again and again, from the right; a letter counts as its ASCII code minus 48. */
+export const modulo11Digit = (text: string, highest: number): string => {
   let sum = 0;
-  for (let fromRight = 0; fromRight < first49.length; fromRight++) {
-    sum += (first49.charCodeAt(first49.length - 1 - fromRight) - 48) * (2 + (fromRight % 8));
+  for (let fromRight = 0; fromRight < text.length; fromRight++) {
+    sum += (text.charCodeAt(text.length - 1 - fromRight) - 48) * (2 + (fromRight % (highest - 1)));
   }
   const remainder = sum % 11;
   return remainder < 2 ? '0' : String(11 - remainder);

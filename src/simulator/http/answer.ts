@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { present } from '../../domain/shared/present.js';
 import { brasiliaStamp, epochMs, type Instant } from '../../domain/shared/time.js';
 import type { Environment, World } from '../environment.js';
-import type { Refusal } from '../refusal.js';
+import { type Refusal, refusal } from '../refusal.js';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
@@ -22,55 +22,50 @@ export type Answer =
 /** `versaoAplicativo` of every JSON answer, in both environments (docs/national-system.md#environments). */
 const APPLICATION_VERSION = 'SefinNacional_1.6.0';
 
-/** The members that every JSON answer of the environment begins with. */
-export const answerHead = (world: World, environment: Environment): JsonObject => ({
-  tipoAmbiente: Number(environment.tpAmb),
-  versaoAplicativo: APPLICATION_VERSION,
-  dataHoraProcessamento: stamp(world.clock.now()),
-});
-
 /** A stamp as .NET writes it, with seven digits: `AAAA-MM-DDThh:mm:ss.fffffff-03:00`. */
-export const stamp = (at: Instant): string => {
+const stamp = (at: Instant): string => {
   const text = brasiliaStamp(at);
   const fraction = `${String(epochMs(at) % 1000).padStart(3, '0')}${String(randomInt(10_000)).padStart(4, '0')}`;
   return `${text.slice(0, 19)}.${fraction}${text.slice(19)}`;
 };
 
-/** 400 of `POST /nfse`: `erros` in PascalCase, and `idDPS` when the Id of the document could be read. */
-export const rejectedDps = (
-  world: World,
-  environment: Environment,
-  refusals: readonly Refusal[],
-  dpsId?: string,
-): Answer => ({
-  kind: 'json',
-  status: 400,
-  body: {
-    ...answerHead(world, environment),
-    ...present({ idDPS: dpsId }),
-    erros: refusals.map(({ code, message, complement }) =>
-      present({ Codigo: code, Descricao: message, Complemento: complement }),
-    ),
-  },
-});
+/** The JSON answers of an environment, which all begin with the same members. */
+export const answersOf = (world: World, { tpAmb }: Environment) => {
+  const json = (status: number, members: JsonObject): Answer => ({
+    kind: 'json',
+    status,
+    body: {
+      tipoAmbiente: Number(tpAmb),
+      versaoAplicativo: APPLICATION_VERSION,
+      dataHoraProcessamento: stamp(world.clock.now()),
+      ...members,
+    },
+  });
+  return {
+    json,
+    /** 400 of `POST /nfse`: `erros` in PascalCase, and `idDPS` when the Id of the document could be read. */
+    rejectedDps: (refusals: readonly Refusal[], idDPS: string | undefined): Answer => {
+      const erros = refusals.map(({ code, message, complement }) =>
+        present({ Codigo: code, Descricao: message, Complemento: complement }),
+      );
+      return json(400, present({ idDPS, erros }));
+    },
+    /** 400 of `POST .../eventos`, where `erro` is a list of camelCase items. */
+    rejectedEvent: (refusals: readonly Refusal[]): Answer => json(400, { erro: refusals.map(errorOf) }),
+    /** The failures of a GET, where `erro` is one camelCase object. */
+    failedQuery: (status: number, { code, message }: Refusal): Answer =>
+      json(status, { erro: errorOf({ code, message }) }),
+  };
+};
 
-/** 400 of `POST .../eventos`, where `erro` is a list of camelCase items. */
-export const rejectedEvent = (world: World, environment: Environment, refusals: readonly Refusal[]): Answer => ({
-  kind: 'json',
-  status: 400,
-  body: {
-    ...answerHead(world, environment),
-    erro: refusals.map(({ code, message, complement }) =>
-      present({ codigo: code, descricao: message, complemento: complement }),
-    ),
-  },
-});
+const errorOf = ({ code, message, complement }: Refusal): JsonObject =>
+  present({ codigo: code, descricao: message, complemento: complement });
 
-/** The failures of a GET, where `erro` is one camelCase object. */
-export const failedQuery = (head: JsonObject, status: number, { code, message }: Refusal): Answer => ({
+/** The real 404 of a DPS id has environment 0 and no application version (docs/national-system.md#dps-not-found). */
+export const absentDps = (world: World): Answer => ({
   kind: 'json',
-  status,
-  body: { ...head, erro: { codigo: code, descricao: message } },
+  status: 404,
+  body: { tipoAmbiente: 0, dataHoraProcessamento: stamp(world.clock.now()), erro: errorOf(refusal('E2404')) },
 });
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -46,12 +46,11 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
       return fault.kind === 'transient' ? operation.refuse([refusalOf(fault, 'E1217')]) : FAILURES[fault.kind];
     case 'slow':
       return slowly(world, operation, fault);
-    case 'garbage':
-      return {
-        kind: 'raw',
-        status: await statusOf(operation, fault),
-        text: '{"tipoAmbiente":2,"versaoAplicativo":"Sef',
-      };
+    case 'garbage': {
+      const answer = await maybePerform(operation, fault);
+      const status = 'status' in answer ? answer.status : 200;
+      return { kind: 'raw', status, text: '{"tipoAmbiente":2,"versaoAplicativo":"Sef' };
+    }
     case 'missing_key':
       return withBody(await maybePerform(operation, fault), withoutKeys);
     case 'casing':
@@ -91,11 +90,6 @@ const slowly = async (world: World, operation: Operation, { delayMs, commit }: F
 /** A damaged success commits unless the fault says `commit: false`: the dangerous case is an unreadable 201 whose note exists. */
 const maybePerform = (operation: Operation, { commit }: Fault): Promise<Answer> =>
   commit === false ? Promise.resolve(emptySuccess(operation)) : operation.perform();
-
-const statusOf = async (operation: Operation, fault: Fault): Promise<number> => {
-  const answer = await maybePerform(operation, fault);
-  return 'status' in answer ? answer.status : 200;
-};
 
 const emptySuccess = ({ effect }: Operation): Answer => ({
   kind: 'json',

@@ -4,8 +4,8 @@ import type { Environment, World } from '../environment.js';
 import { typeOf } from '../event/kinds.js';
 import { registerEvent } from '../event/register.js';
 import { EVENT_KIND, takeIn } from '../intake.js';
-import { type Refusal, refusal } from '../refusal.js';
-import { type Answer, answerHead, failedQuery, rejectedEvent, webServerPage } from './answer.js';
+import { refusal } from '../refusal.js';
+import { type Answer, answersOf, webServerPage } from './answer.js';
 import { textMember } from './issue.js';
 import { isActor, noteConcerned } from './lookup.js';
 import { hiddenEvent, type Operation } from './operation.js';
@@ -19,7 +19,7 @@ export const eventOperation = (
 ): Operation => {
   const { ledger } = environment;
   const note = ledger.noteByKey(accessKey);
-  const refuse = (refusals: readonly Refusal[]) => rejectedEvent(world, environment, refusals);
+  const { json, rejectedEvent: refuse } = answersOf(world, environment);
   return {
     on: 'event',
     note: noteConcerned(accessKey, note),
@@ -34,8 +34,7 @@ export const eventOperation = (
       const result = registerEvent(world, environment, intake.received, accessKey);
       await ledger.durable();
       if (!result.ok) return refuse(result.refusals);
-      const answer = { ...answerHead(world, environment), eventoXmlGZipB64: result.document };
-      return { kind: 'json', status: 201, body: answer };
+      return json(201, { eventoXmlGZipB64: result.document });
     },
   };
 };
@@ -48,16 +47,17 @@ export const eventLookupOperation = (
   { accessKey, type, sequence }: { accessKey: string; type: string; sequence: string },
 ): Operation => {
   const { ledger } = environment;
+  const { json, failedQuery } = answersOf(world, environment);
   const note = ledger.noteByKey(accessKey);
   const absent = (): Answer =>
-    failedQuery(answerHead(world, environment), 404, {
+    failedQuery(404, {
       code: 'E2401',
       message: 'Evento não encontrado para a chave de acesso informada.',
     });
   return {
     on: 'event_lookup',
     note: noteConcerned(accessKey, note),
-    refuse: ([first = refusal('RNG9999')]) => failedQuery(answerHead(world, environment), 400, first),
+    refuse: ([first = refusal('RNG9999')]) => failedQuery(400, first),
     effect: { kind: 'reads', absent },
     perform: async () => {
       const event =
@@ -73,7 +73,7 @@ export const eventLookupOperation = (
         dataHoraRecebimento: `${brasiliaStamp(event.registeredAt).slice(0, 19)}.00`,
         arquivoXml: Buffer.from(document, 'latin1').toString('base64'),
       };
-      return { kind: 'json', status: 200, body: { ...answerHead(world, environment), eventos: [found] } };
+      return json(200, { eventos: [found] });
     },
   };
 };

@@ -2,7 +2,7 @@ import { unreachable } from '../../domain/shared/unreachable.js';
 import type { Environment, World } from '../environment.js';
 import { refusal } from '../refusal.js';
 import type { FaultKind, Taken } from '../state/faults.js';
-import { type Answer, answerHead, failedQuery, webServerPage } from './answer.js';
+import { type Answer, answersOf, webServerPage } from './answer.js';
 import { answerUnderFaults } from './apply-fault.js';
 import type { Caller } from './caller.js';
 import { eventLookupOperation, eventOperation } from './event.js';
@@ -25,7 +25,7 @@ export const handle = async (world: World, request: Received, caller: Caller): P
   const { mode, route } = addressed;
   if (caller.kind === 'none') return honest(webServerPage(route.operation === 'parameters' ? 496 : 403));
   const environment = world.environments[mode ?? 'test'];
-  if (caller.kind === 'refused') return honest(failedQuery(answerHead(world, environment), 403, refusal(caller.code)));
+  if (caller.kind === 'refused') return honest(answersOf(world, environment).failedQuery(403, refusal(caller.code)));
   if (route.operation === 'none') return honest(webServerPage(route.status));
   if (route.operation === 'parameters') return honest(answerParameters(world, environment, route.path));
   const operation = operationOf(world, environment, request, caller.cnpj, route);

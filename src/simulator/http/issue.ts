@@ -1,17 +1,18 @@
 import type { Environment, World } from '../environment.js';
 import { isSameCompany } from '../holder.js';
 import { DPS_KIND, type Received, takeIn } from '../intake.js';
-import { type Authorization, authorize } from '../note/authorize.js';
+import { authorize } from '../note/authorize.js';
 import { nfseId } from '../note/nfse.js';
 import { type Refusal, refusal } from '../refusal.js';
 import { type Dps, readDps } from '../rules/dps.js';
-import { type Answer, answerHead, rejectedDps, webServerPage } from './answer.js';
+import { answersOf, webServerPage } from './answer.js';
 import { hiddenNote, type Operation } from './operation.js';
 
 /** `POST /nfse` (docs/national-system.md#operations). `body` is the parsed JSON, `caller` the CNPJ of the client certificate. */
 export const issueOperation = (world: World, environment: Environment, caller: string, body: unknown): Operation => {
   const taken = takeDps(body);
-  const refuse = (refusals: readonly Refusal[]) => rejectedDps(world, environment, refusals, taken.id);
+  const { json, rejectedDps } = answersOf(world, environment);
+  const refuse = (refusals: readonly Refusal[]) => rejectedDps(refusals, taken.id);
   const dps = 'dps' in taken ? taken.dps : undefined;
   if (dps !== undefined) world.hidden.sawDps(dps.derivedId, dps.amountInCents);
   return {
@@ -25,7 +26,11 @@ export const issueOperation = (world: World, environment: Environment, caller: s
       const result = authorize(world, environment, taken.received, taken.dps);
       // Also before a refusal: E0014 proves that a note exists, and another call may still be writing that note.
       await environment.ledger.durable();
-      return result.ok ? authorized(world, environment, result) : refuse(result.refusals);
+      if (!result.ok) return refuse(result.refusals);
+      const { accessKey } = result.note;
+      // `idDps` holds the Id of the NFS-e, as in the real answers (docs/national-system.md#iddps-holds-the-key).
+      const members = { idDps: nfseId(accessKey), chaveAcesso: accessKey, nfseXmlGZipB64: result.document };
+      return json(201, { ...members, alertas: null });
     },
   };
 };
@@ -41,23 +46,6 @@ const takeDps = (body: unknown): Taken => {
   const dps = readDps(received.root);
   return dps === undefined ? { refusal: refusal('RNG9999') } : { dps, received, id: dps.id };
 };
-
-/** `idDps` of a success holds the Id of the NFS-e, as in the real answers (docs/national-system.md#iddps-holds-the-key). */
-const authorized = (
-  world: World,
-  environment: Environment,
-  { note, document }: Authorization & { ok: true },
-): Answer => ({
-  kind: 'json',
-  status: 201,
-  body: {
-    ...answerHead(world, environment),
-    idDps: nfseId(note.accessKey),
-    chaveAcesso: note.accessKey,
-    nfseXmlGZipB64: document,
-    alertas: null,
-  },
-});
 
 /** A text member of an untrusted JSON value; undefined when it is absent or no text. */
 export const textMember = (body: unknown, name: string): string | undefined => {

@@ -2,7 +2,7 @@ import type { Environment, World } from '../environment.js';
 import { isSameCompany } from '../holder.js';
 import { refusal } from '../refusal.js';
 import type { Note } from '../state/ledger.js';
-import { type Answer, answerHead, failedQuery, stamp, webServerPage } from './answer.js';
+import { type Answer, absentDps, answersOf, webServerPage } from './answer.js';
 import { hiddenNote, type Operation } from './operation.js';
 
 /** `GET` and `HEAD /dps/{id}`. HEAD answers every certificate and has no body. */
@@ -12,6 +12,7 @@ export const lookupOperation = (
   caller: string,
   { dpsId, headOnly }: { dpsId: string; headOnly: boolean },
 ): Operation => {
+  const { json, failedQuery } = answersOf(world, environment);
   const cnpj = dpsId.slice(11, 25);
   const amount = environment.ledger.noteByDps(dpsId)?.amountInCents ?? world.hidden.amountOfDps(dpsId);
   const head = (answer: Answer): Answer =>
@@ -20,18 +21,15 @@ export const lookupOperation = (
   return {
     on: 'lookup',
     note: { cnpj, ...(amount !== undefined && { amountInCents: amount }) },
-    refuse: ([first = refusal('RNG9999')]) => head(failedQuery(answerHead(world, environment), 400, first)),
+    refuse: ([first = refusal('RNG9999')]) => head(failedQuery(400, first)),
     effect: { kind: 'reads', absent },
     perform: async () => {
-      if (!/^DPS[0-9]{7}[12][0-9A-Z]{14}[0-9]{20}$/.test(dpsId)) {
-        return head(failedQuery(answerHead(world, environment), 400, refusal('RNG9999')));
-      }
+      if (!/^DPS[0-9]{7}[12][0-9A-Z]{14}[0-9]{20}$/.test(dpsId)) return head(failedQuery(400, refusal('RNG9999')));
       const note = environment.ledger.noteByDps(dpsId);
       if (note === undefined || world.hidden.has(hiddenNote(dpsId))) return absent();
       await environment.ledger.durable();
       if (!headOnly && !isActor(caller, note)) return webServerPage(403);
-      const body = { ...answerHead(world, environment), idDps: dpsId, chaveAcesso: note.accessKey };
-      return head({ kind: 'json', status: 200, body });
+      return head(json(200, { idDps: dpsId, chaveAcesso: note.accessKey }));
     },
   };
 };
@@ -43,22 +41,21 @@ export const fetchOperation = (
   caller: string,
   { accessKey }: { accessKey: string },
 ): Operation => {
+  const { json, failedQuery } = answersOf(world, environment);
   const note = environment.ledger.noteByKey(accessKey);
-  const fail = (status: number, code: 'E2401' | 'E2406') =>
-    failedQuery(answerHead(world, environment), status, refusal(code));
+  const absent = () => failedQuery(404, refusal('E2401'));
   return {
     on: 'fetch',
     note: noteConcerned(accessKey, note),
-    refuse: ([first = refusal('RNG9999')]) => failedQuery(answerHead(world, environment), 400, first),
-    effect: { kind: 'reads', absent: () => fail(404, 'E2401') },
+    refuse: ([first = refusal('RNG9999')]) => failedQuery(400, first),
+    effect: { kind: 'reads', absent },
     perform: async () => {
-      if (!/^[0-9A-Z]{50}$/.test(accessKey)) return fail(400, 'E2406');
-      if (note === undefined || world.hidden.has(hiddenNote(note.dpsId))) return fail(404, 'E2401');
+      if (!/^[0-9A-Z]{50}$/.test(accessKey)) return failedQuery(400, refusal('E2406'));
+      if (note === undefined || world.hidden.has(hiddenNote(note.dpsId))) return absent();
       if (!isActor(caller, note)) return webServerPage(403);
       const document = await environment.ledger.noteDocument(accessKey);
-      if (document === undefined) return fail(404, 'E2401');
-      const body = { ...answerHead(world, environment), chaveAcesso: accessKey, nfseXmlGZipB64: document };
-      return { kind: 'json', status: 200, body };
+      if (document === undefined) return absent();
+      return json(200, { chaveAcesso: accessKey, nfseXmlGZipB64: document });
     },
   };
 };
@@ -72,7 +69,3 @@ export const noteConcerned = (accessKey: string, note: Note | undefined): Operat
 /** True for the company of the emitter or of the customer, which are the actors of a note. */
 export const isActor = (caller: string, note: Note): boolean =>
   isSameCompany(caller, note.cnpj) || (note.customer?.length === 14 && isSameCompany(caller, note.customer));
-
-/** The real 404 has environment 0 and no application version (docs/national-system.md#dps-not-found). */
-const absentDps = (world: World): Answer =>
-  failedQuery({ tipoAmbiente: 0, dataHoraProcessamento: stamp(world.clock.now()) }, 404, refusal('E2404'));

@@ -1,3 +1,4 @@
+import { modulo11Digit } from '../../domain/shared/access-key.js';
 import type { Municipality } from '../state/entries.js';
 import type { Group } from './dps.js';
 import type { RuleContext } from './rule.js';
@@ -39,29 +40,15 @@ export const lacksForeignIdentity = (group: Group, party: string, end = `${party
 const isWrong = (value: string | undefined, isRight: (value: string) => boolean): boolean =>
   value !== undefined && !isRight(value);
 
-/** True when both check digits of a CNPJ are right: modulo 11, a character counts as its ASCII code less 48. The first twelve may be letters. */
-export const isCnpj = (value: string): boolean => {
-  if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(value) || isOneDigitRepeated(value)) return false;
-  const first = cnpjDigit(value.slice(0, 12));
-  return value.slice(12) === `${first}${cnpjDigit(`${value.slice(0, 12)}${first}`)}`;
-};
+/** True when both check digits of a CNPJ are right, whose first twelve characters may be letters. */
+export const isCnpj = (value: string): boolean => /^[0-9A-Z]{12}[0-9]{2}$/.test(value) && hasRightDigits(value, 9);
 
 /** True when both check digits of a CPF are right. */
-export const isCpf = (value: string): boolean => {
-  if (!/^[0-9]{11}$/.test(value) || isOneDigitRepeated(value)) return false;
-  const first = cpfDigit(value.slice(0, 9));
-  return value.slice(9) === `${first}${cpfDigit(`${value.slice(0, 9)}${first}`)}`;
+export const isCpf = (value: string): boolean => /^[0-9]{11}$/.test(value) && hasRightDigits(value, 11);
+
+/** False also for one digit repeated, which would have the right check digits. */
+const hasRightDigits = (value: string, highest: number): boolean => {
+  const body = value.slice(0, -2);
+  const first = modulo11Digit(body, highest);
+  return !/^(.)\1*$/.test(value) && value.slice(-2) === first + modulo11Digit(body + first, highest);
 };
-
-const isOneDigitRepeated = (value: string): boolean => /^(.)\1*$/.test(value);
-
-/** Weights 2 to 9 from the right. */
-const cnpjDigit = (body: string): number => modulo11(weigh(body, (fromRight) => 2 + (fromRight % 8)));
-
-/** Weights 2, 3, 4 ... from the right. */
-const cpfDigit = (body: string): number => modulo11(weigh(body, (fromRight) => 2 + fromRight));
-
-const weigh = (body: string, weight: (fromRight: number) => number): number =>
-  [...body].reduce((sum, c, at) => sum + (c.charCodeAt(0) - 48) * weight(body.length - 1 - at), 0);
-
-const modulo11 = (sum: number): number => (sum % 11 < 2 ? 0 : 11 - (sum % 11));

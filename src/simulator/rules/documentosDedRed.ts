@@ -1,4 +1,4 @@
-import { accessKeyCheckDigit, isAccessKey } from '../../domain/shared/access-key.js';
+import { isAccessKey, modulo11Digit } from '../../domain/shared/access-key.js';
 import {
   hasForeignPostalCode,
   hasWrongCnpj,
@@ -50,4 +50,4 @@ const isCanceled = ({ notes }: RuleContext, key: string | undefined): boolean =>
 
 /** The check digit of an NF-e key follows the algorithm of an NFS-e key, over 43 characters. */
 const hasWrongNfeKey = (key: string | undefined): boolean =>
-  key !== undefined && accessKeyCheckDigit(key.slice(0, -1).padStart(49, '0')) !== key.slice(-1);
+  key !== undefined && modulo11Digit(key.slice(0, -1), 9) !== key.slice(-1);

@@ -39,23 +39,17 @@ export const areas = {
   service: {
     reason:
       'O sistema nacional não aceitou os dados do serviço. Confira a atividade (cnae, service_code) e emita de novo; se a recusa se repetir, fale com o suporte.',
-    codes: `
-      E0302 E0304 E0310 E0312 E0314 E0315 E0316 E0318 E0320 E0322 E0420 E1402
-    `,
+    codes: 'E0302 E0304 E0310 E0312 E0314 E0315 E0316 E0318 E0320 E0322 E0420 E1402',
   },
   foreignTrade: {
     reason:
       'O sistema nacional não aceitou as informações de comércio exterior da nota. Confira foreign_amount e customer.address e emita de novo; se a recusa se repetir, fale com o suporte.',
-    codes: `
-      E0330 E0331 E0333 E0341 E0343 E0345 E0352 E0354 E0356
-    `,
+    codes: 'E0330 E0331 E0333 E0341 E0343 E0345 E0352 E0354 E0356',
   },
   worksAndEvents: {
     reason:
       'O sistema nacional não aceitou os dados de obra ou de evento da nota, que este emissor não envia. Seus dados estão certos: fale com o suporte.',
-    codes: `
-      E0370 E0372 E0373 E0380 E0382 E0384 E0386 E0390 E0392 E0398 E0400 E0402 E0404
-    `,
+    codes: 'E0370 E0372 E0373 E0380 E0382 E0384 E0386 E0390 E0392 E0398 E0400 E0402 E0404',
   },
   values: {
     reason:
@@ -129,22 +123,16 @@ export const areas = {
   certificate: {
     reason:
       'O sistema nacional não aceitou o certificado digital da empresa. Envie ao suporte um certificado A1 válido.',
-    codes: `
-      E1200 E1203 E1205 E1206 E1207 E1208 E1209
-    `,
+    codes: 'E1200 E1203 E1205 E1206 E1207 E1208 E1209',
   },
   payload: {
     reason:
       'O sistema nacional não aceitou a forma do documento enviado. É uma falha do programa emissor, não dos seus dados: fale com o suporte.',
-    codes: `
-      E1225 E1226 E1228 E1229 E1235 E1242 E1802 E1825 E1827 E1845 E6154 E6155 RNG6110
-    `,
+    codes: 'E1225 E1226 E1228 E1229 E1235 E1242 E1802 E1825 E1827 E1845 E6154 E6155 RNG6110',
   },
   unavailable: {
     reason: 'O sistema nacional não estava disponível. Aguarde alguns minutos; se continuar, fale com o suporte.',
-    codes: `
-      E1217 RNG9999
-    `,
+    codes: 'E1217 RNG9999',
   },
   event: {
     reason:
@@ -157,9 +145,7 @@ export const areas = {
   },
   query: {
     reason: 'O sistema nacional não encontrou o documento consultado. Fale com o suporte.',
-    codes: `
-      E2220 E2243 E2401 E2404 E2406 E999
-    `,
+    codes: 'E2220 E2243 E2401 E2404 E2406 E999',
   },
 } as const satisfies Readonly<Record<string, { reason: string; codes: string }>>;
 
