@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createGzip } from 'node:zlib';
 import { UnreadableFile } from '../app/audit/verify-export.js';
 
@@ -22,13 +21,13 @@ export const writeExport = async (
 ): Promise<{ sha256: string; bytes: number }> => {
   const hash = createHash('sha256');
   let bytes = 0;
-  const measure = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => {
+  const measure = async function* (source: AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
       hash.update(chunk);
       bytes += chunk.length;
-      done(null, chunk);
-    },
-  });
+      yield chunk;
+    }
+  };
   const source = Readable.from(chunks, { objectMode: false });
   const target = createWriteStream(file, { mode: OWNER_ONLY });
   if (isGzip(file)) await pipeline(source, createGzip(), measure, target);
@@ -57,7 +56,7 @@ export const readExport = async (file: string): Promise<ReadExport> => {
       const plain = isGzip(file) ? source.pipe(createGunzip()) : source;
       source.on('error', (error) => plain.destroy(error));
       try {
-        yield* linesOf(plain);
+        yield* linesOf(plain.setEncoding('utf8'));
       } catch (error) {
         throw new UnreadableFile(`the file cannot be read (${codeOf(error)})`, { cause: error });
       } finally {
@@ -77,26 +76,21 @@ export const readExport = async (file: string): Promise<ReadExport> => {
 const OWNER_ONLY = 0o600;
 
 /** Whether the file can be written; its folder must exist. Creates the file with the mode for its owner only. */
-export const isWritable = (file: string): Promise<boolean> =>
-  open(file, 'a', OWNER_ONLY).then(
-    async (handle) => {
-      await handle.close();
-      return true;
-    },
-    () => false,
-  );
+export const isWritable = async (file: string): Promise<boolean> => {
+  const handle = await open(file, 'a', OWNER_ONLY).catch(() => undefined);
+  await handle?.close();
+  return handle !== undefined;
+};
 
 const CHUNK_BYTES = 256 * 1024;
 
-async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<readonly string[], void, void> {
-  const decoder = new StringDecoder('utf8');
+async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<readonly string[], void, void> {
   let rest = '';
   for await (const chunk of source) {
-    const lines = (rest + decoder.write(chunk)).split('\n');
+    const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
     yield lines;
   }
-  rest += decoder.end();
   if (rest !== '') yield [rest];
 }
 

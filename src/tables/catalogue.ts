@@ -41,6 +41,9 @@ export const shippedCatalogue: Catalogue = {
   isNbs: (code) => nbsCodes().has(code),
 };
 
+/** The CNAEs of the shipped catalogue. */
+export const shippedCnaes = (): Iterable<string> => lines().keys();
+
 const options = lazy(() => {
   const byLine = new Map<string, IbsCbsOptions>();
   for (const { service_code, nbs, ind_op, class_trib } of readTable('annex-viii.tsv', [

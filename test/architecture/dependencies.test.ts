@@ -78,7 +78,7 @@ describe('the checker', () => {
     ['an operator task imports a role', 'src/runtime/operator/a.ts', "import type { P } from '../roles/parts.js';"],
     ['a room imports the whole service', 'src/runtime/roles/a.ts', "import { x } from '../service.js';"],
     ['the service imports a command', 'src/runtime/service.ts', "import { x } from './commands/serve.js';"],
-    ['an engine imports the cli', 'src/runtime/engines/a.ts', "import { x } from '../../cli/text.js';"],
+    ['an engine imports the cli', 'src/runtime/engines/a.ts', "import { x } from '../../cli/run.js';"],
     ['a role imports the console', 'src/runtime/roles/a.ts', "import { x } from '../../console/app.js';"],
     ['a command imports the program', 'src/runtime/commands/a.ts', "import { x } from '../../main.js';"],
     ['a file of no room', 'src/runtime/a.ts', 'export const x = 1;'],

@@ -33,7 +33,7 @@ const allowances: Readonly<Record<string, Allowance>> = {
     packages: [/^pg$/],
   },
   'src/cli': {
-    areas: ['src/domain', 'src/ports', 'src/app', 'src/lib', 'src/certificates', 'src/cli'],
+    areas: ['src/domain', 'src/ports', 'src/app', 'src/lib', 'src/certificates', 'src/tables', 'src/cli'],
     packages: [anyNode, /^valibot$/],
   },
   projections: { areas: ['src/domain', 'src/ports', 'projections'], packages: [] },

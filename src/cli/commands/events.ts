@@ -11,7 +11,6 @@ import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/eve
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';
 import { auditDeps, type Session } from '../session.js';
-import { lineOf } from '../text.js';
 import { exportCommand } from './events-export.js';
 
 const SEARCH_PAGE = 100;
@@ -62,6 +61,10 @@ const searchCommand: Command = {
     return done(text, { events: shown.map(describeEvent), next: next?.toString() });
   },
 };
+
+/** One event of any stream as a line: position, time, type, stream, actor. Nothing of its content. */
+const lineOf = ({ position, stream, revision, type, metadata }: RecordedEvent): string =>
+  `${String(position).padStart(8)}  ${metadata.recordedAt ?? ''}  ${type.padEnd(28)} ${stream}@${revision}  ${metadata.actor ?? ''}`;
 
 const matches = ({ type, metadata }: RecordedEvent, search: Search): boolean => {
   const at = metadata.recordedAt ?? '';
@@ -115,7 +118,7 @@ const show: Command = {
       return badUsage('--from and --limit take whole numbers');
     const opened = await session();
     const stream = await findStream(wanted, opened);
-    const events = stream === undefined ? [] : await readWhole(stream, opened, from, limit);
+    const events = stream === undefined ? [] : await readPages(stream, opened.log, from, limit);
     if (stream === undefined || events.length === 0) return refused(`nothing is recorded for ${wanted}`);
     const reveal = flags.reveal === true;
     const seen = { command: 'events show', subject: stream };
@@ -137,11 +140,11 @@ export const eventCommandsUntil = (untilStopped: () => AbortSignal): readonly Co
   exportCommand,
 ];
 
-export const readWhole = async (
+const readPages = async (
   stream: StreamName,
-  { log }: Pick<Session, 'log'>,
-  from = 0,
-  limit = Number.MAX_SAFE_INTEGER,
+  log: Session['log'],
+  from: number,
+  limit: number,
 ): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = [];
   for (;;) {

@@ -20,7 +20,6 @@ import { pause } from '../../lib/pause.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag, withProblems } from '../command.js';
 import type { Session } from '../session.js';
-import { readWhole } from './events.js';
 
 const timeline: Command = {
   name: 'invoice timeline',
@@ -36,9 +35,8 @@ const timeline: Command = {
 /** Undefined when no company has an invoice with this id. */
 export const timelineOf = async (id: string, session: Session): Promise<readonly TimelineEntry[] | undefined> => {
   const stream = await findStream(id, session);
-  const address = stream === undefined ? undefined : parseInvoiceStream(stream);
-  if (stream === undefined || address === undefined) return undefined;
-  return timelineEntries(await readWhole(stream, session));
+  if (stream === undefined || parseInvoiceStream(stream) === undefined) return undefined;
+  return timelineEntries(await session.log.read(stream));
 };
 
 export const renderTimeline = (story: readonly TimelineEntry[]): string =>

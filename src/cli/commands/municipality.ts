@@ -10,12 +10,10 @@ import {
 import type { Instant } from '../../domain/shared/time.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import type { ParametersEntry } from '../../ports/municipal-parameters.js';
+import { municipalityByCode } from '../../tables/municipalities.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 
-/** Finds a row of the national table by its 7-digit IBGE code. */
-type FindMunicipality = (ibge: string) => { ibge: string; name: string; uf: string } | undefined;
-
-const set = (find: FindMunicipality): Command => ({
+const set: Command = {
   name: 'municipality set',
   positionals: ['IBGE'],
   summary: 'record what a municipality demands of an invoice; what is not named stays as it is',
@@ -27,20 +25,20 @@ const set = (find: FindMunicipality): Command => ({
   run: async ({ positionals: [ibge = ''], flags, actor, session }) => {
     const change = demandsIn(flags);
     if (change === undefined) return badUsage('name --requires-customer or --requires-registration, each on or off');
-    const found = find(ibge);
+    const found = municipalityByCode(ibge);
     if (found === undefined) return refused(`no municipality has the IBGE code ${ibge}`);
     await setMunicipality(ibge, change, (await session()).companyDeps(actor));
     return done(`${found.name}/${found.uf} recorded`, { ibge });
   },
-});
+};
 
-const show = (find: FindMunicipality): Command => ({
+const show: Command = {
   name: 'municipality show',
   positionals: ['IBGE'],
   summary: 'what a municipality demands of an invoice, and what the national system answered, with its age',
   changes: false,
   run: async ({ positionals: [ibge = ''], session }) => {
-    const found = find(ibge);
+    const found = municipalityByCode(ibge);
     if (found === undefined) return refused(`no municipality has the IBGE code ${ibge}`);
     const { readModel, parameters, clock } = await session();
     const [demands, entries] = await Promise.all([readModel.municipalityDemands(ibge), parameters.entriesOf(ibge)]);
@@ -58,9 +56,9 @@ const show = (find: FindMunicipality): Command => ({
     };
     return done(JSON.stringify(shown, null, 2), shown);
   },
-});
+};
 
-export const municipalityCommands = (find: FindMunicipality): readonly Command[] => [set(find), show(find)];
+export const municipalityCommands: readonly Command[] = [set, show];
 
 /** Undefined when neither flag is given, or a value is neither on nor off. */
 const demandsIn = (flags: Flags): MunicipalityDemands | undefined => {

@@ -4,15 +4,12 @@ import { importCatalog, putRegistryEntries } from '../../app/operator/reference-
 import { parseRegistryFile } from '../../app/operator/reference-data/registry-file.js';
 import type { ImportedLines } from '../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
-import type { Catalogue } from '../../domain/company/line-selection.js';
 import { counted } from '../../lib/counted.js';
+import { shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
 import { badUsage, type Command, done, withProblems } from '../command.js';
 import { readJsonFile } from '../flags.js';
 
-/** The shipped catalogue and the list of its CNAEs. */
-type ShippedCatalogue = Catalogue & { cnaes(): readonly string[] };
-
-const importCommand = (shipped: ShippedCatalogue): Command => ({
+const importCommand: Command = {
   name: 'catalog import',
   positionals: ['FILE.tsv'],
   summary: 'replace the activity lines of the CNAEs in the file, all or nothing',
@@ -20,7 +17,7 @@ const importCommand = (shipped: ShippedCatalogue): Command => ({
   run: async ({ positionals: [file = ''], actor, session }) => {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text === undefined) return badUsage(`${file} cannot be read`);
-    const parsed = parseCatalogFile(text, shipped.isServiceCode);
+    const parsed = parseCatalogFile(text, shippedCatalogue.isServiceCode);
     if ('problems' in parsed) return withProblems(`${file} was not imported:`, parsed.problems);
     const changed = await importCatalog(parsed.lines, (await session()).companyDeps(actor));
     const lines = [...parsed.lines.values()].flat().length;
@@ -29,27 +26,24 @@ const importCommand = (shipped: ShippedCatalogue): Command => ({
       { cnaes: parsed.lines.size, lines, changed },
     );
   },
-});
+};
 
-const exportCommand = (shipped: ShippedCatalogue): Command => ({
+const exportCommand: Command = {
   name: 'catalog export',
   summary: 'the shipped activity lines under the imported ones, tab-separated',
   changes: false,
   run: async ({ session }) => {
-    const lines = allLines(shipped, await (await session()).readModel.catalogLines('all'));
+    const lines = allLines(await (await session()).readModel.catalogLines('all'));
     return done(renderCatalogFile(lines), { lines: lines.map(describe) });
   },
-});
+};
 
-export const catalogCommands = (shipped: ShippedCatalogue): readonly Command[] => [
-  importCommand(shipped),
-  exportCommand(shipped),
-];
+export const catalogCommands: readonly Command[] = [importCommand, exportCommand];
 
-const allLines = (shipped: ShippedCatalogue, imported: ImportedLines): readonly OperatorLine[] =>
-  [...new Set([...shipped.cnaes(), ...imported.keys()])]
+const allLines = (imported: ImportedLines): readonly OperatorLine[] =>
+  [...new Set([...shippedCnaes(), ...imported.keys()])]
     .sort()
-    .flatMap((cnae) => imported.get(cnae) ?? shipped.linesOf(cnae))
+    .flatMap((cnae) => imported.get(cnae) ?? shippedCatalogue.linesOf(cnae))
     // A CNAE without a published service is shipped without a code; such a line needs no review and cannot be imported.
     .filter((line) => line.serviceCode !== '');
 

@@ -17,9 +17,6 @@ import { projectionCommands } from '../../cli/commands/projections.js';
 import { catalogCommands, registryCommand } from '../../cli/commands/reference-data.js';
 import { runCommand } from '../../cli/run.js';
 import type { Session, SessionNeeds } from '../../cli/session.js';
-import { shippedCatalogue } from '../../tables/catalogue.js';
-import { municipalityByCode } from '../../tables/municipalities.js';
-import { readTable } from '../../tables/tsv.js';
 import { gzipBase64 } from '../../xml/packing.js';
 import { type Config, readConfig } from '../config/config.js';
 import { createLogger, faultFields } from '../config/logger.js';
@@ -34,13 +31,10 @@ import { serveCommand, simulatorCommand } from './serve.js';
 import { setupCommands } from './setup.js';
 import { startupFault } from './startup-fault.js';
 
-/** Commands about reference data that operators enter, with the national tables that check the input. */
+/** Commands about reference data that operators enter. */
 export const referenceCommands: readonly Command[] = [
-  ...catalogCommands({
-    ...shippedCatalogue,
-    cnaes: () => [...new Set(readTable('catalogue.tsv', ['cnae']).map(({ cnae }) => cnae))],
-  }),
-  ...municipalityCommands(municipalityByCode),
+  ...catalogCommands,
+  ...municipalityCommands,
   registryCommand,
   ...apiCommands,
   importCommand((xml) => readNote(gzipBase64(xml))),

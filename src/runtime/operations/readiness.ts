@@ -1,5 +1,5 @@
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
-import { sqlFault } from '../../adapters/sql/errors.js';
+import { type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
 import { unreachable } from '../../domain/shared/unreachable.js';
 import { cachedCheck, NoAnswerInTime } from '../../lib/cached-check.js';
@@ -44,35 +44,25 @@ const KEPT_MS = 1_000;
 /** Asks each engine separately, within 2 s and at most once a second. State of this process is never cached. */
 export const createReadiness = (deps: ReadinessDeps, limitMs = LIMIT_MS): (() => Promise<Readiness>) => {
   const asked = <T>(ask: () => Promise<T>) => cachedCheck(ask, { reuseMs: KEPT_MS, limitMs });
-  const failed = (error: unknown): Check => ({ ok: false, reason: reasonOf(error, limitMs) });
-  const check = async <T>(ask: () => Promise<T>, wrong: (answer: T) => string | undefined): Promise<Check> => {
-    try {
-      const reason = wrong(await ask());
-      return reason === undefined ? { ok: true } : { ok: false, reason };
-    } catch (error) {
-      return failed(error);
-    }
-  };
+  const failed = (error: unknown): Check => checkOf(reasonOf(error, limitMs));
   const readOnly = asked(() => deps.watch.isReadOnly());
   const logHead = asked(() => deps.logHead());
   const projections = asked(() => deps.projections());
   const vault = asked(() => deps.vault());
   return async () => {
     const [database, eventLog, projected, certificates] = await Promise.all([
-      check(readOnly, (isReadOnly) => (isReadOnly ? 'read-only' : undefined)),
-      check(logHead, () => undefined),
+      readOnly().then((isReadOnly) => checkOf(isReadOnly ? 'read-only' : undefined), failed),
+      logHead().then(() => checkOf(undefined), failed),
       projections().then((state) => projectionsCheck(state, deps.state.halted), failed),
-      check(vault, ({ wrongKey }) =>
-        wrongKey === 0 ? undefined : `${wrongKey} certificates are sealed under another master key`,
-      ),
+      vault().then(({ wrongKey }) => checkOf(vaultFault(wrongKey)), failed),
     ]);
     const checks: Readiness['checks'] = {
-      serving: serving(deps.state),
+      serving: checkOf(NOT_SERVING[deps.state.phase]),
       database,
       event_log: eventLog,
       queue: queueCheck(deps.queueStatus()),
       projections: projected,
-      guards: guardsCheck(deps.guards()),
+      guards: checkOf(guardsFault(deps.guards())),
       certificate_vault: certificates,
     };
     const reasons = Object.entries(checks).flatMap(([name, { ok, reason = 'failed' }]) =>
@@ -82,46 +72,41 @@ export const createReadiness = (deps: ReadinessDeps, limitMs = LIMIT_MS): (() =>
   };
 };
 
+const checkOf = (reason: string | undefined): Check => (reason === undefined ? { ok: true } : { ok: false, reason });
+
+const NOT_SERVING = { starting: 'not yet serving', serving: undefined, draining: 'draining' } as const;
+
+const vaultFault = (wrongKey: number): string | undefined =>
+  wrongKey === 0 ? undefined : `${wrongKey} certificates are sealed under another master key`;
+
 const reasonOf = (error: unknown, limitMs: number): string => {
   if (error instanceof NoAnswerInTime) return `no answer within ${limitMs / 1000} s`;
   if (error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown) return 'unreachable';
-  switch (sqlFault(error)) {
-    case 'unavailable':
-      return 'unreachable';
-    case 'read_only':
-      return 'read-only';
-    case 'disk_full':
-      return 'no disk space';
-    case 'refused':
-      return 'refuses this user';
-    case 'untrusted':
-      return 'its certificate is not trusted';
-    case 'other':
-      return `failed (${faultFields(error).error})`;
-  }
+  return DATABASE_FAULTS[sqlFault(error)] ?? `failed (${faultFields(error).error})`;
 };
 
-const serving = ({ phase }: ServiceState): Check => {
-  if (phase === 'serving') return { ok: true };
-  return { ok: false, reason: phase === 'starting' ? 'not yet serving' : 'draining' };
+const DATABASE_FAULTS: Record<SqlFault, string | undefined> = {
+  unavailable: 'unreachable',
+  read_only: 'read-only',
+  disk_full: 'no disk space',
+  refused: 'refuses this user',
+  untrusted: 'its certificate is not trusted',
+  other: undefined,
 };
 
 const queueCheck = ({ ok, reason }: Check): Check => (ok ? { ok } : { ok, reason: `disconnected (${reason ?? ''})` });
 
-/** The check `guards` of `/health/ready`. docs/operations/lost-database.md says what to do. */
-const guardsCheck = (readiness: GuardReadiness): { ok: boolean; reason?: string } => {
+/** Why the check `guards` of `/health/ready` fails. docs/operations/lost-database.md says what to do. */
+const guardsFault = (readiness: GuardReadiness): string | undefined => {
   switch (readiness.kind) {
     case 'complete':
-      return { ok: true };
+      return undefined;
     case 'unknown':
-      return { ok: false, reason: 'not yet compared with the log' };
+      return 'not yet compared with the log';
     case 'rebuilding':
-      return { ok: false, reason: `rebuilding (${progressOf(readiness)})` };
+      return `rebuilding (${progressOf(readiness)})`;
     case 'log incomplete':
-      return {
-        ok: false,
-        reason: `the log ends at ${readiness.head ?? 'nothing'}, before ${readiness.furthest ?? 'what was seen'} that the database was made from: issuing is paused`,
-      };
+      return `the log ends at ${readiness.head ?? 'nothing'}, before ${readiness.furthest ?? 'what was seen'} that the database was made from: issuing is paused`;
     default:
       return unreachable(readiness);
   }
@@ -138,12 +123,7 @@ type ProjectionsState = {
 };
 
 /** `lag_s` is the longest lag, `lags` has the lag of each projection, in seconds. */
-type ProjectionsCheck = {
-  ok: boolean;
-  reason?: string;
-  lag_s: number;
-  lags: Readonly<Record<string, number>>;
-};
+type ProjectionsCheck = Check & { lag_s: number; lags: Readonly<Record<string, number>> };
 
 const READY_LAG_SECONDS = 30;
 
@@ -160,8 +140,7 @@ const projectionsCheck = ({ statuses, others }: ProjectionsState, halted: Readon
       .map(({ name, older }) => `${name} has rows of ${older ? 'an older' : 'a newer'} version`),
   ];
   return {
-    ok: wrong.length === 0,
-    ...(wrong.length === 0 ? {} : { reason: wrong.join('; ') }),
+    ...checkOf(wrong.length === 0 ? undefined : wrong.join('; ')),
     lag_s: Math.max(0, ...statuses.map(({ lagSeconds }) => lagSeconds)),
     lags: Object.fromEntries(statuses.map(({ name, lagSeconds }) => [name, lagSeconds])),
   };
