@@ -54,14 +54,8 @@ describeWithPostgres('invoices imported from elsewhere', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const call = async (at: RunningService, mode: Mode, method: string, path: string, body?: unknown) => {
-    const response = await fetch(`${at.service.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${at.keys[mode]}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: (await response.json()) as Body };
-  };
+  const call = (at: RunningService, mode: Mode, method: string, path: string, body?: object) =>
+    at.call<Body>(mode, method, path, body);
   const download = async (path: string, mode: Mode = 'live') => {
     const headers = { authorization: `Bearer ${here.keys[mode]}` };
     const url = path.startsWith('http') ? path : `${here.service.url}${path}`;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { schemaFaults } from '../../src/xml/schema.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import { eventually } from '../support/eventually.js';
-import { type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { untilServed } from '../support/until-served.js';
 import { expectAudited, expectSameRowsAfterRebuild } from './operator-proof.js';
@@ -37,7 +37,7 @@ const life = (open: () => Promise<LifeEngines>): void => {
     engines = await open();
     running = await startRunningService({
       // On a busy machine a late refusal would count as unknown.
-      ...{ AUTHORIZER_TIMEOUT_S: '6', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' },
+      ...{ ...PROMPT, AUTHORIZER_TIMEOUT_S: '6' },
       ...engines.env,
     });
   });
@@ -46,14 +46,8 @@ const life = (open: () => Promise<LifeEngines>): void => {
     await engines?.close();
   });
 
-  const call = async (mode: 'live' | 'test', method: string, path: string, body?: unknown, headers = {}) => {
-    const response = await fetch(`${running.service.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${running.keys[mode]}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
-  };
+  const call = (mode: 'live' | 'test', method: string, path: string, body?: object, headers = {}) =>
+    running.call<Body>(mode, method, path, body, headers);
 
   const outcomeOf = (mode: 'live' | 'test', id: string) =>
     eventually(

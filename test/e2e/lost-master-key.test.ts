@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run.js';
-import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
 import { type Role, roles } from '../../src/runtime/config/config.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
@@ -14,7 +13,8 @@ import { startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { eventually } from '../support/eventually.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { runProgram } from '../support/harness/processes.js';
-import { type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { runningClock } from '../support/harness/running-clock.js';
+import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { commandLinesOf } from '../support/operations-docs.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
@@ -22,7 +22,6 @@ import { untilServed } from '../support/until-served.js';
 import { CUSTOMER, liveClient } from './lost-key-client.js';
 
 const PAGE = 'docs/operations/keys.md';
-const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
 
 /** The command lines of the page's runbook, in their order. */
 const runbook = (): readonly (readonly string[])[] => {
@@ -49,11 +48,10 @@ const play = (open: () => Promise<Engines>): void => {
   let standing: Engines;
   let running: RunningService;
   let service: Service;
-  let ahead = 0;
-  const clock = { now: () => addSeconds(systemClock.now(), ahead) };
+  const clock = runningClock();
   beforeAll(async () => {
     standing = await open();
-    running = await startRunningService({ ...QUICK, ...standing.env }, roles, clock);
+    running = await startRunningService({ ...PROMPT, ...standing.env }, roles, clock);
     service = running.service;
   });
   afterAll(async () => {
@@ -157,9 +155,9 @@ const play = (open: () => Promise<Engines>): void => {
 
     expect(await becomes(unanswered, 'issued')).toMatchObject({ failed_attempts: 0 });
     await becomes(canceled, 'canceled');
-    ahead += (epochMs(String(acceptedAt)) - epochMs(clock.now())) / 1_000 + 901;
+    clock.moveTo(String(acceptedAt), 901);
     expect(await becomes(unsent, 'failed')).toMatchObject({ error: { code: 'nfse.not_processed' } });
-    ahead += 3_600;
+    clock.pass(3_600);
     const refused = await eventually(
       () => shown(kept),
       ({ cancellation }) => (cancellation as { status: string }).status === 'failed',

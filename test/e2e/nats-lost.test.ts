@@ -1,10 +1,9 @@
 import { StorageType } from 'nats';
 import { afterEach, expect, it } from 'vitest';
-import { addSeconds } from '../../src/domain/shared/time.js';
 import { roles } from '../../src/runtime/config/config.js';
-import { systemClock } from '../../src/runtime/engines/clock.js';
 import { eventually } from '../support/eventually.js';
-import { type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { type RunningClock, runningClock } from '../support/harness/running-clock.js';
+import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../support/nats.js';
 import { describeWith } from '../support/needs.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -21,28 +20,21 @@ describeWith('natsServer', 'a service that loses its queue', () => {
   describeWithPostgres('issues each invoice once all the same', () => {
     let nats: NatsServer;
     let running: RunningService;
-    let ahead = 0;
+    let clock: RunningClock;
     const start = async (options: NatsServerOptions = {}): Promise<void> => {
-      ahead = 0;
+      clock = runningClock();
       nats = await startNats(options);
       await nats.start();
-      const clock = { now: () => addSeconds(systemClock.now(), ahead) };
-      const quick = { AUTHORIZER_TIMEOUT_S: '30', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
-      running = await startRunningService({ ...quick, NATS_URL: nats.url }, roles, clock);
+      const env = { ...PROMPT, AUTHORIZER_TIMEOUT_S: '30' };
+      running = await startRunningService({ ...env, NATS_URL: nats.url }, roles, clock);
     };
     afterEach(async () => {
       await running.close();
       await nats.close();
     });
 
-    const call = async (path: string, body?: unknown): Promise<{ status: number; body: Body }> => {
-      const response = await fetch(`${running.service.url}${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { authorization: `Bearer ${running.keys.live}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, body: (await response.json()) as Body };
-    };
+    const call = (path: string, body?: object) =>
+      running.call<Body>('live', body === undefined ? 'GET' : 'POST', path, body);
 
     let amount = 10_000;
     const accept = async (count: number): Promise<readonly string[]> => {
@@ -105,7 +97,7 @@ describeWith('natsServer', 'a service that loses its queue', () => {
       await eventually(readiness, ({ ready }) => ready);
       expect(await statuses(ids)).toContain('queued');
       await running.control('DELETE', '/_control/faults');
-      ahead = QUIET_S;
+      clock.pass(QUIET_S);
       await expectEachIssuedOnce(ids);
     });
 
@@ -119,7 +111,7 @@ describeWith('natsServer', 'a service that loses its queue', () => {
       };
       await expect(fill()).rejects.toThrow();
       const ids = await accept(5);
-      ahead = QUIET_S;
+      clock.pass(QUIET_S);
       await streams.delete('others');
       await expectEachIssuedOnce(ids);
     });

@@ -18,14 +18,8 @@ describeWithPostgres('the PDF that a client downloads', () => {
   });
   afterAll(() => running.close());
 
-  const call = async (mode: Mode, method: string, path: string, body?: unknown): Promise<Body> => {
-    const response = await fetch(`${running.service.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${running.keys[mode]}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return (await response.json()) as Body;
-  };
+  const call = async (mode: Mode, method: string, path: string, body?: object): Promise<Body> =>
+    (await running.call<Body>(mode, method, path, body)).body;
   const until = (mode: Mode, id: string, wanted: string) =>
     eventually(
       () => call(mode, 'GET', `/v1/nfse/${id}`),

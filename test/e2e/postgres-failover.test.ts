@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, it } from 'vitest';
 import { type DatabaseLine, openDatabaseLine } from '../support/database-line.js';
 import { eventually } from '../support/eventually.js';
-import { type RunningService, startRunningService } from '../support/harness/running-service.js';
-import { PROMPT, type SteadyLoad, startSteadyLoad } from '../support/harness/steady-load.js';
+import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { type SteadyLoad, startSteadyLoad } from '../support/harness/steady-load.js';
 import { describeWith } from '../support/needs.js';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.js';
 import { installedPostgres } from '../support/postgres-programs.js';

@@ -53,14 +53,8 @@ describeWithPostgres('what operators change, with the projector stopped', () => 
     await writeFile(join(folder, 'lines.tsv'), [HEADER, ...rows].join('\n'));
     await operate('catalog', 'import', join(folder, 'lines.tsv'));
   };
-  const call = async (mode: 'live' | 'test', method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await fetch(`${running.service.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${running.keys[mode]}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] };
-  };
+  const call = (mode: 'live' | 'test', method: string, path: string, body?: object): Promise<Answer> =>
+    running.call(mode, method, path, body);
   const issue = (mode: 'live' | 'test', fields: object = {}) => {
     amount += 1;
     return call(mode, 'POST', '/v1/nfse', { amount_in_cents: amount, description: 'Serviço', ...fields });

@@ -1,39 +1,31 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { runCommand } from '../../src/cli/run.js';
-import { addSeconds } from '../../src/domain/shared/time.js';
-import { systemClock } from '../../src/runtime/engines/clock.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
 import { eventually } from '../support/eventually.js';
-import { type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { runningClock } from '../support/harness/running-clock.js';
+import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { runLogger } from '../support/run-logs.js';
 
 type Body = Record<string, unknown> & { id: string; status: string };
 
 /** A look-up of a settlement is not repeated, so its time-out is long enough for a busy machine. */
-const QUICK = { AUTHORIZER_TIMEOUT_S: '30', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
+const QUICK = { ...PROMPT, AUTHORIZER_TIMEOUT_S: '30' };
 const HOUR = 3_600;
 const DAY = 86_400;
 
 describeWithPostgres('support settles what the protocol could not', () => {
-  let ahead = 0;
-  const clock = { now: () => addSeconds(systemClock.now(), ahead) };
+  const clock = runningClock();
   let running: RunningService;
   beforeAll(async () => {
     running = await startRunningService(QUICK, undefined, clock);
   });
   afterAll(() => running.close());
 
-  const call = async (method: string, path: string, body?: unknown): Promise<Body> => {
-    const response = await fetch(`${running.service.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${running.keys.live}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return (await response.json()) as Body;
-  };
+  const call = async (method: string, path: string, body?: object): Promise<Body> =>
+    (await running.call<Body>('live', method, path, body)).body;
   const status = (id: string, wanted: string) =>
     eventually(
       () => call('GET', `/v1/nfse/${id}`),
@@ -50,7 +42,7 @@ describeWithPostgres('support settles what the protocol could not', () => {
       () => running.service.engines.log.readAll({ prefixes: ['nfseLive'], after: null, limit: 1_000 }),
       (events) => events.some(({ type, stream }) => type === 'IssuanceOutcomeUnknown' && stream.endsWith(id.slice(5))),
     );
-    ahead += HOUR + 60;
+    clock.pass(HOUR + 60);
     await status(id, 'indeterminate');
     await running.control('DELETE', '/_control/faults');
     return id;
@@ -88,7 +80,7 @@ describeWithPostgres('support settles what the protocol could not', () => {
   it('as failed: refused without proof, then two look-ups a second apart after a day', async () => {
     const id = await interrupted(7_002, 'lost_before_commit');
     expect(await resolve(id, 'issued')).toMatchObject({ exit: 1, output: expect.stringContaining('no such document') });
-    ahead += DAY;
+    clock.pass(DAY);
     const settled = await resolve(id, 'failed');
     expect(settled).toMatchObject({ exit: 0, output: expect.stringContaining('asked once more') });
     expect(await call('GET', `/v1/nfse/${id}`)).toMatchObject({ status: 'failed', error: { code: 'issue_failed' } });

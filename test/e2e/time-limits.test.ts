@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
 import { type Role, roles } from '../../src/runtime/config/config.js';
-import { systemClock } from '../../src/runtime/engines/clock.js';
 import { eventually } from '../support/eventually.js';
-import { type RunningService, startRunningService } from '../support/harness/running-service.js';
+import { runningClock } from '../support/harness/running-clock.js';
+import { PROMPT, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
 type Body = Record<string, unknown> & {
@@ -14,28 +14,16 @@ type Body = Record<string, unknown> & {
   cancellation?: { status: string; requested_at: string; error?: object };
 };
 
-const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
-
 /** The service with a running clock that the test can move forward. The tests assert only what a client sees. */
 const startClient = async (withRoles: readonly Role[] = roles) => {
-  let ahead = 0;
-  const clock = { now: () => addSeconds(systemClock.now(), ahead) };
-  const running: RunningService = await startRunningService(QUICK, withRoles, clock);
-  const call = async (method: string, path: string, body?: unknown): Promise<Body> => {
-    const response = await fetch(`${running.service.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${running.keys.live}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return (await response.json()) as Body;
-  };
+  const clock = runningClock();
+  const running = await startRunningService(PROMPT, withRoles, clock);
+  const call = async (method: string, path: string, body?: object): Promise<Body> =>
+    (await running.call<Body>('live', method, path, body)).body;
   return {
     running,
     call,
-    /** To so many seconds after the instant, whatever the time that passed since. */
-    moveTo: (at: string, seconds: number): void => {
-      ahead += (epochMs(at) - epochMs(clock.now())) / 1000 + seconds;
-    },
+    moveTo: clock.moveTo,
     polled: (id: string, wanted: (body: Body) => boolean) => eventually(() => call('GET', `/v1/nfse/${id}`), wanted),
     /** Until then the clock stands: what is recorded after a move is a signal of that later time. */
     recorded: (type: string) =>

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { invoiceStream } from '../../../src/domain/shared/ids.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
@@ -9,6 +8,7 @@ import { startService } from '../../../src/runtime/service.js';
 import { eventually } from '../../support/eventually.js';
 import { createPoster } from '../../support/harness/poster.js';
 import { appendFromTheFuture } from '../../support/harness/projector.js';
+import { runningClock } from '../../support/harness/running-clock.js';
 import { type RunningService, startRunningService } from '../../support/harness/running-service.js';
 import { scrape } from '../../support/metrics-text.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -106,18 +106,16 @@ describeWithPostgres('health of a service whose engines fail', () => {
 
 describeWithPostgres('health of a process without a projector', () => {
   it('is not ready once the read model is 30 s behind the log', async () => {
-    let ahead = 0;
-    const clock = { now: () => addSeconds(systemClock.now(), ahead) };
+    const clock = runningClock();
     const running = await startRunningService({}, ['api'], clock);
     try {
-      const { url, opsUrl } = running.service;
-      const answer = await fetch(`${url}/v1/nfse`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${running.keys.test}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ amount_in_cents: 10_000, description: 'Sem leitor' }),
+      const { opsUrl } = running.service;
+      const answer = await running.call('test', 'POST', '/v1/nfse', {
+        amount_in_cents: 10_000,
+        description: 'Sem leitor',
       });
       expect(answer.status).toBe(202);
-      ahead = 31;
+      clock.pass(31);
       const { body } = await becomesNotReady(opsUrl, /^projections: .*invoices lags \d+ s behind the log/);
       expect(body.lag_s).toBeGreaterThanOrEqual(31);
       expect((await scrape(opsUrl)).value('nfse_projection_lag_seconds', { projection: 'invoices' })).toBeGreaterThan(

@@ -4,14 +4,13 @@ import { auditCommands } from '../../../src/cli/commands/audit.js';
 import { eventCommands } from '../../../src/cli/commands/events.js';
 import { projectionCommands } from '../../../src/cli/commands/projections.js';
 import { runCommand } from '../../../src/cli/run.js';
-import { addSeconds, epochMs } from '../../../src/domain/shared/time.js';
-import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { createRunner } from '../../../src/runtime/engines/runner.js';
 import { sessionOver } from '../../../src/runtime/operator/session.js';
 import type { Planted } from '../planted.js';
 import { runLogger } from '../run-logs.js';
 import { untilServed } from '../until-served.js';
-import { type RunningService, startRunningService } from './running-service.js';
+import { runningClock } from './running-clock.js';
+import { PROMPT, type RunningService, startRunningService } from './running-service.js';
 
 export type Mode = 'live' | 'test';
 export type Body = Record<string, unknown> & { id: string; status: string; created_at: string };
@@ -26,31 +25,19 @@ export type RetentionHarness = {
   operate(...argv: string[]): Promise<{ exit: number; out: string }>;
 };
 
-const QUICK = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' };
-
 export const openRetentionHarness = async (env: NodeJS.ProcessEnv): Promise<RetentionHarness> => {
-  let ahead = 0;
-  const clock = { now: () => addSeconds(systemClock.now(), ahead) };
-  const running = await startRunningService({ ...QUICK, ...env }, undefined, clock);
-  const ask = (mode: Mode, path: string, body?: object, headers: object = {}): Promise<Response> =>
-    fetch(`${running.service.url}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${running.keys[mode]}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+  const clock = runningClock();
+  const running = await startRunningService({ ...PROMPT, ...env }, undefined, clock);
   return {
     running,
-    call: async (...asked) => {
-      const response = await ask(...asked);
-      return { status: response.status, body: (await response.json()) as Body };
-    },
+    call: (mode, path, body, headers) =>
+      running.call<Body>(mode, body === undefined ? 'GET' : 'POST', path, body, headers),
     bytes: async (mode, path) => {
-      const response = await untilServed(() => ask(mode, path));
+      const headers = { authorization: `Bearer ${running.keys[mode]}` };
+      const response = await untilServed(() => fetch(`${running.service.url}${path}`, { headers }));
       return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
     },
-    moveTo: (at, seconds) => {
-      ahead += (epochMs(at) - epochMs(clock.now())) / 1000 + seconds;
-    },
+    moveTo: clock.moveTo,
     operate: async (...argv) => {
       const out: string[] = [];
       const write = (text: string): void => void out.push(text);

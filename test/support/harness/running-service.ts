@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Mode } from '../../../src/domain/shared/ids.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import { makeDemoCompany } from '../../../src/runtime/commands/first-start.js';
 import { roles as allRoles, type Config, type Role, readConfig } from '../../../src/runtime/config/config.js';
@@ -11,11 +12,18 @@ import { giveIdentity } from '../fixture/simulator-identity.js';
 import { freshDatabase } from '../postgres.js';
 import { runLogger } from '../run-logs.js';
 
+export type Answer<Body> = { status: number; headers: Headers; body: Body };
+
+/** Short pauses: what a fault left open is looked up within seconds. */
+export const PROMPT = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' } as const;
+
 export type RunningService = {
   service: Service;
   config: Config;
   /** API keys of the demo company. */
   keys: { live: string; test: string };
+  /** Calls the public API with the key of this mode; `body` is sent as JSON, and the answer has to be JSON. */
+  call<Body>(mode: Mode, method: string, path: string, body?: object, headers?: object): Promise<Answer<Body>>;
   control(method: string, path: string, body?: unknown): Promise<unknown>;
   close(): Promise<void>;
 };
@@ -46,10 +54,19 @@ export const startRunningService = async (
   const service = await startService({ config, roles, clock, logger: runLogger() });
   const [live, test] = await makeDemoCompany(service, config, clock, ['live', 'test']);
   if (live === undefined || test === undefined) throw new Error('the demo company has no keys');
+  const keys = { live: live.key, test: test.key };
   return {
     service,
     config,
-    keys: { live: live.key, test: test.key },
+    keys,
+    call: async <Body>(mode: Mode, method: string, path: string, body?: object, headers: object = {}) => {
+      const response = await fetch(`${service.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${keys[mode]}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
+    },
     control: async (method, path, body) => {
       const response = await fetch(`${service.simulator?.controlUrl ?? ''}${path}`, {
         method,

@@ -18,9 +18,6 @@ export type SteadyLoad = {
   expectNothingLost(): Promise<void>;
 };
 
-/** For the environment of the service under load: what a fault left open is looked up within seconds. */
-export const PROMPT = { AUTHORIZER_TIMEOUT_S: '2', LOOKUP_INTERVALS_S: '1,1', SWEEP_INTERVAL_S: '1' } as const;
-
 const PROGRAMS = 3;
 const BETWEEN_MS = 150;
 const A_FEW = 5;
