@@ -1,19 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
 import type { Projection, Row } from '../../projections/types.js';
 import { createPreviousGeneration } from '../../src/adapters/read-model-postgres/kept-rows.js';
 import { createSupportReads, indeterminateInvoices } from '../../src/adapters/read-model-postgres/support-reads.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
-import type { EventLog } from '../../src/ports/event-log.js';
 import { liveGeneration } from '../../src/projector/generations.js';
-import { runProjector } from '../../src/projector/projector.js';
-import { rebuildProjection, rollbackProjection } from '../../src/projector/rebuild.js';
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, at, attempted, authorized, COMPANY, deleted, streamOf } from '../support/fixture/histories.js';
-import { appendEvents, clock, dump, dumpOf, emptyProjections } from '../support/harness/projector.js';
-import { memoryEventLog } from '../support/memory/event-log.js';
-import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { projecting } from '../support/harness/projecting.js';
+import { dumpOf } from '../support/harness/projector.js';
+import { describeWithPostgres } from '../support/postgres.js';
 
 const VERSION_2_COLUMNS: readonly string[] = [
   'stream',
@@ -56,59 +53,40 @@ const interrupted = (seconds: number): DomainEvent => ({
 });
 
 describeWithPostgres('the columns of invoices', () => {
-  let database: FreshDatabase;
-  let log: EventLog;
-  let stop: AbortController;
-  let running: Promise<unknown>[];
-  beforeAll(async () => {
-    database = await freshDatabase();
-  });
+  const harness = projecting();
+  const { append, dump, rebuild, rollback, start } = harness;
   beforeEach(async () => {
-    log = memoryEventLog();
-    stop = new AbortController();
-    running = [];
-    await emptyProjections(database.pool, log);
-    await appendEvents(log, streamOf('live', 1), [accepted('live', 1, 1), attempted(1, 5), authorized(1, 6)]);
-    await appendEvents(log, streamOf('live', 2), [accepted('live', 2, 2), attempted(1, 5), interrupted(3_600)]);
-    await appendEvents(log, streamOf('test', 3), [accepted('test', 3, 0), attempted(1, 5), interrupted(3_600)]);
-    await appendEvents(log, streamOf('test', 4), [accepted('test', 4, 4), deleted]);
+    await append(streamOf('live', 1), [accepted('live', 1, 1), attempted(1, 5), authorized(1, 6)]);
+    await append(streamOf('live', 2), [accepted('live', 2, 2), attempted(1, 5), interrupted(3_600)]);
+    await append(streamOf('test', 3), [accepted('test', 3, 0), attempted(1, 5), interrupted(3_600)]);
+    await append(streamOf('test', 4), [accepted('test', 4, 4), deleted]);
   });
   afterEach(async () => {
-    stop.abort();
-    await Promise.all(running);
+    await harness.end();
+    expect(harness.halts).toEqual([]);
   });
-  afterAll(() => database.close());
 
-  const deps = () => ({
-    log,
-    db: database.pool,
-    clock,
-    onHalt: (halt: { reason: string }) => expect(halt).toBe('none'),
-  });
-  const project = (projection: Projection): void => {
-    running.push(runProjector({ ...deps(), projections: [projection], signal: stop.signal }));
-  };
   /** Live rows as the program before this one left them. */
   const leftByVersion2 = async (): Promise<void> => {
-    await database.pool.query('delete from checkpoints');
-    await database.pool.query('drop view read.invoices');
-    expect(await rebuildProjection(version2, stop.signal, deps())).toMatchObject({ kind: 'live', version: 2 });
+    await harness.pool.query('delete from checkpoints');
+    await harness.pool.query('drop view read.invoices');
+    expect(await rebuild(version2)).toMatchObject({ kind: 'live', version: 2 });
   };
-  const indeterminate = async () => (await createSupportReads(database.pool).indeterminate(10)).oldest;
+  const indeterminate = async () => (await createSupportReads(harness.pool).indeterminate(10)).oldest;
 
   it('arrive beside the rows of version 2, which serve until the swap, and equal those of a rebuild byte for byte', async () => {
     await leftByVersion2();
-    expect(await rowsOfOtherVersions(database.pool, [invoices])).toEqual([
+    expect(await rowsOfOtherVersions(harness.pool, [invoices])).toEqual([
       { name: 'invoices', older: true, readable: true },
     ]);
-    project(invoices);
-    await eventually(async () => (await liveGeneration(database.pool, 'invoices')).version === invoices.version);
-    await appendEvents(log, streamOf('live', 5), [accepted('live', 5, 50)]);
-    await eventually(async () => (await dump(database.pool, invoices)).length === 5);
-    const followed = await dump(database.pool, invoices);
-    expect(await rebuildProjection(invoices, stop.signal, deps())).toMatchObject({ kind: 'live', events: 12 });
-    expect(await dump(database.pool, invoices)).toEqual(followed);
-    const { rows } = await database.pool.query(
+    start([invoices]);
+    await eventually(async () => (await liveGeneration(harness.pool, 'invoices')).version === invoices.version);
+    await append(streamOf('live', 5), [accepted('live', 5, 50)]);
+    await eventually(async () => (await dump(invoices)).length === 5);
+    const followed = await dump(invoices);
+    expect(await rebuild(invoices)).toMatchObject({ kind: 'live', events: 12 });
+    expect(await dump(invoices)).toEqual(followed);
+    const { rows } = await harness.pool.query(
       'select status, amount_in_cents::int as amount, outcome_at from read.invoices order by stream',
     );
     expect(rows).toEqual([
@@ -124,17 +102,17 @@ describeWithPostgres('the columns of invoices', () => {
     await leftByVersion2();
     const before = await indeterminate();
     expect(before.map(({ stream }) => stream)).toEqual([streamOf('test', 3), streamOf('live', 2)]);
-    await rebuildProjection(invoices, stop.signal, deps());
+    await rebuild(invoices);
     expect(await indeterminate()).toEqual(before);
-    expect(await indeterminateInvoices(database.pool, 1)).toEqual({
+    expect(await indeterminateInvoices(harness.pool, 1)).toEqual({
       count: 2,
       oldest: [{ invoiceId: streamOf('test', 3).split('_')[1], mode: 'test' }],
     });
   });
 
   it('give support the newest invoices, page by page, of one company or of all', async () => {
-    await rebuildProjection(invoices, stop.signal, deps());
-    const { newest } = createSupportReads(database.pool);
+    await rebuild(invoices);
+    const { newest } = createSupportReads(harness.pool);
     const streams = [streamOf('live', 2), streamOf('live', 1), streamOf('test', 3)];
     for (const of of [{}, { companyId: COMPANY }]) {
       const [first, ...others] = await newest(of, 10);
@@ -153,8 +131,8 @@ describeWithPostgres('the columns of invoices', () => {
       `created_at is not null and company_id = '${COMPANY}' order by created_at desc, stream desc`,
     ],
   ])('have an index for %s', async (_name, rest) => {
-    await rebuildProjection(invoices, stop.signal, deps());
-    const client = await database.pool.connect();
+    await rebuild(invoices);
+    const client = await harness.pool.connect();
     try {
       // The planner would read four rows without an index.
       await client.query('begin; set local enable_seqscan = off');
@@ -171,23 +149,23 @@ describeWithPostgres('the columns of invoices', () => {
     ['version 2', version2],
   ])('are emptied with a test invoice in a previous generation of %s, but for its identity', async (_name, before) => {
     if (before === version2) await leftByVersion2();
-    else await rebuildProjection(before, stop.signal, deps());
-    await rebuildProjection(invoices, stop.signal, deps());
-    const generation = (await liveGeneration(database.pool, 'invoices')).generation - 1;
+    else await rebuild(before);
+    await rebuild(invoices);
+    const generation = (await liveGeneration(harness.pool, 'invoices')).generation - 1;
     const table = `"p_invoices_v${before.version}_g${generation}".rows`;
     const others = async () =>
-      (await dumpOf(database.pool, before, table)).filter((row) => !row.includes(streamOf('test', 3)));
+      (await dumpOf(harness.pool, before, table)).filter((row) => !row.includes(streamOf('test', 3)));
     const untouched = await others();
-    await createPreviousGeneration(database.pool).end(streamOf('test', 3));
-    const { rows } = await database.pool.query(`select * from ${table} where stream = $1`, [streamOf('test', 3)]);
+    await createPreviousGeneration(harness.pool).end(streamOf('test', 3));
+    const { rows } = await harness.pool.query(`select * from ${table} where stream = $1`, [streamOf('test', 3)]);
     const handler = before.handlers.TestInvoiceDeleted;
     if (handler === undefined || handler === 'ignored') throw new Error('no handler');
     expect(rows).toEqual([handler(undefined, { ...deleted, stream: streamOf('test', 3), revision: 2 })]);
     expect(await others()).toEqual(untouched);
-    await appendEvents(log, streamOf('test', 3), [deleted]);
-    expect(await rollbackProjection(before, stop.signal, deps())).toMatchObject({ kind: 'live' });
-    const rolledBack = await dump(database.pool, before);
-    expect(await rebuildProjection(before, stop.signal, deps())).toMatchObject({ kind: 'live' });
-    expect(await dump(database.pool, before)).toEqual(rolledBack);
+    await append(streamOf('test', 3), [deleted]);
+    expect(await rollback(before)).toMatchObject({ kind: 'live' });
+    const rolledBack = await dump(before);
+    expect(await rebuild(before)).toMatchObject({ kind: 'live' });
+    expect(await dump(before)).toEqual(rolledBack);
   });
 });

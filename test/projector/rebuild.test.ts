@@ -1,17 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { credentials } from '../../projections/credentials.js';
 import { invoices } from '../../projections/invoices.js';
 import { allProjections, operatorProjections } from '../../projections/registry.js';
-import type { Projection } from '../../projections/types.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
 import { companyStream } from '../../src/domain/shared/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { applyStreamNow } from '../../src/projector/apply-now.js';
-import type { CatchUpDeps } from '../../src/projector/catch-up.js';
-import { liveGeneration, readCheckpoint, tableOf } from '../../src/projector/generations.js';
-import { runProjector } from '../../src/projector/projector.js';
-import { rebuildProjection, rollbackProjection } from '../../src/projector/rebuild.js';
+import { liveGeneration, tableOf } from '../../src/projector/generations.js';
 import { projectionStatus } from '../../src/projector/status.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -25,60 +21,20 @@ import {
   registration,
   streamOf,
 } from '../support/fixture/histories.js';
-import {
-  allOf,
-  appendEvents,
-  appendFromTheFuture,
-  clock,
-  dump,
-  dumpOf,
-  emptyProjections,
-  NOW,
-} from '../support/harness/projector.js';
-import { memoryEventLog } from '../support/memory/event-log.js';
-import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { projecting } from '../support/harness/projecting.js';
+import { allOf, appendFromTheFuture, clock, dumpOf, NOW } from '../support/harness/projector.js';
+import { describeWithPostgres } from '../support/postgres.js';
 
 describeWithPostgres('a rebuild beside the live rows', () => {
-  let database: FreshDatabase;
-  let log: EventLog;
-  let stop: AbortController;
-  let running: Promise<unknown>[];
-  let halts: string[];
-  beforeAll(async () => {
-    database = await freshDatabase();
-  });
-  beforeEach(async () => {
-    log = memoryEventLog();
-    stop = new AbortController();
-    running = [];
-    halts = [];
-    await emptyProjections(database.pool, log);
-  });
+  const harness = projecting();
+  const { append, dump, invoice, rebuild, rollback, start, caughtUp } = harness;
   afterEach(async () => {
-    stop.abort();
-    await Promise.all(running);
-    expect(halts).toEqual([]);
+    await harness.end();
+    expect(harness.halts).toEqual([]);
   });
-  afterAll(() => database.close());
 
-  const rebuild = (projection: Projection, own: Partial<CatchUpDeps> = {}, signal = stop.signal) =>
-    rebuildProjection(projection, signal, { log, db: database.pool, clock, ...own });
-  const rollback = (projection: Projection) =>
-    rollbackProjection(projection, stop.signal, { log, db: database.pool, clock });
-  const startProjector = (projections: readonly Projection[] = allProjections): void => {
-    const onHalt = ({ reason }: { reason: string }) => void halts.push(reason);
-    running.push(runProjector({ log, db: database.pool, clock, onHalt, projections, signal: stop.signal }));
-  };
-  const caughtUp = async (projections: readonly Projection[] = [invoices]): Promise<boolean> => {
-    for (const projection of projections) {
-      const last = (await allOf(log, projection)).at(-1)?.position ?? null;
-      if ((await readCheckpoint(database.pool, projection)) !== last) return false;
-    }
-    return true;
-  };
-  const invoice = (n: number) => appendEvents(log, streamOf('live', n), [accepted('live', n), attempted(1, 5)]);
   const schemas = async (): Promise<readonly string[]> => {
-    const { rows } = await database.pool.query<{ generation: string }>(
+    const { rows } = await harness.pool.query<{ generation: string }>(
       `select substring(nspname from '_(g[0-9]+)$') as generation from pg_namespace
        where nspname like 'p\\_invoices\\_%' order by generation`,
     );
@@ -86,10 +42,10 @@ describeWithPostgres('a rebuild beside the live rows', () => {
   };
   /** The log, with a callback each time that its end is reached. */
   const atTheEnd = (happen: () => Promise<void>, own: Partial<EventLog> = {}): EventLog => ({
-    ...log,
+    ...harness.log,
     ...own,
     readAll: async (options) => {
-      const batch = await (own.readAll ?? log.readAll)(options);
+      const batch = await (own.readAll ?? harness.log.readAll)(options);
       if (batch.length === 0) await happen();
       return batch;
     },
@@ -98,35 +54,32 @@ describeWithPostgres('a rebuild beside the live rows', () => {
   it('gives every projection the rows that following gave it, byte for byte, also of streams that retention has cut', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (lives) => {
-        log = memoryEventLog();
-        await emptyProjections(database.pool, log);
-        stop = new AbortController();
-        startProjector();
+        await harness.begin();
+        start();
         const longest = Math.max(...lives.map(({ events }) => events.length));
         for (let turn = 0; turn < longest; turn++) {
-          for (const { stream, events } of lives) await appendEvents(log, stream, events.slice(turn, turn + 1));
+          for (const { stream, events } of lives) await append(stream, events.slice(turn, turn + 1));
         }
         await eventually(() => caughtUp(allProjections));
         for (const { stream, events } of lives) {
-          if (events.at(-1)?.type === 'TestInvoiceDeleted') await log.cut(stream, events.length - 1);
+          if (events.at(-1)?.type === 'TestInvoiceDeleted') await harness.log.cut(stream, events.length - 1);
         }
         for (const projection of allProjections) {
-          const followed = await dump(database.pool, projection);
-          const before = await liveGeneration(database.pool, projection.name);
+          const followed = await dump(projection);
+          const before = await liveGeneration(harness.pool, projection.name);
           expect(await rebuild(projection)).toMatchObject({ kind: 'live', position: before.position });
-          const live = await liveGeneration(database.pool, projection.name);
+          const live = await liveGeneration(harness.pool, projection.name);
           expect(live.generation).toBe(before.generation + 1);
-          expect(await dump(database.pool, projection)).toEqual(followed);
+          expect(await dump(projection)).toEqual(followed);
         }
-        stop.abort();
-        await Promise.all(running);
+        await harness.end();
       }),
       { numRuns: 5 },
     );
   });
 
   it('is followed by a running projector without a restart, no event lost and none doubled, however often it happens', async () => {
-    startProjector([invoices]);
+    start([invoices]);
     for (let n = 1; n <= 4; n++) {
       await invoice(n);
       await eventually(caughtUp);
@@ -136,10 +89,10 @@ describeWithPostgres('a rebuild beside the live rows', () => {
     }
     await invoice(5);
     await eventually(caughtUp);
-    const followed = await dump(database.pool, invoices);
+    const followed = await dump(invoices);
     expect(followed).toHaveLength(5);
     await rebuild(invoices);
-    expect(await dump(database.pool, invoices)).toEqual(followed);
+    expect(await dump(invoices)).toEqual(followed);
   });
 
   it('holds what came between its catching up and the swap, with the projector stopped', async () => {
@@ -151,14 +104,14 @@ describeWithPostgres('a rebuild beside the live rows', () => {
       await invoice(6);
     });
     expect(await rebuild(invoices, { log: growing })).toMatchObject({ kind: 'live' });
-    expect(await dump(database.pool, invoices)).toHaveLength(6);
+    expect(await dump(invoices)).toHaveLength(6);
     expect(await caughtUp()).toBe(true);
   });
 
   it('goes back to catching up when the log has gone on too far to be folded under the lock', async () => {
     await invoice(1);
     let bursts = 0;
-    const oneByOne: EventLog['readAll'] = (options) => log.readAll({ ...options, limit: 1 });
+    const oneByOne: EventLog['readAll'] = (options) => harness.log.readAll({ ...options, limit: 1 });
     const bursting = atTheEnd(
       async () => {
         bursts += 1;
@@ -168,38 +121,32 @@ describeWithPostgres('a rebuild beside the live rows', () => {
     );
     expect(await rebuild(invoices, { log: bursting })).toMatchObject({ kind: 'live' });
     expect(bursts).toBeGreaterThan(1);
-    expect(await dump(database.pool, invoices)).toHaveLength(8);
+    expect(await dump(invoices)).toHaveLength(8);
     expect(await caughtUp()).toBe(true);
   });
 
   it('does not undo a revocation that was applied ahead of a stopped projector', async () => {
     const company = companyStream(COMPANY);
-    await appendEvents(log, company, [
-      { type: 'CompanyRegistered', data: { registration, at: NOW } },
-      keyCreated('k1'),
-    ]);
+    await append(company, [{ type: 'CompanyRegistered', data: { registration, at: NOW } }, keyCreated('k1')]);
     let revoked = false;
     const revoking = atTheEnd(async () => {
       if (revoked) return;
       revoked = true;
-      await appendEvents(log, company, [keyRevoked('k1')]);
-      await applyStreamNow(database.pool, operatorProjections, await log.read(company));
+      await append(company, [keyRevoked('k1')]);
+      await applyStreamNow(harness.pool, operatorProjections, await harness.log.read(company));
     });
     await rebuild(credentials, { log: revoking });
     expect(revoked).toBe(true);
-    expect(await createReadModel(database.pool).credential('hash-k1')).toMatchObject({ revoked: true });
+    expect(await createReadModel(harness.pool).credential('hash-k1')).toMatchObject({ revoked: true });
   });
 
   it('lets a revocation that comes during the swap wait, and then write into the new rows', async () => {
     const company = companyStream(COMPANY);
-    await appendEvents(log, company, [
-      { type: 'CompanyRegistered', data: { registration, at: NOW } },
-      keyCreated('k1'),
-    ]);
+    await append(company, [{ type: 'CompanyRegistered', data: { registration, at: NOW } }, keyCreated('k1')]);
     let ended = false;
     let applied: Promise<void> | undefined;
     const isWaiting = async (): Promise<boolean> => {
-      const { rows } = await database.pool.query(
+      const { rows } = await harness.pool.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%key share%'`,
       );
       return rows.length > 0;
@@ -210,11 +157,11 @@ describeWithPostgres('a rebuild beside the live rows', () => {
       },
       {
         head: async () => {
-          const head = await log.head();
+          const head = await harness.log.head();
           if (!ended || applied !== undefined) return head;
           // The swap holds its locks and has just read the head, so an append at this moment comes after that head.
-          await appendEvents(log, company, [keyRevoked('k1')]);
-          applied = applyStreamNow(database.pool, operatorProjections, await log.read(company));
+          await append(company, [keyRevoked('k1')]);
+          applied = applyStreamNow(harness.pool, operatorProjections, await harness.log.read(company));
           await Promise.race([applied, eventually(isWaiting)]);
           return head;
         },
@@ -223,23 +170,23 @@ describeWithPostgres('a rebuild beside the live rows', () => {
     expect(await rebuild(credentials, { log: slow })).toMatchObject({ kind: 'live' });
     await applied;
     expect(applied).toBeDefined();
-    expect(await createReadModel(database.pool).credential('hash-k1')).toMatchObject({ revoked: true });
+    expect(await createReadModel(harness.pool).credential('hash-k1')).toMatchObject({ revoked: true });
   });
 
   it('goes on after an interruption where its own checkpoint stands, the live rows untouched', async () => {
     for (let n = 1; n <= 4; n++) await invoice(n);
     const broken = new AbortController();
-    const oneByOne: EventLog = { ...log, readAll: (options) => log.readAll({ ...options, limit: 1 }) };
+    const oneByOne: EventLog = { ...harness.log, readAll: (options) => harness.log.readAll({ ...options, limit: 1 }) };
     const onProgress = ({ events }: { events: number }): void => {
       if (events === 3) broken.abort();
     };
     expect(await rebuild(invoices, { log: oneByOne, onProgress }, broken.signal)).toEqual({ kind: 'stopped' });
-    const [status] = await projectionStatus([invoices], { db: database.pool, log, clock });
+    const [status] = await projectionStatus([invoices], { db: harness.pool, log: harness.log, clock });
     expect(status).toMatchObject({ generation: 1, position: null, rebuilding: { generation: 2, running: false } });
     expect(status?.rebuilding?.progress).toBeCloseTo(3 / 8);
-    expect(await dump(database.pool, invoices)).toEqual([]);
+    expect(await dump(invoices)).toEqual([]);
     expect(await rebuild(invoices)).toMatchObject({ kind: 'live', generation: 2, events: 5 });
-    expect(await dump(database.pool, invoices)).toHaveLength(4);
+    expect(await dump(invoices)).toHaveLength(4);
   });
 
   it('turns away a second one of the same projection, and shows as running meanwhile', async () => {
@@ -248,7 +195,7 @@ describeWithPostgres('a rebuild beside the live rows', () => {
     const nosy = atTheEnd(async () => {
       if (seen.length > 0) return;
       seen.push(await rebuild(invoices), await rollback(invoices));
-      const [status] = await projectionStatus([invoices], { db: database.pool, log, clock });
+      const [status] = await projectionStatus([invoices], { db: harness.pool, log: harness.log, clock });
       seen.push(status?.rebuilding?.running);
     });
     expect(await rebuild(invoices, { log: nosy })).toMatchObject({ kind: 'live' });
@@ -257,28 +204,26 @@ describeWithPostgres('a rebuild beside the live rows', () => {
 
   it('halts at an event that it cannot apply and leaves the live rows alone', async () => {
     await invoice(1);
-    startProjector([invoices]);
+    start([invoices]);
     await eventually(caughtUp);
-    stop.abort();
-    await Promise.all(running);
-    stop = new AbortController();
-    const before = await dump(database.pool, invoices);
-    await appendFromTheFuture(log, streamOf('live', 1), 'InvoiceAccepted');
+    await harness.end();
+    const before = await dump(invoices);
+    await appendFromTheFuture(harness.log, streamOf('live', 1), 'InvoiceAccepted');
     expect(await rebuild(invoices)).toMatchObject({ kind: 'halted', halt: { type: 'InvoiceAccepted', revision: 2 } });
-    expect(await liveGeneration(database.pool, 'invoices')).toMatchObject({ generation: 1 });
-    expect(await dump(database.pool, invoices)).toEqual(before);
+    expect(await liveGeneration(harness.pool, 'invoices')).toMatchObject({ generation: 1 });
+    expect(await dump(invoices)).toEqual(before);
   });
 
   it('takes no halt from what a log still hands out of a stream that was cut', async () => {
-    await appendEvents(log, streamOf('test', 1), [accepted('test', 1), attempted(1, 5), attempted(2, 9), deleted]);
+    await append(streamOf('test', 1), [accepted('test', 1), attempted(1, 5), attempted(2, 9), deleted]);
     await invoice(2);
-    const uncut = await allOf(log, invoices);
-    await log.cut(streamOf('test', 1), 3);
+    const uncut = await allOf(harness.log, invoices);
+    await harness.log.cut(streamOf('test', 1), 3);
     expect(await rebuild(invoices)).toMatchObject({ kind: 'live' });
-    const clean = await dump(database.pool, invoices);
+    const clean = await dump(invoices);
     // As EventStoreDB does between two chunks of a scavenge: the acceptance is gone, what followed it is not yet.
     const scavenged: EventLog = {
-      ...log,
+      ...harness.log,
       readAll: async ({ after, limit }) =>
         uncut
           .slice(1)
@@ -286,18 +231,18 @@ describeWithPostgres('a rebuild beside the live rows', () => {
           .slice(0, limit),
     };
     expect(await rebuild(invoices, { log: scavenged })).toMatchObject({ kind: 'live' });
-    expect(await dump(database.pool, invoices)).toEqual(clean);
+    expect(await dump(invoices)).toEqual(clean);
   });
 
   it('waits for a reader that holds the view, and lets the others read meanwhile', async () => {
     await invoice(1);
-    const reader = await database.pool.connect();
+    const reader = await harness.pool.connect();
     await reader.query('begin; select count(*) from read.invoices');
     const rebuilt = rebuild(invoices);
-    const read = createReadModel(database.pool);
+    const read = createReadModel(harness.pool);
     // A read during the rebuild's wait for its lock waits too, so the check for that wait must not read the same table.
     const isWaiting = async (): Promise<boolean> => {
-      const { rows } = await database.pool.query(
+      const { rows } = await harness.pool.query(
         `select from pg_locks where locktype = 'relation' and not granted
          and relation = 'read.invoices'::regclass and mode = 'AccessExclusiveLock'`,
       );
@@ -311,7 +256,7 @@ describeWithPostgres('a rebuild beside the live rows', () => {
     await reader.query('commit');
     reader.release();
     expect(await rebuilt).toMatchObject({ kind: 'live' });
-    expect(await dump(database.pool, invoices)).toHaveLength(1);
+    expect(await dump(invoices)).toHaveLength(1);
   });
 
   describe('and its rollback', () => {
@@ -322,16 +267,16 @@ describeWithPostgres('a rebuild beside the live rows', () => {
       await rebuild(invoices);
       expect(await schemas()).toEqual(['g2', 'g3']);
       await invoice(3);
-      const fresh = await dumpOf(database.pool, invoices, tableOf(await liveGeneration(database.pool, 'invoices')));
+      const fresh = await dumpOf(harness.pool, invoices, tableOf(await liveGeneration(harness.pool, 'invoices')));
       expect(await rollback(invoices)).toMatchObject({ kind: 'live', generation: 2, events: 4 });
-      const back = await dump(database.pool, invoices);
+      const back = await dump(invoices);
       expect(back).toHaveLength(3);
       expect(back).toEqual(expect.arrayContaining([...fresh]));
-      startProjector([invoices]);
+      start([invoices]);
       await invoice(4);
       await eventually(caughtUp);
       expect(await rollback(invoices)).toMatchObject({ kind: 'live', generation: 3 });
-      expect(await dump(database.pool, invoices)).toHaveLength(4);
+      expect(await dump(invoices)).toHaveLength(4);
       expect(await schemas()).toEqual(['g2', 'g3']);
     });
 
