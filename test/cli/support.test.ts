@@ -12,7 +12,7 @@ import { runCommand } from '../../src/cli/run.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/shared/ids.js';
 import { mirrorParked } from '../../src/runtime/roles/issuer.js';
 import { eventually } from '../support/eventually.js';
-import { accepted, attempted, interrupted } from '../support/fixture/invoice.js';
+import { accepted, attempted, authorized, cancelNotConfirmed, interrupted } from '../support/fixture/invoice.js';
 import { contextAt } from '../support/harness/event-store.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -134,6 +134,37 @@ describeWithPostgres('an operator who looks after the service', () => {
       /^BAD .*stuck: 1 queued in live mode \(the oldest for \d+ d[\d h]*\) -> /,
     );
     expect(await doctorLine('clock live')).toMatch(/^ok .*not asked: no simulator has run here$/);
+  });
+
+  it('is told by doctor of cancellations that ended without confirmation, and for how long that is a fault', async () => {
+    expect(await doctorLine('cancellations')).toMatch(
+      /^ok .*none of the last 7 days .*, 0 without confirmation in all$/,
+    );
+    const now = operator.session.clock.now();
+    const cancel = async (last: string, requestedAt: string, codes: readonly string[]) => {
+      const invoiceId = ID.replace(/1$/, last);
+      const data = { request: 1, reason: 'other', description: 'Nota emitida em duplicidade', requestedAt } as const;
+      await operator.session.store.append(
+        invoiceStream('live', CNPJ, invoiceId),
+        { kind: 'none' },
+        [
+          ...[accepted({ companyId: CNPJ, invoiceId }), attempted(1, 1), authorized(1, 2)],
+          { type: 'CancellationRequested', data },
+          cancelNotConfirmed(3_700, codes),
+        ],
+        contextAt(now, { mode: 'live', companyId: CNPJ }),
+      );
+      expect(await operator.session.projections.rebuild('invoices', () => undefined)).toHaveProperty('done');
+    };
+    await cancel('3', '2026-01-01T00:00:00.000Z', []);
+    await cancel('4', now, ['E0822']);
+    expect(await doctorLine('cancellations')).toMatch(/^ok .*, 1 without confirmation in all$/);
+    await cancel('5', now, []);
+    expect(await doctorLine('cancellations')).toMatch(
+      new RegExp(
+        `^BAD .*1 of the last 7 days ended .*, 2 without confirmation in all: nfse_${ID.replace(/1$/, '5')} \\(live\\) -> nfse invoice resolve ID --as canceled`,
+      ),
+    );
   });
 
   it('is told of a log that was put back, and that nothing is paused without one', async () => {

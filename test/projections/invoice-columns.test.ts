@@ -2,12 +2,26 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
 import type { Projection, Row } from '../../projections/types.js';
 import { createPreviousGeneration } from '../../src/adapters/read-model-postgres/kept-rows.js';
-import { createSupportReads, indeterminateInvoices } from '../../src/adapters/read-model-postgres/support-reads.js';
+import {
+  createSupportReads,
+  indeterminateInvoices,
+  unconfirmedCancellations,
+} from '../../src/adapters/read-model-postgres/support-reads.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { liveGeneration } from '../../src/projector/generations.js';
 import { rowsOfOtherVersions } from '../../src/projector/status.js';
 import { eventually } from '../support/eventually.js';
-import { accepted, at, attempted, authorized, COMPANY, deleted, streamOf } from '../support/fixture/histories.js';
+import {
+  accepted,
+  at,
+  attempted,
+  authorized,
+  COMPANY,
+  cancelAttempted,
+  cancelRequested,
+  deleted,
+  streamOf,
+} from '../support/fixture/histories.js';
 import { projecting } from '../support/harness/projecting.js';
 import { dumpOf } from '../support/harness/projector.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -50,6 +64,11 @@ const version2: Projection = {
 const interrupted = (seconds: number): DomainEvent => ({
   type: 'IssuanceInterrupted',
   data: { failedAt: at(seconds), at: at(seconds) },
+});
+
+const notConfirmed = (seconds: number): DomainEvent => ({
+  type: 'CancellationNotConfirmed',
+  data: { request: 1, reason: 'timeout', codes: [], at: at(seconds) },
 });
 
 describeWithPostgres('the columns of invoices', () => {
@@ -108,6 +127,16 @@ describeWithPostgres('the columns of invoices', () => {
       count: 2,
       oldest: [{ invoiceId: streamOf('test', 3).split('_')[1], mode: 'test' }],
     });
+  });
+
+  it('give support the cancellations without confirmation, also while the rows of version 2 are live', async () => {
+    await append(streamOf('live', 1), [cancelRequested(10), cancelAttempted(1, 11), notConfirmed(3_700)]);
+    const all = { count: 1, recent: 1, newest: [{ invoiceId: streamOf('live', 1).split('_')[1], mode: 'live' }] };
+    await leftByVersion2();
+    expect(await unconfirmedCancellations(harness.pool, at(10), 3)).toEqual(all);
+    await rebuild(invoices);
+    expect(await unconfirmedCancellations(harness.pool, at(10), 3)).toEqual(all);
+    expect(await unconfirmedCancellations(harness.pool, at(11), 3)).toEqual({ ...all, recent: 0 });
   });
 
   it('give support the newest invoices, page by page, of one company or of all', async () => {

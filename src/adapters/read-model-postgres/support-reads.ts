@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { InvoiceRow } from '../../../projections/invoices.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { Mode } from '../../domain/shared/ids.js';
+import type { Instant } from '../../domain/shared/time.js';
 import { errorCode } from '../../lib/error-code.js';
 import type { SupportReads, SupportRow } from '../../ports/support-reads.js';
 
@@ -61,22 +62,63 @@ export const indeterminateInvoices = async (db: pg.Pool, shown: number): Promise
   };
 };
 
-const indeterminateRows = async <R extends object>(
+const indeterminateRows = <R extends object>(
   db: pg.Pool,
   columns: string,
   limit: number,
-): Promise<readonly (R & { total: number })[]> => {
-  const oldest = (condition: string) =>
+): Promise<readonly (R & { total: number })[]> =>
+  byColumnOrState(`status = 'indeterminate'`, `state::jsonb #>> '{outcome,status}' = 'indeterminate'`, (condition) =>
     db.query<R & { total: number }>(
       `select ${columns}, count(*) over ()::int as total from read.invoices where ${condition} order by created_at limit $1`,
       [limit],
-    );
+    ),
+  );
+
+/** Cancellations that ended without a confirmation: all, those requested at or after an instant, and the newest. */
+type UnconfirmedCancellations = {
+  count: number;
+  recent: number;
+  newest: readonly { invoiceId: string; mode: Mode }[];
+};
+
+/** For an operator's command: it reads every row. Cancellations that the authorizer refused are not among them: these have its codes. */
+export const unconfirmedCancellations = async (
+  db: pg.Pool,
+  since: Instant,
+  shown: number,
+): Promise<UnconfirmedCancellations> => {
+  const rows = await byColumnOrState(
+    `cancellation_status = 'failed'`,
+    `state::jsonb #>> '{cancellation,status}' = 'failed'`,
+    (condition) =>
+      db.query<Pick<InvoiceRow, 'invoice_id' | 'mode'> & { count: number; recent: number }>(
+        `select invoice_id, mode, count(*) over ()::int as count,
+           (count(*) filter (where ${REQUESTED_AT} >= $1) over ())::int as recent
+         from read.invoices where ${condition} and state::jsonb #> '{cancellation,codes}' = '[]'
+         order by ${REQUESTED_AT} desc, stream limit $2`,
+        [since, shown],
+      ),
+  );
+  return {
+    count: rows[0]?.count ?? 0,
+    recent: rows[0]?.recent ?? 0,
+    newest: rows.map(({ invoice_id: invoiceId, mode }) => ({ invoiceId, mode })),
+  };
+};
+
+const REQUESTED_AT = `(state::jsonb #>> '{cancellation,requestedAt}')`;
+
+/** Rows of version 2 lack the column. They are live until the projector of this program has built its own beside them. */
+const byColumnOrState = async <R extends pg.QueryResultRow>(
+  byColumn: string,
+  byState: string,
+  query: (condition: string) => Promise<pg.QueryResult<R>>,
+): Promise<readonly R[]> => {
   try {
-    return (await oldest(`status = 'indeterminate'`)).rows;
+    return (await query(byColumn)).rows;
   } catch (error) {
     if (errorCode(error) !== UNDEFINED_COLUMN) throw error;
-    // Rows of version 2 have no such column. They are live until the projector of this program has built its own beside them.
-    return (await oldest(`state::jsonb #>> '{outcome,status}' = 'indeterminate'`)).rows;
+    return (await query(byState)).rows;
   }
 };
 

@@ -1,10 +1,10 @@
 import { createMonitoringReads, type OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
-import { indeterminateInvoices } from '../../adapters/read-model-postgres/support-reads.js';
+import { indeterminateInvoices, unconfirmedCancellations } from '../../adapters/read-model-postgres/support-reads.js';
 import { lastNumbers } from '../../app/issuing/allocate-number.js';
 import type { Check, Session } from '../../cli/session.js';
 import type { Limits } from '../../domain/invoice/limits.js';
-import { dpsStream, publicInvoiceId } from '../../domain/shared/ids.js';
-import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { dpsStream, type Mode, publicInvoiceId } from '../../domain/shared/ids.js';
+import { addSeconds, epochMs, type Instant } from '../../domain/shared/time.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
@@ -18,6 +18,7 @@ export const workChecks = async (parts: Parts): Promise<readonly Check[]> => [
   await queueCheck(parts),
   await openWorkCheck(parts),
   await indeterminateCheck(parts),
+  await cancellationsCheck(parts),
   ...(await conflictChecks(parts)),
 ];
 
@@ -69,9 +70,24 @@ const SHOWN = 3;
 const indeterminateCheck = async ({ engines }: Parts): Promise<Check> => {
   const { count, oldest } = await indeterminateInvoices(engines.pool, SHOWN);
   if (count === 0) return { name: 'indeterminate', ok: true, detail: 'no invoice waits for support' };
-  const ids = oldest.map(({ invoiceId, mode }) => `${publicInvoiceId(invoiceId)} (${mode})`).join(', ');
-  const detail = `${counted(count, 'invoice waits', 'invoices wait')} for support: ${ids}${count > SHOWN ? ', …' : ''}`;
+  const detail = `${counted(count, 'invoice waits', 'invoices wait')} for support: ${idsOf(oldest, count)}`;
   return { name: 'indeterminate', ok: false, detail, cure: 'nfse invoice resolve ID --as issued --evidence TEXT' };
+};
+
+const idsOf = (shown: readonly { invoiceId: string; mode: Mode }[], count: number): string =>
+  `${shown.map(({ invoiceId, mode }) => `${publicInvoiceId(invoiceId)} (${mode})`).join(', ')}${count > shown.length ? ', …' : ''}`;
+
+/** Seconds for which a cancellation without confirmation is a fault: nothing is recorded when support finds the note still valid. */
+const CANCELLATION_FRESH_SECONDS = 7 * 86_400;
+
+const cancellationsCheck = async ({ engines, clock }: Parts): Promise<Check> => {
+  const since = addSeconds(clock.now(), -CANCELLATION_FRESH_SECONDS);
+  const { count, recent, newest } = await unconfirmedCancellations(engines.pool, since, SHOWN);
+  const name = 'cancellations';
+  const all = `${count} without confirmation in all`;
+  if (recent === 0) return { name, ok: true, detail: `none of the last 7 days ended without confirmation, ${all}` };
+  const detail = `${recent} of the last 7 days ended without confirmation, ${all}: ${idsOf(newest.slice(0, recent), recent)}`;
+  return { name, ok: false, detail, cure: 'nfse invoice resolve ID --as canceled --evidence TEXT' };
 };
 
 /** A blocked series sends nothing until an operator moves it (docs/architecture.md#never-twice). */

@@ -35,6 +35,7 @@ describe('the alerting rules', () => {
     ['waiting while nothing is issued', 'nfse_invoices_waiting'],
     ['unknown outcomes', 'nfse_unknown_outcomes_total'],
     ['an authorizer that is out', 'nfse_authorizer_circuit'],
+    ['cancellations without confirmation', 'nfse_cancellation_outcomes_total'],
     ['parked', 'nfse_queue_parked'],
     ['number conflict', 'nfse_number_conflicts_total'],
     ['readiness', 'nfse_ready'],
