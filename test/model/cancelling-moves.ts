@@ -130,9 +130,9 @@ const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 
   if (!isBefore(world.now, addSeconds(attemptedAt, APPEND_GRACE_SECONDS))) {
     return [{ name: 'gives a late send up', after: world, holds: answered('not sent') }];
   }
-  const stands = authorizer.registered || authorizer.blocked;
+  const isTaken = authorizer.registered || authorizer.blocked;
   const steps: Step[] = [
-    stands
+    isTaken
       ? { name: 'hears that an event stands', after: world, holds: answered('exists') }
       : { name: 'is registered', after: withEvent(world), holds: answered('done') },
   ];

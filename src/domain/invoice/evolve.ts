@@ -2,7 +2,7 @@ import { present } from '../shared/present.js';
 import type { Instant } from '../shared/time.js';
 import { unreachable } from '../shared/unreachable.js';
 import type { InvoiceEventType, ReadInvoiceEvent } from './events.js';
-import type { Cancellation, Invoice, InvoiceState, IssueAttempt, Resolution, Send } from './state.js';
+import type { Cancellation, Invoice, InvoiceState, IssueAttempt, Outcome, Resolution, Send } from './state.js';
 
 /** Folds one event. Personal fields are carried unread (see `invoicePersonalFields`). */
 export const evolve = (state: InvoiceState, event: ReadInvoiceEvent): InvoiceState => {
@@ -66,16 +66,10 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
     }
     case 'IssuanceRejected': {
       const { attempt, codes, at } = event.data;
-      return {
-        ...withAttempt(invoice, attempt, answered('rejected', { codes, at })),
-        outcome: { status: 'failed', code: 'issue_failed', failedAt: at, codes },
-      };
+      return failed(withAttempt(invoice, attempt, answered('rejected', { codes, at })), 'issue_failed', at, { codes });
     }
-    case 'IssuanceFailed': {
-      const { failedAt, reason } = event.data;
-      const outcome = { status: 'failed' as const, code: 'issue_failed' as const, failedAt, codes: [] };
-      return { ...invoice, outcome: reason === undefined ? outcome : { ...outcome, reason } };
-    }
+    case 'IssuanceFailed':
+      return failed(invoice, 'issue_failed', event.data.failedAt, { reason: event.data.reason });
     case 'NotProcessed':
       return failed(invoice, 'nfse.not_processed', event.data.failedAt);
     case 'IssuanceInterrupted':
@@ -148,10 +142,14 @@ const imported = (data: ReadData<'InvoiceImported'>): Invoice => {
   };
 };
 
-const failed = (invoice: Invoice, code: 'issue_failed' | 'nfse.not_processed', failedAt: Instant): Invoice => ({
-  ...invoice,
-  outcome: { status: 'failed', code, failedAt, codes: [] },
-});
+type Failed = Extract<Outcome, { status: 'failed' }>;
+
+const failed = (
+  invoice: Invoice,
+  code: Failed['code'],
+  failedAt: Instant,
+  { codes = [], reason }: { codes?: readonly string[]; reason?: Failed['reason'] | undefined } = {},
+): Invoice => ({ ...invoice, outcome: present({ status: 'failed' as const, code, failedAt, codes, reason }) });
 
 const withAttempt = (invoice: Invoice, attempt: number, change: (send: IssueAttempt) => IssueAttempt): Invoice => ({
   ...invoice,
