@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { UnreadableFile } from '../app/audit/verify-export.js';
+import { errorCode } from '../lib/error-code.js';
 
 /** The name alone decides about compression. */
 const isGzip = (file: string): boolean => file.endsWith('.gz');
@@ -58,7 +59,7 @@ export const readExport = async (file: string): Promise<ReadExport> => {
       try {
         yield* linesOf(plain.setEncoding('utf8'));
       } catch (error) {
-        throw new UnreadableFile(`the file cannot be read (${codeOf(error)})`, { cause: error });
+        throw new UnreadableFile(`the file cannot be read (${errorCode(error) ?? 'unknown'})`, { cause: error });
       } finally {
         source.destroy();
         plain.destroy();
@@ -93,6 +94,3 @@ async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<readonly 
   }
   if (rest !== '') yield [rest];
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';

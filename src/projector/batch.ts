@@ -4,6 +4,7 @@ import { inTransaction } from '../adapters/sql/transaction.js';
 import { type DecodedEvent, decodeSealed } from '../app/event-store/codec.js';
 import type { StreamName } from '../domain/shared/ids.js';
 import type { Instant } from '../domain/shared/time.js';
+import { errorCode } from '../lib/error-code.js';
 import type { EventBatch, EventLog, LogPosition, RecordedEvent, Revision } from '../ports/event-log.js';
 import {
   type Generation,
@@ -77,7 +78,8 @@ const handlerOf = (projection: Projection, type: string) => {
 /** Messages of this code contain no content of events. Messages of an engine may quote it, so only their kind is reported. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown error';
-  if ('code' in error && typeof error.code === 'string') return `PostgreSQL refuses the rows (${error.code})`;
+  const code = errorCode(error);
+  if (code !== undefined) return `PostgreSQL refuses the rows (${code})`;
   return error instanceof SyntaxError || error instanceof TypeError ? error.name : error.message;
 };
 
@@ -158,11 +160,7 @@ const applyOneByOne: ApplyBatch = async (db, generation, from, batch, now) => {
 };
 
 /** Whether PostgreSQL refuses the rows: SQLSTATE class 22 (data), 23 (integrity) or 42 (syntax, undefined object). A retry would end the same way. */
-export const isRefusal = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  /^(22|23|42)[0-9A-Z]{3}$/.test(error.code);
+export const isRefusal = (error: unknown): boolean => /^(22|23|42)[0-9A-Z]{3}$/.test(errorCode(error) ?? '');
 
 /**
  * As `applyBatch`, but skips an event that retention has cut from its stream. EventStoreDB may still deliver such an event until a scavenge, when the

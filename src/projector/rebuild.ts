@@ -4,6 +4,7 @@ import { asLeader, leaderSession } from '../adapters/sql/leader-lock.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
 import type { Instant } from '../domain/shared/time.js';
 import { jittered } from '../lib/backoff.js';
+import { errorCode } from '../lib/error-code.js';
 import { pause } from '../lib/pause.js';
 import { type EventLog, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
 import { foldBatch, type Halt } from './batch.js';
@@ -230,4 +231,4 @@ const changeRoles = async (
   await showInView(client, generation);
 };
 
-const isLockTimeout = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '55P03';
+const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';

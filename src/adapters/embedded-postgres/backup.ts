@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { syncFolder, writeWhole } from '../../lib/write-whole.js';
-import { type AppliedMigration, history, type Migration, migrate } from '../sql/migrate.js';
+import { type AppliedMigration, appliedMigrations, type Migration, migrate } from '../sql/migrate.js';
 import { inTransaction } from '../sql/transaction.js';
 
 /** Thrown when a backup cannot be made or restored; the message says what to do. */
@@ -106,7 +106,7 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupManifes
     const manifest: BackupManifest = {
       format: 1,
       madeAt,
-      schema: await history(client),
+      schema: await appliedMigrations(client),
       log: await logOf(client, logIsHere),
       tables,
       masterKey: masterKeyFile === undefined ? 'absent' : 'included',
@@ -211,7 +211,7 @@ export const loadBackup = async (
 
 /** The migrations must have the same text as when the backup was made, so that its rows fit. */
 const checkSteps = async (db: pg.Pool, { schema }: BackupManifest): Promise<void> => {
-  const made = new Map((await history(db)).map(({ id, checksum }) => [id, checksum]));
+  const made = new Map((await appliedMigrations(db)).map(({ id, checksum }) => [id, checksum]));
   const other = schema.find(({ id, checksum }) => made.get(id) !== checksum);
   if (other !== undefined)
     throw new BackupRefused(

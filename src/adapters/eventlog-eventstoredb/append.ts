@@ -63,7 +63,7 @@ const retryUntilStored = async (
       return await send(deps, stream, revision, events, Math.max(1, Math.floor(deadline - performance.now())));
     } catch (error) {
       const again = isNotLeader(error) || isChannelClosed(error);
-      if (!again || deadline - performance.now() < deps.deadlineMs / 4) throw meaningOf(error);
+      if (!again || deadline - performance.now() < deps.deadlineMs / 4) throw meaningOfAppendFault(error);
       await pause(RETRY_MS);
     }
   }
@@ -95,9 +95,6 @@ const send = async (
 };
 
 const tooLate = (): Error => new AppendOutcomeUnknown('the event log did not answer the append in time');
-
-const meaningOf = (error: unknown): Error =>
-  error instanceof AppendOutcomeUnknown ? error : meaningOfAppendFault(error);
 
 /** The server recognizes most repeated appends itself; a conflict that it reports may still be our own events. */
 const isStoredAlready = async (

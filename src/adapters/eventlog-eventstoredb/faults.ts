@@ -67,6 +67,7 @@ export const isTooSlow = (error: unknown): boolean => {
 
 /** Returns the port's error for a failed append: `AppendOutcomeUnknown` unless it is certain that nothing was stored. */
 export const meaningOfAppendFault = (error: unknown): Error => {
+  if (error instanceof AppendOutcomeUnknown) return error;
   const type = typeOf(error);
   if (type === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED) {
     return new EventTooLarge('an append is larger than the server takes at once', { cause: error });

@@ -79,7 +79,9 @@ const drained = <E>(stream: StreamingRead<E>, timeoutMs: number): Promise<E[]> =
     const events: E[] = [];
     const timer = setTimeout(() => {
       reject(new EventLogUnavailable('the event log did not answer a read in time'));
-      cancelRead(stream);
+      // Not awaited: a call that has not begun can be cancelled only once it begins.
+      stream.cancel().catch(() => undefined);
+      stream.destroy();
     }, timeoutMs);
     const fail = (error: Error): void => {
       clearTimeout(timer);
@@ -96,9 +98,3 @@ const drained = <E>(stream: StreamingRead<E>, timeoutMs: number): Promise<E[]> =
     });
     stream.on('close', () => fail(new StreamLost('the event log ended a read')));
   });
-
-/** Not awaited: a call that has not begun can be cancelled only once it begins. */
-const cancelRead = (stream: StreamingRead<unknown>): void => {
-  stream.cancel().catch(() => undefined);
-  stream.destroy();
-};

@@ -149,7 +149,7 @@ export const work = async (options: WorkerOptions, { concurrency, signal, handle
     await pause(waits.next(), signal);
   };
 
-  const signs = setInterval(() => tellAll(intake.held()), ackWaitMs / SIGNS_OF_LIFE);
+  const signs = setInterval(() => each(intake.held(), (message) => message.working()), ackWaitMs / SIGNS_OF_LIFE);
   const onAbort = (): void => {
     wakeAll();
     giveBackAll(intake.release());
@@ -192,7 +192,6 @@ const each = (messages: readonly WorkMessage[], tell: (message: WorkMessage) => 
   }
 };
 
-const tellAll = (messages: readonly WorkMessage[]): void => each(messages, (message) => message.working());
 const giveBackAll = (messages: readonly WorkMessage[]): void => each(messages, (message) => message.giveBack());
 
 /** Sends the last answers, so that the process may end; without a connection there is nothing to wait for. */

@@ -1,13 +1,7 @@
 import type pg from 'pg';
 import { type HeldSession, holdSession } from './held-session.js';
 
-/** To lead by session locks with a lease. The lead only saves work; the compare-and-set of the checkpoint makes writing correct. */
-export type LeaderSession = {
-  /** Returns a signal that aborts when the lead is lost; undefined while another process leads. Throws when the database is unreachable. */
-  tryLead(name: string, stopping?: AbortSignal): Promise<AbortSignal | undefined>;
-  resign(name: string): Promise<void>;
-  close(): Promise<void>;
-};
+export type LeaderSession = ReturnType<typeof leaderSession>;
 
 type Answer = { leads?: boolean; transaction_read_only?: string };
 
@@ -28,10 +22,11 @@ const LEASE_MS = 15_000;
 const RENEWALS_PER_LEASE = 3;
 
 /**
- * One dedicated connection for all locks of this process, opened when first needed and again after a loss. `leaseMs` is in milliseconds; a lock
- * that must outlast a pause of its holder has no lease.
+ * To lead by session locks with a lease. The lead only saves work; the compare-and-set of the checkpoint makes writing correct. One dedicated
+ * connection serves all locks of this process. It is opened when first needed and again after a loss. `leaseMs` is in milliseconds; a lock that must
+ * outlast a pause of its holder has no lease.
  */
-export const leaderSession = (db: pg.Pool, leaseMs: number | 'none' = LEASE_MS): LeaderSession => {
+export const leaderSession = (db: pg.Pool, leaseMs: number | 'none' = LEASE_MS) => {
   let session: Promise<Session> | undefined;
   const answerMs = leaseMs === 'none' ? undefined : Math.floor(leaseMs / RENEWALS_PER_LEASE);
 
@@ -70,7 +65,8 @@ export const leaderSession = (db: pg.Pool, leaseMs: number | 'none' = LEASE_MS):
   };
 
   return {
-    tryLead: (name, stopping) =>
+    /** Returns a signal that aborts when the lead is lost; undefined while another process leads. Throws when the database is unreachable. */
+    tryLead: (name: string, stopping?: AbortSignal): Promise<AbortSignal | undefined> =>
       inTurn(async () => {
         // Callers that queued while the server was unreachable would each wait for it again.
         if (stopping?.aborted) return undefined;
@@ -78,14 +74,14 @@ export const leaderSession = (db: pg.Pool, leaseMs: number | 'none' = LEASE_MS):
         const answer = await query('select pg_try_advisory_lock(hashtextextended($1, 0)) as leads', [name]);
         return answer?.leads === true ? lost : undefined;
       }),
-    resign: (name) =>
+    resign: (name: string): Promise<void> =>
       inTurn(async () => {
         const open = await session?.catch(() => undefined);
         // A lost session holds no lock.
         if (open === undefined || open.lost.aborted) return;
         await open.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
       }),
-    close: async () => {
+    close: async (): Promise<void> => {
       const open = await session?.catch(() => undefined);
       session = undefined;
       open?.lose();

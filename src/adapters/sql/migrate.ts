@@ -17,7 +17,7 @@ export class MigrationError extends Error {
 export const migrate = (pool: pg.Pool, migrations: readonly Migration[]): Promise<readonly number[]> =>
   withSchemaLock(pool, async (client) => {
     if (!(await hasHistory(client))) await client.query(HISTORY);
-    const missing = unapplied(migrations, await history(client));
+    const missing = unapplied(migrations, await appliedMigrations(client));
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ id }) => id);
   });
@@ -43,7 +43,7 @@ export const pendingMigrations = async (
 ): Promise<readonly number[]> => {
   const client = await pool.connect();
   try {
-    return unapplied(migrations, (await hasHistory(client)) ? await history(client) : []).map(({ id }) => id);
+    return unapplied(migrations, (await hasHistory(client)) ? await appliedMigrations(client) : []).map(({ id }) => id);
   } finally {
     client.release();
   }
@@ -60,7 +60,7 @@ const hasHistory = async (client: pg.PoolClient): Promise<boolean> => {
 export type AppliedMigration = { id: number; name: string; checksum: string };
 
 /** What a migrated database ran, in order. */
-export const history = async (db: Pick<pg.Pool, 'query'>): Promise<readonly AppliedMigration[]> =>
+export const appliedMigrations = async (db: Pick<pg.Pool, 'query'>): Promise<readonly AppliedMigration[]> =>
   (await db.query<AppliedMigration>('select id, name, checksum from schema_migrations order by id')).rows;
 
 const unapplied = (migrations: readonly Migration[], applied: readonly AppliedMigration[]): readonly Migration[] => {

@@ -11,30 +11,6 @@ import {
   WrongMasterKey,
 } from './master-key.js';
 
-/** The master keys of this process. The newest active key seals, and all keys open. */
-export type Keyring = {
-  /**
-   * The key that seals everything new; a rotation changes it, at most one refresh later. Throws `WrongMasterKey` when every key of this process was
-   * given up, because what such a key seals could not be opened.
-   */
-  sealing(): MasterKey;
-  /**
-   * Undefined for a generation that was given up and is not in the key file. For any other unknown generation the file is read again; throws
-   * `WrongMasterKey` when the file lacks it.
-   */
-  ofGeneration(generation: string): Promise<MasterKey | undefined>;
-  /** The key with this `masterKeyId`. The file is read again for an unknown id; undefined when the file lacks it. */
-  ofId(keyId: string): Promise<MasterKey | undefined>;
-  /** Keys that may have signed a link in these last seconds, also in a process that is a moment ahead; the sealing one first. */
-  recent(seconds: number): MasterKeys;
-  /** Keys that sealed at some time within these last seconds, the sealing one first. */
-  recentSealingKeys(seconds: number): MasterKeys;
-  /** All keys, newest first, also those that wait for their activation. */
-  all(): readonly MasterKey[];
-  /** Reads key file and database again. What cannot be read stays as it was. Returns the faults that an operator must cure. */
-  refresh(): Promise<readonly string[]>;
-};
-
 export type KeyringOptions = {
   /** Throws when the file cannot be read; `file` names it in messages. */
   readFile(): Promise<MasterKeys>;
@@ -43,11 +19,13 @@ export type KeyringOptions = {
   clock: Clock;
 };
 
+export type Keyring = Awaited<ReturnType<typeof openKeyring>>;
+
 /**
- * Registers the keys of a new database, once. Throws `WrongMasterKey` when the database has seen another key under the same name, or a generation
+ * The master keys of this process: the newest active key seals, and all keys open. Registers the keys of a new database, once. Throws `WrongMasterKey` when the database has seen another key under the same name, or a generation
  * that the file lacks: events sealed under a stray key could not be opened again.
  */
-export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions): Promise<Keyring> => {
+export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions) => {
   const keys: KnownKey[] = (await readFile()).map(known);
   await registerInitialKeys(db, keys, clock.now());
   let registered = await listGenerations(db);
@@ -62,6 +40,10 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     usableKeys = usableKeysOf(keys, registered);
     return found;
   };
+  /**
+   * The key that seals everything new; a rotation changes it, at most one refresh later. Throws `WrongMasterKey` when every key of this process was
+   * given up, because what such a key seals could not be opened.
+   */
   const sealing = (): KnownKey => {
     const [newest] = usableKeys.active;
     if (newest === undefined) throw new WrongMasterKey(noActiveKey(file));
@@ -74,6 +56,7 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
     return usableKeys.usable.find(is);
   };
 
+  /** Keys that sealed at some time within these last seconds, the sealing one first. */
   const recentSealingKeys = (seconds: number): readonly [KnownKey, ...KnownKey[]] => {
     const newest = sealing();
     const now = clock.now();
@@ -90,7 +73,11 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
 
   return {
     sealing,
-    ofGeneration: async (generation) => {
+    /**
+     * Undefined for a generation that was given up and is not in the key file. For any other unknown generation the file is read again; throws
+     * `WrongMasterKey` when the file lacks it.
+     */
+    ofGeneration: async (generation: string): Promise<MasterKey | undefined> => {
       const is = (one: { generation: string }): boolean => one.generation === generation;
       // Checked before the file is read, because a log may hold any number of fields of a generation that was given up.
       if (registered.find(is)?.givenUpAt !== undefined) return usableKeys.usable.find(is);
@@ -98,15 +85,19 @@ export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions)
       if (found === undefined) throw new WrongMasterKey(missing(generation, file));
       return found;
     },
-    ofId: (keyId) => find(({ id }) => id === keyId),
-    recent: (seconds) => {
+    /** The key with this `masterKeyId`. The file is read again for an unknown id; undefined when the file lacks it. */
+    ofId: (keyId: string): Promise<MasterKey | undefined> => find(({ id }) => id === keyId),
+    /** Keys that may have signed a link in these last seconds, also in a process that is a moment ahead; the sealing one first. */
+    recent: (seconds: number): MasterKeys => {
       const [newest, ...before] = recentSealingKeys(seconds);
       const waiting = usableKeys.usable.filter((one) => byGeneration(one, newest) < 0);
       return [newest, ...waiting, ...before];
     },
     recentSealingKeys,
-    all: () => [...keys].sort(byGeneration),
-    refresh: async () => {
+    /** All keys, newest first, also those that wait for their activation. */
+    all: (): readonly MasterKey[] => [...keys].sort(byGeneration),
+    /** Reads key file and database again. What cannot be read stays as it was. Returns the faults that an operator must cure. */
+    refresh: async (): Promise<readonly string[]> => {
       // An empty table was lost, so its last known rows stay valid.
       const listed = await listGenerations(db).catch(() => []);
       if (listed.length > 0) registered = listed;

@@ -3,6 +3,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { destination, type Logger, pino } from 'pino';
 import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/shared/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
+import { errorCode } from '../../lib/error-code.js';
 import type { Config } from './config.js';
 
 export type { Logger };
@@ -27,7 +28,7 @@ export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stde
  */
 export const faultFields = (error: unknown): { error: string; code?: string; at?: string } => {
   if (!(error instanceof Error)) return { error: typeof error };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code = errorCode(error);
   const at = placeIn(error.stack ?? '');
   return { error: error.name, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) };
 };
