@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { importsOf, sourceFiles } from './imports.js';
+import { importsOf, loadedWith, sourceFiles } from './imports.js';
 import { ringsOf } from './rings.js';
 import { breachesOf, idleExceptions } from './rules.js';
 
@@ -22,6 +22,16 @@ describe('the source', () => {
     expect(ringsOf(files)).toEqual([]);
   });
 
+  it('loads no engine, page or printer for a command that only says how it is used', () => {
+    const loaded = [...loadedWith('src/runtime/commands/main.js', files)];
+    expect(loaded).toContain('src/cli/commands/company.js');
+    const heavy =
+      /^(?:kysely|nats|pino|hono|node-forge|xml-crypto|fast-xml-parser|libxml2-wasm|pdfmake|fontkit|prom-client|@eventstore\/.*)$/;
+    const rooms =
+      /^src\/(?:http|console|simulator|xml|projector|workers|runtime\/(?:engines\/engines|roles|service))\b/;
+    expect(loaded.filter((target) => heavy.test(target) || rooms.test(target))).toEqual([]);
+  });
+
   it('imports files that exist, by their names as compiled', () => {
     const missing = files.flatMap((file) =>
       importsOf(file)
@@ -32,6 +42,22 @@ describe('the source', () => {
         .map((target) => `${file.path}: ${target}`),
     );
     expect(missing).toEqual([]);
+  });
+});
+
+describe('what is loaded with a file', () => {
+  it('follows imports of values, not of types, and not those at run time', () => {
+    const text = [
+      "import type { A } from './a.js';",
+      "import {\n  b,\n  type C,\n} from './b.js';",
+      "const d = await import('./d.js');",
+      "export { e } from 'e';",
+    ].join('\n');
+    const planted = [
+      { path: 'src/main.ts', text },
+      { path: 'src/b.ts', text: "import 'f';" },
+    ];
+    expect([...loadedWith('src/main.js', planted)]).toEqual(['src/main.js', 'src/b.js', 'f', 'e']);
   });
 });
 

@@ -24,3 +24,24 @@ export const importsOf = ({ path, text }: SourceFile): readonly string[] =>
   [...withoutComments(text).matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)(["'`])([^"'`\n]+)\1/g)].map(
     ([, , target = '']) => (target.startsWith('.') ? normalize(join(dirname(path), target)) : target),
   );
+
+const STATIC =
+  /^(?:import|export)\b(?!\s+type\b)(?!\s*\()[^;]*?\bfrom\s*(["'])([^"'\n]+)\1|^import\s*(["'])([^"'\n]+)\3/gm;
+
+/** What is loaded with a file: files of these and packages, by imports that are neither types alone nor dynamic, over any number of steps. */
+export const loadedWith = (path: string, files: readonly SourceFile[]): ReadonlySet<string> => {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const loaded = new Set<string>();
+  const load = (target: string): void => {
+    if (loaded.has(target)) return;
+    loaded.add(target);
+    const file = byPath.get(target.replace(/\.js$/, '.ts'));
+    if (file === undefined) return;
+    for (const [, , from, , bare] of withoutComments(file.text).matchAll(STATIC)) {
+      const next = from ?? bare ?? '';
+      load(next.startsWith('.') ? normalize(join(dirname(file.path), next)) : next);
+    }
+  };
+  load(path);
+  return loaded;
+};

@@ -21,7 +21,7 @@ const readNote = (xml: Buffer) =>
 
 describeWithPostgres('invoice import', () => {
   let operator: Operator;
-  const commands = [importCommand(readNote), ...companyCommands, ...eventCommands];
+  const commands = [importCommand(async () => readNote), ...companyCommands, ...eventCommands];
   let folder: string;
   let session: Session;
 

@@ -6,7 +6,7 @@ import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import { giveUpCommand, masterKeyCommands } from '../../src/cli/commands/master-key.js';
 import { runCommand } from '../../src/cli/run.js';
-import { addMasterKeyCommand } from '../../src/runtime/commands/master-key.js';
+import { addMasterKeyCommand } from '../../src/runtime/commands/setup.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { putCertificate } from '../../app/operator/company/company-commands.js';
-import { type Pkcs12Fault, readPkcs12 } from '../../certificates/read-pkcs12.js';
+import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
 import { type Instant, isBefore } from '../../domain/shared/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
@@ -24,6 +24,7 @@ const put: Command = {
     const password = await readFile(passwordFile, 'utf8').catch(() => undefined);
     if (password === undefined) return badUsage(`${passwordFile} cannot be read`);
     const opened = await session();
+    const { readPkcs12 } = await import('../../certificates/read-pkcs12.js');
     const read = readPkcs12(pfx, passwordIn(password));
     if (!read.ok) return notStored(REASONS[read.reason]);
     const { certificate } = read;

@@ -181,7 +181,8 @@ const outcome = (id: string, as: SettleAs, result: SettleResult): Outcome => {
 };
 
 /** XML files are named relative to the folder of the imported file. */
-export const importCommand = (readNote: NoteFiles['readNote']): Command => ({
+/** `noteReader` loads what reads the XML of notes. */
+export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>): Command => ({
   name: 'invoice import',
   positionals: ['FILE.ndjson'],
   summary: 'take over invoices made elsewhere, one JSON object a line, all or nothing',
@@ -195,7 +196,7 @@ export const importCommand = (readNote: NoteFiles['readNote']): Command => ({
       readModel: opened.readModel,
       testRetentionSeconds: opened.testRetentionSeconds,
       readXml: (name) => readFile(resolve(dirname(file), name)).catch(() => undefined),
-      readNote,
+      readNote: await noteReader(),
     });
     if ('problems' in result) return withProblems(`${file} was not imported:`, result.problems);
     return done(`${result.imported} invoices imported, ${result.already} were there already`, result);

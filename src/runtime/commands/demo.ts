@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Command, done, refused } from '../../cli/command.js';
+import { done, type Outcome, refused } from '../../cli/command.js';
 import { timelineOf } from '../../cli/commands/invoice.js';
 import { type Config, readConfig, roles } from '../config/config.js';
 import { createLogger } from '../config/logger.js';
@@ -16,40 +16,33 @@ import { makeDemoCompany } from './first-start.js';
 
 const OUT = 'out';
 
-export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
-  name: 'demo',
-  summary: 'watch one invoice go the whole way, in a throwaway data folder',
-  options: {
-    'lost-answer': { type: 'boolean', help: "lose the authorizer's answer to the send, and watch the recovery" },
-  },
-  changes: false,
-  run: async ({ flags }) => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'nfse-demo-'));
-    // When run as root, the database runs as another user, who must be able to pass through this folder.
-    await chmod(dataDir, 0o711);
-    const isolated = { PATH: env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' };
-    const parsed = readConfig({ ...isolated, LOOKUP_INTERVALS_S: `${LOOKUP_AFTER_S},60,120,300,600` });
-    if ('problems' in parsed) return refused(parsed.problems.join('; '));
-    const show = stopwatch();
+/** Runs the demo against a service in a throwaway data folder. `losesAnswer`: the authorizer's answer to the send is lost. */
+export const runDemo = async (env: NodeJS.ProcessEnv, losesAnswer: boolean): Promise<Outcome> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'nfse-demo-'));
+  // When run as root, the database runs as another user, who must be able to pass through this folder.
+  await chmod(dataDir, 0o711);
+  const isolated = { PATH: env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' };
+  const parsed = readConfig({ ...isolated, LOOKUP_INTERVALS_S: `${LOOKUP_AFTER_S},60,120,300,600` });
+  if ('problems' in parsed) return refused(parsed.problems.join('; '));
+  const show = stopwatch();
+  try {
+    const { config } = parsed;
+    const logger = createLogger(config.logLevel, 'stderr');
+    const service = await startService({ config, roles, clock: systemClock, simulatorProcess: true, logger });
     try {
-      const { config } = parsed;
-      const logger = createLogger(config.logLevel, 'stderr');
-      const service = await startService({ config, roles, clock: systemClock, simulatorProcess: true, logger });
-      try {
-        const stage = await openStage(service, config, show);
-        const id = await (flags['lost-answer'] === true ? loseAnswer(stage) : walk(stage));
-        await showProof(id, stage);
-        process.stdout.write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
-      } finally {
-        await service.stop();
-      }
-      show('service stopped');
+      const stage = await openStage(service, config, show);
+      const id = await (losesAnswer ? loseAnswer(stage) : walk(stage));
+      await showProof(id, stage);
+      process.stdout.write('Everything above ran against the simulator: SIMULADO, no fiscal document was made.\n\n');
     } finally {
-      await rm(dataDir, { recursive: true, force: true });
+      await service.stop();
     }
-    return done('', {});
-  },
-});
+    show('service stopped');
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+  return done('', {});
+};
 
 /** Registers the demo company at the service that was just started. */
 const openStage = async (service: Service, config: Config, show: (text: string) => void): Promise<DemoStage> => {

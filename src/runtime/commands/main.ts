@@ -1,4 +1,3 @@
-import { readNote } from '../../adapters/authorizer/documents.js';
 import type { Command } from '../../cli/command.js';
 import { apiCommands } from '../../cli/commands/api.js';
 import { auditCommands } from '../../cli/commands/audit.js';
@@ -17,19 +16,12 @@ import { projectionCommands } from '../../cli/commands/projections.js';
 import { catalogCommands, registryCommand } from '../../cli/commands/reference-data.js';
 import { runCommand } from '../../cli/run.js';
 import type { Session, SessionNeeds } from '../../cli/session.js';
-import { gzipBase64 } from '../../xml/packing.js';
 import { type Config, readConfig } from '../config/config.js';
-import { createLogger, faultFields } from '../config/logger.js';
 import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
-import { createRunner } from '../engines/runner.js';
-import { restoreOf } from '../operator/backup.js';
-import { openSession } from '../operator/session.js';
-import { demoCommand } from './demo.js';
-import { addMasterKeyCommand, giveUpOf } from './master-key.js';
+import { createRunner, type Runner } from '../engines/runner.js';
 import { serveCommand, simulatorCommand } from './serve.js';
-import { setupCommands } from './setup.js';
-import { startupFault } from './startup-fault.js';
+import { addMasterKeyCommand, demoCommand, setupCommands } from './setup.js';
 
 /** Commands about reference data that operators enter. */
 export const referenceCommands: readonly Command[] = [
@@ -37,7 +29,7 @@ export const referenceCommands: readonly Command[] = [
   ...municipalityCommands,
   registryCommand,
   ...apiCommands,
-  importCommand((xml) => readNote(gzipBase64(xml))),
+  importCommand(async () => (await import('../operator/imported-note.js')).readImportedNote),
 ];
 
 /** Returns all commands. Only commands that need the configuration call `config`. */
@@ -59,8 +51,8 @@ export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): reado
   ...parkedCommands,
   backupCommand,
   doctorCommand,
-  restoreCommand(restoreOf(config)),
-  giveUpCommand(giveUpOf(config, systemClock)),
+  restoreCommand(async (...how) => (await import('../operator/backup.js')).restoreOf(config)(...how)),
+  giveUpCommand(async (...what) => (await import('./give-up.js')).giveUpOf(config, systemClock)(...what)),
   ...setupCommands(config),
 ];
 
@@ -82,24 +74,36 @@ export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     if (config === undefined) throw new ConfigurationUnusable('problems' in parsed ? parsed.problems : []);
     return config;
   };
-  const logger = createLogger(config?.logLevel ?? 'info', 'stderr');
-  const runner = createRunner((name, error) =>
-    logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }),
-  );
+  let runner: Runner | undefined;
+  const openEngines = async (needs: SessionNeeds | undefined): Promise<Session> => {
+    // Loaded when a command opens engines: a help text needs none of this.
+    const [{ openSession }, { createLogger, faultFields }] = await Promise.all([
+      import('../operator/session.js'),
+      import('../config/logger.js'),
+    ]);
+    const logger = createLogger(needed().logLevel, 'stderr');
+    runner = createRunner((name, error) => logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }));
+    return await openSession(needed(), systemClock, logger, runner, needs);
+  };
   let session: Promise<Session> | undefined;
   const open = (needs?: SessionNeeds): Promise<Session> => {
-    session ??= openSession(needed(), systemClock, logger, runner, needs);
+    session ??= openEngines(needs);
     return session;
   };
   try {
     return await runCommand(argv, allCommands(env, needed), open, terminal, programVersion());
   } catch (error) {
-    const fault = error instanceof ConfigurationUnusable ? { exit: 2, line: error.message } : startupFault(error);
-    terminal.err(fault.line);
-    return fault.exit;
+    const { exit, line } = await faultOf(error);
+    terminal.err(line);
+    return exit;
   } finally {
-    await runner.stop();
+    await runner?.stop();
   }
+};
+
+const faultOf = async (error: unknown): Promise<{ exit: number; line: string }> => {
+  if (error instanceof ConfigurationUnusable) return { exit: 2, line: error.message };
+  return (await import('./startup-fault.js')).startupFault(error);
 };
 
 /** Libraries of the engines read this variable too, each in a different way, so nothing is started under it. */

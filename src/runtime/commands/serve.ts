@@ -1,12 +1,8 @@
 import { badUsage, type Command, done, textFlag } from '../../cli/command.js';
 import { roles as allRoles, type Config, type Role } from '../config/config.js';
-import { createLogger, faultFields } from '../config/logger.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner } from '../engines/runner.js';
-import { openSimulator } from '../engines/simulator.js';
 import type { Service } from '../roles/parts.js';
-import { StoppedWhileStarting, startService } from '../service.js';
-import { prepareFirstStart } from './first-start.js';
 import { untilSignal } from './until-signal.js';
 
 export const serveCommand = (config: () => Config): Command => ({
@@ -20,6 +16,7 @@ export const serveCommand = (config: () => Config): Command => ({
     if (roles === undefined) return badUsage(`--role must be all or a list of ${allRoles.join(',')}`);
     const oneQueue = config().natsUrl === undefined;
     if (oneQueue && roles.includes('issuer') !== roles.includes('relay')) return badUsage(ONE_QUEUE);
+    const { createLogger } = await import('../config/logger.js');
     const logger = createLogger(config().logLevel, 'stdout');
     const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
     const asked = new AbortController();
@@ -27,6 +24,10 @@ export const serveCommand = (config: () => Config): Command => ({
       logger.info({ msg: 'stopping', signal });
       asked.abort();
     });
+    const [{ StoppedWhileStarting, startService }, { prepareFirstStart }] = await Promise.all([
+      import('../service.js'),
+      import('./first-start.js'),
+    ]);
     let service: Service | undefined;
     try {
       service = await startService({
@@ -67,12 +68,14 @@ export const simulatorCommand = (config: () => Config): Command => ({
   options: {},
   changes: false,
   run: async () => {
+    const { createLogger, faultFields } = await import('../config/logger.js');
     const logger = createLogger(config().logLevel, 'stdout');
     const runner = createRunner((name, error) =>
       logger.error({ msg: 'stopping failed', part: name, ...faultFields(error) }),
     );
     const stopAsked = untilSignal(() => logger.fatal({ msg: 'forced to stop' }));
     try {
+      const { openSimulator } = await import('../engines/simulator.js');
       const { urls, controlUrl } = await openSimulator(config(), systemClock, logger, runner);
       logger.info({ msg: 'ready', simulator: urls, simulator_control_url: controlUrl });
       await stopAsked;

@@ -1,15 +1,23 @@
 import { readFile } from 'node:fs/promises';
-import pg from 'pg';
-import { readDatabaseUrl } from '../../adapters/sql/address.js';
-import { assignOwners, type Login, prepareRoles } from '../../adapters/sql/roles.js';
 import { badUsage, type Command, done, refused, textFlag } from '../../cli/command.js';
-import { counted } from '../../lib/counted.js';
 import { AddressInvalid } from '../../ports/engine-address.js';
-import { plaintextProblems } from '../config/checks.js';
 import type { Config } from '../config/config.js';
 import { systemClock } from '../engines/clock.js';
-import { openPatientPool, prepareDatabase } from '../engines/database.js';
-import { makeEngineSecrets, SecretsIncomplete } from './engine-secrets.js';
+
+// What a command works with is loaded when that command runs: a help text needs no engine.
+
+export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
+  name: 'demo',
+  summary: 'watch one invoice go the whole way, in a throwaway data folder',
+  options: {
+    'lost-answer': { type: 'boolean', help: "lose the authorizer's answer to the send, and watch the recovery" },
+  },
+  changes: false,
+  run: async ({ flags }) => {
+    const { runDemo } = await import('./demo.js');
+    return await runDemo(env, flags['lost-answer'] === true);
+  },
+});
 
 const secrets: Command = {
   name: 'setup secrets',
@@ -18,6 +26,7 @@ const secrets: Command = {
   options: { simulator: { type: 'string', help: "the simulator's folder, whose authority the service is to trust" } },
   changes: false,
   run: async ({ positionals: [folder = ''], flags }) => {
+    const { makeEngineSecrets, SecretsIncomplete } = await import('./engine-secrets.js');
     try {
       const made = await makeEngineSecrets(folder, textFlag(flags, 'simulator'), systemClock);
       return done(made.length === 0 ? 'every secret is there' : `made: ${made.join(', ')}`, { made });
@@ -52,18 +61,7 @@ const eventStore = (config: () => Config): Command => ({
   },
 });
 
-/** The commands that the one-shot services of compose.yaml run. */
-export const setupCommands = (config: () => Config): readonly Command[] => [
-  secrets,
-  eventStore(config),
-  setupDatabase(config),
-];
-
-/**
- * Makes the steps of the schema. Given an administrator's address, it first creates the database and the roles of DATABASE_URL and
- * DATABASE_OWNER_URL, and hands over tables that one role owned until now.
- */
-export const setupDatabase = (config: () => Config): Command => ({
+const database = (config: () => Config): Command => ({
   name: 'setup database',
   summary: 'make the steps of the schema; with an administrator also the roles, the database and their rights',
   options: {
@@ -71,67 +69,33 @@ export const setupDatabase = (config: () => Config): Command => ({
   },
   changes: false,
   run: async ({ flags }) => {
-    const { databaseUrl: service, databaseOwnerUrl: owner, database, allowsPlaintext } = config();
-    if (service === undefined) return badUsage('DATABASE_URL is not set: the embedded database needs no setup');
-    const file = textFlag(flags, 'admin-url-file');
-    if (file !== undefined) {
-      const text = await readFile(file, 'utf8').catch(() => undefined);
-      if (text === undefined) return badUsage(`${file} cannot be read`);
-      if (owner === undefined)
-        return badUsage('DATABASE_OWNER_URL is not set: it names the role that is to own the tables');
-      const admin = addressIn(text);
-      if (admin === undefined) return badUsage(`${file} holds no postgres:// address`);
-      if (!allowsPlaintext && plaintextProblems({ ...nowhere, databaseUrl: admin }).length > 0)
-        return refused(
-          'the administrator is reached without TLS: use sslmode=verify-full, or ALLOW_PLAINTEXT_ENGINES=1',
-        );
-      const fault = await prepareServer(admin, loginOf(owner), loginOf(service));
-      if (fault !== undefined) return refused(fault);
-    }
-    const steps = await prepareDatabase({ service, owner }, database.limits);
-    return done(`the database is ready: ${counted(steps.length, 'step')} of its schema made`, { steps });
+    const { setupDatabase } = await import('./setup-database.js');
+    return await setupDatabase(config(), textFlag(flags, 'admin-url-file'));
   },
 });
 
-const addressIn = (text: string): string | undefined => {
-  try {
-    return readDatabaseUrl(text.trim());
-  } catch {
-    return undefined;
-  }
-};
+/** The commands that the one-shot services of compose.yaml run. */
+export const setupCommands = (config: () => Config): readonly Command[] => [
+  secrets,
+  eventStore(config),
+  database(config),
+];
 
-const nowhere = { databaseOwnerUrl: undefined, eventStoreUrl: undefined, natsUrl: undefined };
-
-type Target = Login & { database: string };
-
-/** As the driver reads the address, including its environment variables. */
-const loginOf = (address: string): Target => {
-  const { user = '', password, database = '' } = new pg.Client({ connectionString: address });
-  return { name: user, password: typeof password === 'string' ? password : '', database };
-};
-
-/** Returns undefined when done, otherwise why nothing was begun. */
-const prepareServer = async (admin: string, owner: Target, service: Target): Promise<string | undefined> => {
-  const names = [loginOf(admin).name, owner.name, service.name];
-  if (new Set(names).size < names.length)
-    return 'DATABASE_URL, DATABASE_OWNER_URL and the administrator must name three different users';
-  if (owner.database !== service.database) return 'DATABASE_URL and DATABASE_OWNER_URL must name one database';
-  if (owner.password === '' || service.password === '')
-    return 'both addresses must hold the password that their role gets';
-  await over(admin, async (pool) => {
-    await prepareRoles(pool, { owner, service });
-    const { rowCount } = await pool.query('select from pg_database where datname = $1', [owner.database]);
-    const name = pg.escapeIdentifier(owner.database);
-    if (rowCount === 0) await pool.query(`create database ${name} encoding 'UTF8' template template0`);
-  });
-  const url = new URL(admin);
-  url.pathname = `/${encodeURIComponent(owner.database)}`;
-  await over(url.href, (pool) => assignOwners(pool, owner.name, service.name));
-  return undefined;
-};
-
-const over = async (connectionString: string, work: (pool: pg.Pool) => Promise<void>): Promise<void> => {
-  const pool = openPatientPool({ connectionString, applicationName: 'nfse-setup' });
-  await work(pool).finally(() => pool.end());
+/** Uses the file alone: in production the service's copy is read-only, and the original is edited where it is kept. */
+export const addMasterKeyCommand: Command = {
+  name: 'master-key add',
+  positionals: ['FILE'],
+  summary: 'add a new generation to a master key file; nothing is sealed with it before master-key rotate',
+  options: {
+    generation: { type: 'string', help: 'its name, e.g. m3: beside one that was lost; then a missing FILE is made' },
+  },
+  changes: false,
+  run: async ({ positionals: [file = ''], flags }) => {
+    const { addMasterKey } = await import('../../adapters/vault/key-file.js');
+    const generation = await addMasterKey(file, textFlag(flags, 'generation'));
+    return done(
+      `${generation} was added to ${file}: copy the file to where you keep its copy and to every machine, then nfse master-key rotate`,
+      { generation },
+    );
+  },
 };

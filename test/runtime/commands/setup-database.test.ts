@@ -8,7 +8,7 @@ import { migrate } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { excessRights } from '../../../src/adapters/sql/roles.js';
 import { runCommand } from '../../../src/cli/run.js';
-import { setupDatabase } from '../../../src/runtime/commands/setup.js';
+import { setupCommands } from '../../../src/runtime/commands/setup.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { chained } from '../../support/harness/event-log.js';
 import { openOn } from '../../support/harness/open-engines.js';
@@ -43,7 +43,7 @@ describeWithPostgres('nfse setup database', () => {
     const say = (text: string): void => void output.push(text);
     const exit = await runCommand(
       ['setup', 'database', ...args],
-      [setupDatabase(() => parsed.config)],
+      setupCommands(() => parsed.config),
       () => Promise.reject(new Error('it opens no session')),
       { out: say, err: say },
     );

@@ -1,10 +1,9 @@
 import type pg from 'pg';
 import { openPool } from '../../adapters/sql/pool.js';
 import { giveUpGeneration } from '../../adapters/vault/give-up.js';
-import { addMasterKey, loadMasterKeys } from '../../adapters/vault/key-file.js';
+import { loadMasterKeys } from '../../adapters/vault/key-file.js';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { createEventStore } from '../../app/event-store/event-store.js';
-import { type Command, done, textFlag } from '../../cli/command.js';
 import type { GiveUp } from '../../cli/commands/master-key.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
@@ -13,24 +12,6 @@ import { createLogger } from '../config/logger.js';
 import { openDatabaseServer, prepareDatabase } from '../engines/database.js';
 import { openEventLog, SERVICE_SESSION } from '../engines/engines.js';
 import { createRunner } from '../engines/runner.js';
-
-/** Uses the file alone: in production the service's copy is read-only, and the original is edited where it is kept. */
-export const addMasterKeyCommand: Command = {
-  name: 'master-key add',
-  positionals: ['FILE'],
-  summary: 'add a new generation to a master key file; nothing is sealed with it before master-key rotate',
-  options: {
-    generation: { type: 'string', help: 'its name, e.g. m3: beside one that was lost; then a missing FILE is made' },
-  },
-  changes: false,
-  run: async ({ positionals: [file = ''], flags }) => {
-    const generation = await addMasterKey(file, textFlag(flags, 'generation'));
-    return done(
-      `${generation} was added to ${file}: copy the file to where you keep its copy and to every machine, then nfse master-key rotate`,
-      { generation },
-    );
-  },
-};
 
 const NAME = 'nfse-give-up';
 
