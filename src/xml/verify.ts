@@ -38,89 +38,70 @@ export const verifySignature = (xml: Buffer, signedElementName: string): Verific
 export const verifySigned = (root: XmlElement, signedElementName: string): Verification => {
   const read = readSigned(root, signedElementName);
   if (typeof read === 'string') return fault(read);
-  const { parts, algorithm, signedInfoForm } = read;
-  if (!digestFits(read, read.contentForm)) return fault('digest');
-  const certificate = readCertificate(parts.certificate);
+  const { signed, contentForm, signedInfo, signedInfoForm, hash, digest } = read;
+  const computed = createHash(hash).update(signed.canonicalizeToString(contentForm)).digest();
+  if (!computed.equals(digest)) return fault('digest');
+  const certificate = readCertificate(read.certificate);
   if (certificate === undefined) return fault('certificate');
-  const signedInfo = Buffer.from(parts.signedInfo.canonicalizeToString(signedInfoForm), 'utf8');
-  const value = Buffer.from(parts.signatureValue, 'base64');
-  if (!verify(algorithm.hash, signedInfo, certificate.publicKey, value)) return fault('signature_value');
-  const digest = Buffer.from(parts.digestValue, 'base64').toString('base64');
-  return { ok: true, certificateDer: certificate.raw, digest, reference: parts.uri.slice(1) };
+  const canonical = Buffer.from(signedInfo.canonicalizeToString(signedInfoForm), 'utf8');
+  if (!verify(hash, canonical, certificate.publicKey, read.signatureValue)) return fault('signature_value');
+  return { ok: true, certificateDer: certificate.raw, digest: digest.toString('base64'), reference: read.id };
 };
 
 type Signed = {
   signed: XmlElement;
-  parts: Parts;
-  algorithm: { hash: 'sha1' | 'sha256' };
-  signedInfoForm: Canonicalization;
+  id: string;
   contentForm: Canonicalization;
+  signedInfo: XmlElement;
+  signedInfoForm: Canonicalization;
+  hash: 'sha1' | 'sha256';
+  digest: Buffer;
+  signatureValue: Buffer;
+  /** Base64 of the first certificate. */
+  certificate: string;
 };
 
-/** The signature and the signed element of `parent`, or the fault that shows without computing a digest. */
+/** The signature and the signed element of `parent`, each part of which must occur exactly once, or the fault that shows without computing a digest. */
 const readSigned = (parent: XmlElement, signedElementName: string): Signed | SignatureFault => {
   const signatures = childrenNamed(parent, 'Signature').filter((child) => child.namespaceUri === DSIG_NAMESPACE);
   const [signature, ...others] = signatures;
   if (signature === undefined) return 'missing';
   const signed = onlyChild(parent, signedElementName);
-  const parts = readParts(signature);
-  if (others.length > 0 || signed === undefined || parts === undefined) return 'structure';
-  const algorithm = signatureAlgorithms[parts.signatureMethod];
-  const signedInfoForm = canonicalizations[parts.canonicalizationMethod];
-  const contentForm = contentCanonicalization(parts.transforms);
-  if (algorithm === undefined || signedInfoForm === undefined || contentForm === undefined) return 'algorithm';
-  if (parts.digestMethod !== algorithm.digestMethod) return 'algorithm';
-  const id = signed.attr('Id')?.value;
-  if (id === undefined || parts.uri !== `#${id}`) return 'reference';
-  return { signed, parts, algorithm, signedInfoForm, contentForm };
-};
-
-const digestFits = ({ signed, parts, algorithm }: Signed, form: Canonicalization): boolean =>
-  createHash(algorithm.hash)
-    .update(signed.canonicalizeToString(form))
-    .digest()
-    .equals(Buffer.from(parts.digestValue, 'base64'));
-
-const fault = (reason: SignatureFault): Verification => ({ ok: false, reason });
-
-type Parts = {
-  signedInfo: XmlElement;
-  canonicalizationMethod: string;
-  signatureMethod: string;
-  digestMethod: string;
-  transforms: readonly string[];
-  uri: string;
-  digestValue: string;
-  signatureValue: string;
-  /** Base64 of the first certificate. */
-  certificate: string;
-};
-
-/** Undefined unless each part occurs exactly once. A Transform with parameters is refused, because its meaning is unknown here. */
-const readParts = (signature: XmlElement): Parts | undefined => {
   const signedInfo = onlyChild(signature, 'SignedInfo');
   const reference = onlyChild(signedInfo, 'Reference');
   const transforms = onlyChild(reference, 'Transforms');
+  const digest = onlyChild(reference, 'DigestValue');
   const value = onlyChild(signature, 'SignatureValue');
-  const digestValue = onlyChild(reference, 'DigestValue');
   const x509 = onlyChild(onlyChild(signature, 'KeyInfo'), 'X509Data');
   const certificate = x509 === undefined ? undefined : childrenNamed(x509, 'X509Certificate')[0];
-  if (signedInfo === undefined || reference === undefined || transforms === undefined) return undefined;
-  if (value === undefined || digestValue === undefined || certificate === undefined) return undefined;
+  if (others.length > 0 || signed === undefined || signedInfo === undefined || reference === undefined)
+    return 'structure';
+  if (transforms === undefined || digest === undefined || value === undefined || certificate === undefined)
+    return 'structure';
   const steps = childElements(transforms);
-  if (steps.some((step) => childElements(step).length > 0)) return undefined;
+  // A Transform with parameters is refused, because its meaning is unknown here.
+  if (steps.some((step) => childElements(step).length > 0)) return 'structure';
+  const algorithm = signatureAlgorithms[algorithmOf(onlyChild(signedInfo, 'SignatureMethod'))];
+  const signedInfoForm = canonicalizations[algorithmOf(onlyChild(signedInfo, 'CanonicalizationMethod'))];
+  const contentForm = contentCanonicalization(steps.map(algorithmOf));
+  if (algorithm === undefined || signedInfoForm === undefined || contentForm === undefined) return 'algorithm';
+  if (algorithmOf(onlyChild(reference, 'DigestMethod')) !== algorithm.digestMethod) return 'algorithm';
+  const id = signed.attr('Id')?.value;
+  if (id === undefined || reference.attr('URI')?.value !== `#${id}`) return 'reference';
   return {
+    signed,
+    id,
+    contentForm,
     signedInfo,
-    canonicalizationMethod: algorithmOf(onlyChild(signedInfo, 'CanonicalizationMethod')),
-    signatureMethod: algorithmOf(onlyChild(signedInfo, 'SignatureMethod')),
-    digestMethod: algorithmOf(onlyChild(reference, 'DigestMethod')),
-    transforms: steps.map(algorithmOf),
-    uri: reference.attr('URI')?.value ?? '',
-    digestValue: digestValue.content,
-    signatureValue: value.content,
+    signedInfoForm,
+    hash: algorithm.hash,
+    digest: Buffer.from(digest.content, 'base64'),
+    signatureValue: Buffer.from(value.content, 'base64'),
     certificate: certificate.content,
   };
 };
+
+const fault = (reason: SignatureFault): Verification => ({ ok: false, reason });
 
 const algorithmOf = (element: XmlElement | undefined): string => element?.attr('Algorithm')?.value ?? '';
 
