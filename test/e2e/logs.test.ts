@@ -239,6 +239,7 @@ describeWithPostgres('the log at its most talkative', () => {
     }
     expect(of('/v1/nfse', 202).length).toBeGreaterThanOrEqual(KINDS.length);
     expect(of('/v1/nfse', 429).length).toBeGreaterThan(0);
+    expect(of('/v1/nfse/:id', 400).length).toBeGreaterThan(0);
     expect(of('/v1/nfse/:id', 400).every((request) => !('invoice_id' in request))).toBe(true);
   });
 

@@ -59,8 +59,9 @@ describe('the PDF as PDF/A-2b', () => {
   });
 
   it('has streams of the length they state, compressed by Flate or not at all (6.1.7)', async () => {
-    for (const { dictionary, stream, storedLength } of objectsOf(await render())) {
-      if (stream === undefined) continue;
+    const withStream = objectsOf(await render()).filter(({ stream }) => stream !== undefined);
+    expect(withStream.length).toBeGreaterThan(0);
+    for (const { dictionary, storedLength } of withStream) {
       expect(dictionary).toContain(`/Length ${storedLength}`);
       expect(dictionary.match(/\/Filter .*/g) ?? ['/Filter /FlateDecode']).toEqual(['/Filter /FlateDecode']);
       expect(dictionary).not.toMatch(/\/F |\/FFilter|\/FDecodeParms/);
@@ -92,9 +93,9 @@ describe('the PDF as PDF/A-2b', () => {
         expect(dictionary).toContain('/Encoding /Identity-H');
         expect(dictionary).toContain('/ToUnicode ');
       }
-      for (const { dictionary } of objectsWith(pdf, '/Subtype /CIDFontType2')) {
-        expect(dictionary).toContain('/CIDToGIDMap /Identity');
-      }
+      const descendants = objectsWith(pdf, '/Subtype /CIDFontType2');
+      expect(descendants).toHaveLength(2);
+      for (const { dictionary } of descendants) expect(dictionary).toContain('/CIDToGIDMap /Identity');
       const [stated, embedded] = [statedWidths(pdf), embeddedWidths(pdf)];
       expect(stated).toHaveLength(2);
       stated.forEach((widths, font) => {

@@ -24,6 +24,7 @@ describe.each(routes)('$name: the line of a request', (route) => {
     const headers = { authorization: `Bearer svc_sk_test_${'x'.repeat(43)}` };
     await harness.call(route.path, { ...requestOf(route), key: 'none' });
     await harness.call(route.path, { ...requestOf(route), key: 'none', headers });
+    expect(harness.summaries).toHaveLength(2);
     for (const summary of harness.summaries) expect(summary).not.toHaveProperty('keyId');
   });
 });

@@ -31,6 +31,7 @@ describe('GET /v1/activities 200', () => {
     const { data } = (await (await call('/v1/activities')).json()) as {
       data: { cnae: string; service_code: string }[];
     };
+    expect(data.length).toBeGreaterThan(0);
     for (const { cnae, service_code } of data) {
       pass(61);
       const json = { amount_in_cents: 100, description: 'x', cnae, service_code };

@@ -204,6 +204,7 @@ describe('compose.yaml', () => {
         .replaceAll(/\\\n\s*/g, '')
         .match(/RUN install .*/)?.[0]
         .split(/\s+/) ?? [];
+    expect(targets.length).toBeGreaterThan(0);
     for (const target of targets) expect(made).toContain(target);
   });
 });
