@@ -23,17 +23,10 @@ export type GenerationRecord = {
 
 export type Queryable = Pick<pg.Pool, 'query'>;
 
-type GenerationRow = {
-  name: string;
-  version: number;
-  compatible_from: number;
-  generation: number;
-  role: GenerationRole;
-  log_identity: string;
-  position: string | null;
-};
+type GenerationRow = Omit<GenerationRecord, 'position'> & { position: string | null };
 
-const COLUMNS = 'name, version, compatible_from, generation, role, log_identity, position';
+const COLUMNS =
+  'name, version, compatible_from as "compatibleFrom", generation, role, log_identity as "logIdentity", position';
 
 /** Generations of all projections, or of one. With a lock no other process moves a checkpoint or changes a role until the transaction ends. */
 export const generationRecords = async (
@@ -105,11 +98,9 @@ export const generationOf = (projection: Projection, { generation, role, version
 export const canRead = ({ version, compatibleFrom }: Projection, rows: GenerationRecord): boolean =>
   rows.version <= version ? rows.version >= (compatibleFrom ?? version) : version >= rows.compatibleFrom;
 
-const toGenerationRecord = ({ compatible_from, log_identity, position, ...rest }: GenerationRow): GenerationRecord => ({
-  ...rest,
-  compatibleFrom: compatible_from,
-  logIdentity: log_identity,
-  position: position === null ? null : (BigInt(position) as LogPosition),
+const toGenerationRecord = (row: GenerationRow): GenerationRecord => ({
+  ...row,
+  position: row.position === null ? null : (BigInt(row.position) as LogPosition),
 });
 
 type Numbered = Pick<GenerationRecord, 'name' | 'version' | 'generation'>;

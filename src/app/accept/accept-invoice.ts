@@ -6,14 +6,13 @@ import { expandMarkers } from '../../domain/shared/markers.js';
 import { present } from '../../domain/shared/present.js';
 import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
 import type { Fingerprints } from '../../ports/duplicate-window.js';
-import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim, ClaimResult, KeyOwner } from '../../ports/idempotency-keys.js';
 import type { Requester } from '../event-store/command-context.js';
 import { fingerprintOf } from '../event-store/hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, ClaimedRequest, IssueCommand, RequestKey } from './accept-deps.js';
 import { withRecordedFacts } from './accepted-facts.js';
-import { bodyNotComparable, type Candidate, findOwnInvoice, reserveAndAppend } from './reserve.js';
+import { bodyNotComparable, type Candidate, findOwnInvoice, reserveAndAppend, undoneIfNotStored } from './reserve.js';
 
 /**
  * `POST /v1/nfse` after its schema. The idempotency key comes first, so that a replay never becomes a 422 because a certificate has expired
@@ -39,9 +38,11 @@ export const acceptInvoice = async (
   const resumed = claim.commandId !== fresh.commandId;
   const left = resumed ? await findOwnInvoice(claimedRequest, deps) : undefined;
   const release = () => deps.idempotency.release(owner, claim.leaseToken);
+  // After any other error the key stays leased, and the retry continues with the same command. A retry that took over a lease never frees the key,
+  // because the earlier request may still append under it.
   const result =
     left === undefined
-      ? await checkAndReserve(claimedRequest, deps).catch(releaseIfNotStored(release, resumed))
+      ? await undoneIfNotStored(checkAndReserve(claimedRequest, deps), resumed ? async () => undefined : release)
       : { accepted: left };
   if ('refused' in result) {
     await release();
@@ -76,17 +77,6 @@ const claimKey = async (
 
 /** The idempotency key is in use, and the secret that hashed its body is gone. */
 type NotComparable = { kind: 'not_comparable'; invoiceId?: InvoiceId };
-
-/**
- * An append that certainly stored nothing frees the key. After any other error the key stays leased, and the retry continues with the same
- * command. A retry that took over a lease never frees the key, because the earlier request may still append under it.
- */
-const releaseIfNotStored =
-  (release: () => Promise<void>, resumed: boolean) =>
-  async (error: unknown): Promise<never> => {
-    if (error instanceof EventLogUnavailable && !resumed) await release().catch(() => undefined);
-    throw error;
-  };
 
 /** A keyed request is never refused by the duplicate window, but it counts in the window once it is accepted (docs/contract.md IDEM-5). */
 const leaveMark = async (claimedRequest: ClaimedRequest, stream: StreamName, deps: AcceptDeps): Promise<void> => {
@@ -149,16 +139,22 @@ const candidateOf = async (
   deps: AcceptDeps,
 ): Promise<Candidate> => {
   const { request, idempotency, requester, claim } = claimedRequest;
-  const { mode, companyId } = requester;
+  const owner = { mode: requester.mode, companyId: requester.companyId };
   const { amountInCents, description, reference } = request;
   const { acceptedAt } = claim;
   const fingerprints = await fingerprintsOf(claimedRequest, deps);
-  const mark = idempotency && (await idempotencyMark(idempotency, requester, acceptedAt, deps));
+  const mark: IdempotencyMark | undefined = idempotency && {
+    keyHash: idempotency.keyHash,
+    bodyHash: await deps.hashes.bodyHash(
+      { ...owner, keyHash: idempotency.keyHash },
+      idempotency.plainBodyHash,
+      acceptedAt,
+    ),
+  };
   const eventFor = (invoiceId: InvoiceId): InvoiceEvent => ({
     type: 'InvoiceAccepted',
     data: present({
-      mode,
-      companyId,
+      ...owner,
       invoiceId,
       amountInCents,
       description: expandMarkers(description, acceptedAt),
@@ -172,13 +168,3 @@ const candidateOf = async (
   });
   return { ...claimedRequest, fingerprints, eventFor };
 };
-
-const idempotencyMark = async (
-  { keyHash, plainBodyHash }: RequestKey,
-  { mode, companyId }: Requester,
-  at: Instant,
-  { hashes }: AcceptDeps,
-): Promise<IdempotencyMark> => ({
-  keyHash,
-  bodyHash: await hashes.bodyHash({ mode, companyId, keyHash }, plainBodyHash, at),
-});

@@ -45,7 +45,7 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
     };
     const event = candidate.eventFor(invoiceId);
     const append = create(stream, event, contextAt(claim.acceptedAt), deps);
-    if (await unlessUnavailable(append, unmark)) return { accepted: acceptedInvoice(event) };
+    if (await undoneIfNotStored(append, unmark)) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
     const standing = await standingAnswer(state, invoiceId, candidate, deps);
     if (standing === 'next_generation') continue;
@@ -78,12 +78,12 @@ const reservedId = (
   return idempotency === undefined ? undefined : invoiceIdOfKey(mode, companyId, idempotency.keyHash, generation);
 };
 
-/** Removes the mark when the append certainly stored nothing (docs/contract.md IDEM-5). */
-const unlessUnavailable = async <T>(append: Promise<T>, unmark: () => Promise<void>): Promise<T> => {
+/** Undoes what was done before an append that certainly stored nothing: a mark (docs/contract.md IDEM-5), or the claim of a key. */
+export const undoneIfNotStored = async <T>(append: Promise<T>, undo: () => Promise<void>): Promise<T> => {
   try {
     return await append;
   } catch (error) {
-    if (error instanceof EventLogUnavailable) await unmark().catch(() => undefined);
+    if (error instanceof EventLogUnavailable) await undo().catch(() => undefined);
     throw error;
   }
 };

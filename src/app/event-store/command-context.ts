@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CompanyId, type Mode, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
+import { present } from '../../domain/shared/present.js';
 import type { Instant } from '../../domain/shared/time.js';
 import type { RecordedEvent } from '../../ports/event-log.js';
 import type { AppendSite } from './append-sites.js';
@@ -65,15 +66,16 @@ export const workerContext =
     const address = parseInvoiceStream(stream);
     const commandId = randomUUID();
     const event = cause ?? last;
-    return {
+    return present({
       commandId,
       correlationId: event?.metadata.correlationId ?? commandId,
       causationId: event?.id ?? commandId,
       actor,
-      ...(address === undefined ? {} : { mode: address.mode, companyId: address.companyId }),
+      mode: address?.mode,
+      companyId: address?.companyId,
       now,
       site,
-    };
+    });
   };
 
 /** Of a command that no stored event and no API call led to: an operator's, a timer's, or the opening of a certificate. */
@@ -81,14 +83,5 @@ export const operatorContext =
   (site: AppendSite, { actor, mode, companyId }: Pick<CommandContext, 'actor' | 'mode' | 'companyId'>): ContextAt =>
   (now) => {
     const commandId = randomUUID();
-    return {
-      commandId,
-      correlationId: commandId,
-      causationId: commandId,
-      actor,
-      ...(mode === undefined ? {} : { mode }),
-      ...(companyId === undefined ? {} : { companyId }),
-      now,
-      site,
-    };
+    return present({ commandId, correlationId: commandId, causationId: commandId, actor, mode, companyId, now, site });
   };

@@ -1,4 +1,5 @@
 import type { StreamName } from '../../domain/shared/ids.js';
+import { present } from '../../domain/shared/present.js';
 import { AppendOutcomeUnknown, type EventLog, type Expected, type ReadOptions } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { type DecodedEvent, decodeEvent, decodeSealed, encodeEvents, type StreamVersion } from './codec.js';
@@ -40,17 +41,10 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
     const last = options.direction === 'backwards' ? recorded[0] : recorded[recorded.length - 1];
     const isWhole = options.direction !== 'backwards' && (options.from ?? 0) === 0;
     const firstRecordedAt = isWhole ? recorded[0]?.metadata.recordedAt : undefined;
+    const version = last && { kind: 'at' as const, revision: last.revision, hash: last.metadata.hash ?? '' };
     return {
       events: events as unknown as readonly DecodedEvent<E>[],
-      version:
-        last === undefined
-          ? NO_STREAM
-          : {
-              kind: 'at',
-              revision: last.revision,
-              hash: last.metadata.hash ?? '',
-              ...(firstRecordedAt === undefined ? {} : { firstRecordedAt }),
-            },
+      version: version === undefined ? NO_STREAM : present({ ...version, firstRecordedAt }),
     };
   },
   append: async (stream, version, events, context) => {

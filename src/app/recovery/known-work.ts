@@ -98,12 +98,12 @@ const note = (event: RecordedEvent, known: KnownWorkSoFar): void => {
 const noteNumber = ({ stream, type, data }: RecordedEvent, { series: all, taken }: KnownWorkSoFar): void => {
   const [, mode, companyId, series] = /^dps(Live|Test)-([0-9A-Z]{14})_(.+)$/.exec(stream) ?? [];
   if (companyId === undefined || series === undefined) return;
-  const { data: numbers, ...event } = { type, data } as unknown as DpsNumberEvent;
-  if (event.type === 'DpsNumberAllocated' && 'invoiceId' in numbers && 'number' in numbers) {
-    const { invoiceId, number } = numbers;
+  const event = { type, data } as unknown as DpsNumberEvent;
+  if (event.type === 'DpsNumberAllocated') {
+    const { invoiceId, number } = event.data;
     taken.set(invoiceId, [...(taken.get(invoiceId) ?? []), { stream, number }]);
   }
-  const { nextNumber } = numbers;
+  const { nextNumber } = event.data;
   all.set(stream, { mode: mode === 'Live' ? 'live' : 'test', companyId, series, nextNumber });
 };
 

@@ -4,7 +4,9 @@ import { municipalityFold, setDemands } from '../../../domain/municipality/deman
 import { type MunicipalityDemands, municipalityStream } from '../../../domain/municipality/events.js';
 import { putEntry, registryFold } from '../../../domain/registry/entry.js';
 import { type LocalEntry, registryStream } from '../../../domain/registry/events.js';
-import { systemApiStream } from '../../../domain/shared/ids.js';
+import type { Decided } from '../../../domain/shared/decision.js';
+import { type StreamName, systemApiStream } from '../../../domain/shared/ids.js';
+import type { Instant } from '../../../domain/shared/time.js';
 import { type ApiSwitch, apiSwitchFold, switchApi } from '../../../domain/system/api-switch.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import { operatorContext } from '../../event-store/command-context.js';
@@ -18,28 +20,14 @@ const AT_ONCE = 16;
 /** Replaces the lines of every CNAE in the file, which was checked as a whole before; returns how many CNAEs changed. */
 export const importCatalog = async (lines: ImportedLines, deps: ReferenceDeps): Promise<number> => {
   const changed = await inGroups(AT_ONCE, [...lines], ([cnae, ofCnae]) =>
-    appendChange(
-      {
-        stream: catalogStream(cnae),
-        fold: catalogFold,
-        decide: (state, { now }) => replaceLines(state, cnae, ofCnae, now),
-      },
-      deps,
-    ),
+    appendChange(catalogStream(cnae), catalogFold, (state, now) => replaceLines(state, cnae, ofCnae, now), deps),
   );
   return changed.filter(Boolean).length;
 };
 
 /** `ibge` is a code of the national table. */
 export const setMunicipality = (ibge: string, change: MunicipalityDemands, deps: ReferenceDeps): Promise<boolean> =>
-  appendChange(
-    {
-      stream: municipalityStream(ibge),
-      fold: municipalityFold,
-      decide: (state, { now }) => setDemands(state, ibge, change, now),
-    },
-    deps,
-  );
+  appendChange(municipalityStream(ibge), municipalityFold, (state, now) => setDemands(state, ibge, change, now), deps);
 
 /** Returns how many entries changed. */
 export const putRegistryEntries = async (
@@ -47,39 +35,32 @@ export const putRegistryEntries = async (
   deps: ReferenceDeps,
 ): Promise<number> => {
   const changed = await inGroups(AT_ONCE, [...entries], ([cnpj, entry]) =>
-    appendChange(
-      {
-        stream: registryStream(cnpj),
-        fold: registryFold,
-        decide: (state, { now }) => putEntry(state, cnpj, entry, now),
-      },
-      deps,
-    ),
+    appendChange(registryStream(cnpj), registryFold, (state, now) => putEntry(state, cnpj, entry, now), deps),
   );
   return changed.filter(Boolean).length;
 };
 
 /** The kill switch: holds for every api process within 2 s; work under way continues. */
 export const setApiSwitch = (to: ApiSwitch, reason: string | undefined, deps: ReferenceDeps): Promise<boolean> =>
-  appendChange(
-    {
-      stream: systemApiStream,
-      fold: apiSwitchFold,
-      decide: (state, { now }) => switchApi(state, to, reason, now),
-    },
-    deps,
-  );
+  appendChange(systemApiStream, apiSwitchFold, (state, now) => switchApi(state, to, reason, now), deps);
 
 type ReferenceDeps = CompanyCommandDeps;
 
 /** Decides on the log, appends, and applies the row at once; true when something changed. Throws `StreamContended`. */
 const appendChange = async <State, Event extends DomainEvent>(
-  change: Pick<Command<State, Event, never>, 'stream' | 'fold' | 'decide'>,
+  stream: StreamName,
+  fold: Command<State, Event, never>['fold'],
+  decide: (state: State, now: Instant) => Decided<Event>,
   deps: ReferenceDeps,
 ): Promise<boolean> => {
-  const { stream, fold, decide } = change;
-  const context = operatorContext('operate_reference_data', { actor: deps.actor });
-  const outcome = await transact({ stream, read: 'opened', fold, decide, context }, deps);
+  const command: Command<State, Event, never> = {
+    stream,
+    read: 'opened',
+    fold,
+    decide: (state, { now }) => decide(state, now),
+    context: operatorContext('operate_reference_data', { actor: deps.actor }),
+  };
+  const outcome = await transact(command, deps);
   // Also without new events, because the process that appended the last ones may have died before it applied the row.
   await deps.applyNow(stream);
   return outcome.kind === 'appended';
