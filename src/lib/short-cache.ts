@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { epochMs } from '../domain/shared/time.js';
 import type { Clock } from '../ports/clock.js';
-import { createSemaphore } from './semaphore.js';
+import { createFairSemaphore } from './fair-semaphore.js';
 
 const ENTRIES = 10_000;
 const UNKNOWN_ENTRIES = 1_000;
@@ -20,13 +20,14 @@ export const shortCache = <T>(
   type Entry = { at: number; answer: Promise<T> };
   const known = new LRUCache<string, Entry>({ max: ENTRIES });
   const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_ENTRIES });
-  const unknownOnes = createSemaphore(unknownAtOnce);
+  const limits = { atOnce: unknownAtOnce, perOwner: unknownAtOnce, waitingPerOwner: Number.POSITIVE_INFINITY };
+  const unknownOnes = createFairSemaphore({ what: 'unknown keys', ...limits });
   return (key) => {
     const at = epochMs(clock.now());
     const before = known.get(key);
     const entry = before ?? unknown.get(key);
     if (entry !== undefined && Math.abs(at - entry.at) < ms) return entry.answer;
-    const answer = before === undefined ? unknownOnes(() => ask(key)) : ask(key);
+    const answer = before === undefined ? unknownOnes('all', () => ask(key)) : ask(key);
     const asked = { at, answer };
     (before === undefined ? unknown : known).set(key, asked);
     answer.then(

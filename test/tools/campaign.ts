@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ROOT } from './root.js';
 
 const HELP = `Usage: npm run campaign -- [--seed N] [--invoices N] [--engines postgres,eventstore]
 
@@ -41,7 +41,7 @@ const { status } = spawnSync(
   'npx',
   ['vitest', 'run', '--config', 'test/vitest.config.ts', 'test/crash/campaign.test.ts'],
   {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    cwd: ROOT,
     stdio: 'inherit',
     env: {
       ...process.env,

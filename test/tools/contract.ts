@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from './root.js';
 import { requiredIds } from './contract-ids.js';
 import { contractFaults, evidenceOf, evidencePage, requirementsOf } from './contract-pages.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const CONTRACT = `${root}docs/contract.md`;
-const EVIDENCE = `${root}docs/contract-evidence.md`;
+const CONTRACT = `${ROOT}docs/contract.md`;
+const EVIDENCE = `${ROOT}docs/contract-evidence.md`;
 
 type Report = {
   testResults: {
@@ -15,7 +14,7 @@ type Report = {
   }[];
 };
 
-const named = (file: string, title: string): string => `${file.replace(root, '')} › ${title}`;
+const named = (file: string, title: string): string => `${file.replace(ROOT, '')} › ${title}`;
 
 /** Only tests that passed count, when there is a report of a run. */
 const passedIn = (path: string): ReadonlySet<string> => {
@@ -32,7 +31,7 @@ const passedIn = (path: string): ReadonlySet<string> => {
 const collected = (): ReadonlySet<string> => {
   const args = ['vitest', 'list', '--config', 'test/vitest.config.ts', '--json'];
   const json = execFileSync('npx', args, {
-    cwd: root,
+    cwd: ROOT,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -15,8 +15,19 @@ export type DemoInvoice = {
   error?: { message: string };
 };
 
-const POLL_MS = 100;
+const POLL_MS = 50;
 const PATIENCE_MS = 45_000;
+
+/** Looks until there is something to see. Throws `DemoFailed` with what `missing` says after 45 s. */
+export const lookUntil = async <T>(look: () => Promise<T | undefined>, missing: () => string): Promise<T> => {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined) return seen;
+    if (Date.now() > deadline) throw new DemoFailed(`${missing()} after ${PATIENCE_MS / 1000} s`);
+    await pause(POLL_MS);
+  }
+};
 
 /** A minimal client, as a developer of an ERP would write it. */
 export const createDemoClient = (origin: string, key: string) => {
@@ -33,14 +44,14 @@ export const createDemoClient = (origin: string, key: string) => {
     if (!response.ok) throw new DemoFailed(`${method} ${path} answered ${response.status}: ${text}`);
     return JSON.parse(text) as DemoInvoice;
   };
-  const pollUntil = async (id: string, ended: (invoice: DemoInvoice) => boolean): Promise<DemoInvoice> => {
-    const deadline = Date.now() + PATIENCE_MS;
-    for (;;) {
+  const pollUntil = (id: string, ended: (invoice: DemoInvoice) => boolean): Promise<DemoInvoice> => {
+    let status = '';
+    const look = async (): Promise<DemoInvoice | undefined> => {
       const invoice = await call('GET', `/v1/nfse/${id}`);
-      if (ended(invoice)) return invoice;
-      if (Date.now() > deadline) throw new DemoFailed(`${id} is still ${invoice.status} after ${PATIENCE_MS / 1000} s`);
-      await pause(POLL_MS);
-    }
+      status = invoice.status;
+      return ended(invoice) ? invoice : undefined;
+    };
+    return lookUntil(look, () => `${id} is still ${status}`);
   };
   return {
     issue: (body: unknown) => call('POST', '/v1/nfse', body),

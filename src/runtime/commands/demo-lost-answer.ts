@@ -1,9 +1,8 @@
 import { verifyLog } from '../../app/audit/verify-log.js';
 import type { TimelineEntry } from '../../app/operator/support/invoice-case.js';
 import { renderTimeline } from '../../cli/commands/invoice.js';
-import { pause } from '../../lib/pause.js';
 import type { EventLog } from '../../ports/event-log.js';
-import { type createDemoClient, DemoFailed } from './demo-client.js';
+import { type createDemoClient, DemoFailed, lookUntil } from './demo-client.js';
 
 /** What both stories of the demo use: the service and its simulator, with the demo company registered. */
 export type DemoStage = {
@@ -69,22 +68,11 @@ export const showProof = async (id: string, { storyOf, log, show }: DemoStage): 
   process.stdout.write(`\nThe invoice's events, as an auditor reads them:\n\n${renderTimeline(story)}\n\n`);
 };
 
-const POLL_MS = 50;
-const PATIENCE_MS = 45_000;
-
-const untilRecorded = async (
-  { storyOf }: Pick<DemoStage, 'storyOf'>,
-  id: string,
-  event: string,
-): Promise<TimelineEntry> => {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const found = (await storyOf(id))?.find((entry) => entry.event === event);
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new DemoFailed(`${id} has no ${event} after ${PATIENCE_MS / 1000} s`);
-    await pause(POLL_MS);
-  }
-};
+const untilRecorded = ({ storyOf }: Pick<DemoStage, 'storyOf'>, id: string, event: string): Promise<TimelineEntry> =>
+  lookUntil(
+    async () => (await storyOf(id))?.find((entry) => entry.event === event),
+    () => `${id} has no ${event}`,
+  );
 
 type Controlled = Pick<DemoStage, 'controlUrl'>;
 

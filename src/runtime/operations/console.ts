@@ -48,7 +48,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
   const { config, clock, engines, logger, runner, roles } = parts;
   const session = sessionOver(engines, config, clock, { logger, runner });
   const onFault = (error: unknown): void => logger.error({ msg: 'the console failed', ...faultFields(error) });
-  const rebuilds = createRebuilds(projectionOperations(engines, clock, undefined, runner.stopping), onFault);
+  const rebuilds = createRebuilds(projectionOperations(engines, clock, runner.stopping), onFault);
   runner.onStop('rebuilds', () => rebuilds.settled());
   const relayLag = createRelayLag(engines, clock);
   return {

@@ -12,20 +12,19 @@ import type { Engines } from '../engines/engines.js';
 export const projectionOperations = (
   { pool: db, log }: Pick<Engines, 'pool' | 'log'>,
   clock: Clock,
-  projections: readonly Projection[] = allProjections,
   stopping: AbortSignal = NEVER,
 ): ProjectionOperations => {
   const run =
     (work: typeof rebuildProjection): ProjectionOperations['rebuild'] =>
     async (name, onProgress) => {
-      const projection = projections.find((one) => one.name === name);
+      const projection = allProjections.find((one) => one.name === name);
       if (projection === undefined) return { refused: `there is no projection ${name}` };
       const deps: CatchUpDeps = { db, log, clock, onProgress: (progress) => onProgress(shareOfProgress(progress)) };
       return resultOf(projection, await work(projection, stopping, deps));
     };
   return {
-    names: projections.map(({ name }) => name),
-    status: () => projectionStatus(projections, { db, log, clock }),
+    names: allProjections.map(({ name }) => name),
+    status: () => projectionStatus(allProjections, { db, log, clock }),
     rebuild: run(rebuildProjection),
     rollback: run(rollbackProjection),
   };

@@ -24,7 +24,7 @@ import { createNoticeTeller } from '../engines/notices.js';
 import { createRunner, type Runner } from '../engines/runner.js';
 import { simulatorFolder } from '../engines/simulator.js';
 import { type OpenedQueue, openWorkQueue } from '../engines/work-queue.js';
-import { openSessionAuthorizer } from './authorizer.js';
+import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { backUp } from './backup.js';
 import {
   documentAlarmsCheck,
@@ -59,16 +59,17 @@ export const sessionOver = (
   engines: Engines,
   config: Config,
   clock: Clock,
-  rest: { logger: Logger; runner: Runner } = {
+  rest: Pick<SessionParts, 'logger' | 'runner'> = {
     logger: createLogger('silent', 'stderr'),
-    runner: createRunner(noFault),
+    runner: createRunner(() => undefined),
   },
 ): Session => {
+  const parts: SessionParts = { engines, config, clock, ...rest };
   const { log, store, sealingKeys, readModel, vault, pool, keyring } = engines;
   const parameters = createParametersCache(pool);
   const rotation = { db: pool, keyring, clock };
   const exportSigner = createExportSigner(pool, keyring, clock);
-  const queue = sessionQueue(engines, config, clock, rest);
+  const queue = sessionQueue(parts);
   return {
     clock,
     log,
@@ -92,11 +93,11 @@ export const sessionOver = (
       limits: config.limits,
       lookups: engines.guards.lookups,
       actor: `support:${actor}`,
-      authorizer: await openSessionAuthorizer({ engines, config, clock, ...rest }, `support:${actor}`),
+      authorizer: await openSessionAuthorizer(parts, `support:${actor}`),
       alarm: createNoticeTeller({ pool, clock, logger: rest.logger }),
     }),
-    recoverLog: (actor, options) => recoverLog({ engines, config, clock, ...rest }, `support:${actor}`, options),
-    backup: (request) => backUp({ engines, config, clock }, request),
+    recoverLog: (actor, options) => recoverLog(parts, `support:${actor}`, options),
+    backup: (request) => backUp(parts, request),
     markRestored: async () => pauseIssuing(pool, await log.identity(), await log.head(), clock.now()),
     testRetentionSeconds: config.limits.testRetentionSeconds,
     issueDemoCertificate: async (cnpj, name) =>
@@ -117,7 +118,7 @@ export const sessionOver = (
       await rightsCheck(pool),
       transportCheck(config),
       ...(await workChecks({ engines, config, clock, queue })),
-      ...(await clockChecks({ engines, config, clock, ...rest }, `support:${actor}`)),
+      ...(await clockChecks(parts, `support:${actor}`)),
       ...(await guardsChecks(engines, config)),
       masterKeyCheck(await masterKeyStatus(rotation)),
       await exportKeyCheck(exportSigner),
@@ -126,8 +127,6 @@ export const sessionOver = (
     ],
   };
 };
-
-const noFault = (): void => undefined;
 
 /** Compares every projection of this program with the log, one after the other. */
 const driftOf = async (
@@ -158,19 +157,14 @@ const driftOf = async (
 const publicOrigin = ({ api }: Pick<Config, 'api'>): string => api.baseUrl ?? `http://${api.host}:${api.port}`;
 
 /** The queue for commands: NATS itself, connected when needed, or the parked work items that the service has written to the database. */
-const sessionQueue = (
-  { pool }: Pick<Engines, 'pool'>,
-  config: Config,
-  clock: Clock,
-  rest: { logger: Logger; runner: Runner },
-): Session['queue'] => {
+const sessionQueue = ({ engines: { pool }, config, clock, logger, runner }: SessionParts): Session['queue'] => {
   if (config.natsUrl === undefined) {
     const parkedItems = createParkedItems(pool);
     return { parked: parkedItems.list, retryParked: parkedItems.askRetry, depth: async () => undefined };
   }
   let opened: Promise<OpenedQueue> | undefined;
   const queue = (): Promise<OpenedQueue> => {
-    opened ??= openWorkQueue(config, ['issuer'], { clock, ...rest });
+    opened ??= openWorkQueue(config, ['issuer'], { clock, logger, runner });
     return opened;
   };
   return {

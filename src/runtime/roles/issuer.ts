@@ -72,7 +72,7 @@ const showParked = ({ queue, engines, logger }: Parts, signal: AbortSignal): Pro
   );
 
 const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
-  const { engines, clock, config, logger, metrics, decorateAuthorizer = (authorizer) => authorizer } = parts;
+  const { engines, clock, config, logger, metrics, decorateAuthorizer } = parts;
   const company = companyOf(engines, clock);
   const tellOperators = createNoticeTeller({ pool: engines.pool, clock, logger, metrics });
   const certificateOf = certificatesOf(parts, 'worker:issuer', company);

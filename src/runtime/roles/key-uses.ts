@@ -20,7 +20,6 @@ export const createUseRecorder = (
   uses: Pick<KeyUses, 'note'>,
   clock: Clock,
   onFault: (error: unknown) => void,
-  gatherMs = GATHER_MS,
 ): UseRecorder => {
   const recordedHours = new Map<string, number>();
   let pending = new Map<string, Instant>();
@@ -45,7 +44,7 @@ export const createUseRecorder = (
       if (recordedHours.get(keyId) === hour) return;
       recordedHours.set(keyId, hour);
       pending.set(keyId, now);
-      timer ??= setTimeout(() => void flush(), gatherMs).unref();
+      timer ??= setTimeout(() => void flush(), GATHER_MS).unref();
     },
     flush,
   };

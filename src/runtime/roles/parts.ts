@@ -46,4 +46,5 @@ export type Parts = ServiceOptions & {
   queue: OpenedQueue;
   metrics: Metrics;
   guards: GuardReadinessSource;
+  decorateAuthorizer: (authorizer: Authorizer) => Authorizer;
 };
