@@ -9,7 +9,7 @@ import { addressesOf, superuserAddress, writeConnection } from './connection-fil
 import { type DataDirLock, lockDataDir, prepareDataDir, processIdentity } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { chooseOsUser, type OsUser } from './os-user.js';
-import { launchServer, type PostgresExit, type ServerProcess } from './server-process.js';
+import { launchServer, type ServerProcess } from './server-process.js';
 import { supervise } from './supervisor.js';
 
 type EmbeddedPostgresOptions = {
@@ -22,23 +22,10 @@ type EmbeddedPostgresOptions = {
   settings?: Readonly<Record<string, string>>;
 };
 
-export type EmbeddedPostgres = {
-  /** For the service's role, which cannot change a row of the log. The addresses stay the same when the server restarts. */
-  connectionString: string;
-  /** For the role that owns the schema: migrations and restores. */
-  ownerConnectionString: string;
-  /** For the superuser: maintenance of the server, never the service itself. */
-  superuserConnectionString: string;
-  /** Clean shutdown; also releases the lock if it was taken here. */
-  stop(): Promise<void>;
-  /** Called when the server ended without a stop; it is already being restarted. */
-  onExit(callback: (exit: PostgresExit) => void): void;
-  /** Id of the server's current main process. */
-  pid(): number;
-};
+export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 
 /** Starts the PostgreSQL of a data folder, which the first start creates. Throws `EmbeddedPostgresError`. */
-export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) => {
   const dataDir = resolve(options.dataDir);
   const user = chooseOsUser();
   await prepareDataDir(dataDir, user);
@@ -56,7 +43,7 @@ const startLocked = async (
   user: OsUser | undefined,
   { log, settings = {} }: EmbeddedPostgresOptions,
   unlock: () => Promise<void>,
-): Promise<EmbeddedPostgres> => {
+) => {
   const binaries = await findBinaries(user);
   const cluster = clusterFolder(dataDir);
   await stopOrphan(cluster, log);
@@ -64,23 +51,29 @@ const startLocked = async (
   const launchOn = (port: number) => launchServer({ postgres: binaries.postgres, cluster, port, user, settings, log });
   const { server, port } = await launchOnFreePort(launchOn);
   const supervisor = supervise(server, () => launchOn(port), log);
+  const connection = { port, ...passwords };
   try {
-    await writeConnection(dataDir, { port, ...passwords });
-    await prepareDatabase({ port, ...passwords });
+    await writeConnection(dataDir, connection);
+    await prepareDatabase(connection);
   } catch (error) {
     await supervisor.stop();
     throw new EmbeddedPostgresError(`PostgreSQL started but could not be set up: ${messageOf(error)}`, {
       cause: error,
     });
   }
-  const { service, owner } = addressesOf({ port, ...passwords });
+  const { service, owner } = addressesOf(connection);
   return {
+    /** For the service's role, which cannot change a row of the log. The addresses stay the same when the server restarts. */
     connectionString: service,
+    /** For the role that owns the schema: migrations and restores. */
     ownerConnectionString: owner,
-    superuserConnectionString: superuserAddress({ port, ...passwords }),
+    /** For the superuser: maintenance of the server, never the service itself. */
+    superuserConnectionString: superuserAddress(connection),
     onExit: supervisor.onExit,
+    /** Id of the server's current main process. */
     pid: supervisor.pid,
-    stop: async () => {
+    /** Clean shutdown; also releases the lock if it was taken here. */
+    stop: async (): Promise<void> => {
       await supervisor.stop();
       await unlock();
     },

@@ -15,16 +15,7 @@ import { NatsTopologyMismatch } from './topology.js';
 
 export type QueueStatus = { ok: true } | { ok: false; reason: string };
 
-export type Link = {
-  /** Throws `WorkQueueUnavailable` at once when there is no connection. */
-  session(): Session;
-  /** The current session or the next one; undefined when the signal aborts first. */
-  next(signal: AbortSignal): Promise<Session | undefined>;
-  /** Checks streams and consumers again; several callers share one check. Throws the error of that check. */
-  repair(session: Session): Promise<void>;
-  status(): QueueStatus;
-  close(): Promise<void>;
-};
+export type Link = Awaited<ReturnType<typeof openLink>>;
 
 /** Streams and consumers are prepared at each connection, and every `checkMs`. */
 type LinkOptions = ConnectingOptions & { checkMs: number; notify: Notify };
@@ -32,7 +23,7 @@ type LinkOptions = ConnectingOptions & { checkMs: number; notify: Notify };
 const DRAIN_MS = 2_000;
 
 /** Connects within a bound, then keeps a session until `close`. Throws `WorkQueueUnavailable` and `NatsTopologyMismatch`. */
-export const openLink = async (options: LinkOptions): Promise<Link> => {
+export const openLink = async (options: LinkOptions) => {
   const { answerMs, notify, prepare } = options;
   const closing = new AbortController();
   const arrivals = new Set<() => void>();
@@ -128,6 +119,7 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
     throw error;
   }
 
+  /** Checks streams and consumers again; several callers share one check. Throws the error of that check. */
   const repair = ({ manager }: Session): Promise<void> => {
     repairing ??= prepare(manager).finally(() => {
       repairing = undefined;
@@ -141,11 +133,13 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
   const checks = setInterval(check, options.checkMs);
 
   return {
-    session: () => {
+    /** Throws `WorkQueueUnavailable` at once when there is no connection. */
+    session: (): Session => {
       if (session === undefined) throw new WorkQueueUnavailable('the work queue is not reachable', trouble);
       return session;
     },
-    next: (signal) =>
+    /** The current session or the next one; undefined when the signal aborts first. */
+    next: (signal: AbortSignal): Promise<Session | undefined> =>
       new Promise((resolve) => {
         const look = (): void => {
           if (session === undefined && !signal.aborted) return;
@@ -158,8 +152,8 @@ export const openLink = async (options: LinkOptions): Promise<Link> => {
         look();
       }),
     repair,
-    status: () => (session === undefined ? { ok: false, reason: trouble } : { ok: true }),
-    close: async () => {
+    status: (): QueueStatus => (session === undefined ? { ok: false, reason: trouble } : { ok: true }),
+    close: async (): Promise<void> => {
       closing.abort();
       clearInterval(checks);
       if (session !== undefined)

@@ -11,29 +11,23 @@ const lanes = ['live', 'test'] as const satisfies readonly Lane[];
 
 export type ConsumerName = { name: string; lane: Lane; filter: string };
 
-/** Names of the queue's streams, subjects and consumers; installations that share a server use different prefixes. */
-export type Names = {
-  workStream: string;
-  workSubjects: string;
-  parkedStream: string;
-  parkedSubjects: string;
-  /** One for each kind and lane; a work-queue stream demands that their filters do not overlap. */
-  consumers: readonly ConsumerName[];
-  /** One subject per stream and kind, so that the server keeps one work item of each. */
-  work(item: Pick<WorkItem, 'kind' | 'stream'>): string;
-  parked(item: Pick<WorkItem, 'kind' | 'stream'>): string;
-};
+export type Names = ReturnType<typeof namesFor>;
 
-export const namesFor = (prefix: string): Names => ({
+/** Names of the queue's streams, subjects and consumers; installations that share a server use different prefixes. */
+export const namesFor = (prefix: string) => ({
   workStream: `${prefix}-work`,
   workSubjects: `${prefix}.work.>`,
   parkedStream: `${prefix}-parked`,
   parkedSubjects: `${prefix}.parked.>`,
-  consumers: lanes.flatMap((lane) =>
+  /** One for each kind and lane; a work-queue stream demands that their filters do not overlap. */
+  consumers: lanes.flatMap((lane): readonly ConsumerName[] =>
     kinds.map((kind) => ({ name: `${kind}-${lane}`, lane, filter: `${prefix}.work.${kind}.${lane}.*` })),
   ),
-  work: ({ kind, stream }) => `${prefix}.work.${kind}.${laneOf(stream)}.${subjectToken(stream)}`,
-  parked: ({ kind, stream }) => `${prefix}.parked.${kind}.${subjectToken(stream)}`,
+  /** One subject per stream and kind, so that the server keeps one work item of each. */
+  work: ({ kind, stream }: Pick<WorkItem, 'kind' | 'stream'>): string =>
+    `${prefix}.work.${kind}.${laneOf(stream)}.${subjectToken(stream)}`,
+  parked: ({ kind, stream }: Pick<WorkItem, 'kind' | 'stream'>): string =>
+    `${prefix}.parked.${kind}.${subjectToken(stream)}`,
 });
 
 export const laneOf = (stream: StreamName): Lane => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
