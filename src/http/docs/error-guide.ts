@@ -100,7 +100,8 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   'nfse.cancel_window_closed': {
     cause: 'A nota é de um mês anterior: o prazo acaba com o mês da emissão, no horário de Brasília.',
-    action: 'Fale com o suporte, que ainda pode cancelar. Leia cancelable_until antes de pedir.',
+    action:
+      'Fale com o suporte: depois do prazo, o cancelamento é feito no portal do sistema nacional. Leia cancelable_until antes de pedir.',
   },
   'nfse.not_cancelable': {
     cause: 'A nota não foi autorizada, foi substituída ou foi anexada manualmente.',

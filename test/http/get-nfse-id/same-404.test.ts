@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { issueBodyOf } from '../../support/fixture/demo.js';
-import { createHarness, type Harness, issuedInvoice, queuedInvoice } from '../../support/harness/http.js';
+import { issueBodyOf, OTHER_CNPJ } from '../../support/fixture/demo.js';
+import {
+  attempted,
+  authorized,
+  createHarness,
+  type Harness,
+  issuedInvoice,
+  queuedInvoice,
+} from '../../support/harness/http.js';
 
 /** Everything in which a client can see a difference: the bytes without the request id, and the names of the headers. */
 const tracesOf = async ({ call }: Harness, path: string, json?: object): Promise<object> => {
@@ -18,7 +25,15 @@ const tracesOf = async ({ call }: Harness, path: string, json?: object): Promise
   };
 };
 
-/** A minute later, so that the request is not refused as a duplicate. */
+/** A minute later, so that the requests are not refused as duplicates. */
+const laterIssuedByOther = async (harness: Harness): Promise<string> => {
+  harness.pass(60);
+  const id = await queuedInvoice(harness, 'otherCompany');
+  const { now } = harness.state;
+  await harness.record(id, [attempted(now), authorized(now)], 'test', OTHER_CNPJ);
+  return id;
+};
+
 const laterIssued = async (harness: Harness): Promise<string> => {
   harness.pass(60);
   return await issuedInvoice(harness, 'live');
@@ -37,7 +52,8 @@ describe('404 not_found tells nothing about what it hides', () => {
     const hidden = {
       nonexistent: `nfse_${randomUUID()}`,
       'nonexistent, bare': randomUUID(),
-      'of another company': await queuedInvoice(harness, 'otherCompany'),
+      'of another company, queued': await queuedInvoice(harness, 'otherCompany'),
+      'of another company, issued': await laterIssuedByOther(harness),
       'of the other mode, queued': await queuedInvoice(harness, 'live', issueBodyOf({ reference: 'queued' })),
       'of the other mode, issued': await laterIssued(harness),
       'a test invoice whose life is over': expired,

@@ -33,6 +33,15 @@ describe('POST /v1/nfse/{id}/cancel 409', () => {
     expect(response.headers.get('retry-after')).toBeNull();
   });
 
+  it('a repeat with the same Idempotency-Key is no replay', async () => {
+    const harness = createHarness();
+    const id = await issuedInvoice(harness);
+    const repeat = () =>
+      harness.call(`/v1/nfse/${id}/cancel`, { key: 'test', json: {}, headers: { 'Idempotency-Key': 'cancel-1' } });
+    expect((await repeat()).status).toBe(202);
+    await expectRefusal(await repeat(), 409, 'nfse.cancel_in_progress');
+  });
+
   it('nfse.cancel_in_progress for ever after a failed one in live mode', async () => {
     const harness = createHarness();
     const id = await issuedInvoice(harness, 'live');

@@ -15,7 +15,7 @@ import type { Company } from '../../../src/domain/company/company.js';
 import type { EligibilityFacts } from '../../../src/domain/company/eligibility.js';
 import type { Scope } from '../../../src/domain/company/events.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
+import { type CompanyId, invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
 import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
 import { createApp } from '../../../src/http/app.js';
 import type { Authenticated, HttpDeps, RequestSummary } from '../../../src/http/deps.js';
@@ -59,7 +59,7 @@ export type Harness = {
   call(path: string, options?: CallOptions): Promise<Response>;
   pass(seconds: number): void;
   /** Records events of the invoice in the mode of the key, as the issuer would. */
-  record(id: string, events: readonly InvoiceEvent[], mode?: Mode): Promise<void>;
+  record(id: string, events: readonly InvoiceEvent[], mode?: Mode, companyId?: CompanyId): Promise<void>;
 };
 
 export type KeyName = 'test' | 'live' | 'otherCompany' | 'readOnly' | 'writeOnly' | 'revoked' | 'disabled';
@@ -176,8 +176,8 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
     pass: (seconds) => {
       state.now = addSeconds(state.now, seconds);
     },
-    record: async (id, events, mode = 'test') => {
-      const stream = invoiceStream(mode, DEMO_CNPJ, id.replace('nfse_', ''));
+    record: async (id, events, mode = 'test', companyId = DEMO_CNPJ) => {
+      const stream = invoiceStream(mode, companyId, id.replace('nfse_', ''));
       const { version } = await loadInvoice(stream, store);
       await store.append(stream, version, events, {
         commandId: randomUUID(),
