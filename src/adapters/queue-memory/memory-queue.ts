@@ -17,6 +17,9 @@ const keyOf = ({ kind, stream }: Pick<WorkItem, 'kind' | 'stream'>): string => `
 /** Pause before a work item is handled again after its handler threw; a running handler is never cut off. */
 const RETRY_AFTER_FAULT_MS = 1_000;
 
+/** Node limits the length of a timer, so a longer wait ends early and is set again. */
+const LONGEST_TIMER_MS = 60_000;
+
 /**
  * The queue inside one process. Work items for one stream and kind merge, because each only says that the stream needs a look. What is lost with the
  * process is put back from the open rows of `deadlines`. A key waits, is handled or is parked, never two of them.
@@ -38,18 +41,20 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     }
   };
 
-  /** While a lane is idle, the first entry has woken a lane if it is due, or else the alarm is set for it. */
+  let timer: NodeJS.Timeout | undefined;
+  /** While a lane is idle, the first entry has woken a lane if it is due, or else the timer is set for it. */
   const watch = (): void => {
+    clearTimeout(timer);
     const entry = first();
     const [wake] = idle;
     if (entry === undefined || wake === undefined) return;
-    if (entry.dueMs <= performance.now()) wake();
-    else alarm.setFor(entry.dueMs);
+    const ms = Math.ceil(entry.dueMs - performance.now());
+    if (ms <= 0) wake();
+    else timer = setTimeout(watch, Math.min(LONGEST_TIMER_MS, ms));
   };
-  const alarm = createAlarm(watch);
 
   const wakeAll = (): void => {
-    alarm.clear();
+    clearTimeout(timer);
     for (const wake of idle) wake();
   };
 
@@ -136,37 +141,6 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
       }
       return found.length > 0;
     },
-  };
-};
-
-/** Node limits the length of a timer, so a longer wait rings early and its caller sets it again. */
-const LONGEST_MS = 60_000;
-
-/** One timer for the earliest instant that was set, in milliseconds of the monotonic clock. */
-const createAlarm = (ring: () => void) => {
-  let timer: NodeJS.Timeout | undefined;
-  let setForMs = Number.POSITIVE_INFINITY;
-
-  const clear = (): void => {
-    clearTimeout(timer);
-    setForMs = Number.POSITIVE_INFINITY;
-  };
-
-  return {
-    setFor: (dueMs: number): void => {
-      if (setForMs <= dueMs) return;
-      clear();
-      setForMs = dueMs;
-      const ms = Math.max(1, Math.ceil(dueMs - performance.now()));
-      timer = setTimeout(
-        () => {
-          setForMs = Number.POSITIVE_INFINITY;
-          ring();
-        },
-        Math.min(LONGEST_MS, ms),
-      );
-    },
-    clear,
   };
 };
 
