@@ -101,16 +101,6 @@ export const customerOf = (request: IssueRequest, facts: Facts, requiresCustomer
     : domesticCustomer(request, requiresCustomer);
 };
 
-const ADDRESS_FIELDS = {
-  street: 'street',
-  number: 'number',
-  district: 'district',
-  city: 'city',
-  state: 'state',
-  postalCode: 'postal_code',
-  country: 'country',
-} as const satisfies Record<keyof ForeignAddress, string>;
-
 const conflictingFields = ({ customer, foreignAmount }: IssueRequest): string[] => {
   const forbidden =
     customer?.type === 'foreign'
@@ -150,18 +140,22 @@ const foreignCustomer = (request: IssueRequest, facts: Facts): Checked => {
 const missingExportFields = ({ customer, foreignAmount }: IssueRequest): string[] => {
   const address = customer?.address;
   return [
-    ...(customer?.name === undefined ? ['customer.name'] : []),
-    ...(customer?.taxId === undefined && customer?.taxIdAbsenceReason === undefined ? ['customer.tax_id'] : []),
+    ...absent({ 'customer.name': customer?.name, 'customer.tax_id': customer?.taxId ?? customer?.taxIdAbsenceReason }),
     ...(address === undefined ? ['customer.address'] : missingAddressFields(address)),
-    ...(foreignAmount === undefined ? ['foreign_amount'] : []),
-    ...(foreignAmount !== undefined && foreignAmount.currency === undefined ? ['foreign_amount.currency'] : []),
+    ...(foreignAmount === undefined
+      ? ['foreign_amount']
+      : absent({ 'foreign_amount.currency': foreignAmount.currency })),
   ];
 };
 
-const missingAddressFields = (address: Partial<ForeignAddress>): string[] =>
-  Object.entries(ADDRESS_FIELDS).flatMap(([key, name]) =>
-    address[key as keyof ForeignAddress] === undefined ? [`customer.address.${name}`] : [],
-  );
+const absent = (fields: Record<string, unknown>): string[] =>
+  Object.keys(fields).filter((name) => fields[name] === undefined);
+
+const missingAddressFields = (address: Partial<ForeignAddress>): string[] => {
+  const { street, number, district, city, state, postalCode: postal_code, country } = address;
+  const names = absent({ street, number, district, city, state, postal_code, country });
+  return names.map((name) => `customer.address.${name}`);
+};
 
 const isComplete = (address: Partial<ForeignAddress>): address is ForeignAddress =>
   missingAddressFields(address).length === 0;

@@ -78,24 +78,16 @@ const refusalOf = ({ code, message }: Fault, usual: 'RNG9999' | 'E1217'): Refusa
 };
 
 const slowly = async (world: World, operation: Operation, { delayMs, commit }: Fault): Promise<Answer> => {
-  if (commit === false) {
-    await world.timers.wait(delayMs);
-    return { kind: 'cut' };
-  }
-  const answer = await operation.perform();
+  const answer: Answer = commit === false ? { kind: 'cut' } : await operation.perform();
   await world.timers.wait(delayMs);
   return answer;
 };
 
 /** A damaged success commits unless the fault says `commit: false`: the dangerous case is an unreadable 201 whose note exists. */
-const maybePerform = (operation: Operation, { commit }: Fault): Promise<Answer> =>
-  commit === false ? Promise.resolve(emptySuccess(operation)) : operation.perform();
-
-const emptySuccess = ({ effect }: Operation): Answer => ({
-  kind: 'json',
-  status: effect.kind === 'writes' ? 201 : 200,
-  body: { alertas: null },
-});
+const maybePerform = async ({ perform, effect }: Operation, { commit }: Fault): Promise<Answer> =>
+  commit === false
+    ? { kind: 'json', status: effect.kind === 'writes' ? 201 : 200, body: { alertas: null } }
+    : perform();
 
 const KEYS = ['chaveAcesso', 'nfseXmlGZipB64', 'eventoXmlGZipB64', 'eventos', 'idDps'];
 
