@@ -1,6 +1,7 @@
 import type { ReadInvoiceEvent } from '../invoice/events.js';
 import { MAX_SENDS } from '../invoice/limits.js';
 import { epochMs, type Instant } from '../shared/time.js';
+import { unreachable } from '../shared/unreachable.js';
 
 /**
  * What the auditor keeps of an invoice to judge its next event. It is not a second `evolve`: it checks the order of events from the events alone
@@ -74,7 +75,7 @@ export const foldInvoice = (fold: InvoiceFold, event: ReadInvoiceEvent): Invoice
         : breach('an event follows on a reference that another invoice holds');
     case 'invoice':
       if (event.type === 'TestInvoiceDeleted') return { kind: 'deleted' };
-      return event.type.startsWith('Cancellation') ? foldCancellation(fold, event) : foldIssuance(fold, event);
+      return isAboutCancellation(event) ? foldCancellation(fold, event) : foldIssuance(fold, event);
   }
 };
 
@@ -214,8 +215,13 @@ const provenAbsent = (
   return epochMs(proof.secondAskedAt) <= epochMs(proof.firstAskedAt) ? breach('proven absent by one look-up') : last;
 };
 
+type CancellationEvent = Extract<ReadInvoiceEvent, { type: `Cancellation${string}` }>;
+
+const isAboutCancellation = (event: ReadInvoiceEvent): event is CancellationEvent =>
+  event.type.startsWith('Cancellation');
+
 /** A breach is one of docs/architecture.md#invariants (5) or of the send protocol. */
-const foldCancellation = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold | Breach => {
+const foldCancellation = (fold: FoldedInvoice, event: CancellationEvent): InvoiceFold | Breach => {
   const { cancellation } = fold;
   switch (event.type) {
     case 'CancellationRequested': {
@@ -231,63 +237,48 @@ const foldCancellation = (fold: FoldedInvoice, event: ReadInvoiceEvent): Invoice
       if (fold.outcome !== 'issued' || cancellation?.status === 'succeeded')
         return breach('a cancellation settled by support although there was none to settle');
       return { ...fold, cancellation: { request: 0, ...cancellation, status: 'succeeded' } };
+    default: {
+      if (cancellation?.status !== 'pending' || cancellation.request !== event.data.request)
+        return breach('a word on a cancellation that is not under way');
+      const next = foldPending(cancellation, event);
+      return 'breach' in next ? next : { ...fold, cancellation: next };
+    }
+  }
+};
+
+const foldPending = (
+  pending: FoldedCancellation,
+  event: Exclude<CancellationEvent, { type: 'CancellationRequested' | 'CancellationSettledBySupport' }>,
+): FoldedCancellation | Breach => {
+  const last = pending.lastAttempt;
+  switch (event.type) {
     case 'CancellationAttempted': {
-      const pending = pendingCancellation(fold, event.data.request);
-      if ('breach' in pending) return pending;
       const { attempt, deadlineAt } = event.data;
-      const last = pending.lastAttempt;
       if (attempt !== (last?.attempt ?? 0) + 1) return breach('a cancellation attempt out of order');
       if (last?.result === 'open' || last?.result === 'unknown')
         return breach('a cancellation attempt while the one before was not settled');
-      const made = { attempt, result: 'open' as const, deadlineAtMs: epochMs(deadlineAt) };
-      return { ...fold, cancellation: { ...pending, lastAttempt: made } };
+      return { ...pending, lastAttempt: { attempt, result: 'open', deadlineAtMs: epochMs(deadlineAt) } };
     }
     case 'CancellationNotSent':
-      return foldCancellationAnswer(fold, event.data, 'not sent');
-    case 'CancellationOutcomeUnknown':
-      return foldCancellationAnswer(fold, event.data, 'unknown');
+    case 'CancellationOutcomeUnknown': {
+      if (last?.attempt !== event.data.attempt || last.result !== 'open')
+        return breach('a second answer to a cancellation attempt');
+      const result = event.type === 'CancellationNotSent' ? 'not sent' : 'unknown';
+      return { ...pending, lastAttempt: { ...last, result } };
+    }
     case 'CancellationProvenAbsent': {
-      const pending = pendingCancellation(fold, event.data.request);
-      if ('breach' in pending) return pending;
-      const last = pending.lastAttempt;
       const { attempt, firstAskedAt, secondAskedAt } = event.data;
       if (last?.attempt !== attempt || (last.result !== 'open' && last.result !== 'unknown'))
         return breach('a cancellation proven absent after it was settled');
       if (epochMs(firstAskedAt) < last.deadlineAtMs || epochMs(secondAskedAt) <= epochMs(firstAskedAt))
         return breach('a cancellation proven absent without two look-ups after the deadline');
-      return { ...fold, cancellation: { ...pending, lastAttempt: { ...last, result: 'absent' } } };
+      return { ...pending, lastAttempt: { ...last, result: 'absent' } };
     }
     case 'CancellationConfirmed':
-      return foldCancellationEnd(fold, event.data.request, 'succeeded');
+      return { ...pending, status: 'succeeded' };
     case 'CancellationNotConfirmed':
-      return foldCancellationEnd(fold, event.data.request, 'failed');
+      return { ...pending, status: 'failed' };
     default:
-      return fold;
+      return unreachable(event);
   }
-};
-
-const pendingCancellation = ({ cancellation }: FoldedInvoice, request: number): FoldedCancellation | Breach =>
-  cancellation?.status === 'pending' && cancellation.request === request
-    ? cancellation
-    : breach('a word on a cancellation that is not under way');
-
-const foldCancellationAnswer = (
-  fold: FoldedInvoice,
-  { request, attempt }: { request: number; attempt: number },
-  result: AttemptResult,
-): InvoiceFold | Breach => {
-  const pending = pendingCancellation(fold, request);
-  if ('breach' in pending) return pending;
-  const last = pending.lastAttempt;
-  if (last?.attempt !== attempt || last.result !== 'open') return breach('a second answer to a cancellation attempt');
-  return { ...fold, cancellation: { ...pending, lastAttempt: { ...last, result } } };
-};
-
-const foldCancellationEnd = (
-  fold: FoldedInvoice,
-  request: number,
-  status: FoldedCancellation['status'],
-): InvoiceFold | Breach => {
-  const pending = pendingCancellation(fold, request);
-  return 'breach' in pending ? pending : { ...fold, cancellation: { ...pending, status } };
 };
