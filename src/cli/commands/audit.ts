@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findAnchor } from '../../app/audit/anchor-log.js';
-import type { AnchorCount } from '../../app/audit/anchor-walk.js';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { Finding, Findings } from '../../app/audit/finding.js';
-import type { GivenUpCount } from '../../app/audit/log-checker.js';
+import type { CheckReport } from '../../app/audit/log-checker.js';
 import { readManifest, readPublicKey } from '../../app/audit/manifest.js';
 import { compareAnchors, type PublishedFile } from '../../app/audit/published-anchors.js';
 import { replayInvoice } from '../../app/audit/replay.js';
@@ -169,14 +168,7 @@ const anchorFiles = async (folder: string): Promise<readonly PublishedFile[] | u
   );
 };
 
-type Report = {
-  streams: number;
-  events: number;
-  findings: Findings;
-  anchors: AnchorCount;
-  givenUp: readonly GivenUpCount[];
-  documents?: DocumentCount | undefined;
-};
+type Report = CheckReport & { documents?: DocumentCount | undefined };
 
 const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
   const { streams, events, findings, anchors, givenUp, documents } = report;
@@ -184,7 +176,7 @@ const outcomeOf = (report: Report, notes: readonly string[]): Outcome => {
   const hidden = findings.total - findings.kept.length;
   const verdict = ok ? 'nothing is wrong' : counted(findings.total, 'finding');
   const text = [
-    `${events} events in ${streams} streams, ${anchors.anchors} ${anchors.anchors === 1 ? 'anchor' : 'anchors'}: ${verdict}`,
+    `${events} events in ${streams} streams, ${counted(anchors.anchors, 'anchor')}: ${verdict}`,
     ...notes,
     ...givenUp.map((one) => `${counted(one.events, 'event')} sealed under ${one.generation}, which was given up`),
     ...findings.kept.map(lineOf),

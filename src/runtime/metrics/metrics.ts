@@ -1,34 +1,19 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { EventStore } from '../../app/event-store/event-store.js';
 import type { BreakerChange } from '../../app/issuing/breaker.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
 import type { Mode } from '../../domain/shared/ids.js';
-import type { RequestSummary } from '../../http/deps.js';
-import type { Authorizer } from '../../ports/authorizer.js';
 import { modes } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { type Watched, watchedGauges } from './gauges.js';
 import { measuredAuthorizer } from './measured-authorizer.js';
 import { measuredStore } from './recorded-events.js';
-import { type NationalRegisterMetrics, nationalRegisterMetrics, requestMetrics } from './requests.js';
+import { nationalRegisterMetrics, requestMetrics } from './requests.js';
 import { type Series, seriesIn } from './series.js';
 
 export type Scrape = { contentType: string; text: string };
 
 /** The metrics of one service. Names begin with `nfse_`, except those of the Node process. */
-export type Metrics = NationalRegisterMetrics & {
-  request(summary: RequestSummary): void;
-  notice(notice: IssuerNotice['notice']): void;
-  /** The breaker of an environment changed its state. */
-  circuit(change: BreakerChange): void;
-  /** Returns the same store; events that are appended through it are counted. */
-  measureStore(store: EventStore): EventStore;
-  /** Returns the same authorizer; its calls are counted. */
-  measureAuthorizer(authorizer: Authorizer): Authorizer;
-  /** From this call on, each scrape also asks these sources. */
-  watch(watched: Watched): void;
-  scrape(): Promise<Scrape>;
-};
+export type Metrics = ReturnType<typeof createMetrics>;
 
 const NOTICES: Record<IssuerNotice['notice'], true> = {
   certificate_missing: true,
@@ -45,7 +30,7 @@ const NOTICES: Record<IssuerNotice['notice'], true> = {
 };
 
 /** `simulated`: the modes that the simulator serves, whose notes are no fiscal documents. */
-export const createMetrics = (simulated: readonly Mode[]): Metrics => {
+export const createMetrics = (simulated: readonly Mode[]) => {
   const registry = new Registry();
   const series = seriesIn(registry);
   const process = processMetrics();
@@ -65,14 +50,18 @@ export const createMetrics = (simulated: readonly Mode[]): Metrics => {
   return {
     ...nationalRegisterMetrics(series),
     request: requestMetrics(series),
-    notice: (notice) => notices.inc({ notice }),
+    notice: (notice: IssuerNotice['notice']): void => notices.inc({ notice }),
+    /** The breaker of an environment changed its state. */
     circuit: circuitGauge(series),
+    /** Returns the same store; events that are appended through it are counted. */
     measureStore: measuredStore(series),
+    /** Returns the same authorizer; its calls are counted. */
     measureAuthorizer: measuredAuthorizer(series),
-    watch: (watched) => {
+    /** From this call on, each scrape also asks these sources. */
+    watch: (watched: Watched): void => {
       refresh = watchedGauges(series, watched);
     },
-    scrape: async () => {
+    scrape: async (): Promise<Scrape> => {
       await refresh();
       const texts = await Promise.all([registry.metrics(), process.metrics()]);
       return { contentType: registry.contentType, text: texts.join('') };
@@ -83,7 +72,7 @@ export const createMetrics = (simulated: readonly Mode[]): Metrics => {
 const STATES: Record<BreakerChange['to'], true> = { closed: true, open: true, half_open: true };
 
 /** Shows the state of each environment's breaker in this process: the series of the current state is 1, the others are 0. */
-const circuitGauge = ({ gauge }: Series): ((change: Pick<BreakerChange, 'mode' | 'to'>) => void) => {
+const circuitGauge = ({ gauge }: Series): ((change: BreakerChange) => void) => {
   const circuit = gauge(
     'nfse_authorizer_circuit',
     'Whether this process sends to the authorizer (closed), pauses (open) or tries one send (half_open): 1 for the state it is in.',

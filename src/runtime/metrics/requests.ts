@@ -50,15 +50,8 @@ const LOOK_RESULTS: Record<ComparisonResult, true> = {
   left_alone: true,
 };
 
-export type NationalRegisterMetrics = {
-  /** Counts one call to the municipal parameters API. */
-  parametersAsked(mode: Mode, outcome: 'told' | 'no_proof'): void;
-  /** Counts one invoice that reconciliation has compared. */
-  reconciled(mode: Mode, result: ComparisonResult): void;
-};
-
 /** Counters for calls to the national system besides issuing. Every series starts at 0. */
-export const nationalRegisterMetrics = ({ counter }: Series): NationalRegisterMetrics => {
+export const nationalRegisterMetrics = ({ counter }: Series) => {
   const asked = counter(
     'nfse_municipal_parameters_calls_total',
     'Questions to the municipal parameters API; no_proof: its answer said nothing, and what is kept stays.',
@@ -74,7 +67,9 @@ export const nationalRegisterMetrics = ({ counter }: Series): NationalRegisterMe
     for (const result of Object.keys(LOOK_RESULTS)) looks.inc({ mode, result }, 0);
   }
   return {
-    parametersAsked: (mode, outcome) => asked.inc({ mode, outcome }),
-    reconciled: (mode, result) => looks.inc({ mode, result }),
+    /** Counts one call to the municipal parameters API. */
+    parametersAsked: (mode: Mode, outcome: 'told' | 'no_proof'): void => asked.inc({ mode, outcome }),
+    /** Counts one invoice that reconciliation has compared. */
+    reconciled: (mode: Mode, result: ComparisonResult): void => looks.inc({ mode, result }),
   };
 };
