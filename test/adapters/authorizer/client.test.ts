@@ -1,73 +1,34 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
-import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addSeconds } from '../../../src/domain/shared/time.js';
-import type { Caller } from '../../../src/ports/authorizer.js';
-import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
+import { accessKey, certificateFor, eventAround, issued, noteAround, signedDps } from '../../support/fixture/sefin.js';
 import {
-  accessKey,
-  certificateFor,
-  eventAround,
-  issued,
-  noteAround,
-  type SignedSample,
-  signedCancellation,
-  signedDps,
-} from '../../support/fixture/sefin.js';
-import {
-  type AuthorizerServer,
-  html,
-  json,
-  startAuthorizerServer,
-  unpacked,
-} from '../../support/harness/authorizer-server.js';
+  CALL_LIMIT_MS,
+  type Client,
+  type ClientHarness,
+  caller,
+  errors,
+  inAMinute,
+  now,
+  openClientHarness,
+} from '../../support/harness/authorizer-client.js';
+import { html, json, unpacked } from '../../support/harness/authorizer-server.js';
 
-const now = new Date().toISOString();
-const inAMinute = addSeconds(now, 60);
-const caller: Caller = { mode: 'test', companyId: '12345678000195' };
+let harness: ClientHarness;
+let { authority, company, dps, cancellation, server, client } = {} as ClientHarness;
 
-let authority: KeyAndCertificate;
-let serverIdentity: KeyAndCertificate;
-let company: CompanyCertificate;
-let dps: SignedSample;
-let cancellation: SignedSample;
-let server: AuthorizerServer;
-let client: ReturnType<typeof createAuthorizer>;
-
-beforeAll(async () => {
-  authority = issueCertificate({ subjectName: 'Autoridade', validDays: 1, now });
-  const serverNames = ['127.0.0.1'];
-  serverIdentity = issueCertificate({ subjectName: 'sefin', issuer: authority, serverNames, validDays: 1, now });
-  company = certificateFor(authority, now);
-  dps = await signedDps(company);
-  cancellation = await signedCancellation(company);
-});
-
-const clientOf = (changes: Partial<Parameters<typeof createAuthorizer>[0]> = {}) =>
-  createAuthorizer({
-    addresses: { test: server.address, live: server.address },
-    trustRootsPem: [authority.certificatePem],
-    connectTimeoutMs: 5_000,
-    timeoutMs: 5_000,
-    certificateOf: () => Promise.resolve(company),
-    now: () => now,
-    ...changes,
-  });
+const clientOf = (changes: Parameters<ClientHarness['clientOf']>[0]): Client => harness.clientOf(changes);
 
 beforeEach(async () => {
-  server = await startAuthorizerServer(authority, serverIdentity);
-  client = clientOf();
+  harness = await openClientHarness();
+  ({ authority, company, dps, cancellation, server, client } = harness);
 });
 
 afterEach(async () => {
   vi.useRealTimers();
-  client.close();
-  await server.close();
+  await harness.close();
 });
-
-const errors = (...codes: string[]) => ({ erros: codes.map((Codigo) => ({ Codigo, Descricao: `texto ${Codigo}` })) });
 
 describe('sendDps', () => {
   it('posts the packed bytes once under the company certificate and reads the note', async () => {
@@ -188,7 +149,7 @@ describe('sendDps', () => {
   it('calls the outcome unknown when no answer comes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     // The deadline of the call has passed when the request arrives.
-    server.answer(() => vi.advanceTimersByTime(5_000));
+    server.answer(() => vi.advanceTimersByTime(CALL_LIMIT_MS));
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toEqual({
       kind: 'unknown',
       reason: 'timeout',

@@ -10,6 +10,7 @@ import { startupFault } from '../../../src/runtime/commands/startup-fault.js';
 import { certificateFor } from '../../support/fixture/sefin.js';
 import {
   at,
+  CALL_LIMIT_MS,
   type ClientHarness,
   caller,
   errors,
@@ -65,7 +66,7 @@ describe('the deadlines of a connection', () => {
   it('count the wait for a free connection into the whole call', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     harness.server.answer(() => {
-      if (harness.server.received.length === 16) vi.advanceTimersByTime(5_000);
+      if (harness.server.received.length === 16) vi.advanceTimersByTime(CALL_LIMIT_MS);
     });
     const results = await Promise.all(Array.from({ length: 20 }, () => send()));
     const kinds = results.map(({ kind }) => kind);

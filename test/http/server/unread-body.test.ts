@@ -12,8 +12,11 @@ const inChunks = (bytes: number, size: number): string =>
 
 afterEach(() => vi.restoreAllMocks());
 
+/** Less than the time limit for the head of a request, which would end the connection too. */
+const ENDED_WITHIN_MS = 12_000;
+
 const ended = async ({ isClosed }: Connection): Promise<void> => {
-  await expect.poll(isClosed, { timeout: 5_000 }).toBe(true);
+  await expect.poll(isClosed, { timeout: ENDED_WITHIN_MS }).toBe(true);
 };
 
 describe('an answer that leaves a body unread', () => {

@@ -13,6 +13,9 @@ export const caller: Caller = { mode: 'test', companyId: '12345678000195' };
 export type Client = ReturnType<typeof createAuthorizer>;
 type Options = Parameters<typeof createAuthorizer>[0];
 
+/** Of a connection and of a whole call: longer than a busy machine takes. */
+export const CALL_LIMIT_MS = 30_000;
+
 /** A server that demands a client certificate, a company that has one and two documents, and the client between them. */
 export type ClientHarness = {
   authority: KeyAndCertificate;
@@ -27,26 +30,36 @@ export type ClientHarness = {
   close(): Promise<void>;
 };
 
-export const openClientHarness = async (): Promise<ClientHarness> => {
+const makeIdentities = async () => {
   const authority = issueCertificate({ subjectName: 'Autoridade', validDays: 1, now });
   const serverNames = ['127.0.0.1'];
   const serverIdentity = issueCertificate({ subjectName: 'sefin', issuer: authority, serverNames, validDays: 1, now });
   const company = certificateFor(authority, now);
+  const documents = { dps: await signedDps(company), cancellation: await signedCancellation(company) };
+  return { authority, serverIdentity, company, ...documents };
+};
+
+/** The harnesses of a test file share them, because keys take long to make. */
+let identities: ReturnType<typeof makeIdentities> | undefined;
+
+export const openClientHarness = async (): Promise<ClientHarness> => {
+  identities ??= makeIdentities();
+  const made = await identities;
+  const { authority, serverIdentity, company } = made;
   const server = await startAuthorizerServer(authority, serverIdentity);
   const opened: Client[] = [];
   const clientOf = (changes: Partial<Options>): Client => {
     const client = createAuthorizer({
       ...{ addresses: at(server.address), trustRootsPem: [authority.certificatePem] },
-      ...{ connectTimeoutMs: 5_000, timeoutMs: 5_000, now: () => now },
+      ...{ connectTimeoutMs: CALL_LIMIT_MS, timeoutMs: CALL_LIMIT_MS, now: () => now },
       certificateOf: () => Promise.resolve(company),
       ...changes,
     });
     opened.push(client);
     return client;
   };
-  const documents = { dps: await signedDps(company), cancellation: await signedCancellation(company) };
   return {
-    ...{ authority, serverIdentity, company, ...documents, server, client: clientOf({}), clientOf },
+    ...{ ...made, server, client: clientOf({}), clientOf },
     close: async () => {
       for (const client of opened) client.close();
       await server.close();
