@@ -34,7 +34,7 @@ export type Timer = {
 /** The last row of a page; the next page begins after it. */
 export type TimerCursor = Pick<Timer, 'since' | 'stream'>;
 
-/** Open work with the instant of its verdict, in milliseconds since 1970. */
+/** Open work with the earliest instant of its verdict, in milliseconds since 1970; each signal puts the verdict off. */
 export type OpenWork = Timer & { dueMs: number };
 
 export type OpenWorkCursor = Pick<OpenWork, 'dueMs' | 'stream'>;

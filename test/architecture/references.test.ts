@@ -66,6 +66,12 @@ describe('the checker of references', () => {
   it.each([
     ['a page', 'src/main.ts', '// docs/pages/two.md', 'there is no docs/pages/two.md'],
     ['a section', 'src/main.ts', '// docs/pages/one.md#folds', 'docs/pages/one.md has no section #folds'],
+    [
+      'a section by its heading',
+      'src/main.ts',
+      '// docs/pages/one.md, "Folds"',
+      'docs/pages/one.md has no section #folds',
+    ],
     ['a third of two', 'src/main.ts', '/* docs/pages/one.md#twice-2 */', 'docs/pages/one.md has no section #twice-2'],
     ['a section of README', 'src/main.ts', '// README.md#cli', 'README.md has no section #cli'],
     ['a link', 'docs/pages/one.md', '[x](two.md)', 'there is no docs/pages/two.md'],

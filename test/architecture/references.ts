@@ -64,8 +64,11 @@ const oneLine = (text: string): string => text.replace(new RegExp(BLANK, 'g'), '
 const linesOf = (path: string, text: string): readonly { at: string; line: string }[] =>
   text.split('\n').map((line, index) => ({ at: `${path}:${index + 1}`, line }));
 
-/** A page below `docs` with or without a section, and the same of README, SECURITY and CHANGELOG, as comments and texts cite them. */
-const CITED_PAGE = /(?<![\w./-])((?:docs\/[\w./-]+|README|SECURITY|CHANGELOG)\.md)(?:#([\w%-]*\w))?/g;
+/**
+ * A page below `docs`, README, SECURITY or CHANGELOG, as comments and texts cite them: alone, with a section by its anchor, or with a section by
+ * its heading in quotes.
+ */
+const CITED_PAGE = /(?<![\w./-])((?:docs\/[\w./-]+|README|SECURITY|CHANGELOG)\.md)(?:#([\w%-]*\w)|, "([^"]+)")?/g;
 
 /** `[text](target)` and `![alt](target)`; addresses of the web are not looked at. */
 const MARKDOWN_LINK = /\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g;
@@ -93,15 +96,18 @@ const citing = ({ path, text }: TextFile): string => {
   return out.join('');
 };
 
+const slugOf = (heading: string): string =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+
 const anchorsOf = (markdown: string): ReadonlySet<string> => {
   const seen = new Map<string, number>();
   const anchors = new Set([...markdown.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, id = '']) => id));
   for (const [, heading = ''] of markdown.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ +(.+?) *$/gm)) {
-    const slug = heading
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-');
+    const slug = slugOf(heading);
     const before = seen.get(slug) ?? 0;
     seen.set(slug, before + 1);
     anchors.add(before === 0 ? slug : `${slug}-${before}`);
@@ -148,8 +154,8 @@ const deadIn = (file: TextFile, repository: Repository, contract: Contract): rea
     const links = isMarkdown ? [...line.matchAll(MARKDOWN_LINK)] : [];
     const faults = [
       ...links.map(([, target = '', anchor]) => linkFault(file.path, target, anchor, repository)),
-      ...[...line.replace(MARKDOWN_LINK, ']').matchAll(CITED_PAGE)].map(([, page = '', anchor]) =>
-        pageFault(page, anchor, repository),
+      ...[...line.replace(MARKDOWN_LINK, ']').matchAll(CITED_PAGE)].map(([, page = '', anchor, heading]) =>
+        pageFault(page, heading === undefined ? anchor : slugOf(heading), repository),
       ),
       ...[...line.matchAll(CITED_PATH)].map(([, path = '']) =>
         path.startsWith(EXAMPLE) || repository.paths.has(path.replace(/\/$/, '')) ? undefined : `there is no ${path}`,

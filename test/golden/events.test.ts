@@ -58,6 +58,8 @@ describe('golden events', () => {
     const { event } = goldenOf(name);
     for (const field of eventTypeDefinitions.get(event.type)?.personal ?? []) {
       if (plainAtFirst.has(`${versionOf(name)}.${field}`)) continue;
+      const isVariant = name !== `${versionOf(name)}.json`;
+      if (isVariant && event.data[field] === undefined) continue;
       expect(event.data[field]).toMatch(/^sealed:1:golden:/);
     }
   });

@@ -67,7 +67,10 @@ const registration: Registration = {
 const answer = { codes: ['E0120', 'E0004'], httpStatus: 400, texts: ['Texto do autorizador'] };
 const send = { attemptedAt: AT, deadlineAt: LATER };
 
-/** A further instance of an event, for the optional fields that exclude those of the full one. */
+/**
+ * A further instance of an event: for optional fields that exclude those of the full one, and for fields that are newer than its file, because
+ * the file is never written again.
+ */
 export const goldenVariants = {
   'InvoiceAccepted.v1.declared': {
     type: 'InvoiceAccepted',

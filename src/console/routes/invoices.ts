@@ -65,7 +65,7 @@ const nameNeeded: Notice = { tone: 'bad', text: NAME_NEEDED };
 
 const noInvoice = (c: ConsoleContext): Response | Promise<Response> =>
   c.html(
-    messagePage(c.get('page'), 'No such invoice', 'No company has an invoice of this id, or its life is over.'),
+    messagePage(c.get('page'), 'No such invoice', 'No company has an invoice of this id, or its 7 days are over.'),
     404,
   );
 

@@ -5,7 +5,7 @@ import type { CompanyId, InvoiceId, Mode } from '../shared/ids.js';
 import type { Cents } from '../shared/money.js';
 import type { FiscalDate, Instant } from '../shared/time.js';
 
-/** This file is part of the storage format (`events.ts`): add optional fields, never rename. */
+/** As recorded: add optional fields, never rename. */
 export type ForeignAddress = {
   street: string;
   number: string;

@@ -48,7 +48,7 @@ const download = (extension: 'pdf' | 'xml', summary: string, description: string
   codes: ['invalid_id', 'not_found', 'nfse.not_issued'],
 });
 
-/** The seven routes of docs/contract.md, "Endpoints". */
+/** The seven routes of docs/contract.md. */
 export const operations: readonly Operation[] = [
   {
     method: 'post',

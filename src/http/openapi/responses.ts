@@ -148,7 +148,7 @@ export const invoiceResponse = v.strictObject({
 /** The invoice as the API shows it. */
 export type InvoiceBody = v.InferOutput<typeof invoiceResponse>;
 
-/** Docs: docs/contract.md, "List envelope"; this list carries `livemode` too (LIST-object). */
+/** Docs: docs/contract.md, "List"; this list carries `livemode` too (LIST-object). */
 export const invoiceListResponse = v.strictObject({
   object: v.literal('list'),
   livemode: v.boolean(),

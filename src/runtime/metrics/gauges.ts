@@ -96,7 +96,7 @@ const addOpenWork = (sources: Sources, { gauge }: Series, { watch, clock }: Watc
   const cancellations = gauge('nfse_cancellations_waiting', 'Cancellations without an outcome.', ['mode']);
   const oldest = gauge(
     'nfse_oldest_waiting_seconds',
-    'Age of the oldest such work: since its acceptance, or since the first attempt once there is one.',
+    'Age of the oldest such work: since its acceptance, or since the first attempt once there is one; of a cancellation since its request.',
     ['mode', 'work'],
   );
   sources.add({

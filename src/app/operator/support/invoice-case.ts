@@ -155,7 +155,7 @@ const evidenceOf = (event: ReadInvoiceEvent): string => {
     case 'IssuanceFailed':
     case 'NotProcessed':
     case 'IssuanceInterrupted':
-      return `due ${event.data.failedAt}`;
+      return `time was over at ${event.data.failedAt}`;
     case 'IndeterminateResolved':
       return `settled as ${event.data.as}`;
     case 'CancellationSettledBySupport':
