@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Clock } from '../ports/clock.js';
-import { type EventBatch, type EventLog, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
+import { type EventBatch, type EventLog, isEarlier, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
 import { applyExisting, type Halt } from './batch.js';
 import type { Generation } from './generations.js';
 
@@ -64,27 +64,22 @@ async function* batches(
   prefixes: readonly string[],
   after: LogPosition | null,
 ): AsyncGenerator<ReadBatch, void, void> {
-  let next = readAhead(log, prefixes, after);
+  let next = readBatch(log, prefixes, after);
   for (;;) {
     const read = await next;
-    if (read.batch.length > 0) next = readAhead(log, prefixes, read.upTo);
+    if (read.batch.length > 0) {
+      next = readBatch(log, prefixes, read.upTo);
+      // A consumer that stops early never awaits this batch, so its failure must not become an unhandled rejection.
+      next.catch(() => undefined);
+    }
     yield read;
     if (read.batch.length === 0) return;
   }
 }
 
-const readAhead = (log: EventLog, prefixes: readonly string[], after: LogPosition | null): Promise<ReadBatch> => {
-  const reading = readBatch(log, prefixes, after);
-  reading.catch(() => undefined);
-  return reading;
-};
-
 const readBatch = async (log: EventLog, prefixes: readonly string[], after: LogPosition | null): Promise<ReadBatch> => {
   // The head is read first: an empty batch then proves that nothing follows up to this head.
   const head = await log.head();
   const batch = await log.readAll({ prefixes, after, limit: SUBSCRIPTION_BATCH });
-  return { batch, head, upTo: batch[batch.length - 1]?.position ?? laterPosition(after, head) };
+  return { batch, head, upTo: batch.at(-1)?.position ?? (isEarlier(after, head) ? head : after) };
 };
-
-const laterPosition = (a: LogPosition | null, b: LogPosition | null): LogPosition | null =>
-  a === null || (b !== null && b > a) ? b : a;

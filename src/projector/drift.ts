@@ -56,20 +56,15 @@ export const compareWithLog = async (projection: Projection, deps: DriftDeps): P
   const session = leaderSession(db, 'none');
   try {
     const copy = generationOf(projection, { ...live, generation: COPY_GENERATION, role: 'building' });
-    const compareCopy = () => compareInCopy(projection, copy, deps);
-    return (await asLeader(session, `audit ${projection.name}`, compareCopy)) ?? { kind: 'busy' };
+    const compareInCopy = async (): Promise<DriftOutcome> => {
+      await changingTables(db, (client) => makeTable(client, copy));
+      return await compare(projection, copy, deps).finally(() =>
+        changingTables(db, (client) => dropTable(client, copy)),
+      );
+    };
+    return (await asLeader(session, `audit ${projection.name}`, compareInCopy)) ?? { kind: 'busy' };
   } finally {
     await session.close();
-  }
-};
-
-const compareInCopy = async (projection: Projection, copy: Generation, deps: DriftDeps): Promise<DriftOutcome> => {
-  const { db } = deps;
-  await changingTables(db, (client) => makeTable(client, copy));
-  try {
-    return await compare(projection, copy, deps);
-  } finally {
-    await changingTables(db, (client) => dropTable(client, copy));
   }
 };
 
@@ -122,7 +117,7 @@ const foldUpTo = async (
   count: (events: number) => void,
 ): Promise<{ position: LogPosition | null } | { reason: string }> => {
   let reached = after;
-  while (position === 'end' || (position !== null && (reached === null || reached < position))) {
+  while (position === 'end' || isEarlier(reached, position)) {
     const page = await log.readAll({ prefixes: copy.prefixes, after: reached, limit: PAGE });
     const batch = position === 'end' ? page : page.filter((event) => position !== null && event.position <= position);
     if (batch.length === 0) break;

@@ -6,7 +6,7 @@ import type { Instant } from '../domain/shared/time.js';
 import { jittered } from '../lib/backoff.js';
 import { errorCode } from '../lib/error-code.js';
 import { pause } from '../lib/pause.js';
-import { type EventLog, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
+import { type EventLog, isEarlier, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
 import { foldBatch, type Halt } from './batch.js';
 import { type CatchUpDeps, catchUp, type ReadState } from './catch-up.js';
 import {
@@ -199,7 +199,7 @@ const foldToHead = async (
   const head = await log.head();
   let readState = from;
   for (let n = 0; n < LAST_BATCHES; n += 1) {
-    if (head === null || (readState.readTo !== null && readState.readTo >= head)) return { readState, complete: true };
+    if (!isEarlier(readState.readTo, head)) return { readState, complete: true };
     const { prefixes } = generation;
     const batch = await log.readAll({ prefixes, after: readState.readTo, limit: SUBSCRIPTION_BATCH });
     const to = batch[batch.length - 1]?.position;

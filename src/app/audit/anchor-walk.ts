@@ -9,12 +9,6 @@ import { byStream, merkleRoot } from './merkle.js';
 /** What the walk found of the anchors. `testPartsGone`: test parts that cannot be checked, because test invoices in them were deleted since. */
 export type AnchorCount = { anchors: number; testPartsGone: number };
 
-export type AnchorWalk = {
-  /** Checks every event of the log, in the order of the log. */
-  check(event: RecordedEvent): readonly Finding[];
-  finish(): { findings: readonly Finding[]; count: AnchorCount };
-};
-
 /**
  * An anchor is appended a moment after the events that it covers, so other writers may append between. This many events are kept back until the
  * next anchor shows whether it covers them. The writer of an anchor reads on until it is closer than that.
@@ -42,7 +36,7 @@ export const createMovedHeads = () => {
 type Waiting = { position: LogPosition; stream: StreamName; revision: Revision; hash: string };
 
 /** Recomputes each anchor from the events before it; memory grows with the events between two anchors. */
-export const createAnchorWalk = (): AnchorWalk => {
+export const createAnchorWalk = () => {
   let waiting: Waiting[] = [];
   let moved = createMovedHeads();
   let coveredUpTo = '';
@@ -78,7 +72,8 @@ export const createAnchorWalk = (): AnchorWalk => {
   };
 
   return {
-    check: (event) => {
+    /** Checks every event of the log, in the order of the log. */
+    check: (event: RecordedEvent): readonly Finding[] => {
       const { stream, revision, position, metadata } = event;
       if (isEndOfTestInvoice(event)) lastEndOfTest = position;
       const findings = event.type === 'LogAnchored' ? judge(event) : [];
@@ -87,7 +82,7 @@ export const createAnchorWalk = (): AnchorWalk => {
       if (waiting.length >= 2 * ANCHOR_LAG_EVENTS && half !== undefined) countUpTo(half.position);
       return findings;
     },
-    finish: () => {
+    finish: (): { findings: readonly Finding[]; count: AnchorCount } => {
       // A test invoice that was deleted later had events among them, which were cut. The root of that part cannot be computed again.
       const gone = doubtful.filter(({ upTo }) => lastEndOfTest !== null && lastEndOfTest > upTo);
       const findings = doubtful.filter((one) => !gone.includes(one)).map(({ finding }) => finding);

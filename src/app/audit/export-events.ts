@@ -1,10 +1,9 @@
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
 import type { StreamName } from '../../domain/shared/ids.js';
-import type { EventLog, LogPosition, RecordedEvent } from '../../ports/event-log.js';
+import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
 import { describeEvent, type ShownEvent } from './event-line.js';
-import type { ExportFilter, ManifestHead, ManifestStream } from './manifest.js';
-import { MANIFEST_FORMAT } from './manifest.js';
+import { type ExportFilter, MANIFEST_FORMAT, type ManifestHead, type ManifestStream } from './manifest.js';
 import { byStream, merkleRoot } from './merkle.js';
 
 type ExportDeps = {
@@ -20,17 +19,11 @@ type Exported = {
   streams(): readonly ManifestStream[];
 };
 
-type EventExport = {
-  /** Groups of lines, in the order of the log. The caller reads all of them before `finish`. */
-  lines(): AsyncGenerator<string, void, void>;
-  finish(): Promise<Exported>;
-};
-
 /**
  * The log as NDJSON, up to its head at the start. Events are not kept; memory holds the head of each stream, which the
  * manifest names.
  */
-export const exportEvents = (filter: ExportFilter, deps: ExportDeps): EventExport => {
+export const exportEvents = (filter: ExportFilter, deps: ExportDeps) => {
   const streams = new Map<StreamName, ManifestStream>();
   let events = 0;
   let first: LogPosition | undefined;
@@ -45,7 +38,8 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps): EventExpor
   };
 
   return {
-    lines: async function* () {
+    /** Groups of lines, in the order of the log. The caller reads all of them before `finish`. */
+    lines: async function* (): AsyncGenerator<string, void, void> {
       const end = await deps.log.head();
       const prefixes = filter.company === undefined ? ALL_STREAMS : companyPrefixes(filter.company);
       for await (const page of end === null ? [] : walkLog(deps.log, prefixes)) {
@@ -57,11 +51,12 @@ export const exportEvents = (filter: ExportFilter, deps: ExportDeps): EventExpor
           text += `${JSON.stringify(deps.reveal === undefined ? describeEvent(event) : await deps.reveal(event))}\n`;
         }
         if (text !== '') yield text;
-        deps.onProgress?.({ events, share: shareOf(page[page.length - 1]?.position ?? null, end) });
-        if (end !== null && (page[page.length - 1]?.position ?? end) >= end) return;
+        const reached = page.at(-1)?.position ?? null;
+        deps.onProgress?.({ events, share: shareOf(reached, end) });
+        if (!isEarlier(reached, end)) return;
       }
     },
-    finish: async () => ({
+    finish: async (): Promise<Exported> => ({
       streams: () => inOrder(streams),
       head: {
         format: MANIFEST_FORMAT,

@@ -2,7 +2,7 @@ import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
 import { isSealed, sealedWith } from '../event-store/sealing.js';
-import { type AnchorCount, type AnchorWalk, createAnchorWalk } from './anchor-walk.js';
+import { type AnchorCount, createAnchorWalk } from './anchor-walk.js';
 import { type ChainHead, checkLink } from './chain.js';
 import { checkShape, isIdOfCommand, sealingFault } from './event-schema.js';
 import { type FindingKind, type Findings, findingOf } from './finding.js';
@@ -48,7 +48,7 @@ export type LogChecker = {
 export const createLogChecker = (scope: LogScope, findings: Findings): LogChecker => {
   const streams = new Map<StreamName, CheckedStream>();
   const checkInvariants = createLogInvariants(scope === 'whole');
-  const anchors: AnchorWalk | undefined = scope === 'whole' ? createAnchorWalk() : undefined;
+  const anchors = scope === 'whole' ? createAnchorWalk() : undefined;
   const sealed = createSealedCount();
   let events = 0;
   let lastPosition: LogPosition | null = null;
