@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Delivery, HandlingResult, WorkItem, WorkQueue } from '../../src/ports/work-queue.js';
+import { gate } from '../support/gate.js';
 
 export type WorkQueueEngine = { queue: WorkQueue; close(): Promise<void> };
 
@@ -7,14 +8,6 @@ type Handle = (delivery: Delivery) => Promise<HandlingResult>;
 
 const ack: HandlingResult = { kind: 'ack' };
 const bound = { timeout: 60_000, interval: 5 };
-
-const deferred = <T = void>() => {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-};
 
 /** The promises that every work queue keeps; that no work item is lost is not promised, because the sweeper puts work back. */
 export const workQueueContract = (engineName: string, open: () => Promise<WorkQueueEngine>) =>
@@ -84,7 +77,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
     });
 
     it('handles a stream again when work is put while it is handled, and never twice at once', async () => {
-      const gate = deferred();
+      const hold = gate();
       let under = 0;
       let most = 0;
       let looks = 0;
@@ -93,7 +86,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
           under += 1;
           looks += 1;
           most = Math.max(most, under);
-          await gate.promise;
+          await hold.opened;
           under -= 1;
           return ack;
         },
@@ -102,7 +95,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await put('a');
       await vi.waitFor(() => expect(looks).toBe(1), bound);
       await put('a', 'issue', 'issue/a/again');
-      gate.resolve();
+      hold.open();
       await vi.waitFor(() => expect(looks).toBe(2), bound);
       expect(most).toBe(1);
       await emptied();
@@ -157,11 +150,11 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
     });
 
     it('ends a pause in time although the lane that waited for its end has other work', async () => {
-      const gate = deferred();
+      const hold = gate();
       let looks = 0;
       work(
         async ({ stream }) => {
-          if (stream === 'long') await gate.promise;
+          if (stream === 'long') await hold.opened;
           else looks += 1;
           return stream === 'a' && looks === 1 ? { kind: 'retry', afterMs: 50 } : ack;
         },
@@ -171,7 +164,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       await vi.waitFor(() => expect(looks).toBe(1), bound);
       await put('long');
       await vi.waitFor(() => expect(looks).toBe(2), bound);
-      gate.resolve();
+      hold.open();
       await emptied();
     });
 
@@ -308,7 +301,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
     });
 
     it('handles as many at once as it was told, and no more', async () => {
-      const gate = deferred();
+      const hold = gate();
       let under = 0;
       let most = 0;
       let finished = 0;
@@ -317,7 +310,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
         async () => {
           under += 1;
           most = Math.max(most, under);
-          await gate.promise;
+          await hold.opened;
           under -= 1;
           finished += 1;
           return ack;
@@ -326,21 +319,21 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       );
       await vi.waitFor(() => expect(under).toBe(3), bound);
       expect(await engine.queue.depth()).toBe(12);
-      gate.resolve();
+      hold.open();
       await vi.waitFor(() => expect(finished).toBe(12), bound);
       expect(most).toBe(3);
       await emptied();
     });
 
     it('ends when the work in hand is done, and takes nothing new', async () => {
-      const gate = deferred();
+      const hold = gate();
       const started: string[] = [];
       let ended = false;
       await put('a');
       await put('b');
       const worker = work(async ({ stream }) => {
         started.push(stream);
-        await gate.promise;
+        await hold.opened;
         return ack;
       });
       const watched = worker.ended.then(() => {
@@ -350,7 +343,7 @@ export const workQueueContract = (engineName: string, open: () => Promise<WorkQu
       worker.abort.abort();
       await put('c');
       expect(ended).toBe(false);
-      gate.resolve();
+      hold.open();
       await watched;
       expect(started).toEqual(['a']);
     });

@@ -1,14 +1,8 @@
 import { connect, type NatsConnection } from 'nats';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
-import {
-  bound,
-  gate,
-  itemOf,
-  openQueueHarness,
-  putUntilTaken,
-  type QueueHarness,
-} from '../../support/harness/nats-queue.js';
+import { gate } from '../../support/gate.js';
+import { bound, itemOf, openQueueHarness, putUntilTaken, type QueueHarness } from '../../support/harness/nats-queue.js';
 import { type NatsServer, type NatsServerOptions, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 

@@ -1,13 +1,7 @@
 import { connect, type NatsConnection } from 'nats';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  bound,
-  gate,
-  itemOf,
-  openQueueHarness,
-  type QueueHarness,
-  removeStreams,
-} from '../../support/harness/nats-queue.js';
+import { gate } from '../../support/gate.js';
+import { bound, itemOf, openQueueHarness, type QueueHarness, removeStreams } from '../../support/harness/nats-queue.js';
 import { anyNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { MAX_WAITING } from '../../../src/http/raw-answer.js';
+import { gate } from '../../support/gate.js';
 import { createHarness } from '../../support/harness/http.js';
 import { expectEnvelope, headOf, openConnection, start } from './connection.js';
 
@@ -10,22 +11,19 @@ const REQUEST_MADE = 'http.server.request.start';
 
 it('a connection that asks for more than it waits for is answered so far, refused and closed', async () => {
   let asked = 0;
-  let release = (): void => {};
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const hold = gate();
   const harness = createHarness({
     rateLimits: { write: 60, read: 10_000 },
     activities: async () => {
       asked += 1;
-      await gate;
+      await hold.opened;
       return [];
     },
   });
   const connection = openConnection(await start(harness));
   connection.socket.write(headOf(harness, GET).repeat(2_000));
   await expect.poll(() => asked).toBe(1);
-  release();
+  hold.open();
   const answers = await connection.answers(MAX_WAITING + 1);
   expect(answers.slice(0, MAX_WAITING).map(({ status }) => status)).toEqual(Array(MAX_WAITING).fill(200));
   await expectEnvelope(answers.at(-1) ?? Response.error(), 400, 'invalid_request');
@@ -73,14 +71,11 @@ it('hands over one request of a connection at a time, and at most one in a turn 
 
 it('runs none of the requests that wait when their connection is gone', async () => {
   let asked = 0;
-  let release = (): void => {};
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const hold = gate();
   const app = new Hono();
   app.get('/*', async (c) => {
     asked += 1;
-    await gate;
+    await hold.opened;
     return c.text('ok');
   });
   const server = await start({ app });
@@ -89,7 +84,7 @@ it('runs none of the requests that wait when their connection is gone', async ()
   await expect.poll(() => asked).toBe(1);
   socket.resetAndDestroy();
   await server.close(10_000);
-  release();
+  hold.open();
   const next = openConnection(await start({ app }));
   next.socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n');
   await expect.poll(() => next.received()).toContain('200 OK');

@@ -84,11 +84,3 @@ export const itemOf = (
 /** Puts the work item again until the queue has taken it, as the relay does. */
 export const putUntilTaken = (queue: WorkQueue, item: WorkItem): Promise<void> =>
   vi.waitFor(() => queue.put(item), bound);
-
-export const gate = () => {
-  let open: () => void = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-};
