@@ -130,8 +130,9 @@ export const createSocketAnswers = (): SocketAnswers => {
       const broken = response?.req.complete === false ? response : undefined;
       await isOut(broken === undefined ? response : before);
       const text = broken?.headersSent ? '' : await textOf(raw);
-      if (socket.writable) end(socket, text, atOnce);
-      else socket.destroy();
+      if (!socket.writable) socket.destroy();
+      else if (atOnce) socket.end(text, () => socket.destroy());
+      else endWithLinger(socket, text);
     },
   };
 };
@@ -142,14 +143,6 @@ const isOut = (response: ServerResponse | undefined): Promise<void> =>
     if (response === undefined || response.writableFinished || response.destroyed) resolve();
     else response.once('close', resolve);
   });
-
-const end = (socket: Duplex, text: string, atOnce: boolean): void => {
-  if (atOnce) {
-    socket.end(text, () => socket.destroy());
-    return;
-  }
-  endWithLinger(socket, text);
-};
 
 const textOf = async (raw: RawRefusal): Promise<string> => {
   const { headers, body } = await contentOf(raw);
