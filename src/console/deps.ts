@@ -27,8 +27,8 @@ export type ProjectionLine = Pick<ProjectionStatus, 'name' | 'version' | 'genera
 export type RebuildRun = { state: 'running' | 'done' | 'refused'; detail: string };
 
 export type Rebuilds = {
-  /** False while a rebuild of the projection runs in this process. The rebuild continues after the answer was sent. */
-  begin(projection: string): boolean;
+  /** Does nothing while a rebuild of the projection runs in this process. The rebuild continues after the answer was sent. */
+  begin(projection: string): void;
   of(projection: string): RebuildRun | undefined;
 };
 

@@ -143,10 +143,9 @@ const createRebuilds = (
   };
   return {
     begin: (name) => {
-      if (running.has(name)) return false;
+      if (running.has(name)) return;
       runs.set(name, { state: 'running', detail: 'begun' });
       running.set(name, run(name));
-      return true;
     },
     of: (name) => runs.get(name),
     settled: async () => {
