@@ -53,7 +53,7 @@ const attempted = (row: DeadlineRow | undefined, event: Event, work: Work, at: I
 const answered = (row: DeadlineRow | undefined, event: Event, work: Work, at: Instant): DeadlineRow | 'delete' =>
   row?.work === work ? { ...row, revision: event.revision, work_since: at } : untouched(row, event);
 
-const settled = (row: DeadlineRow | undefined, event: Event): DeadlineRow | 'delete' =>
+const ended = (row: DeadlineRow | undefined, event: Event): DeadlineRow | 'delete' =>
   untouched(row === undefined ? undefined : { ...row, ...NO_WORK }, event);
 
 const untouched = (row: DeadlineRow | undefined, { revision }: Event): DeadlineRow | 'delete' =>
@@ -68,20 +68,20 @@ export const handlers = {
   IssuanceOutcomeUnknown: (row, event) => answered(row, event, 'issue', event.data.at),
   IssuanceProvenAbsent: (row, event) => answered(row, event, 'issue', event.data.at),
   NumberConflictFound: (row, event) => answered(row, event, 'issue', event.data.at),
-  Authorized: settled,
-  IssuanceRejected: settled,
-  IssuanceFailed: settled,
-  NotProcessed: settled,
-  IssuanceInterrupted: settled,
-  IndeterminateResolved: settled,
+  Authorized: ended,
+  IssuanceRejected: ended,
+  IssuanceFailed: ended,
+  NotProcessed: ended,
+  IssuanceInterrupted: ended,
+  IndeterminateResolved: ended,
   CancellationRequested: (row, event) => begun(row ?? blank(event), event, 'cancel', event.data.requestedAt),
   CancellationAttempted: (row, event) => attempted(row, event, 'cancel', event.data.attemptedAt),
   CancellationNotSent: (row, event) => answered(row, event, 'cancel', event.data.at),
   CancellationOutcomeUnknown: (row, event) => answered(row, event, 'cancel', event.data.at),
   CancellationProvenAbsent: (row, event) => answered(row, event, 'cancel', event.data.at),
-  CancellationConfirmed: settled,
-  CancellationNotConfirmed: settled,
-  CancellationSettledBySupport: settled,
+  CancellationConfirmed: ended,
+  CancellationNotConfirmed: ended,
+  CancellationSettledBySupport: ended,
   ReconciliationDifferenceFound: 'ignored',
   TestInvoiceDeleted: () => 'delete',
 } satisfies Handlers<DeadlineRow, InvoiceEvent>;

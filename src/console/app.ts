@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { createEndedSessions } from '../app/audit/console-sessions.js';
 import { SESSION_SECONDS } from './access.js';
 import type { ConsoleDeps } from './deps.js';
-import { type ConsoleEnv, guard } from './guard.js';
+import { type ConsoleEnv, checkAccess } from './guard.js';
 import { messagePage, ROOT } from './pages/layout.js';
 import { invoiceRoutes, searchRoutes } from './routes/invoices.js';
 import { signInRoutes } from './routes/sign-in.js';
@@ -17,7 +17,7 @@ export const createConsole = (deps: ConsoleDeps): Hono<ConsoleEnv> => {
   const style = readFileSync(new URL('./assets/style.css', import.meta.url), 'utf8');
   const app = new Hono<ConsoleEnv>({ strict: false });
   const ended = createEndedSessions(deps, SESSION_SECONDS);
-  app.use(guard(deps, ended));
+  app.use(checkAccess(deps, ended));
   app.get(`${ROOT}/style.css`, (c) => c.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
   signInRoutes(app, deps, ended);
   workRoutes(app, deps);

@@ -25,7 +25,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Runs before every page: sets headers, checks the Host, for a form also its origin, size and token, then the session. */
-export const guard =
+export const checkAccess =
   (deps: ConsoleDeps, ended: EndedSessions): MiddlewareHandler<ConsoleEnv> =>
   async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
@@ -108,7 +108,7 @@ const formToken = (session: string, now: Instant, rules: AccessRules): string =>
 const isFormToken = (sent: string, session: string, now: Instant, rules: AccessRules): boolean =>
   [now, addSeconds(now, -DAY_SECONDS)].some((day) => sameSecret(sent, formToken(session, day, rules)));
 
-/** What the guard provides to routes. */
+/** What the check of access provides to routes. */
 export type ConsoleEnv = {
   /** Set by the Node server; missing in tests that call the app directly. */
   Bindings: { incoming?: { socket: { remoteAddress?: string | undefined } } };

@@ -132,7 +132,7 @@ export const createLogInvariants = (wholeLog: boolean) => {
 
   return (event: DecodedEvent, fold: StreamFold): readonly Finding[] => {
     const address = parseInvoiceStream(event.stream);
-    const fault = foreignType(event);
+    const fault = misplacedType(event);
     if (fault !== undefined) return breach(event, fault);
     if (address !== undefined) return invoice(event as DecodedEvent<InvoiceEvent>, fold, address);
     if (event.stream.startsWith('dps')) return dpsNumber(event, fold);
@@ -154,7 +154,7 @@ const typesOfStreams: readonly (readonly [RegExp, ReadonlySet<string>])[] = [
   [/^(?:anchor|audit)-/, new Set<string>(auditEventTypes)],
 ];
 
-const foreignType = ({ stream, type }: { stream: StreamName; type: string }): string | undefined => {
+const misplacedType = ({ stream, type }: { stream: StreamName; type: string }): string | undefined => {
   const types = typesOfStreams.find(([pattern]) => pattern.test(stream))?.[1];
   return types?.has(type) === true ? undefined : `${type} does not belong to such a stream`;
 };

@@ -12,7 +12,7 @@ import { anyState, transact } from '../event-store/transact.js';
 const KEPT_OPEN = 1_000;
 
 /**
- * Opens a company's current certificate once while it stays among the 1,000 kept. Each opening is recorded before the key is used. A renewed certificate has another id,
+ * Opens a company's current certificate once while it stays among those kept. Each opening is recorded before the key is used. A renewed certificate has another id,
  * so the next call opens it.
  */
 export const createCertificateOpener = (deps: {

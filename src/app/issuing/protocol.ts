@@ -206,10 +206,10 @@ const recordNotFound = async <K extends Sending>(
   const isProven = counts && provesAbsence(send, progress.firstAbsentAt, askedAt, deps.limits);
   if (isProven || absence === 'one may settle it') {
     const proof = { ...key, firstAbsentAt: progress.firstAbsentAt ?? askedAt, now: askedAt };
-    const isSettled = await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
+    const isDecided = await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
       definition.decideAbsence(state, proof, deps.limits),
     );
-    if (isSettled) return;
+    if (isDecided) return;
   }
   await deps.lookups.put(stream, definition.lookupKey(key), progressAfter(progress, answer, counts));
 };

@@ -68,7 +68,7 @@ export const compareInvoice = async (
   const loaded = await loadInvoice(stream, deps.store);
   const { state } = loaded;
   const { clock, limits } = deps;
-  if (!isReconcilable(state, limits.testRetentionSeconds, clock.now()) || !isSettled(loaded, deps)) return leftAlone;
+  if (!isReconcilable(state, limits.testRetentionSeconds, clock.now()) || !isQuiet(loaded, deps)) return leftAlone;
   const questions = reconciliationLookups(state);
   if (questions.length === 0) return leftAlone;
 
@@ -103,7 +103,7 @@ export const compareInvoice = async (
  * Whether the last event is so old that no work is under way. Recorded differences do not count, because they would put off the second look-up of
  * what else is missing.
  */
-const isSettled = ({ events }: LoadedInvoice, { clock, settings }: ReconciliationDeps): boolean => {
+const isQuiet = ({ events }: LoadedInvoice, { clock, settings }: ReconciliationDeps): boolean => {
   const last = events.findLast(({ type }) => type !== 'ReconciliationDifferenceFound');
   const recordedAt = last?.metadata.recordedAt;
   return recordedAt !== undefined && !isBefore(clock.now(), addSeconds(recordedAt, settings.settledSeconds));

@@ -60,9 +60,9 @@ export const decideAttempt = (state: InvoiceState, event: AttemptEvent): Decisio
   const { sends, none } = sendsOf(state, event);
   if (sends === undefined) return stale(none);
   const last = sends.at(-1);
-  const isSettled = last === undefined || ['not_sent', 'absent', 'foreign'].includes(last.resolution);
+  const hasEnded = last === undefined || ['not_sent', 'absent', 'foreign'].includes(last.resolution);
   const isNext = event.data.attempt === (last?.attempt ?? 0) + 1;
-  return isSettled && isNext ? decided(event) : stale('another attempt is under way');
+  return hasEnded && isNext ? decided(event) : stale('another attempt is under way');
 };
 
 /** Only the process that held the socket may record that nothing was sent. */

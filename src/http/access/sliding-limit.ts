@@ -2,27 +2,27 @@ import type { RateState } from '../call.js';
 
 export type SlidingLimit = {
   /**
-   * Takes a slot of `place` (a key or an invoice) at `nowMs`. `retryAfterSeconds` is present when the request is over the limit; such a request
+   * Takes a slot of `subject` (a key or an invoice) at `nowMs`. `retryAfterSeconds` is present when the request is over the limit; such a request
    * takes no slot.
    */
-  take(place: string, nowMs: number): { state: RateState; retryAfterSeconds?: number };
-  /** Number of logs in memory: one for each `place` that took a slot in the last 60 seconds. */
+  take(subject: string, nowMs: number): { state: RateState; retryAfterSeconds?: number };
+  /** Number of logs in memory: one for each `subject` that took a slot in the last 60 seconds. */
   kept(): number;
 };
 
 const WINDOW_MS = 60_000;
 
-/** At most `limit` hits in any 60 seconds for each `place`. Reset is when the newest hit leaves, Retry-After when the oldest leaves. */
+/** At most `limit` hits in any 60 seconds for each `subject`. Reset is when the newest hit leaves, Retry-After when the oldest leaves. */
 export const createSlidingLimit = (limit: number): SlidingLimit => {
   const logs = new Map<string, number[]>();
   return {
-    take: (place, nowMs) => {
-      const hits = logs.get(place) ?? [];
+    take: (subject, nowMs) => {
+      const hits = logs.get(subject) ?? [];
       dropOld(hits, nowMs);
       const free = hits.length < limit;
       if (free) {
         hits.push(nowMs);
-        keepLast(logs, place, hits);
+        keepLast(logs, subject, hits);
         forgetIdle(logs, nowMs);
       }
       const newest = hits[hits.length - 1] ?? nowMs;
@@ -44,16 +44,16 @@ const dropOld = (hits: number[], nowMs: number): void => {
 };
 
 /** Keeps the map in the order of the newest hits. */
-const keepLast = (logs: Map<string, number[]>, place: string, hits: number[]): void => {
-  logs.delete(place);
-  logs.set(place, hits);
+const keepLast = (logs: Map<string, number[]>, subject: string, hits: number[]): void => {
+  logs.delete(subject);
+  logs.set(subject, hits);
 };
 
-/** The order of the map limits this to one look per request. */
+/** The oldest key comes first, so the loop stops at the first one still in its window. */
 const forgetIdle = (logs: Map<string, number[]>, nowMs: number): void => {
-  for (const [place, hits] of logs) {
+  for (const [subject, hits] of logs) {
     if (nowMs - (hits[hits.length - 1] ?? nowMs) < WINDOW_MS) return;
-    logs.delete(place);
+    logs.delete(subject);
   }
 };
 

@@ -222,7 +222,10 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
     group: 'Reconciliation',
     meaning: 'seconds from the beginning of a round to the beginning of the next',
   },
-  RECONCILE_SETTLED_S: { group: 'Reconciliation', meaning: 'younger invoices (in seconds) are not compared' },
+  RECONCILE_SETTLED_S: {
+    group: 'Reconciliation',
+    meaning: 'an invoice is not compared until so many seconds after its acceptance and after its last event',
+  },
   RECONCILE_REACH_S: { group: 'Reconciliation', meaning: 'older invoices (in seconds) are not compared' },
   SIMULATOR_HOST: {
     group: 'Simulator',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Customer, InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
-import { failedAttempts, invoiceStatus, isDownloadable } from '../../../src/domain/invoice/status.js';
-import { invoiceView } from '../../../src/http/invoice-body.js';
-import * as event from '../../support/fixture/invoice.js';
+import type { Customer, InvoiceEvent } from '../../src/domain/invoice/events.js';
+import { requestCancellation } from '../../src/domain/invoice/request-cancellation.js';
+import { failedAttempts, invoiceStatus, isDownloadable } from '../../src/domain/invoice/status.js';
+import { invoiceView } from '../../src/http/invoice-body.js';
+import * as event from '../support/fixture/invoice.js';
 
 const { accepted, ACCESS_KEY, at, attempted, authorized, givenInvoice, notSent, provenAbsent, unknown } = event;
 
