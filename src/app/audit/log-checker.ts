@@ -115,7 +115,7 @@ const commandOf = (
 ): CheckedStream['command'] => ({ id: commandId, index: before?.id === commandId ? before.index + 1 : 0 });
 
 /** Events with a field sealed under a generation of the master key that was given up. They can never be opened, which is no fault of the log. */
-export type GivenUpCount = { generation: string; events: number };
+type GivenUpCount = { generation: string; events: number };
 
 /** Memory grows with the generations and test days of a log. */
 const createSealedCount = () => {

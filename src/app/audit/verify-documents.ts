@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
+import { present } from '../../domain/shared/present.js';
 import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
@@ -135,13 +136,10 @@ const storedDocumentOf = (event: InvoiceEvent): StoredDocument | undefined => {
   }
 };
 
-const noteOf = ({ accessKey, nfseSha256 }: { accessKey?: string; nfseSha256?: string }): StoredDocument => ({
-  name: 'NFS-e',
-  field: 'nfseXmlGzip',
-  signedElement: 'infNFSe',
-  ...(nfseSha256 === undefined ? {} : { sha256: nfseSha256 }),
-  ...(accessKey === undefined ? {} : { id: `NFS${accessKey}` }),
-});
+const noteOf = ({ accessKey, nfseSha256 }: { accessKey?: string; nfseSha256?: string }): StoredDocument => {
+  const id = accessKey && `NFS${accessKey}`;
+  return present({ name: 'NFS-e' as const, field: 'nfseXmlGzip', signedElement: 'infNFSe', sha256: nfseSha256, id });
+};
 
 /**
  * What is wrong with an opened document; undefined when it is what its event records and its signature holds. `digest`: DigestValue of the

@@ -22,7 +22,7 @@ export type Breaker = {
 
 export type BreakerChange = { mode: Mode; from: BreakerState['state']; to: BreakerState['state']; until?: Instant };
 
-export type BreakerOptions = {
+type BreakerOptions = {
   clock: Clock;
   /** Longer than a probe or a send can last after its admission. */
   leaseSeconds: number;
