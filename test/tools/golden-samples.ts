@@ -105,7 +105,7 @@ export const goldenVariants = {
   },
 } as const satisfies Record<string, DomainEvent>;
 
-/** A full instance of every event as it is written now: every optional field is there. */
+/** A full instance of every event, with every optional field that was known when its file was written. Newer fields are in `goldenVariants`. */
 export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } = {
   InvoiceAccepted: {
     mode: 'live',
