@@ -32,7 +32,7 @@ export const withProgress = async <T>(
     progress?.write(`${shown} ${detail}\n`);
   };
   return await work(show).finally(() => {
-    // Later output begins on a line of its own.
+    // Later output begins on a new line.
     if (drawn) progress?.write('\n');
   });
 };

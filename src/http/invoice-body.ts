@@ -48,7 +48,7 @@ export const replayedBody = (invoice: Invoice, at: Instant, baseUrl: string): In
   return body;
 };
 
-/** Without `links`, which each read makes anew. Fields that do not apply are left out: the API never shows null (ID-3). */
+/** Without `links`, which each read makes. Fields that do not apply are left out: the API never shows null (ID-3). */
 export const invoiceView = (invoice: Invoice, now: Instant): InvoiceBody => {
   const { facts, outcome, cancellation } = invoice;
   const issued = outcome.status === 'issued' ? outcome : undefined;

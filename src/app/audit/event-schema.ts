@@ -276,7 +276,7 @@ const dataSchemas: ReadonlyMap<string, v.GenericSchema> = new Map(
 
 type Schemas = typeof invoiceSchemas & typeof operatorSchemas;
 
-/** The paths of the fields of a value, with a mark at an optional one: `line.cnae`, `line.nbs?`. The path of a list goes on into its items. */
+/** The paths of the fields of a value, with a mark at an optional one: `line.cnae`, `line.nbs?`. The path of a list continues into its items. */
 type Fields<Value> = Value extends string | number | boolean | undefined
   ? never
   : Value extends readonly (infer Item)[]

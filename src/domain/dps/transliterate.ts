@@ -40,7 +40,7 @@ const BLANK = /^[\s\u0085\u2028\u2029]$/u;
 /** Joiners, direction marks and variation selectors: they change how text looks, not its content. */
 const INVISIBLE = /^(?:[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\p{Variation_Selector})$/u;
 
-/** What stands for these characters. */
+/** What replaces these characters. */
 const REPLACED: Readonly<Record<string, string>> = {
   l: 'ł',
   L: 'Ł',

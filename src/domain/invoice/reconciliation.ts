@@ -100,7 +100,7 @@ const issuedDpsId = ({ attempts }: Invoice): string | undefined =>
 
 /**
  * Whether a round looks at this invoice: `percent` of a hundred of those that are sampled, other ones in each round, and each that is not
- * sampled: there a note or a cancellation may exist that nobody here knows of.
+ * sampled: there a note or a cancellation may exist that this service does not know.
  */
 export const isInRound = (isSampled: boolean, stream: StreamName, round: number, percent: number): boolean =>
   !isSampled || hash(`${round}/${stream}`) % 100 < percent;

@@ -95,7 +95,7 @@ export const provesAbsence = (
 
 /**
  * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A document that was found voids an earlier
- * absence, whoever owns it, because a late commit has come. An absence that was asked for before the newest look-up is no first one.
+ * absence, also the document of another owner, because a late commit has come. An absence that was asked for before the newest look-up is no first one.
  */
 export const progressAfter = (
   progress: LookupProgress,

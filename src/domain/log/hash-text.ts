@@ -47,7 +47,7 @@ export const hashTextIfAny = (stream: string, revision: number, event: HashedEve
  */
 export const sortedJson = (value: unknown): string => JSON.stringify(inOrder(value));
 
-/** The same value with its keys in order. Stored events come back in order, so a walk over the log builds none of them anew. */
+/** The same value with its keys in order. Stored events come back in order, so a walk over the log builds each only once. */
 const inOrder = (value: unknown): unknown => (isInOrder(value) ? value : rebuilt(value));
 
 /** False also for a value without a canonical text. */

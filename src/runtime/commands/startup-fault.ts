@@ -41,16 +41,30 @@ export const startupFault = (error: unknown): StartupFault => {
 
 /** What an operator has to set up in another way. */
 const BAD_SETUP = [
-  ...[EmbeddedPostgresError, FolderInUse, SimulatorElsewhere, NatsTopologyMismatch, TrustRootsUnusable],
-  ...[MasterKeyUnusable, WrongMasterKey, MigrationError, LogIdentityMismatch, DatabaseUnsuitable],
+  EmbeddedPostgresError,
+  FolderInUse,
+  SimulatorElsewhere,
+  NatsTopologyMismatch,
+  TrustRootsUnusable,
+  MasterKeyUnusable,
+  WrongMasterKey,
+  MigrationError,
+  LogIdentityMismatch,
+  DatabaseUnsuitable,
 ];
 
 const UNREACHABLE_LOG = [StoreUnavailable, EventLogUnavailable, AppendOutcomeUnknown];
 
 /** The messages of these are written for a person. */
 const REFUSED_HERE = [
-  ...[StreamContended, UnknownEventVersion, UnreadableEvent, TamperedSecret, DemoFailed],
-  ...[LiveRowsOfOtherVersion, LedgerDamaged, RowsNotReady],
+  StreamContended,
+  UnknownEventVersion,
+  UnreadableEvent,
+  TamperedSecret,
+  DemoFailed,
+  LiveRowsOfOtherVersion,
+  LedgerDamaged,
+  RowsNotReady,
 ];
 
 const isOneOf = (faults: readonly (abstract new (...parts: never[]) => Error)[], error: unknown): error is Error =>

@@ -41,7 +41,7 @@ export const combinationProblems = (values: Readonly<Record<string, string>>): r
   return problems;
 };
 
-/** Text that is no address is reported by the check of its own variable. */
+/** Text that is no address is reported by the check of the variable. */
 const isSafeOnItsWay = (address: string): boolean => {
   if (!URL.canParse(address)) return true;
   const { protocol, hostname } = new URL(address);

@@ -34,7 +34,7 @@ const childFile = (): URL =>
 const RESTART_AFTER_MS = 1_000;
 
 /**
- * Runs the simulator in a process of its own, so that its work does not delay the service's clients. The process ends with the service, also when
+ * Runs the simulator in a separate process, so that its work does not delay the service's clients. The process ends with the service, also when
  * the service is killed. If the process dies alone, another one continues on the same ledger and ports.
  */
 export const forkSimulator = (logger: Logger, runner: Runner): SimulatorProcess => {
@@ -42,7 +42,7 @@ export const forkSimulator = (logger: Logger, runner: Runner): SimulatorProcess 
   runner.onStop('simulator process', () => ended(child));
   const open = async (settings: SimulatorSettings): Promise<Simulator> => {
     const simulator = await started(child, settings, logger);
-    logger.debug({ msg: 'the simulator runs in a process of its own', pid: child.pid });
+    logger.debug({ msg: 'the simulator runs in a separate process', pid: child.pid });
     child.once('exit', (code, signal) => {
       if (runner.stopping.aborted) return;
       logger.error({ msg: 'the simulator ended and is started again', code, signal });

@@ -16,7 +16,7 @@ export type ServiceOptions = {
   roles: readonly Role[];
   clock: Clock;
   logger: Logger;
-  /** True: the simulator, if one is needed, runs in a process of its own, on the system's clock. Tests leave it in this process, on their clock. */
+  /** True: the simulator, if one is needed, runs in a separate process, on the system's clock. Tests leave it in this process, on their clock. */
   simulatorProcess?: boolean;
   /** When it aborts during a start, the start ends between two of its steps. */
   stopAsked?: AbortSignal;
