@@ -34,7 +34,20 @@ export type PdfReference = {
 /** A font as one document embeds it. */
 export type EmbeddedFont = {
   readonly font: ParsedFont;
+  /** The glyphs that the document embeds; `widths` and `unicode` hold what the document says of each. */
+  subset: GlyphSubset;
+  widths: number[];
+  unicode: (readonly number[])[];
   layoutRun(text: string, features?: object): Run;
+  /** Adds the glyphs of the text to `subset`. */
+  encode(text: string): unknown;
+};
+
+export type GlyphSubset = {
+  /** The place of a glyph in the subset, where it is added when it is missing. */
+  includeGlyph(glyph: number): number;
+  /** The font file with the glyphs of the subset alone. */
+  encode(): Uint8Array;
 };
 
 export type EmbeddedFontClass = new (document: PdfDocument, font: ParsedFont, id: string) => EmbeddedFont;
@@ -44,6 +57,7 @@ export type Run = { readonly glyphs: unknown; readonly positions: unknown; reado
 
 export type ParsedFont = {
   readonly characterSet: readonly number[];
+  createSubset(): GlyphSubset;
   hasGlyphForCodePoint(codePoint: number): boolean;
   glyphForCodePoint(codePoint: number): unknown;
 };

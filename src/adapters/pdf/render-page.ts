@@ -6,6 +6,7 @@ import type { Content, Style } from 'pdfmake/interfaces.js';
 import {
   type EmbeddedFont,
   type EmbeddedFontClass,
+  type GlyphSubset,
   LayoutBuilder,
   type PageItem,
   type ParsedFont,
@@ -80,16 +81,30 @@ const inXml = (text: string): string => text.replace(/[<>&\p{Cc}]/gu, ' ');
 // The text of a note must never make pdfmake read a file, so only the two fonts may be opened.
 const isFont = (path: string): boolean => path === FONT_FILES.normal || path === FONT_FILES.bold;
 
-/** Gives a document both fonts, already parsed. The PDF embeds only the fonts and glyphs that it uses. */
+/** Gives a document both fonts, already parsed. Every PDF embeds the usual glyphs, and further ones that it uses. */
 const openFonts = (document: PdfDocument): void => {
   for (const font of fonts) {
     const embedded = new Embedded(document, font.parsed, font.id);
     embedded.layoutRun = font.run;
+    embedded.subset = font.subset();
+    embedded.widths = [...font.usual.widths];
+    embedded.unicode = [...font.usual.unicode];
     document._fontFamilies[font.path] = embedded;
   }
 };
 
-type SharedFont = { path: string; id: string; parsed: ParsedFont; run: EmbeddedFont['layoutRun'] };
+type SharedFont = {
+  path: string;
+  id: string;
+  parsed: ParsedFont;
+  run: EmbeddedFont['layoutRun'];
+  usual: UsualGlyphs;
+  /** For one document. */
+  subset(): GlyphSubset;
+};
+
+/** The glyphs of `USUAL` by their place in the subset, and the font file that holds them. */
+type UsualGlyphs = Pick<EmbeddedFont, 'widths' | 'unicode'> & { places: ReadonlyMap<number, number>; file: Uint8Array };
 
 const sharedFont = (path: string, id: string): SharedFont => {
   // pdfkit opens a font only inside a document.
@@ -108,7 +123,48 @@ const sharedFont = (path: string, id: string): SharedFont => {
     known.set(key, shaped);
     return shaped;
   };
-  return { path, id, parsed, run };
+  const usual = usualGlyphs(first, parsed);
+  return { path, id, parsed, run, usual, subset: () => subsetOf(parsed, usual) };
+};
+
+const charactersFrom = (first: number, last: number): readonly string[] =>
+  Array.from({ length: last + 1 - first }, (_, index) => String.fromCodePoint(first + index));
+
+/** Portuguese texts consist of these: printable ASCII and Latin-1, ligatures, quotation marks, dashes, ellipsis and the Euro sign. */
+const USUAL = [...charactersFrom(0x20, 0x7e), ...charactersFrom(0xa0, 0xff), 'fi', 'fl', ...'–—‘’“”•…€□'];
+
+const usualGlyphs = (opened: EmbeddedFont, parsed: ParsedFont): UsualGlyphs => {
+  const places = new Map<number, number>();
+  const { subset } = opened;
+  opened.subset = {
+    encode: () => subset.encode(),
+    includeGlyph: (glyph) => {
+      const place = subset.includeGlyph(glyph);
+      places.set(glyph, place);
+      return place;
+    },
+  };
+  for (const text of USUAL) opened.encode(withGlyphs(text, parsed));
+  return { places, file: subset.encode(), widths: opened.widths, unicode: opened.unicode };
+};
+
+/** Writing a font file takes most of the time of a page, so documents with usual glyphs alone share one. Others get a file for them alone. */
+const subsetOf = (parsed: ParsedFont, { places, file }: UsualGlyphs): GlyphSubset => {
+  let further: GlyphSubset | undefined;
+  const beginFurther = (): GlyphSubset => {
+    const subset = parsed.createSubset();
+    for (const glyph of places.keys()) subset.includeGlyph(glyph);
+    return subset;
+  };
+  return {
+    includeGlyph: (glyph) => {
+      const place = places.get(glyph);
+      if (place !== undefined) return place;
+      further ??= beginFurther();
+      return further.includeGlyph(glyph);
+    },
+    encode: () => further?.encode() ?? file,
+  };
 };
 
 /** A limit, because names and descriptions do not repeat as labels and common words do. */
@@ -200,24 +256,25 @@ const compressStreams = (document: PdfDocument): void => {
 const compress = (reference: PdfReference): void => {
   if (reference.buffer.length === 0 || reference.data.Type === 'Metadata') return;
   const given = Buffer.concat(reference.buffer);
-  reference.buffer = [reference.data.Filter === undefined ? deflate(given) : recompressed(given)];
+  reference.buffer = [compressed(given, reference.data.Filter !== undefined)];
   reference.data.Filter = 'FlateDecode';
 };
 
 const deflate = (plain: Uint8Array): Buffer => Buffer.from(zlibSync(plain));
 
-/** Images arrive compressed by zlib and are the same in every document, so the result is kept. */
-const recompressed = (given: Buffer): Buffer => {
-  const found = images.find((image) => image.given.equals(given));
-  if (found !== undefined) return found.compressed;
-  const compressed = deflate(inflateSync(given));
-  if (images.length < IMAGES_KEPT) images.push({ given, compressed });
-  return compressed;
+/** Images, which arrive compressed by zlib, and the files of usual glyphs are the same in every document, so their results are kept. */
+const compressed = (given: Buffer, byZlib: boolean): Buffer => {
+  const isKept = byZlib || fonts.some(({ usual }) => given.equals(usual.file));
+  const found = isKept ? kept.find((known) => known.given.equals(given)) : undefined;
+  if (found !== undefined) return found.result;
+  const result = deflate(byZlib ? inflateSync(given) : given);
+  if (isKept && kept.length < MOST_KEPT) kept.push({ given, result });
+  return result;
 };
 
-const IMAGES_KEPT = 8;
+const MOST_KEPT = 8;
 
-const images: { given: Buffer; compressed: Buffer }[] = [];
+const kept: { given: Buffer; result: Buffer }[] = [];
 
 /**
  * Makes the renderer write a tagged PDF for screen readers: each paragraph an element `P` in the order of the content, each image a `Figure` with
