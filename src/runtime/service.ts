@@ -16,6 +16,7 @@ import { startGuardReadiness } from './roles/guard-readiness.js';
 import { startWorkers } from './roles/issuer.js';
 import type { Parts, Service, ServiceOptions } from './roles/parts.js';
 import { startProjector } from './roles/projector.js';
+import { createTurns } from './roles/turns.js';
 
 const identity = <T>(unchanged: T): T => unchanged;
 
@@ -79,6 +80,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     queue,
     metrics,
     guards,
+    turns: createTurns(),
     decorateAuthorizer: (authorizer) => metrics.measureAuthorizer(decorateAuthorizer(authorizer)),
   };
   const opsPort = await startOperations(parts, state);

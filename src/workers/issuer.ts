@@ -17,6 +17,8 @@ type IssuerWorker = {
   queue: WorkQueue;
   deps: IssuerDeps;
   concurrency: number;
+  /** Runs the work on an item when it is its turn; default: at once. */
+  inTurn?: <T>(task: () => Promise<T>) => Promise<T>;
   signal: AbortSignal;
   onFault(stream: string, error: unknown): void;
 };
@@ -25,14 +27,21 @@ type IssuerWorker = {
  * Handles work items of the queue. At most half of the concurrent tasks may be look-ups, so that sends continue while the authorizer answers no
  * look-up. Resolves when the last send under way has been recorded.
  */
-export const runIssuer = ({ queue, deps, concurrency, signal, onFault }: IssuerWorker): Promise<void> => {
+export const runIssuer = ({
+  queue,
+  deps,
+  concurrency,
+  inTurn = (task) => task(),
+  signal,
+  onFault,
+}: IssuerWorker): Promise<void> => {
   const faults = new Map<string, number>();
   const lookUpSemaphore = createLookUpSemaphore(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
   const handle = async (delivery: Delivery): Promise<HandlingResult> => {
     const { stream } = delivery;
     try {
       const work = delivery.kind === 'issue' ? workOnIssue : workOnCancellation;
-      const next = await work(stream, { ...deps, lookUpSemaphore });
+      const next = await inTurn(() => work(stream, { ...deps, lookUpSemaphore }));
       faults.delete(stream);
       return handlingOf(next, deps.clock.now());
     } catch (error) {

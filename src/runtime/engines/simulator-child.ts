@@ -5,8 +5,8 @@ import { systemClock } from './clock.js';
 import type { ChildMessage, SimulatorOrder, SimulatorSettings } from './simulator-process.js';
 import { simulatorTables } from './simulator-tables.js';
 
-/** Serving clients goes before simulating the authorizer when the cores are busy. */
-const NICER = 5;
+/** Serving clients, PDFs included, goes before simulating the authorizer when the cores are busy. */
+const NICER = 15;
 
 /** Milliseconds in which the simulator of a service that was killed has ended and left the folder. */
 const FOLDER_FREE_WITHIN_MS = 5_000;

@@ -16,7 +16,6 @@ import type { Catalogue } from '../../domain/company/line-selection.js';
 import { createApp } from '../../http/app.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { listen } from '../../http/server.js';
-import { createFairSemaphore, createPresence, type FairSemaphore } from '../../lib/fair-semaphore.js';
 import { pause } from '../../lib/pause.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Authorizer } from '../../ports/authorizer.js';
@@ -68,7 +67,7 @@ type ApiParts = {
 };
 
 const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts): HttpDeps => {
-  const { clock, config, engines, guards, logger, metrics, reader } = parts;
+  const { clock, config, engines, guards, logger, metrics, reader, turns } = parts;
   const { store, readModel } = engines;
   const { testRetentionSeconds } = config.limits;
   const simulated = simulatedModes(config);
@@ -84,7 +83,6 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
   const cancelling = { store, clock, testRetentionSeconds, waitForProjection: waitForProjection(parts) };
   const credential = shortCache(OPERATOR_CACHE_MS, clock, readModel.credential, UNKNOWN_KEYS_AT_ONCE);
   const uses = openUseRecorder(parts);
-  const turns = createFairQueues();
   const switchedOff = shortCache(OPERATOR_CACHE_MS, clock, () => readModel.apiSwitchedOff());
   const companyEnabled = async (companyId: string): Promise<boolean> => (await company(companyId))?.enabled ?? false;
   return {
@@ -189,19 +187,3 @@ const waitForProjection =
       await pause(PROJECTION_POLL_MS);
     }
   };
-
-/** Limits per process. A company may use `perOwner` while others are present; its other requests wait, at most `waitingPerOwner`. */
-const COMMANDS = { what: 'commands', atOnce: 1_024, perOwner: 2, perOwnerAlone: 64, waitingPerOwner: 512 };
-const READS = { what: 'reads', atOnce: 256, perOwner: 2, perOwnerAlone: 32, waitingPerOwner: 512 };
-
-/**
- * Gives requests with a key their turn by company; commands and reads do not wait for each other. A company that only reads counts as present among
- * the writers too, because both use one pool of database connections.
- */
-export const createFairQueues = (): { commands: FairSemaphore; reads: FairSemaphore } => {
-  const presence = createPresence();
-  return {
-    commands: createFairSemaphore({ ...COMMANDS, presence }),
-    reads: createFairSemaphore({ ...READS, presence }),
-  };
-};

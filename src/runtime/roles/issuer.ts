@@ -17,12 +17,11 @@ import { runParametersRefresh, runReconciliation } from './national-registers.js
 import type { Parts } from './parts.js';
 import { relayStart, runRelayRole } from './relay.js';
 import { runAnchorerRole, runSweeper } from './sweeper.js';
-
-const CONCURRENT_ISSUES = 16;
+import { CONCURRENT_ISSUES, type Turns } from './turns.js';
 
 /** Starts relay, issuer and sweeper, as far as this process has these roles. */
 export const startWorkers = async (parts: Parts): Promise<void> => {
-  const { guards, roles, logger, runner, queue } = parts;
+  const { guards, roles, logger, runner, queue, simulator, turns } = parts;
   if (!roles.some((role) => role === 'issuer' || role === 'sweeper' || role === 'relay')) return;
   const running: Promise<void>[] = [];
   const deps = await issuerDeps(parts);
@@ -54,8 +53,17 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
   }
   if (roles.includes('issuer') && !queue.isDurable) running.push(showParked(parts, signal));
   if (roles.includes('issuer')) {
+    // The simulator works on the same cores as the service. A real authorizer works elsewhere, so waiting for it takes nothing from clients.
+    const inTurn: Turns['issues'] = simulator === undefined ? (task) => task() : turns.issues;
     const issue = (stopping: AbortSignal): Promise<void> =>
-      runIssuer({ queue, deps: { ...deps, stopping }, concurrency: CONCURRENT_ISSUES, signal: stopping, onFault });
+      runIssuer({
+        queue,
+        deps: { ...deps, stopping },
+        concurrency: CONCURRENT_ISSUES,
+        inTurn,
+        signal: stopping,
+        onFault,
+      });
     running.push(guards.whileAppendsAllowed(signal, issue));
     running.push(guards.whileAppendsAllowed(signal, (stopping) => runParametersRefresh(parts, stopping)));
     running.push(guards.whileAppendsAllowed(signal, (stopping) => runReconciliation(deps, parts, stopping)));

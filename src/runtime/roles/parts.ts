@@ -10,6 +10,7 @@ import type { Runner } from '../engines/runner.js';
 import type { OpenedQueue } from '../engines/work-queue.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { GuardReadinessSource } from './guard-readiness.js';
+import type { Turns } from './turns.js';
 
 export type ServiceOptions = {
   config: Config;
@@ -46,5 +47,6 @@ export type Parts = ServiceOptions & {
   queue: OpenedQueue;
   metrics: Metrics;
   guards: GuardReadinessSource;
+  turns: Turns;
   decorateAuthorizer: (authorizer: Authorizer) => Authorizer;
 };

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
-import { createFairQueues } from '../../../src/runtime/roles/api.js';
+import { createTurns } from '../../../src/runtime/roles/turns.js';
 
 it.each(['commands', 'reads'] as const)(
   '%s of a company beside another: few under way, and more is refused at an end',
   async (kind) => {
-    const turns = createFairQueues();
+    const turns = createTurns();
     const counts = { flooding: 0, other: 0 };
     const waiting: (() => void)[] = [];
     const run = (owner: keyof typeof counts) =>
@@ -51,7 +51,7 @@ const held = () => {
 };
 
 it('leaves a company that is alone more room, and not all connections of the database', async () => {
-  const { reads } = createFairQueues();
+  const { reads } = createTurns();
   const { tasks, task } = held();
   const all = Array.from({ length: 100 }, () => reads('alone', task));
   expect(tasks.begun).toBe(32);
@@ -60,11 +60,27 @@ it('leaves a company that is alone more room, and not all connections of the dat
 });
 
 it('takes a company that only reads for there when another one only writes', async () => {
-  const { commands, reads } = createFairQueues();
+  const { commands, reads } = createTurns();
   await reads('other', async () => undefined);
   const { tasks, task } = held();
   const flood = Array.from({ length: 100 }, () => commands('flooding', task));
   expect(tasks.begun).toBe(2);
   tasks.end();
   await Promise.all(flood);
+});
+
+it('works on two issues at once while several companies are present, and on all while one is alone', async () => {
+  const { issues, reads } = createTurns();
+  const alone = held();
+  const all = Array.from({ length: 10 }, () => issues(alone.task));
+  expect(alone.tasks.begun).toBe(10);
+  await reads('a', async () => undefined);
+  await reads('b', async () => undefined);
+  const beside = held();
+  const others = Array.from({ length: 10 }, () => issues(beside.task));
+  expect(beside.tasks.begun).toBe(2);
+  alone.tasks.end();
+  beside.tasks.end();
+  await Promise.all([...all, ...others]);
+  expect(beside.tasks.begun).toBe(10);
 });

@@ -1,0 +1,29 @@
+import { createFairSemaphore, createPresence, type FairSemaphore } from '../../lib/fair-semaphore.js';
+
+/** Limits per process. A company may use `perOwner` while others are present; its other requests wait, at most `waitingPerOwner`. */
+const COMMANDS = { what: 'commands', atOnce: 1_024, perOwner: 2, perOwnerAlone: 64, waitingPerOwner: 512 };
+const READS = { what: 'reads', atOnce: 256, perOwner: 2, perOwnerAlone: 32, waitingPerOwner: 512 };
+
+/** Issues that the process works on at the same time. */
+export const CONCURRENT_ISSUES = 16;
+const BESIDE_CLIENTS = { what: 'issues', atOnce: 2, perOwner: 2, waitingPerOwner: CONCURRENT_ISSUES };
+
+/** Gives work its turn, so that one company cannot slow down the others (ADR 29). */
+export type Turns = {
+  commands: FairSemaphore;
+  /** Does not wait for commands. */
+  reads: FairSemaphore;
+  /** For work on issues that takes the cores which serve clients: while several companies are present, two at once. */
+  issues<T>(task: () => Promise<T>): Promise<T>;
+};
+
+/** A company that only reads counts as present among the writers too, because both use one pool of database connections. */
+export const createTurns = (): Turns => {
+  const presence = createPresence();
+  const besideClients = createFairSemaphore(BESIDE_CLIENTS);
+  return {
+    commands: createFairSemaphore({ ...COMMANDS, presence }),
+    reads: createFairSemaphore({ ...READS, presence }),
+    issues: (task) => (presence.isAlone() ? task() : besideClients('issuer', task)),
+  };
+};
