@@ -9,7 +9,7 @@ export type EventLogEngine = {
   reopen(): Promise<EventLog>;
   /** Ends every connection of the log, as a restart of the server would; absent where there is none to lose. */
   breakConnections?(): Promise<void>;
-  /** Others write to this log meanwhile: its head is not always the event that the test wrote last. */
+  /** Others write to this log and read it meanwhile: its head is not always the event that the test wrote last. */
   isShared?: true;
   /** What was cut leaves its stream at once, and the whole log only when the engine frees the space. */
   cutShowsInWholeLog?: true;
@@ -23,6 +23,10 @@ export const freshStream = (): string => `test-${randomUUID()}`;
 
 /** Of a test invoice: what retention may cut once it was deleted. */
 export const freshTestInvoice = (): string => `nfseTest-12345678000195_${randomUUID()}`;
+
+/** A stream that may be cut. In a shared log it is no invoice's: a service on that log would halt at an event that no invoice has. */
+export const freshCuttable = ({ isShared }: EventLogEngine): string =>
+  isShared === true ? freshStream() : freshTestInvoice();
 
 /** An event of this place, hashed as the codec does. */
 export const chained = (
@@ -46,8 +50,12 @@ export const recomputed = (event: RecordedEvent): string => sha256(hashText(even
 type Appending = (append: () => Promise<AppendResult>) => Promise<AppendResult>;
 
 /** A test invoice with this many events, of which the last one says that it was deleted. */
-export const deletedTestInvoice = async (log: EventLog, count: number): Promise<string> => {
-  const stream = await streamOf(log, count - 1, freshTestInvoice());
+export const deletedTestInvoice = async (
+  log: EventLog,
+  count: number,
+  stream = freshTestInvoice(),
+): Promise<string> => {
+  await streamOf(log, count - 1, stream);
   const last = chained(stream, count - 1, { type: 'TestInvoiceDeleted' });
   expect(await log.append(stream, at(count - 2), [last])).toEqual({ ok: true, revision: count - 1 });
   return stream;
