@@ -1,6 +1,6 @@
+import { type CompanyId, companyPrefix } from '../src/domain/common/ids.js';
 import { type CompanyState, companyFold } from '../src/domain/company/company.js';
 import { type CompanyEvent, companyEventTypes } from '../src/domain/company/events.js';
-import { type CompanyId, companyPrefix } from '../src/domain/shared/ids.js';
 import type { Revision } from '../src/ports/event-log.js';
 import { boolean, defineProjection, everyType, integer, type Recorded, type RowOf, text } from './types.js';
 

@@ -1,5 +1,5 @@
+import { type CompanyId, companyPrefix, type Mode } from '../src/domain/common/ids.js';
 import { type CompanyEvent, companyEventTypes } from '../src/domain/company/events.js';
-import { type CompanyId, companyPrefix, type Mode } from '../src/domain/shared/ids.js';
 import type { Revision } from '../src/ports/event-log.js';
 import { boolean, defineProjection, type Handlers, integer, type RowOf, text } from './types.js';
 

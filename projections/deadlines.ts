@@ -1,5 +1,5 @@
+import type { Instant } from '../src/domain/common/time.js';
 import type { InvoiceEvent } from '../src/domain/invoice/events.js';
-import type { Instant } from '../src/domain/shared/time.js';
 import { perInvoiceStream, streamColumns, streamFields } from './invoice-streams.js';
 import { boolean, defineProjection, type Handlers, type Recorded, type RowOf, text } from './types.js';
 

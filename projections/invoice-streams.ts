@@ -1,11 +1,11 @@
-import { type InvoiceEvent, invoiceEventTypes } from '../src/domain/invoice/events.js';
 import {
   type CompanyId,
   invoicePrefix,
   type Mode,
   parseInvoiceStream,
   type StreamName,
-} from '../src/domain/shared/ids.js';
+} from '../src/domain/common/ids.js';
+import { type InvoiceEvent, invoiceEventTypes } from '../src/domain/invoice/events.js';
 import type { Revision } from '../src/ports/event-log.js';
 import { integer, type Recorded, text } from './types.js';
 

@@ -1,3 +1,8 @@
+import type { AccessKey, DpsId } from '../src/domain/common/access-key.js';
+import type { InvoiceId } from '../src/domain/common/ids.js';
+import type { Cents } from '../src/domain/common/money.js';
+import type { FiscalDate, Instant } from '../src/domain/common/time.js';
+import { unreachable } from '../src/domain/common/unreachable.js';
 import { type InvoiceEvent, invoiceEventTypes } from '../src/domain/invoice/events.js';
 import { evolve } from '../src/domain/invoice/evolve.js';
 import {
@@ -9,11 +14,6 @@ import {
   type Outcome,
 } from '../src/domain/invoice/state.js';
 import { type InvoiceStatus, invoiceStatus } from '../src/domain/invoice/status.js';
-import type { AccessKey, DpsId } from '../src/domain/shared/access-key.js';
-import type { InvoiceId } from '../src/domain/shared/ids.js';
-import type { Cents } from '../src/domain/shared/money.js';
-import type { FiscalDate, Instant } from '../src/domain/shared/time.js';
-import { unreachable } from '../src/domain/shared/unreachable.js';
 import { perInvoiceStream, streamColumns, streamFields } from './invoice-streams.js';
 import { bigint, defineProjection, everyType, type Recorded, type RowOf, text } from './types.js';
 

@@ -1,4 +1,4 @@
-import { systemApiStream } from '../src/domain/shared/ids.js';
+import { systemApiStream } from '../src/domain/common/ids.js';
 import { type SystemEvent, systemEventTypes } from '../src/domain/system/events.js';
 import type { Revision } from '../src/ports/event-log.js';
 import { boolean, defineProjection, type Handlers, integer, type RowOf, text } from './types.js';

@@ -1,4 +1,4 @@
-import type { StreamName } from '../src/domain/shared/ids.js';
+import type { StreamName } from '../src/domain/common/ids.js';
 import type { Revision } from '../src/ports/event-log.js';
 
 type ColumnType = 'text' | 'integer' | 'bigint' | 'boolean';

@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
-import { type Instant, instant } from '../domain/shared/time.js';
+import { type Instant, instant } from '../domain/common/time.js';
 
 const { asn1 } = forge;
 

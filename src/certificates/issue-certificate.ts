@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import forge from 'node-forge';
-import { epochMs, type Instant } from '../domain/shared/time.js';
+import { epochMs, type Instant } from '../domain/common/time.js';
 
 export type KeyAndCertificate = { privateKeyPem: string; certificatePem: string };
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
-import type { Instant } from '../domain/shared/time.js';
+import type { Instant } from '../domain/common/time.js';
 import { leafFacts } from './holder.js';
 
 /** An A1 certificate as its file holds it; the vault adds an id. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type Instant, instant } from '../domain/shared/time.js';
+import { type Instant, instant } from '../domain/common/time.js';
 import { type Flags, textFlag } from './command.js';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { addSeconds, epochMs, type Instant, instant } from '../domain/shared/time.js';
+import { addSeconds, epochMs, type Instant, instant } from '../domain/common/time.js';
 import { sameSecret } from '../lib/same-secret.js';
 import type { Clock } from '../ports/clock.js';
 import type { AccessRules } from './deps.js';

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
-import { addSeconds, type Instant } from '../domain/shared/time.js';
+import { addSeconds, type Instant } from '../domain/common/time.js';
 import { sameSecret } from '../lib/same-secret.js';
 import { COOKIE, isOurHost, isOurOrigin, macOf, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';

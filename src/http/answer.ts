@@ -1,5 +1,5 @@
-import { type CatalogueEntry, type Cause, errorCatalogue, type Refusal } from '../domain/shared/error-catalogue.js';
-import { present } from '../domain/shared/present.js';
+import { type CatalogueEntry, type Cause, errorCatalogue, type Refusal } from '../domain/common/error-catalogue.js';
+import { present } from '../domain/common/present.js';
 import type { Call } from './call.js';
 
 export type HeaderRecord = Record<string, string>;

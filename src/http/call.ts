@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ErrorCode } from '../domain/shared/error-catalogue.js';
-import type { InvoiceId, Mode } from '../domain/shared/ids.js';
+import type { ErrorCode } from '../domain/common/error-catalogue.js';
+import type { InvoiceId, Mode } from '../domain/common/ids.js';
 
 /** Values of the rate headers (HDR-RateLimit-Limit, HDR-RateLimit-Remaining, HDR-RateLimit-Reset). */
 export type RateState = { limit: number; remaining: number; resetSeconds: number };

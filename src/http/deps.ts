@@ -3,11 +3,11 @@ import type { CancelCommand } from '../app/cancel/cancel-invoice.js';
 import type { Download } from '../app/download/download.js';
 import type { DownloadTokens } from '../app/download/download-token.js';
 import type { Requester } from '../app/event-store/command-context.js';
+import type { ErrorCode } from '../domain/common/error-catalogue.js';
+import type { CompanyId, InvoiceAddress, InvoiceId, Mode } from '../domain/common/ids.js';
 import type { ActivityBody } from '../domain/company/activities.js';
 import type { Scope } from '../domain/company/events.js';
 import type { Invoice } from '../domain/invoice/state.js';
-import type { ErrorCode } from '../domain/shared/error-catalogue.js';
-import type { CompanyId, InvoiceAddress, InvoiceId, Mode } from '../domain/shared/ids.js';
 import type { Clock } from '../ports/clock.js';
 
 /** Owner and rights of a key, at most one second old. */

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { present } from '../domain/shared/present.js';
+import { present } from '../domain/common/present.js';
 import { refuse } from './answer.js';
 import type { Call } from './call.js';
 import type { HttpDeps } from './deps.js';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../domain/shared/error-catalogue.js';
+import type { Refusal } from '../domain/common/error-catalogue.js';
 import type { HttpDeps } from './deps.js';
 
 /** Long enough for an engine to come back, short enough not to hold up a client's work. */

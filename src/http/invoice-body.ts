@@ -1,10 +1,10 @@
+import { publicInvoiceId } from '../domain/common/ids.js';
+import { present } from '../domain/common/present.js';
+import type { Instant } from '../domain/common/time.js';
 import type { Customer } from '../domain/invoice/events.js';
 import { cancelableUntil } from '../domain/invoice/request-cancellation.js';
 import type { Cancellation, Invoice } from '../domain/invoice/state.js';
 import { failedAttempts, invoiceStatus, isDownloadable } from '../domain/invoice/status.js';
-import { publicInvoiceId } from '../domain/shared/ids.js';
-import { present } from '../domain/shared/present.js';
-import type { Instant } from '../domain/shared/time.js';
 import { type Caller, mayRead } from './access/authentication.js';
 import { json } from './answer.js';
 import type { Call } from './call.js';

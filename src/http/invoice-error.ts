@@ -1,6 +1,6 @@
+import type { Mode } from '../domain/common/ids.js';
 import { cancellationReasonOf, mainReason } from '../domain/invoice/messages/reasons.js';
 import type { Invoice } from '../domain/invoice/state.js';
-import type { Mode } from '../domain/shared/ids.js';
 import type { InvoiceBody } from './openapi/responses.js';
 
 /**

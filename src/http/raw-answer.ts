@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Refusal } from '../domain/shared/error-catalogue.js';
+import type { Refusal } from '../domain/common/error-catalogue.js';
 import { refuse } from './answer.js';
 import { randomRequestId } from './call.js';
 import { endWithLinger } from './unread-body.js';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { epochMs } from '../domain/shared/time.js';
+import { epochMs } from '../domain/common/time.js';
 import type { Clock } from '../ports/clock.js';
 import { createFairSemaphore } from './fair-semaphore.js';
 

@@ -1,7 +1,7 @@
+import type { AccessKey, DpsId } from '../domain/common/access-key.js';
+import type { CompanyId, Mode } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import type { AuthorizerAnswer } from '../domain/invoice/events.js';
-import type { AccessKey, DpsId } from '../domain/shared/access-key.js';
-import type { CompanyId, Mode } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
 
 /** The calling company: the mode selects the environment, the company its certificate. */
 export type Caller = { mode: Mode; companyId: CompanyId };

@@ -1,5 +1,5 @@
-import type { CompanyId } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { CompanyId } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import type { SigningIdentity } from './documents.js';
 
 /** A company's A1 certificate, opened: the leaf, its key, and the rest of the chain for the TLS channel. */

@@ -1,5 +1,5 @@
-import type { StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 
 export type DuplicateMark = { stream: StreamName; at: Instant };
 

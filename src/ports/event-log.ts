@@ -1,5 +1,5 @@
-import type { Branded } from '../domain/shared/brand.js';
-import type { StreamName } from '../domain/shared/ids.js';
+import type { Branded } from '../domain/common/brand.js';
+import type { StreamName } from '../domain/common/ids.js';
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };

@@ -1,5 +1,5 @@
-import type { InvoiceId, StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { InvoiceId, StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import type { LogPosition } from './event-log.js';
 import type { KeyOwner } from './idempotency-keys.js';
 

@@ -1,5 +1,5 @@
-import type { Mode } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { Mode } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 
 /** `tag` names the key inside the hashes made with it; letters, digits, `.` and `-`. */
 export type GuardKey = { tag: string; key: Buffer };

@@ -1,5 +1,5 @@
-import type { CompanyId, InvoiceId, Mode } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { CompanyId, InvoiceId, Mode } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 
 /** The owner of a key: keys are scoped per company and mode (POST-Idempotency-Key). */
 export type KeyOwner = { mode: Mode; companyId: CompanyId; keyHash: string };

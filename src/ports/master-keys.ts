@@ -1,4 +1,4 @@
-import type { Instant } from '../domain/shared/time.js';
+import type { Instant } from '../domain/common/time.js';
 
 /**
  * `waiting`: in the key file and not activated. `lost`: has sealed and is not in the key file. `given_up`: lost, and an operator confirmed that no

@@ -1,6 +1,6 @@
+import type { Mode } from '../domain/common/ids.js';
+import type { FiscalDate, Instant } from '../domain/common/time.js';
 import type { CachedParameters, KnownParameters, ParameterQuestion } from '../domain/municipality/parameters.js';
-import type { Mode } from '../domain/shared/ids.js';
-import type { FiscalDate, Instant } from '../domain/shared/time.js';
 import type { Caller } from './authorizer.js';
 
 /** `no_proof`: HTML, 429, 5xx, silence or an unreadable body say nothing about the municipality, so the cached answer stays. */

@@ -1,4 +1,4 @@
-import type { CompanyId } from '../domain/shared/ids.js';
+import type { CompanyId } from '../domain/common/ids.js';
 
 /** What the XML does not say. `simulated`: a note of the simulator, marked so that it cannot pass for a real note. */
 export type PdfMarks = { canceled: boolean; replaced: boolean; simulated: boolean };

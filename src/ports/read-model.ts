@@ -1,12 +1,12 @@
 import type { ImportedLines } from '../domain/catalog/catalog.js';
+import type { AccessKey } from '../domain/common/access-key.js';
+import type { CompanyId, Mode, StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import type { Company } from '../domain/company/company.js';
 import type { Scope } from '../domain/company/events.js';
 import type { InvoiceState } from '../domain/invoice/state.js';
 import type { MunicipalityDemands } from '../domain/municipality/events.js';
 import type { LocalEntry } from '../domain/registry/events.js';
-import type { AccessKey } from '../domain/shared/access-key.js';
-import type { CompanyId, Mode, StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
 import type { Revision } from './event-log.js';
 
 /** An invoice's folded state as the projector last wrote it; personal fields may still be sealed. */

@@ -1,5 +1,5 @@
-import type { Mode, StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { Mode, StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 
 /** An invoice whose first look-up was absent; the absence is proven when a later look-up is absent too. */
 export type FirstAbsence = { stream: StreamName; askedAt: Instant; questions: readonly string[] };

@@ -1,5 +1,5 @@
-import type { Mode, StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { Mode, StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 
 export type SealingKey = { generation: string; key: Buffer };
 

@@ -1,7 +1,7 @@
+import type { DpsId } from '../domain/common/access-key.js';
+import type { CompanyId, StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import type { InvoiceState } from '../domain/invoice/state.js';
-import type { DpsId } from '../domain/shared/access-key.js';
-import type { CompanyId, StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
 
 /** Personal fields of `state` are sealed. */
 export type SupportRow = { stream: StreamName; createdAt: Instant; state: InvoiceState };

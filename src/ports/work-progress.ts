@@ -1,6 +1,6 @@
+import type { StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import type { LookupProgress } from '../domain/invoice/send-steps.js';
-import type { StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
 import type { LogPosition } from './event-log.js';
 
 export type StoredLookupProgress = LookupProgress & { lastAskedAt: Instant };

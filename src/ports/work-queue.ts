@@ -1,5 +1,5 @@
-import type { StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 
 /** A work item: a hint to look at one stream. The log decides, so a lost or repeated work item does no harm. */
 export type WorkItem = {

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import type { Projection, Recorded, Row } from '../../projections/types.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
 import { type DecodedEvent, decodeSealed } from '../app/event-store/codec.js';
-import type { StreamName } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { StreamName } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import { errorCode } from '../lib/error-code.js';
 import type { EventBatch, EventLog, LogPosition, RecordedEvent, Revision } from '../ports/event-log.js';
 import {

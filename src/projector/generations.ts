@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Projection, Row } from '../../projections/types.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { Instant } from '../domain/common/time.js';
 import type { LogPosition, Revision } from '../ports/event-log.js';
 
 /** The view shows `live`. `building` will replace it, `previous` is kept for a rollback. At most one generation has each role. */

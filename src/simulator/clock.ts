@@ -1,4 +1,4 @@
-import { addSeconds, epochMs, type Instant, instant } from '../domain/shared/time.js';
+import { addSeconds, epochMs, type Instant, instant } from '../domain/common/time.js';
 import type { Clock } from './options.js';
 
 /** The authorizer's clock: the given clock plus an offset, which the control port may change. */

@@ -1,5 +1,5 @@
 import type { KeyAndCertificate } from '../certificates/issue-certificate.js';
-import type { Mode } from '../domain/shared/ids.js';
+import type { Mode } from '../domain/common/ids.js';
 import type { AuthorizerClock } from './clock.js';
 import type { Tables } from './options.js';
 import type { SignerCheck } from './signer.js';

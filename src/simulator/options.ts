@@ -1,5 +1,5 @@
-import type { Mode } from '../domain/shared/ids.js';
-import type { Instant } from '../domain/shared/time.js';
+import type { Mode } from '../domain/common/ids.js';
+import type { Instant } from '../domain/common/time.js';
 import type { Timers } from './timers.js';
 
 /** The only source of the authorizer's time. */

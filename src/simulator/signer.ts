@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { epochMs, type Instant } from '../domain/shared/time.js';
+import { epochMs, type Instant } from '../domain/common/time.js';
 
 /** The fault of a signing certificate: `invalid` is untrusted or expired (E0715, E1983), `nonstandard` is an authority's (E0716, E1986). */
 type SignerFault = 'invalid' | 'nonstandard';

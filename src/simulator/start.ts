@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Mode } from '../domain/shared/ids.js';
-import { addSeconds } from '../domain/shared/time.js';
+import type { Mode } from '../domain/common/ids.js';
+import { addSeconds } from '../domain/common/time.js';
 import { createAuthorizerClock } from './clock.js';
 import { startControl } from './control/server.js';
 import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.js';

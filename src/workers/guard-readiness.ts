@@ -1,5 +1,5 @@
 import { type GuardWindows, replayGuards } from '../app/recovery/replay-guards.js';
-import { epochMs, type Instant } from '../domain/shared/time.js';
+import { epochMs, type Instant } from '../domain/common/time.js';
 import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';

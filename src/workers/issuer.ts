@@ -2,8 +2,8 @@ import { workOnCancellation } from '../app/issuing/cancellation.js';
 import type { IssuerDeps, Next } from '../app/issuing/deps.js';
 import { createLookUpSemaphore } from '../app/issuing/look-up-limit.js';
 import { workOnIssue } from '../app/issuing/note.js';
-import { epochMs } from '../domain/shared/time.js';
-import { unreachable } from '../domain/shared/unreachable.js';
+import { epochMs } from '../domain/common/time.js';
+import { unreachable } from '../domain/common/unreachable.js';
 import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js';
 
 /** Longest delay of a retry, on the queue's monotonic clock. It bounds the delay when the wall clock is set back. */

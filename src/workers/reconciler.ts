@@ -1,6 +1,6 @@
 import type { ReconciliationDeps } from '../app/reconciliation/compare-invoice.js';
 import { reconcileStep } from '../app/reconciliation/reconcile-step.js';
-import type { Mode } from '../domain/shared/ids.js';
+import type { Mode } from '../domain/common/ids.js';
 import { createBackoff } from '../lib/backoff.js';
 import { pause } from '../lib/pause.js';
 

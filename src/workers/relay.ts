@@ -1,4 +1,4 @@
-import { invoicePrefix } from '../domain/shared/ids.js';
+import { invoicePrefix } from '../domain/common/ids.js';
 import type { EventLog, LogPosition, RecordedEvent } from '../ports/event-log.js';
 import type { WorkItem, WorkQueue } from '../ports/work-queue.js';
 

@@ -131,7 +131,7 @@ describe('the checker', () => {
 
   it.each([
     ['src/domain/a.ts', "// new Date() and '../ports/clock.js' are talk here\nexport const at = new Date(0);"],
-    ['src/domain/a.ts', "import { x } from './shared/time.js';\n/* import 'pg' */\nexport const url = 'http://a/b';"],
+    ['src/domain/a.ts', "import { x } from './common/time.js';\n/* import 'pg' */\nexport const url = 'http://a/b';"],
     ['src/adapters/a/b.ts', "import pg from 'pg';\nimport { x } from '../sql/pool.js';\nimport { y } from './c.js';"],
     ['src/projector/a.ts', "import type { Projection } from '../../projections/types.js';"],
     [

@@ -104,9 +104,9 @@ describe('the checker of references', () => {
     [
       'imports',
       'src/main.ts',
-      "import { x } from '../domain/shared/ids.js';\nexport type { Y } from '../shared/y.js';",
+      "import { x } from '../domain/common/ids.js';\nexport type { Y } from '../common/y.js';",
     ],
-    ['paths of the domain', 'docs/pages/one.md', 'in src/domain/shared and `src/main.ts`, `src/*/x.ts`'],
+    ['paths of the domain', 'docs/pages/one.md', 'in src/domain/common and `src/main.ts`, `src/*/x.ts`'],
     [
       'sections',
       'src/main.ts',

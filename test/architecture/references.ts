@@ -35,7 +35,7 @@ const NOWHERE = new RegExp(
   [
     ...['\\breadings? \\d+', '\\bthe design\\b', '\\bdeviations? \\d+', '\\bissues? #?\\d+\\b', '\\bspec\\b(?!\\.ts)'],
     ...["\\bdesign(?:'s)?(?: |, | ?\\()section", '\\bdesign(?:\\.md)?(?: section)? \\d+'],
-    ...['\\b(?:design|domain|interface|readings|interface-specification)\\.md\\b', '(?<!domain/)\\bshared/'],
+    ...['\\b(?:design|domain|interface|readings|interface-specification)\\.md\\b', '\\bshared/'],
   ]
     .join('|')
     .replaceAll(' ', BLANK),

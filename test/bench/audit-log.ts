@@ -11,7 +11,7 @@ import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { createEventStore, type EventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
-import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
+import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/common/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { prepareProjections } from '../../src/projector/projector.js';
 import { rebuildProjection } from '../../src/projector/rebuild.js';

@@ -1,5 +1,5 @@
 import { readConnection, superuserAddress } from '../../src/adapters/embedded-postgres/connection-file.js';
-import { unreachable } from '../../src/domain/shared/unreachable.js';
+import { unreachable } from '../../src/domain/common/unreachable.js';
 import { makeDemoCompany } from '../../src/runtime/commands/first-start.js';
 import { type Role, readConfig } from '../../src/runtime/config/config.js';
 import { createLogger } from '../../src/runtime/config/logger.js';

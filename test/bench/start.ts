@@ -19,7 +19,7 @@ export const benchStart = async (): Promise<readonly Row[]> => {
     const warm: number[] = [];
     for (let round = 0; round < WARM_STARTS; round += 1) warm.push(await startOnce(home));
     const again = median(warm);
-    const sources = 'from the sources (tsx), everything in one process, simulator included';
+    const sources = 'everything in one process, simulator included';
     return [
       { name: 'first start', figure: seconds(first), detail: `${sources}; makes database, keys and certificates` },
       { name: 'warm start', figure: seconds(again), aim: below(2, again, ' s'), detail: sources },

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
-import { invoiceStream } from '../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
 import { COMPANY, registration } from '../support/fixture/histories.js';
 import * as life from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';

@@ -5,7 +5,7 @@ import { issueCertificate, type KeyAndCertificate } from '../../src/certificates
 import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { doctorCommand } from '../../src/cli/commands/doctor.js';
-import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
+import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { pfxOf } from '../support/fixture/pfx.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';

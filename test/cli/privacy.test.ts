@@ -6,7 +6,7 @@ import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
 import { privacyCommand } from '../../src/cli/commands/privacy.js';
 import { registryCommand } from '../../src/cli/commands/reference-data.js';
-import { invoiceStream, publicInvoiceId } from '../../src/domain/shared/ids.js';
+import { invoiceStream, publicInvoiceId } from '../../src/domain/common/ids.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
 import { accepted } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';

@@ -9,7 +9,7 @@ import { invoiceCommands } from '../../src/cli/commands/invoice.js';
 import { keyCommands } from '../../src/cli/commands/key.js';
 import { parkedCommands } from '../../src/cli/commands/parked.js';
 import { runCommand } from '../../src/cli/run.js';
-import { companyStream, dpsStream, invoiceStream } from '../../src/domain/shared/ids.js';
+import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { mirrorParked } from '../../src/runtime/roles/issuer.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelNotConfirmed, interrupted } from '../support/fixture/invoice.js';

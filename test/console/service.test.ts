@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { supportStream } from '../../src/domain/audit/events.js';
-import { dpsStream, parseInvoiceStream } from '../../src/domain/shared/ids.js';
+import { dpsStream, parseInvoiceStream } from '../../src/domain/common/ids.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { eventually } from '../support/eventually.js';
 import { issueBodyOf } from '../support/fixture/demo.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Mode } from '../../src/domain/shared/ids.js';
+import type { Mode } from '../../src/domain/common/ids.js';
 import { invoiceIn, type StateName } from '../support/fixture/invoice-states.js';
 import { BASE_URL, createHarness, type Harness } from '../support/harness/http.js';
 import { commonHeadersOf, expectRefusal } from '../support/harness/http-answers.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { addSeconds } from '../../src/domain/shared/time.js';
+import { addSeconds } from '../../src/domain/common/time.js';
 import type { DuplicateMark, DuplicateWindow } from '../../src/ports/duplicate-window.js';
 import type { Claim, IdempotencyKeys, KeyOwner } from '../../src/ports/idempotency-keys.js';
 import { knownAs } from '../support/harness/event-store.js';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { allProjections } from '../../projections/registry.js';
 import { verifyLog } from '../../src/app/audit/verify-log.js';
-import { unreachable } from '../../src/domain/shared/unreachable.js';
+import { unreachable } from '../../src/domain/common/unreachable.js';
 import type { RecordedEvent } from '../../src/ports/event-log.js';
 import { applyBatch } from '../../src/projector/batch.js';
 import { readCheckpoint } from '../../src/projector/generations.js';

@@ -1,8 +1,8 @@
 import { settleInvoice } from '../../src/app/operator/settlement/settle-invoice.js';
 import { adoptNote } from '../../src/app/recovery/adopt-note.js';
 import { moveNumbersPast } from '../../src/app/recovery/recover-log.js';
+import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
-import { dpsStream, invoiceStream, type StreamName } from '../../src/domain/shared/ids.js';
 import type { AuthorizedNote, Authorizer } from '../../src/ports/authorizer.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import type { Engines } from '../../src/runtime/engines/engines.js';

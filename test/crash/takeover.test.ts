@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { invoiceStream, parseInvoiceId } from '../../src/domain/shared/ids.js';
+import { invoiceStream, parseInvoiceId } from '../../src/domain/common/ids.js';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { createCarefulClient, type SeenInvoice, waitFor } from '../support/harness/careful-client.js';
 import { type CrashHarness, openCrashHarness } from '../support/harness/crash.js';

@@ -1,4 +1,4 @@
-import { addSeconds, type Instant, isBefore } from '../../src/domain/shared/time.js';
+import { addSeconds, type Instant, isBefore } from '../../src/domain/common/time.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Timers } from '../../src/simulator/timers.js';
 

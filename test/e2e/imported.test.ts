@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run.js';
-import { brasiliaDate } from '../../src/domain/shared/time.js';
+import { brasiliaDate } from '../../src/domain/common/time.js';
 import { referenceCommands } from '../../src/runtime/commands/main.js';
 import { roles } from '../../src/runtime/config/config.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';

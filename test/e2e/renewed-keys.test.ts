@@ -6,7 +6,7 @@ import { certificateCommands } from '../../src/cli/commands/certificate.js';
 import { masterKeyCommands } from '../../src/cli/commands/master-key.js';
 import { runCommand } from '../../src/cli/run.js';
 import type { Session } from '../../src/cli/session.js';
-import { invoiceStream } from '../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
 import { createLogger } from '../../src/runtime/config/logger.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';

@@ -6,7 +6,7 @@ import { loadBackup, readManifest, writeBackup } from '../../src/adapters/embedd
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { createSealingKeys } from '../../src/adapters/vault/sealing-keys.js';
 import { openCopiedField } from '../../src/app/event-store/codec.js';
-import { invoiceStream } from '../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
 import type { SealingKeys } from '../../src/ports/sealing-keys.js';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';

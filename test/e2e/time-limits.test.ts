@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
+import { addSeconds, epochMs } from '../../src/domain/common/time.js';
 import { type Role, roles } from '../../src/runtime/config/config.js';
 import { eventually } from '../support/eventually.js';
 import { runningClock } from '../support/harness/running-clock.js';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chooseOsUser } from '../../src/adapters/embedded-postgres/os-user.js';
 import { auditCommands } from '../../src/cli/commands/audit.js';
 import { runCommand } from '../../src/cli/run.js';
-import { addSeconds, epochMs } from '../../src/domain/shared/time.js';
+import { addSeconds, epochMs } from '../../src/domain/common/time.js';
 import { type Config, readConfig } from '../../src/runtime/config/config.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';

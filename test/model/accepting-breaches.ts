@@ -1,6 +1,6 @@
 import { bodyHashUnder } from '../../src/app/accept/guard-hashes.js';
 import { bodyHashOf, sha256Hex } from '../../src/app/event-store/hashes.js';
-import { epochMs } from '../../src/domain/shared/time.js';
+import { epochMs } from '../../src/domain/common/time.js';
 import type { GuardKey } from '../../src/ports/guard-keys.js';
 import { requester } from '../support/harness/accept.js';
 import { guardKeyOf } from '../support/harness/event-store.js';

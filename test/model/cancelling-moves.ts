@@ -1,9 +1,9 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
 import { EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
-import { addSeconds, isBefore, laterOf } from '../../src/domain/shared/time.js';
 import { confirmationData } from '../support/fixture/invoice.js';
 import {
   appended,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { isBefore } from '../../src/domain/common/time.js';
 import { decideCancelAbsence, decideTimeout, EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import { decided } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil } from '../../src/domain/invoice/next-cancel-step.js';
 import { decideAnswer } from '../../src/domain/invoice/send-decisions.js';
 import { progressAfter } from '../../src/domain/invoice/send-steps.js';
-import { isBefore } from '../../src/domain/shared/time.js';
 import { confirmationData } from '../support/fixture/invoice.js';
 import { movesOf } from './cancelling-moves.js';
 import {

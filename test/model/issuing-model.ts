@@ -1,5 +1,5 @@
+import { addSeconds, isBefore } from '../../src/domain/common/time.js';
 import type { Invoice } from '../../src/domain/invoice/state.js';
-import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import type { Model } from './explore.js';
 import { movesOf } from './issuing-moves.js';
 import type { Rules } from './issuing-rules.js';

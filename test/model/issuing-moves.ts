@@ -1,6 +1,6 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { addSeconds, isBefore } from '../../src/domain/common/time.js';
 import { verdictByTime } from '../../src/domain/invoice/next-issue-step.js';
-import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import { isFirstOfItsKind, type Move } from './explore.js';
 import type { Rules } from './issuing-rules.js';
 import { left, look, progressOf, stepsOf, withNote } from './issuing-steps.js';

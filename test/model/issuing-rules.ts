@@ -1,3 +1,4 @@
+import { type Instant, isBefore } from '../../src/domain/common/time.js';
 import {
   decideAbsence,
   decideAuthorized,
@@ -10,7 +11,6 @@ import { nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
 import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
 import { progressAfter, provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import type { Invoice, IssueAttempt } from '../../src/domain/invoice/state.js';
-import { type Instant, isBefore } from '../../src/domain/shared/time.js';
 import { limits } from './issuing-world.js';
 
 /** The product's decisions as the model uses them; a test that takes one away must see the model find the harm. */

@@ -1,9 +1,9 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { addSeconds, isBefore, laterOf } from '../../src/domain/common/time.js';
 import { DPS_EXISTS } from '../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { absenceGapSeconds } from '../../src/domain/invoice/limits.js';
 import type { Invoice, InvoiceState } from '../../src/domain/invoice/state.js';
-import { addSeconds, isBefore, laterOf } from '../../src/domain/shared/time.js';
 import { authorizedData, conflictFound, dataOf } from '../support/fixture/invoice.js';
 import type { Rules } from './issuing-rules.js';
 import { appendTo, idle, type Worker, type World } from './issuing-world.js';

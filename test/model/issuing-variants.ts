@@ -1,10 +1,10 @@
+import { isBefore } from '../../src/domain/common/time.js';
 import { decideAuthorized } from '../../src/domain/invoice/decide-issuance.js';
 import { decided, stale } from '../../src/domain/invoice/decision.js';
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import { type IssueStep, nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import { allNotSent, type Invoice, sentCount } from '../../src/domain/invoice/state.js';
-import { isBefore } from '../../src/domain/shared/time.js';
 import { type Rules, rules } from './issuing-rules.js';
 
 /** The rules without one sentence of the protocol (docs/development.md#the-models); the name says which sentence is missing. */

@@ -1,4 +1,5 @@
 import { APPEND_GRACE_SECONDS } from '../../src/app/issuing/protocol.js';
+import { addSeconds, isBefore } from '../../src/domain/common/time.js';
 import {
   DPS_EXISTS,
   decideAbsence,
@@ -10,7 +11,6 @@ import type { Decision } from '../../src/domain/invoice/decision.js';
 import { type IssueStep, nextIssueStep, verdictByTime } from '../../src/domain/invoice/next-issue-step.js';
 import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
-import { addSeconds, isBefore } from '../../src/domain/shared/time.js';
 import { authorizedData } from '../support/fixture/invoice.js';
 import type { Move } from './explore.js';
 import { appended, invoiceOf, limits, type Rules, SWEEP_SECONDS, type World } from './waking-world.js';

@@ -1,9 +1,9 @@
+import type { Instant } from '../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
 import { evolve } from '../../src/domain/invoice/evolve.js';
 import type { Limits } from '../../src/domain/invoice/limits.js';
 import type { LookupProgress } from '../../src/domain/invoice/send-steps.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../src/domain/invoice/state.js';
-import type { Instant } from '../../src/domain/shared/time.js';
 import { accepted, limits as specLimits, T0 } from '../support/fixture/invoice.js';
 
 /**

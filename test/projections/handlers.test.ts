@@ -3,8 +3,8 @@ import { handlers as creds } from '../../projections/credentials.js';
 import { type DeadlineRow, deadlines } from '../../projections/deadlines.js';
 import { invoices } from '../../projections/invoices.js';
 import type { Projection, Row } from '../../projections/types.js';
+import type { Mode } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../src/domain/invoice/events.js';
-import type { Mode } from '../../src/domain/shared/ids.js';
 import {
   accepted,
   at,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allProjections } from '../../projections/registry.js';
 import { type PostgresEventLog, postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
-import { systemApiStream } from '../../src/domain/shared/ids.js';
+import { systemApiStream } from '../../src/domain/common/ids.js';
 import { runProjector } from '../../src/projector/projector.js';
 import { eventually } from '../support/eventually.js';
 import { accepted, attempted, authorized, cancelRequested, streamOf } from '../support/fixture/histories.js';

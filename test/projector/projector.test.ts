@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { invoices } from '../../projections/invoices.js';
 import { allProjections, operatorProjections } from '../../projections/registry.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
-import { companyStream, systemApiStream } from '../../src/domain/shared/ids.js';
+import { companyStream, systemApiStream } from '../../src/domain/common/ids.js';
 import { EventLogUnavailable } from '../../src/ports/event-log.js';
 import { applyStreamNow } from '../../src/projector/apply-now.js';
 import { readCheckpoint } from '../../src/projector/generations.js';

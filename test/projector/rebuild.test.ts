@@ -4,7 +4,7 @@ import { credentials } from '../../projections/credentials.js';
 import { invoices } from '../../projections/invoices.js';
 import { allProjections, operatorProjections } from '../../projections/registry.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
-import { companyStream } from '../../src/domain/shared/ids.js';
+import { companyStream } from '../../src/domain/common/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { applyStreamNow } from '../../src/projector/apply-now.js';
 import { liveGeneration, tableOf } from '../../src/projector/generations.js';

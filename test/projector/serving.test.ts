@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allProjections } from '../../projections/registry.js';
 import { createEventStore, NO_STREAM } from '../../src/app/event-store/event-store.js';
-import { invoiceStream, publicInvoiceId } from '../../src/domain/shared/ids.js';
+import { invoiceStream, publicInvoiceId } from '../../src/domain/common/ids.js';
 import { liveGeneration } from '../../src/projector/generations.js';
 import { rebuildProjection } from '../../src/projector/rebuild.js';
 import { demoCompany } from '../../src/runtime/commands/demo-company.js';

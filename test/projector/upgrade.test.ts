@@ -4,7 +4,7 @@ import { invoices } from '../../projections/invoices.js';
 import { operatorProjections } from '../../projections/registry.js';
 import type { Projection } from '../../projections/types.js';
 import { createReadModel } from '../../src/adapters/read-model-postgres/read-model.js';
-import { companyStream } from '../../src/domain/shared/ids.js';
+import { companyStream } from '../../src/domain/common/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 import { applyStreamNow, LiveRowsOfOtherVersion } from '../../src/projector/apply-now.js';
 import { liveGeneration, readCheckpoint } from '../../src/projector/generations.js';

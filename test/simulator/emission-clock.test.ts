@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { brasiliaDate, type Instant } from '../../src/domain/common/time.js';
 import { buildDps } from '../../src/domain/dps/build-dps.js';
-import { brasiliaDate, type Instant } from '../../src/domain/shared/time.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import { acceptedFacts } from '../support/fixture/dps-facts.js';
 import {

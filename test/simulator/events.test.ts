@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addSeconds } from '../../src/domain/shared/time.js';
+import { addSeconds } from '../../src/domain/common/time.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import { schemaFaults } from '../../src/xml/schema.js';

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAccessKey } from '../../src/domain/shared/access-key.js';
+import { isAccessKey } from '../../src/domain/common/access-key.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import { parseXml, textAt } from '../../src/xml/parse.js';
 import { schemaFaults } from '../../src/xml/schema.js';

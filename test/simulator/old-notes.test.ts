@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addSeconds, type Instant } from '../../src/domain/shared/time.js';
+import { addSeconds, type Instant } from '../../src/domain/common/time.js';
 import { type Ledger, type Note, openLedger } from '../../src/simulator/state/ledger.js';
 import {
   COMPANY,

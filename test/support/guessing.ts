@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { bodyHashOf, fingerprintOf } from '../../src/app/event-store/hashes.js';
+import { expandMarkers } from '../../src/domain/common/markers.js';
 import { buildCancellation } from '../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../src/domain/dps/build-dps.js';
 import type { InvoiceEventData } from '../../src/domain/invoice/events.js';
-import { expandMarkers } from '../../src/domain/shared/markers.js';
 
 /** An event as a stolen log, backup or export shows it: without a key. */
 export type StolenEvent = { stream: string; type: string; data: Record<string, unknown> };

@@ -1,7 +1,7 @@
 import { type ChainHead, checkLink } from '../../src/app/audit/chain.js';
 import { createFindings, type Finding } from '../../src/app/audit/finding.js';
 import { walkLog } from '../../src/app/event-store/walk-log.js';
-import type { StreamName } from '../../src/domain/shared/ids.js';
+import type { StreamName } from '../../src/domain/common/ids.js';
 import type { EventLog } from '../../src/ports/event-log.js';
 
 export type ChainReport = { streams: number; events: number; findings: readonly Finding[] };

@@ -1,4 +1,4 @@
-import { errorCatalogue } from '../../src/domain/shared/error-catalogue.js';
+import { errorCatalogue } from '../../src/domain/common/error-catalogue.js';
 import { cancelBody, issueBody } from '../../src/http/body/issue-schema.js';
 import { activityListResponse, errorResponse, invoiceResponse } from '../../src/http/openapi/responses.js';
 

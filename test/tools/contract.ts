@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { ROOT } from './root.js';
 import { requiredIds } from './contract-ids.js';
 import { contractFaults, evidenceOf, evidencePage, requirementsOf } from './contract-pages.js';
+import { ROOT } from './root.js';
 
 const CONTRACT = `${ROOT}docs/contract.md`;
 const EVIDENCE = `${ROOT}docs/contract-evidence.md`;

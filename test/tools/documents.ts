@@ -5,9 +5,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from './root.js';
 import { referencePages } from './documents/pages.js';
 import { samplePages } from './documents/samples.js';
+import { ROOT } from './root.js';
 
 const withSamples = async (): Promise<Readonly<Record<string, string>>> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-samples-'));

@@ -1,16 +1,16 @@
 import type { DomainEvent } from '../../src/app/event-store/event-types.js';
 import { anchorStream, consoleStream, revealsStream, supportStream } from '../../src/domain/audit/events.js';
 import { catalogStream } from '../../src/domain/catalog/events.js';
-import type { Registration } from '../../src/domain/company/events.js';
-import { municipalityStream } from '../../src/domain/municipality/events.js';
-import { registryStream } from '../../src/domain/registry/events.js';
 import {
   companyStream,
   dpsStream,
   invoiceStream,
   type StreamName,
   systemApiStream,
-} from '../../src/domain/shared/ids.js';
+} from '../../src/domain/common/ids.js';
+import type { Registration } from '../../src/domain/company/events.js';
+import { municipalityStream } from '../../src/domain/municipality/events.js';
+import { registryStream } from '../../src/domain/registry/events.js';
 import type { SealingKeys } from '../../src/ports/sealing-keys.js';
 
 /** The key under which every golden event was sealed; it protects nothing. */

@@ -7,8 +7,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openChromium } from '../support/chromium.js';
-import { ROOT } from './root.js';
 import { startSampleService } from './documents/sample-service.js';
+import { ROOT } from './root.js';
 
 const FOLDER = join(ROOT, 'docs/pictures');
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { addSeconds } from '../../src/domain/shared/time.js';
+import { addSeconds } from '../../src/domain/common/time.js';
 import { EventLogUnavailable, type LogPosition } from '../../src/ports/event-log.js';
 import {
   type GuardReadiness,

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
 import { StreamContended } from '../../src/app/event-store/transact.js';
-import { invoiceStream } from '../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
 import { SchemaViolation } from '../../src/ports/documents.js';
 import { EventLogUnavailable } from '../../src/ports/event-log.js';
 import type { Delivery, HandlingResult } from '../../src/ports/work-queue.js';

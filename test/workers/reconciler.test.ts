@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Mode } from '../../src/domain/shared/ids.js';
+import type { Mode } from '../../src/domain/common/ids.js';
 import { type Reconciler, runReconciler } from '../../src/workers/reconciler.js';
 import { issuingHarness } from '../support/harness/issuing.js';
 import { memoryProgressStore, SETTINGS } from '../support/harness/reconciliation.js';

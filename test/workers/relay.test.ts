@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createEventStore } from '../../src/app/event-store/event-store.js';
-import { companyStream, invoiceStream } from '../../src/domain/shared/ids.js';
+import { companyStream, invoiceStream } from '../../src/domain/common/ids.js';
 import type { LogPosition } from '../../src/ports/event-log.js';
 import { runRelay } from '../../src/workers/relay.js';
 import { accepted, attempted, authorized, cancelRequested, T0 } from '../support/fixture/invoice.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { invoiceIdOfReference } from '../../src/app/event-store/hashes.js';
 import { createInvoiceReader } from '../../src/app/read/invoice-reader.js';
-import { invoiceStream, type Mode } from '../../src/domain/shared/ids.js';
+import { invoiceStream, type Mode } from '../../src/domain/common/ids.js';
 import { type Sweeper, sweep } from '../../src/workers/sweeper.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { accepted, at, limits } from '../support/fixture/invoice.js';

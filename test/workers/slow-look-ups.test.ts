@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
 import { createLookUpSemaphore } from '../../src/app/issuing/look-up-limit.js';
-import { invoiceStream } from '../../src/domain/shared/ids.js';
-import { addSeconds, epochMs, type Instant, isBefore } from '../../src/domain/shared/time.js';
+import { invoiceStream } from '../../src/domain/common/ids.js';
+import { addSeconds, epochMs, type Instant, isBefore } from '../../src/domain/common/time.js';
 import type { AuthorizedNote, Authorizer, LookupResult } from '../../src/ports/authorizer.js';
 import type { Timer } from '../../src/ports/read-model.js';
 import { runIssuer } from '../../src/workers/issuer.js';

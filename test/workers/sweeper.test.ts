@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryQueue } from '../../src/adapters/queue-memory/memory-queue.js';
-import type { Mode } from '../../src/domain/shared/ids.js';
-import { epochMs } from '../../src/domain/shared/time.js';
+import type { Mode } from '../../src/domain/common/ids.js';
+import { epochMs } from '../../src/domain/common/time.js';
 import type { OpenWork, Timer } from '../../src/ports/read-model.js';
 import { refillQueue, type Sweeper, sweep } from '../../src/workers/sweeper.js';
 import { at, cancelRequested, limits, T0 } from '../support/fixture/invoice.js';

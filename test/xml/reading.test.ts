@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { element, elementWith, field, text } from '../../src/domain/shared/canonical-xml.js';
+import { element, elementWith, field, text } from '../../src/domain/common/canonical-xml.js';
 import { gunzipBase64, gzipBase64 } from '../../src/xml/packing.js';
 import { attributeAt, nodesAt, parseXml, textAt } from '../../src/xml/parse.js';
 import { noteAround, unsignedDps } from '../support/fixture/xml-documents.js';

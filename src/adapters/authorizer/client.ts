@@ -1,6 +1,6 @@
-import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
-import type { Mode } from '../../domain/shared/ids.js';
-import { epochMs, type Instant, isBefore } from '../../domain/shared/time.js';
+import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
+import type { Mode } from '../../domain/common/ids.js';
+import { epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { within } from '../../lib/pause.js';
 import type { AuthorizedNote, Authorizer, Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';

@@ -1,4 +1,4 @@
-import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { createAgents } from './agents.js';
 import { exchange } from './exchange.js';

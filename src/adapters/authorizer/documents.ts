@@ -1,5 +1,5 @@
-import { CANCELLATION_EVENT, isAccessKey } from '../../domain/shared/access-key.js';
-import { type Instant, instantOfStamp } from '../../domain/shared/time.js';
+import { CANCELLATION_EVENT, isAccessKey } from '../../domain/common/access-key.js';
+import { type Instant, instantOfStamp } from '../../domain/common/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { gunzipBase64 } from '../../xml/packing.js';
 import { attributeAt, nodeAt, parseXml, textAt, type XmlValue } from '../../xml/parse.js';

@@ -1,6 +1,6 @@
+import type { Mode } from '../../domain/common/ids.js';
+import type { FiscalDate } from '../../domain/common/time.js';
 import type { KnownParameters, ParameterQuestion } from '../../domain/municipality/parameters.js';
-import type { Mode } from '../../domain/shared/ids.js';
-import type { FiscalDate } from '../../domain/shared/time.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { MunicipalParametersApi, ParametersAnswer } from '../../ports/municipal-parameters.js';

@@ -1,4 +1,4 @@
-import { CANCELLATION_EVENT, cancellationRequestId, isAccessKey } from '../../domain/shared/access-key.js';
+import { CANCELLATION_EVENT, cancellationRequestId, isAccessKey } from '../../domain/common/access-key.js';
 import type { AuthorizedNote, LookupResult, RegisteredEvent, SendResult } from '../../ports/authorizer.js';
 import { classifyLookup, classifySend, NOT_OURS, type SuccessRead } from './classify.js';
 import { readEvent, readNote, type SignedIdentity } from './documents.js';

@@ -4,7 +4,7 @@ import {
   NO_STREAM,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { pause, within } from '../../lib/pause.js';
 import {
   AppendOutcomeUnknown,

@@ -1,5 +1,5 @@
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client';
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { EventLogUnavailable, type Revision } from '../../ports/event-log.js';
 import { appendOne } from './append.js';
 import { type Reader, readLastAsStored, readLastRevision } from './read.js';

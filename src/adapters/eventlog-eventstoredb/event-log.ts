@@ -1,4 +1,4 @@
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { type EventLog, EventLogUnavailable, type Revision } from '../../ports/event-log.js';
 import { type AppendDeps, appendTo } from './append.js';
 import { openConnection } from './client.js';

@@ -1,7 +1,7 @@
 import { type EventData, jsonEvent, type RecordedEvent as ServerEvent } from '@eventstore/db-client';
+import type { StreamName } from '../../domain/common/ids.js';
 import { NotCanonical } from '../../domain/log/hash-text.js';
 import { fromRecord, toRecord } from '../../domain/log/record.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import {
   type EventToAppend,
   EventTooLarge,

@@ -6,7 +6,7 @@ import {
   type RecordedEvent as ServerEvent,
   type StreamingRead,
 } from '@eventstore/db-client';
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { createBackoff } from '../../lib/backoff.js';
 import { pause } from '../../lib/pause.js';
 import { EventLogUnavailable, type ReadOptions, type RecordedEvent, type Revision } from '../../ports/event-log.js';

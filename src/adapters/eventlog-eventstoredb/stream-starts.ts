@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { inGroups } from '../../lib/in-groups.js';
 import type { RecordedEvent, Revision } from '../../ports/event-log.js';
 

@@ -1,4 +1,4 @@
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { EventLog, Revision } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';

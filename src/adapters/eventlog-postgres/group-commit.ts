@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import type { StreamName } from '../../domain/common/ids.js';
 import { type StoredRecord, toRecord } from '../../domain/log/record.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import {
   AppendOutcomeUnknown,
   type AppendResult,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import type { StreamName } from '../../domain/common/ids.js';
 import { hashTextIfAny } from '../../domain/log/hash-text.js';
 import { fromRecord } from '../../domain/log/record.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import { sha256 } from '../../lib/sha256.js';
 import type { InspectedEvent, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 

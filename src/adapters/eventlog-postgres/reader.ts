@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import type { StreamName } from '../../domain/common/ids.js';
 import { fromRecord } from '../../domain/log/record.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import {
   type EventBatch,
   type LogPosition,

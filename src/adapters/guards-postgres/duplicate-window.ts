@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import type { StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../ports/duplicate-window.js';
 import { batched } from '../sql/batched.js';
 import { columnsOf } from '../sql/columns.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { addSeconds, type Instant } from '../../domain/shared/time.js';
+import { addSeconds, type Instant } from '../../domain/common/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type {
   AcceptedKey,

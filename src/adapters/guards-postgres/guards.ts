@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { addSeconds, type Instant } from '../../domain/shared/time.js';
+import { addSeconds, type Instant } from '../../domain/common/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { LookupProgressStore, PendingCuts, RelayCheckpoint } from '../../ports/work-progress.js';
 import { duplicateWindow } from './duplicate-window.js';

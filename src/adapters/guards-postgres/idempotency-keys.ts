@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/idempotency-keys.js';
 import { batched } from '../sql/batched.js';
 import { columnsOf } from '../sql/columns.js';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Instant } from '../../domain/shared/time.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import { inTransaction } from '../sql/transaction.js';
 

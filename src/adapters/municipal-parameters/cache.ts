@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import type { Mode } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { CachedParameters, KnownParameters } from '../../domain/municipality/parameters.js';
-import type { Mode } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
 
 type Row = {

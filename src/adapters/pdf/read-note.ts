@@ -1,4 +1,4 @@
-import { present } from '../../domain/shared/present.js';
+import { present } from '../../domain/common/present.js';
 import { attributeAt, nodeAt, nodesAt, parseXml, textAt, type XmlParts } from '../../xml/parse.js';
 import {
   ABROAD,

@@ -1,4 +1,4 @@
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import {
   type Delivery,

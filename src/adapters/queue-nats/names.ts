@@ -1,4 +1,4 @@
-import { invoicePrefix, type Mode, type StreamName } from '../../domain/shared/ids.js';
+import { invoicePrefix, type Mode, type StreamName } from '../../domain/common/ids.js';
 import type { WorkItem } from '../../ports/work-queue.js';
 
 export type Kind = WorkItem['kind'];

@@ -1,5 +1,5 @@
 import type { JetStreamManager } from 'nats';
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import { isFromSweep, type ParkedWork, type WorkItem } from '../../ports/work-queue.js';
 import { ifFound } from './faults.js';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 
 /** Counts the alarms of one kind and one reason; `lastStream` is the invoice of the last one. */
 export type DocumentAlarm = {

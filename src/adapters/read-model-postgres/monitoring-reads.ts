@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
-import type { CompanyId, Mode } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
+import type { CompanyId, Mode } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import { openDatabase } from '../sql/database.js';
 import type { ReadSchema } from './schema.js';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import { columnsOf } from '../sql/columns.js';
 

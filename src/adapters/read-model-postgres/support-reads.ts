@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { InvoiceRow } from '../../../projections/invoices.js';
+import type { Mode } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
-import type { Mode } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
 import { errorCode } from '../../lib/error-code.js';
 import type { SupportReads, SupportRow } from '../../ports/support-reads.js';
 

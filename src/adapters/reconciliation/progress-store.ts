@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { invoicePrefix } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
+import { invoicePrefix } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { FirstAbsence, ReconciliationProgress, ReconciliationProgressStore } from '../../ports/reconciliation.js';
 
 /** The cursors of the reconciliation. Needs the migration `reconciliation` and the projection `invoices`, whose key gives the order. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { CompanyId } from '../../domain/shared/ids.js';
+import type { CompanyId } from '../../domain/common/ids.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
 import { openSecret, type SecretBinding, sealSecret } from './envelope.js';

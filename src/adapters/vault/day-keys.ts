@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { openSecret, type SecretBinding, sealSecret } from './envelope.js';
 import type { Keyring } from './keyring.js';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Instant } from '../../domain/shared/time.js';
+import type { Instant } from '../../domain/common/time.js';
 import { type MasterKey, masterKeyId } from './master-key.js';
 
 /** A generation that seals or has sealed. `activatedAt` is undefined for a generation from before rotations existed. */

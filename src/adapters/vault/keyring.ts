@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/shared/time.js';
+import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { isRegistered, listGenerations, type RegisteredKey, registerInitialKeys } from './key-registry.js';
 import {

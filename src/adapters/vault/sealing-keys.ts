@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import type { StreamName } from '../../domain/shared/ids.js';
-import { addSeconds, type Instant } from '../../domain/shared/time.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import { addSeconds, type Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { GuardKey, GuardKeys } from '../../ports/guard-keys.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';

@@ -1,8 +1,8 @@
+import type { Refusal } from '../../domain/common/error-catalogue.js';
+import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
 import type { EligibilityFacts, IssueRequest } from '../../domain/company/eligibility.js';
 import type { Invoice } from '../../domain/invoice/state.js';
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import type { CompanyId, Mode } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DuplicateWindow } from '../../ports/duplicate-window.js';
 import type { Claim, IdempotencyKeys } from '../../ports/idempotency-keys.js';

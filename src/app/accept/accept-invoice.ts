@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { type InvoiceId, invoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { expandMarkers } from '../../domain/common/markers.js';
+import { present } from '../../domain/common/present.js';
+import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import { checkEligibility, type Eligible } from '../../domain/company/eligibility.js';
 import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
-import { type InvoiceId, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
-import { expandMarkers } from '../../domain/shared/markers.js';
-import { present } from '../../domain/shared/present.js';
-import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
 import type { Fingerprints } from '../../ports/duplicate-window.js';
 import type { Claim, ClaimResult, KeyOwner } from '../../ports/idempotency-keys.js';
 import type { Requester } from '../event-store/command-context.js';

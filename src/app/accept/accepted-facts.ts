@@ -1,3 +1,4 @@
+import { isXmlText } from '../../domain/common/canonical-xml.js';
 import type { Eligible } from '../../domain/company/eligibility.js';
 import {
   type AnnexVIII,
@@ -7,7 +8,6 @@ import {
 } from '../../domain/company/service-rules.js';
 import type { Customer, ServiceLine } from '../../domain/invoice/events.js';
 import { domesticAddress, type MunicipalityCode } from '../../domain/registry/entry.js';
-import { isXmlText } from '../../domain/shared/canonical-xml.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
 
 /** Sources of the facts that the caller does not send. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { Mode } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
+import type { Mode } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Fingerprints } from '../../ports/duplicate-window.js';
 import type { GuardKey, GuardKeys } from '../../ports/guard-keys.js';
 import type { KeyOwner } from '../../ports/idempotency-keys.js';

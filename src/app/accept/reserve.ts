@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
+import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { addSeconds, isBefore } from '../../domain/common/time.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
-import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { DuplicateMark, Fingerprints } from '../../ports/duplicate-window.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim } from '../../ports/idempotency-keys.js';

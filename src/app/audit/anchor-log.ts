@@ -1,6 +1,6 @@
 import { type AuditEvent, anchorStream, type LogAnchor } from '../../domain/audit/events.js';
+import { addSeconds, type Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
-import { addSeconds, type Instant } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { EventLog, LogPosition } from '../../ports/event-log.js';
 import { operatorContext } from '../event-store/command-context.js';

@@ -1,6 +1,6 @@
 import type { AnchoredPart, LogAnchor } from '../../domain/audit/events.js';
+import type { Mode, StreamName } from '../../domain/common/ids.js';
 import { anchoredPart } from '../../domain/log/stream-prefixes.js';
-import type { Mode, StreamName } from '../../domain/shared/ids.js';
 import type { LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import { isEndOfTestInvoice } from './chain.js';
 import type { Finding } from './finding.js';

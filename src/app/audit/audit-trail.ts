@@ -5,8 +5,8 @@ import {
   revealsStream,
   supportStream,
 } from '../../domain/audit/events.js';
-import type { StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import { operatorContext } from '../event-store/command-context.js';

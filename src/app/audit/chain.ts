@@ -1,5 +1,5 @@
+import { invoicePrefix } from '../../domain/common/ids.js';
 import { hashTextIfAny } from '../../domain/log/hash-text.js';
-import { invoicePrefix } from '../../domain/shared/ids.js';
 import type { RecordedEvent, Revision } from '../../ports/event-log.js';
 import { sha256Hex } from '../event-store/hashes.js';
 import { type Finding, findingOf } from './finding.js';

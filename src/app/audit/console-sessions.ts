@@ -1,5 +1,5 @@
 import { type AuditEvent, type AuditEventType, consoleStream } from '../../domain/audit/events.js';
-import { epochMs } from '../../domain/shared/time.js';
+import { epochMs } from '../../domain/common/time.js';
 import type { Revision } from '../../ports/event-log.js';
 import type { DecodedEvent } from '../event-store/codec.js';
 import type { AuditDeps } from './audit-trail.js';

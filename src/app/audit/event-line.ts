@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { openCopiedField } from '../event-store/codec.js';

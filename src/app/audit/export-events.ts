@@ -1,5 +1,5 @@
+import type { StreamName } from '../../domain/common/ids.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
 import { describeEvent, type ShownEvent } from './event-line.js';

@@ -1,4 +1,4 @@
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { Revision } from '../../ports/event-log.js';
 
 /** What an audit can find. Scripts of operators rely on these names (docs/operations/audit.md#when-something-is-found), so they do not change. */

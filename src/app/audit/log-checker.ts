@@ -1,4 +1,4 @@
-import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
+import { invoicePrefix, type StreamName } from '../../domain/common/ids.js';
 import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
 import { isSealed, sealedWith } from '../event-store/sealing.js';

@@ -1,9 +1,9 @@
 import { auditEventTypes } from '../../domain/audit/events.js';
+import { companyPrefix, type InvoiceAddress, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { companyEventTypes } from '../../domain/company/events.js';
 import { dpsNumberEventTypes } from '../../domain/dps-number/events.js';
 import { type InvoiceEvent, invoiceEventTypes, type ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { foldInvoice, type InvoiceFold, noEvents, notJudged } from '../../domain/log/invoice-fold.js';
-import { companyPrefix, type InvoiceAddress, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import type { DecodedEvent } from '../event-store/codec.js';
 import { type Finding, findingOf } from './finding.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { StreamName } from '../../domain/common/ids.js';
 import { sortedJson } from '../../domain/log/hash-text.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import type { Revision } from '../../ports/event-log.js';
 
 /** Where a stream ends: its last revision and that event's hash. */

@@ -1,9 +1,9 @@
+import { parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { visible } from '../../domain/invoice/status.js';
-import { parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
-import { type Instant, isBefore } from '../../domain/shared/time.js';
 import type { EventStore } from '../event-store/event-store.js';
 
 /** `invoice` is null while the API would have answered 404: before acceptance, or after the life of a test invoice. */

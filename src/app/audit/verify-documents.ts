@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
+import { invoicePrefix, type StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
-import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
-import { present } from '../../domain/shared/present.js';
 import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';

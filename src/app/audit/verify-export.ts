@@ -1,4 +1,4 @@
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { readEventLine } from './event-line.js';
 import { createFindings, type Findings } from './finding.js';
 import { type CheckReport, createLogChecker, type LogChecker, type LogScope } from './log-checker.js';

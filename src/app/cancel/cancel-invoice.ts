@@ -1,10 +1,10 @@
+import type { Decision } from '../../domain/common/decision.js';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
+import { type InvoiceId, invoiceStream, type StreamName } from '../../domain/common/ids.js';
 import type { CancelReason, InvoiceEvent } from '../../domain/invoice/events.js';
 import { type CancelRefusal, requestCancellation } from '../../domain/invoice/request-cancellation.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { visible } from '../../domain/invoice/status.js';
-import type { Decision } from '../../domain/shared/decision.js';
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import { type InvoiceId, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Revision } from '../../ports/event-log.js';
 import { type Requester, requestContext } from '../event-store/command-context.js';

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { providerOfKey } from '../../domain/common/access-key.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { isDownloadable } from '../../domain/invoice/status.js';
-import { providerOfKey } from '../../domain/shared/access-key.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
 import type { DecodedEvent } from '../event-store/codec.js';

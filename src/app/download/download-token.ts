@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { InvoiceAddress, Mode } from '../../domain/shared/ids.js';
-import { addSeconds, epochMs, type Instant, instant } from '../../domain/shared/time.js';
+import type { InvoiceAddress, Mode } from '../../domain/common/ids.js';
+import { addSeconds, epochMs, type Instant, instant } from '../../domain/common/time.js';
 import { sameSecret } from '../../lib/same-secret.js';
 
 /** Makes and checks the temporary `t` of a download link (docs/contract.md LINK-pdf, LINK-xml). The secrets never leave this object. */

@@ -1,10 +1,10 @@
 import { gunzip } from 'node:zlib';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
+import { type InvoiceAddress, invoiceStream, parseInvoiceStream } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus, isDownloadable, visible } from '../../domain/invoice/status.js';
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import { type InvoiceAddress, invoiceStream, parseInvoiceStream } from '../../domain/shared/ids.js';
-import { present } from '../../domain/shared/present.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PdfRenderer } from '../../ports/pdf.js';

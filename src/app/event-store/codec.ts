@@ -1,6 +1,6 @@
+import { invoicePrefix, type Mode, type StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import { hashText } from '../../domain/log/hash-text.js';
-import { invoicePrefix, type Mode, type StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
 import type { EventToAppend, Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import type { CommandContext } from './command-context.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type CompanyId, type Mode, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
-import { present } from '../../domain/shared/present.js';
-import type { Instant } from '../../domain/shared/time.js';
+import { type CompanyId, type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { RecordedEvent } from '../../ports/event-log.js';
 import type { AppendSite } from './append-sites.js';
 

@@ -1,5 +1,5 @@
-import type { StreamName } from '../../domain/shared/ids.js';
-import { present } from '../../domain/shared/present.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { AppendOutcomeUnknown, type EventLog, type Expected, type ReadOptions } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { type DecodedEvent, decodeEvent, decodeSealed, encodeEvents, type StreamVersion } from './codec.js';

@@ -1,4 +1,4 @@
-import type { CompanyId, InvoiceId, Mode } from '../../domain/shared/ids.js';
+import type { CompanyId, InvoiceId, Mode } from '../../domain/common/ids.js';
 import { sha256 } from '../../lib/sha256.js';
 
 export const sha256Hex = (data: string | Uint8Array): string => sha256(data, 'hex');

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { StreamName } from '../../domain/shared/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { Json } from '../../ports/event-log.js';
 import type { SealingKey } from '../../ports/sealing-keys.js';
 

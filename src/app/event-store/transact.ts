@@ -1,6 +1,6 @@
-import type { Decision, Fold } from '../../domain/shared/decision.js';
-import type { StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
+import type { Decision, Fold } from '../../domain/common/decision.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Revision } from '../../ports/event-log.js';
 import type { CommandContext, ContextAt } from './command-context.js';

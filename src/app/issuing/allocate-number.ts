@@ -1,3 +1,4 @@
+import { dpsStream, type StreamName } from '../../domain/common/ids.js';
 import {
   type AllocationRefusal,
   allocateNumber,
@@ -8,7 +9,6 @@ import {
 } from '../../domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import type { InvoiceFacts } from '../../domain/invoice/state.js';
-import { dpsStream, type StreamName } from '../../domain/shared/ids.js';
 import { createKeyedLock } from '../../lib/keyed-lock.js';
 import { type Cause, workerContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';

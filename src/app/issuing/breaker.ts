@@ -1,5 +1,5 @@
-import type { Mode } from '../../domain/shared/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
+import type { Mode } from '../../domain/common/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 

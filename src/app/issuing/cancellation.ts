@@ -1,3 +1,4 @@
+import type { StreamName } from '../../domain/common/ids.js';
 import { buildCancellation } from '../../domain/dps/build-cancellation.js';
 import {
   type CancelSendKey,
@@ -10,7 +11,6 @@ import {
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
 import { decideAnswer, decideAttempt } from '../../domain/invoice/send-decisions.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import type { RegisteredEvent } from '../../ports/authorizer.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
 import type { IssuerDeps, Next } from './deps.js';

@@ -1,8 +1,8 @@
+import type { CompanyId, StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { type FoundDocument, isContradictory, type Owner } from '../../domain/invoice/sent-document.js';
-import type { CompanyId, StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';

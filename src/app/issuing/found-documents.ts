@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
+import { decimalFromCents } from '../../domain/common/money.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { compareSent, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
-import { decimalFromCents } from '../../domain/shared/money.js';
-import type { Instant } from '../../domain/shared/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { sha256Hex } from '../event-store/hashes.js';
 

@@ -1,4 +1,4 @@
-import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 
 /** Bounds the look-ups that one worker has under way. */

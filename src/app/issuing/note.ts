@@ -1,3 +1,4 @@
+import type { StreamName } from '../../domain/common/ids.js';
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import {
@@ -12,7 +13,6 @@ import {
 import { type IssueVerdict, nextIssueStep } from '../../domain/invoice/next-issue-step.js';
 import { decideAnswer, decideAttempt } from '../../domain/invoice/send-decisions.js';
 import type { Invoice, IssueAttempt } from '../../domain/invoice/state.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
 import { allocateDpsNumber, blockDpsSeries } from './allocate-number.js';

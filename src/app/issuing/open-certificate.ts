@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { type CompanyId, companyStream } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
-import { type CompanyId, companyStream } from '../../domain/shared/ids.js';
 import { createKeyedLock } from '../../lib/keyed-lock.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';

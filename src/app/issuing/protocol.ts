@@ -1,4 +1,7 @@
 import { gunzipSync } from 'node:zlib';
+import type { StreamName } from '../../domain/common/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { unreachable } from '../../domain/common/unreachable.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import {
   isLookedUp,
@@ -9,9 +12,6 @@ import {
 } from '../../domain/invoice/send-steps.js';
 import { isDoubtful } from '../../domain/invoice/sent-document.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
-import type { StreamName } from '../../domain/shared/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
-import { unreachable } from '../../domain/shared/unreachable.js';
 import type { LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import type { AppendSite } from '../event-store/append-sites.js';

@@ -1,3 +1,5 @@
+import type { StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { AuthorizerAnswer } from '../../domain/invoice/events.js';
 import type { Limits } from '../../domain/invoice/limits.js';
@@ -5,8 +7,6 @@ import type { AbsenceProof } from '../../domain/invoice/send-decisions.js';
 import type { LookupProgress, SendStep } from '../../domain/invoice/send-steps.js';
 import type { FoundDocument, Owner } from '../../domain/invoice/sent-document.js';
 import type { InvoiceState, Send } from '../../domain/invoice/state.js';
-import type { StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { AppendSite } from '../event-store/append-sites.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';

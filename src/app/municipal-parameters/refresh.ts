@@ -1,3 +1,5 @@
+import type { CompanyId, Mode } from '../../domain/common/ids.js';
+import { addSeconds, brasiliaDate, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import {
@@ -7,8 +9,6 @@ import {
   questionKeyOf,
   REFRESH_SECONDS,
 } from '../../domain/municipality/parameters.js';
-import type { CompanyId, Mode } from '../../domain/shared/ids.js';
-import { addSeconds, brasiliaDate, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { MunicipalParametersApi, ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
 

@@ -1,6 +1,6 @@
+import { type CompanyId, invoicePrefix, type Mode } from '../../domain/common/ids.js';
+import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
-import { type CompanyId, invoicePrefix, type Mode } from '../../domain/shared/ids.js';
-import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
 import { walkLog } from '../event-store/walk-log.js';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isXmlText } from '../../domain/shared/canonical-xml.js';
+import { isXmlText } from '../../domain/common/canonical-xml.js';
 
 /** A text of a form; `message` says which, without a value. */
 export const shaped = (pattern: RegExp, message: string) =>

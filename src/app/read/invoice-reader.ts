@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import { type CompanyId, type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { invoicePersonalFields } from '../../domain/invoice/events.js';
 import { type Invoice, type InvoiceFacts, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import { type Visible, visible } from '../../domain/invoice/status.js';
-import { type CompanyId, type InvoiceAddress, invoiceStream, type StreamName } from '../../domain/shared/ids.js';
-import { present } from '../../domain/shared/present.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { EventLog, Revision } from '../../ports/event-log.js';

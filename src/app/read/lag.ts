@@ -1,4 +1,4 @@
-import { epochMs } from '../../domain/shared/time.js';
+import { epochMs } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 

@@ -1,8 +1,8 @@
+import type { Fold } from '../../domain/common/decision.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import type { InvoiceEvent, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
-import type { Fold } from '../../domain/shared/decision.js';
-import type { StreamName } from '../../domain/shared/ids.js';
 import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 
 export type LoadedInvoice = LoadedStream<InvoiceEvent> & { state: InvoiceState };

@@ -1,3 +1,5 @@
+import type { Mode, StreamName } from '../../domain/common/ids.js';
+import { addSeconds, isBefore } from '../../domain/common/time.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import {
@@ -12,8 +14,6 @@ import {
 } from '../../domain/invoice/reconciliation.js';
 import { type FoundDocument, isDoubtful, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice, InvoiceState } from '../../domain/invoice/state.js';
-import type { Mode, StreamName } from '../../domain/shared/ids.js';
-import { addSeconds, isBefore } from '../../domain/shared/time.js';
 import type { ReconciliationProgressStore } from '../../ports/reconciliation.js';
 import { workerContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';

@@ -1,7 +1,7 @@
+import type { Mode, StreamName } from '../../domain/common/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
 import { isInRound } from '../../domain/invoice/reconciliation.js';
-import type { Mode, StreamName } from '../../domain/shared/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { FirstAbsence, ReconciledInvoice, ReconciliationProgress } from '../../ports/reconciliation.js';
 import { type Comparison, compareInvoice, DOUBTFUL_DOCUMENT, type ReconciliationDeps } from './compare-invoice.js';
 

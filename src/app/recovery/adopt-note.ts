@@ -1,8 +1,8 @@
+import { invoicePrefix, type StreamName } from '../../domain/common/ids.js';
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
-import { invoicePrefix, type StreamName } from '../../domain/shared/ids.js';
 import { SchemaViolation } from '../../ports/documents.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
 import { decideAndAppend } from '../issuing/protocol.js';

@@ -1,9 +1,9 @@
+import { dpsId } from '../../domain/common/access-key.js';
+import type { CompanyId, Mode, StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Registration } from '../../domain/company/events.js';
 import { MAX_DPS_NUMBER } from '../../domain/dps-number/dps-number.js';
 import type { Limits } from '../../domain/invoice/limits.js';
-import { dpsId } from '../../domain/shared/access-key.js';
-import type { CompanyId, Mode, StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
 import type { AuthorizedNote, Authorizer, Caller } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';

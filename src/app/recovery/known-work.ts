@@ -1,4 +1,3 @@
-import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import {
   type CompanyId,
   companyPrefix,
@@ -8,7 +7,8 @@ import {
   type Mode,
   parseInvoiceStream,
   type StreamName,
-} from '../../domain/shared/ids.js';
+} from '../../domain/common/ids.js';
+import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import type { EventLog, RecordedEvent } from '../../ports/event-log.js';
 import { walkLog } from '../event-store/walk-log.js';
 

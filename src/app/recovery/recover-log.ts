@@ -1,8 +1,8 @@
+import { noChange } from '../../domain/common/decision.js';
+import { type CompanyId, dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { addSeconds } from '../../domain/common/time.js';
 import { dpsNumbersFrom, moveNumber } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
-import { noChange } from '../../domain/shared/decision.js';
-import { type CompanyId, dpsStream, type Mode, parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
-import { addSeconds } from '../../domain/shared/time.js';
 import { operatorContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { loadCompany } from '../operator/company/company-commands.js';

@@ -1,5 +1,5 @@
-import { invoicePrefix } from '../../domain/shared/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
+import { invoicePrefix } from '../../domain/common/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 import { type EventBatch, type EventLog, isEarlier, type LogPosition } from '../../ports/event-log.js';
 import type { AcceptedKey, AcceptedMark, GuardsSession } from '../../ports/guard-checkpoint.js';

@@ -1,10 +1,10 @@
+import { noChange } from '../../domain/common/decision.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Decision } from '../../domain/invoice/decision.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import { retentionEnds } from '../../domain/invoice/status.js';
-import { noChange } from '../../domain/shared/decision.js';
-import type { StreamName } from '../../domain/shared/ids.js';
-import { addSeconds, type Instant, isBefore } from '../../domain/shared/time.js';
 import type { EventLog, Revision } from '../../ports/event-log.js';
 import type { PreviousGeneration } from '../../ports/read-model.js';
 import type { LookupProgressStore, PendingCuts } from '../../ports/work-progress.js';

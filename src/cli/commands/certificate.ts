@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { putCertificate } from '../../app/operator/company/company-commands.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
-import { type Instant, isBefore } from '../../domain/shared/time.js';
+import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import type { Session } from '../session.js';

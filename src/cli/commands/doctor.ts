@@ -1,6 +1,6 @@
 import type { ComparedSeries, UnknownNote, Unproven } from '../../app/recovery/recover-log.js';
+import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
-import type { Instant } from '../../domain/shared/time.js';
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
 import type { Check, LogRecovery, Session } from '../session.js';

@@ -4,9 +4,9 @@ import { describeEvent, revealEvent, type ShownEvent } from '../../app/audit/eve
 import { eventTypeDefinitions } from '../../app/event-store/event-types.js';
 import { walkLog } from '../../app/event-store/walk-log.js';
 import { findStream } from '../../app/operator/support/search.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import { ALL_STREAMS, companyPrefixes } from '../../domain/log/stream-prefixes.js';
-import type { StreamName } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
 import { isEarlier, type LogPosition, type RecordedEvent } from '../../ports/event-log.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 import { instantFlag, wholeFlag } from '../flags.js';

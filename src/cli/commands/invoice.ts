@@ -11,10 +11,10 @@ import {
   type SearchResult,
   searchInvoices,
 } from '../../app/operator/support/search.js';
+import { isAccessKey } from '../../domain/common/access-key.js';
+import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
-import { isAccessKey } from '../../domain/shared/access-key.js';
-import { parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
-import { epochMs, type Instant } from '../../domain/shared/time.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 import type { SupportCursor, SupportRow } from '../../ports/support-reads.js';

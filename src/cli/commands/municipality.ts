@@ -1,4 +1,6 @@
 import { setMunicipality } from '../../app/operator/reference-data/commands.js';
+import type { Instant } from '../../domain/common/time.js';
+import { unreachable } from '../../domain/common/unreachable.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
 import type { MunicipalityDemands } from '../../domain/municipality/events.js';
 import {
@@ -7,8 +9,6 @@ import {
   type KnownParameters,
   USED_SECONDS,
 } from '../../domain/municipality/parameters.js';
-import type { Instant } from '../../domain/shared/time.js';
-import { unreachable } from '../../domain/shared/unreachable.js';
 import type { ParametersEntry } from '../../ports/municipal-parameters.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';

@@ -1,6 +1,6 @@
 import { retryParked } from '../../app/audit/audit-trail.js';
 import { findStream } from '../../app/operator/support/search.js';
-import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/shared/ids.js';
+import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { counted } from '../../lib/counted.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import { badUsage, type Command, done, refused } from '../command.js';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 
 /** A piece of a page. Templates escape every value except pieces made by a template. */
 export type Html = ReturnType<typeof html>;

@@ -5,8 +5,8 @@ import {
   type SearchQuery,
   type SearchResult,
 } from '../../app/operator/support/search.js';
+import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
-import { parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import { type Html, none, reais, statusBadge, table, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';

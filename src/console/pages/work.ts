@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
+import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
+import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
-import { parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
-import type { Instant } from '../../domain/shared/time.js';
 import { ageText } from '../../lib/age-text.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import type { ParkedWork } from '../../ports/work-queue.js';

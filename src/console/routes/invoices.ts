@@ -9,8 +9,8 @@ import {
   type SearchQuery,
   searchInvoices,
 } from '../../app/operator/support/search.js';
-import { isAccessKey } from '../../domain/shared/access-key.js';
-import { parseInvoiceId, parseInvoiceStream, publicInvoiceId } from '../../domain/shared/ids.js';
+import { isAccessKey } from '../../domain/common/access-key.js';
+import { parseInvoiceId, parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import type { ConsoleDeps } from '../deps.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv, NAME_NEEDED } from '../guard.js';
 import { invoicePage, settleOptions } from '../pages/invoice.js';

@@ -1,6 +1,6 @@
-import type { EventOf } from '../shared/event-of.js';
-import type { StreamName } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
+import type { EventOf } from '../common/event-of.js';
+import type { StreamName } from '../common/ids.js';
+import type { Instant } from '../common/time.js';
 
 /** Root over the heads of the streams that moved, with the number of those streams and of their events. */
 export type AnchoredPart = { root: string; streams: number; events: number };

@@ -1,8 +1,8 @@
+import { type Decided, type Fold, noChange } from '../common/decision.js';
+import type { Instant } from '../common/time.js';
 import type { Catalogue } from '../company/line-selection.js';
 import { unmetDemandOf } from '../company/service-rules.js';
 import { sortedJson } from '../log/hash-text.js';
-import { type Decided, type Fold, noChange } from '../shared/decision.js';
-import type { Instant } from '../shared/time.js';
 import type { CatalogEvent, OperatorLine } from './events.js';
 
 /** The lines of one CNAE; undefined while no operator has entered any. */

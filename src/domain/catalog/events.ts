@@ -1,5 +1,5 @@
-import type { StreamName } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
+import type { StreamName } from '../common/ids.js';
+import type { Instant } from '../common/time.js';
 
 /** One row of the activity catalogue: it leads from a CNAE to a national service code. */
 export type CatalogueLine = {

@@ -1,5 +1,5 @@
 import type { CatalogueLine } from '../catalog/events.js';
-import type { Mode } from '../shared/ids.js';
+import type { Mode } from '../common/ids.js';
 import type { Registration } from './events.js';
 import { type Catalogue, mainFirst, selectLine } from './line-selection.js';
 

@@ -1,4 +1,4 @@
-import { epochMs, type Instant } from '../shared/time.js';
+import { epochMs, type Instant } from '../common/time.js';
 
 /** Days before a certificate's end at which an operator gets a warning, one for each. */
 export const WARNING_DAYS = [30, 15, 7, 1] as const;

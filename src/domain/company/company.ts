@@ -1,8 +1,8 @@
+import { type Decision, type Fold, noChange } from '../common/decision.js';
+import type { CompanyId, Mode } from '../common/ids.js';
+import type { Instant } from '../common/time.js';
+import { unreachable } from '../common/unreachable.js';
 import { sortedJson } from '../log/hash-text.js';
-import { type Decision, type Fold, noChange } from '../shared/decision.js';
-import type { CompanyId, Mode } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
-import { unreachable } from '../shared/unreachable.js';
 import type { CertificateFacts, CompanyEvent, Registration, Scope } from './events.js';
 
 type ApiKey = {

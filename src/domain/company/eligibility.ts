@@ -1,9 +1,9 @@
+import type { Refusal } from '../common/error-catalogue.js';
+import type { Mode } from '../common/ids.js';
+import type { Cents } from '../common/money.js';
+import { present } from '../common/present.js';
+import { type Instant, isBefore } from '../common/time.js';
 import type { Customer, ForeignAddress, ForeignAmount, IssuerFacts, ServiceLine } from '../invoice/events.js';
-import type { Refusal } from '../shared/error-catalogue.js';
-import type { Mode } from '../shared/ids.js';
-import type { Cents } from '../shared/money.js';
-import { present } from '../shared/present.js';
-import { type Instant, isBefore } from '../shared/time.js';
 import type { Company } from './company.js';
 import { type Catalogue, selectLine } from './line-selection.js';
 

@@ -1,6 +1,6 @@
-import type { EventOf } from '../shared/event-of.js';
-import type { CompanyId, Mode } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
+import type { EventOf } from '../common/event-of.js';
+import type { CompanyId, Mode } from '../common/ids.js';
+import type { Instant } from '../common/time.js';
 
 export type TaxRegime = 'mei' | 'simples' | 'normal';
 export type SimplesAssessment = 'all' | 'federal_only' | 'none';

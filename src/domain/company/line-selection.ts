@@ -1,5 +1,5 @@
 import type { CatalogueLine } from '../catalog/events.js';
-import type { ErrorCode } from '../shared/error-catalogue.js';
+import type { ErrorCode } from '../common/error-catalogue.js';
 import type { Registration } from './events.js';
 
 /** What the rules use of the catalogue and the national tables. */

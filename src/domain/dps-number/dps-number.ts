@@ -1,6 +1,6 @@
-import { type Decided, type Decision, type Fold, noChange } from '../shared/decision.js';
-import type { InvoiceId } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
+import { type Decided, type Decision, type Fold, noChange } from '../common/decision.js';
+import type { InvoiceId } from '../common/ids.js';
+import type { Instant } from '../common/time.js';
 import type { DpsNumberEvent } from './events.js';
 
 /** `nDPS` has at most 15 digits. */

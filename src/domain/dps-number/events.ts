@@ -1,6 +1,6 @@
-import type { EventOf } from '../shared/event-of.js';
-import type { InvoiceId } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
+import type { EventOf } from '../common/event-of.js';
+import type { InvoiceId } from '../common/ids.js';
+import type { Instant } from '../common/time.js';
 
 /**
  * Allocation of DPS numbers of one company, mode and series. Every event carries `nextNumber`, so the last event holds the whole state and

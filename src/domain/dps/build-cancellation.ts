@@ -1,8 +1,8 @@
+import { type AccessKey, cancellationRequestId } from '../common/access-key.js';
+import { element, elementWith, field } from '../common/canonical-xml.js';
+import type { CompanyId, Mode } from '../common/ids.js';
+import { addSeconds, brasiliaStamp, type Instant } from '../common/time.js';
 import type { CancelReason } from '../invoice/events.js';
-import { type AccessKey, cancellationRequestId } from '../shared/access-key.js';
-import { element, elementWith, field } from '../shared/canonical-xml.js';
-import type { CompanyId, Mode } from '../shared/ids.js';
-import { addSeconds, brasiliaStamp, type Instant } from '../shared/time.js';
 import { CLOCK_SLACK_SECONDS, LAYOUT_VERSION, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layout.js';
 import { latinField } from './transliterate.js';
 

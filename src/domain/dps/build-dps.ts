@@ -1,7 +1,7 @@
+import { dpsId } from '../common/access-key.js';
+import { type Canonical, elementWith, field } from '../common/canonical-xml.js';
+import type { Mode } from '../common/ids.js';
 import type { InvoiceEventData } from '../invoice/events.js';
-import { dpsId } from '../shared/access-key.js';
-import { type Canonical, elementWith, field } from '../shared/canonical-xml.js';
-import type { Mode } from '../shared/ids.js';
 import { toma } from './customer.js';
 import { dhEmi } from './emission-time.js';
 import { ibscbs } from './ibs-cbs.js';

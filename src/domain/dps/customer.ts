@@ -1,5 +1,5 @@
+import { type Canonical, element, field } from '../common/canonical-xml.js';
 import type { Customer, DomesticAddress, ForeignAddress } from '../invoice/events.js';
-import { type Canonical, element, field } from '../shared/canonical-xml.js';
 import { latinField } from './transliterate.js';
 
 /** Thrown for an identified customer without a name: the layout demands a name, and neither caller nor registry had one (ADR 10). */

@@ -1,4 +1,4 @@
-import { addSeconds, brasiliaMidnight, brasiliaStamp, type FiscalDate, type Instant, laterOf } from '../shared/time.js';
+import { addSeconds, brasiliaMidnight, brasiliaStamp, type FiscalDate, type Instant, laterOf } from '../common/time.js';
 import { CLOCK_SLACK_SECONDS } from './layout.js';
 
 /** Times of an acceptance: the instant of the call and its day in Brasília. */

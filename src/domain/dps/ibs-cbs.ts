@@ -1,5 +1,5 @@
+import { type Canonical, element, field } from '../common/canonical-xml.js';
 import type { InvoiceEventData } from '../invoice/events.js';
-import { type Canonical, element, field } from '../shared/canonical-xml.js';
 
 type Facts = Pick<InvoiceEventData<'InvoiceAccepted'>, 'issuer' | 'customer' | 'line' | 'competence'>;
 

@@ -1,4 +1,4 @@
-import type { Mode } from '../shared/ids.js';
+import type { Mode } from '../common/ids.js';
 
 /** Default namespace of every national document; prefixes are forbidden (E1228). */
 export const NFSE_NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';

@@ -1,7 +1,7 @@
+import { type Canonical, element, field } from '../common/canonical-xml.js';
+import type { CompanyId } from '../common/ids.js';
+import { unreachable } from '../common/unreachable.js';
 import type { IssuerFacts } from '../invoice/events.js';
-import { type Canonical, element, field } from '../shared/canonical-xml.js';
-import type { CompanyId } from '../shared/ids.js';
-import { unreachable } from '../shared/unreachable.js';
 
 /**
  * `prest`, the provider and emitter, by CNPJ (E0080, E0082). Name and address are left out, as the authorizer takes them from its

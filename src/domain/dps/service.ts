@@ -1,6 +1,6 @@
+import { type Canonical, element, field } from '../common/canonical-xml.js';
+import { decimalFromCents } from '../common/money.js';
 import type { ForeignAmount, ServiceLine } from '../invoice/events.js';
-import { type Canonical, element, field } from '../shared/canonical-xml.js';
-import { decimalFromCents } from '../shared/money.js';
 
 /**
  * `serv`: `locPrest`, the service, and foreign trade for a customer abroad (E0330). `locPrest` is always the provider's municipality, as the

@@ -1,4 +1,4 @@
-import { type Canonical, field } from '../shared/canonical-xml.js';
+import { type Canonical, field } from '../common/canonical-xml.js';
 
 /**
  * The text in the layout's Latin-1 type TSString; undefined where a character has no Latin form (TEXT-4). Latin-1 characters stay, other

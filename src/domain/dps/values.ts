@@ -1,7 +1,7 @@
+import { type Canonical, element, field } from '../common/canonical-xml.js';
+import { type Cents, decimalFromCents } from '../common/money.js';
+import { unreachable } from '../common/unreachable.js';
 import type { Customer, IssuerFacts, ServiceLine } from '../invoice/events.js';
-import { type Canonical, element, field } from '../shared/canonical-xml.js';
-import { type Cents, decimalFromCents } from '../shared/money.js';
-import { unreachable } from '../shared/unreachable.js';
 
 /**
  * `valores`: the amount in BRL, also of an export. It carries no discounts (E0427, E0431) or deductions (E0435 to E0454), for which the API

@@ -1,5 +1,5 @@
-import { noChange } from '../shared/decision.js';
-import { type Instant, isBefore } from '../shared/time.js';
+import { noChange } from '../common/decision.js';
+import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
 import type { AuthorizerAnswer, InvoiceEventData } from './events.js';
 import type { Limits } from './limits.js';

@@ -1,6 +1,6 @@
-import type { DpsId } from '../shared/access-key.js';
-import { noChange } from '../shared/decision.js';
-import { type Instant, isBefore } from '../shared/time.js';
+import type { DpsId } from '../common/access-key.js';
+import { noChange } from '../common/decision.js';
+import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
 import type { AuthorizerAnswer, InvoiceEventData } from './events.js';
 import type { Limits } from './limits.js';

@@ -1,4 +1,4 @@
-import type { Decision as SharedDecision } from '../shared/decision.js';
+import type { Decision as SharedDecision } from '../common/decision.js';
 import type { InvoiceEvent } from './events.js';
 
 /** A refusal of the send protocol means that the state has changed: reload and decide again. */

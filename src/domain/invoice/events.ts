@@ -1,9 +1,9 @@
+import type { AccessKey, DpsId } from '../common/access-key.js';
+import type { EventOf } from '../common/event-of.js';
+import type { CompanyId, InvoiceId, Mode } from '../common/ids.js';
+import type { Cents } from '../common/money.js';
+import type { FiscalDate, Instant } from '../common/time.js';
 import type { SimplesAssessment, TaxRegime } from '../company/events.js';
-import type { AccessKey, DpsId } from '../shared/access-key.js';
-import type { EventOf } from '../shared/event-of.js';
-import type { CompanyId, InvoiceId, Mode } from '../shared/ids.js';
-import type { Cents } from '../shared/money.js';
-import type { FiscalDate, Instant } from '../shared/time.js';
 
 /** As recorded: add optional fields, never rename. */
 export type ForeignAddress = {

@@ -1,6 +1,6 @@
-import { present } from '../shared/present.js';
-import type { Instant } from '../shared/time.js';
-import { unreachable } from '../shared/unreachable.js';
+import { present } from '../common/present.js';
+import type { Instant } from '../common/time.js';
+import { unreachable } from '../common/unreachable.js';
 import type { InvoiceEventType, ReadInvoiceEvent } from './events.js';
 import type { Cancellation, Invoice, InvoiceState, IssueAttempt, Outcome, Resolution, Send } from './state.js';
 

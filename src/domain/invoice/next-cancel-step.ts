@@ -1,4 +1,4 @@
-import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { type Limits, recordingSeconds } from './limits.js';
 import { type LookupProgress, type SendStep, stepAfterSend } from './send-steps.js';
 import { type Cancellation, type CancelSend, type InvoiceState, lastSignal } from './state.js';

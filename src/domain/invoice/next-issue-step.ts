@@ -1,6 +1,6 @@
+import { addSeconds, type Instant, isBefore } from '../common/time.js';
+import { unreachable } from '../common/unreachable.js';
 import { sendableFrom } from '../dps/emission-time.js';
-import { addSeconds, type Instant, isBefore } from '../shared/time.js';
-import { unreachable } from '../shared/unreachable.js';
 import { type Limits, MAX_SENDS } from './limits.js';
 import { type LookupProgress, type SendStep, stepAfterSend } from './send-steps.js';
 import { allNotSent, type Invoice, type InvoiceState, type IssueAttempt, lastSignal, sentCount } from './state.js';

@@ -1,7 +1,7 @@
-import type { AccessKey, DpsId } from '../shared/access-key.js';
-import type { StreamName } from '../shared/ids.js';
-import { present } from '../shared/present.js';
-import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import type { AccessKey, DpsId } from '../common/access-key.js';
+import type { StreamName } from '../common/ids.js';
+import { present } from '../common/present.js';
+import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
 import type { Invoice, InvoiceState } from './state.js';
 

@@ -1,6 +1,6 @@
-import type { Decision } from '../shared/decision.js';
-import type { ErrorCode } from '../shared/error-catalogue.js';
-import { type Instant, isBefore, isPlausible, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../shared/time.js';
+import type { Decision } from '../common/decision.js';
+import type { ErrorCode } from '../common/error-catalogue.js';
+import { type Instant, isBefore, isPlausible, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../common/time.js';
 import type { CancelReason, InvoiceEvent } from './events.js';
 import type { Invoice } from './state.js';
 

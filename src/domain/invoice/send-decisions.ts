@@ -1,5 +1,5 @@
-import { noChange } from '../shared/decision.js';
-import type { Instant } from '../shared/time.js';
+import { noChange } from '../common/decision.js';
+import type { Instant } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
 import type { InvoiceEvent, InvoiceEventOf } from './events.js';
 import type { Limits } from './limits.js';

@@ -1,6 +1,6 @@
-import { present } from '../shared/present.js';
-import { addSeconds, type Instant, isBefore } from '../shared/time.js';
-import { unreachable } from '../shared/unreachable.js';
+import { present } from '../common/present.js';
+import { addSeconds, type Instant, isBefore } from '../common/time.js';
+import { unreachable } from '../common/unreachable.js';
 import { absenceGapSeconds, type Limits, lookupPauseSeconds, MAX_SENDS, resendPauseSeconds } from './limits.js';
 import { type Send, type SendResolution, sentCount } from './state.js';
 

@@ -1,6 +1,6 @@
-import type { DpsId } from '../shared/access-key.js';
-import { noChange } from '../shared/decision.js';
-import { addSeconds, type Instant, isBefore } from '../shared/time.js';
+import type { DpsId } from '../common/access-key.js';
+import { noChange } from '../common/decision.js';
+import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { isKnownToExist } from './decide-issuance.js';
 import type { Decision } from './decision.js';
 import type { InvoiceEventData } from './events.js';

@@ -1,6 +1,6 @@
-import type { AccessKey, DpsId } from '../shared/access-key.js';
-import type { InvoiceId } from '../shared/ids.js';
-import type { FiscalDate, Instant } from '../shared/time.js';
+import type { AccessKey, DpsId } from '../common/access-key.js';
+import type { InvoiceId } from '../common/ids.js';
+import type { FiscalDate, Instant } from '../common/time.js';
 import type { CancelReason, InvoiceEventData } from './events.js';
 
 /** What is known about one send. `open`: no answer was recorded, perhaps because the process died. `absent`: proven by two look-ups. */

@@ -1,6 +1,6 @@
-import type { InvoiceId } from '../shared/ids.js';
-import { addSeconds, type Instant, isBefore } from '../shared/time.js';
-import { unreachable } from '../shared/unreachable.js';
+import type { InvoiceId } from '../common/ids.js';
+import { addSeconds, type Instant, isBefore } from '../common/time.js';
+import { unreachable } from '../common/unreachable.js';
 import type { Invoice, InvoiceState } from './state.js';
 
 export type InvoiceStatus = 'queued' | 'processing' | 'issued' | 'failed' | 'indeterminate' | 'canceled';

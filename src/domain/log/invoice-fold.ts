@@ -1,7 +1,7 @@
+import { epochMs, type Instant } from '../common/time.js';
+import { unreachable } from '../common/unreachable.js';
 import type { ReadInvoiceEvent } from '../invoice/events.js';
 import { MAX_SENDS } from '../invoice/limits.js';
-import { epochMs, type Instant } from '../shared/time.js';
-import { unreachable } from '../shared/unreachable.js';
 
 /**
  * What the auditor keeps of an invoice to judge its next event. It is not a second `evolve`: it checks the order of events from the events alone

@@ -1,4 +1,4 @@
-import { UUID } from '../shared/ids.js';
+import { UUID } from '../common/ids.js';
 import { type HashedEvent, hashText, NotCanonical } from './hash-text.js';
 
 /** The stored form of an event: the hash text itself with the hash beside it, so that readers get exactly what was hashed. */

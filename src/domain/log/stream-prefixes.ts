@@ -6,7 +6,7 @@ import {
   invoicePrefix,
   type Mode,
   type StreamName,
-} from '../shared/ids.js';
+} from '../common/ids.js';
 
 /** Prefixes of all streams that this program writes (docs/architecture.md#streams-and-events). */
 export const ALL_STREAMS = [

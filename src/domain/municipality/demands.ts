@@ -1,6 +1,6 @@
+import { type Decided, type Fold, noChange } from '../common/decision.js';
+import type { Instant } from '../common/time.js';
 import type { TaxRegime } from '../company/events.js';
-import { type Decided, type Fold, noChange } from '../shared/decision.js';
-import type { Instant } from '../shared/time.js';
 import type { MunicipalityDemands, MunicipalityEvent } from './events.js';
 import { type CachedParameters, usableConvenio } from './parameters.js';
 

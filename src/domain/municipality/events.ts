@@ -1,5 +1,5 @@
-import type { StreamName } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
+import type { StreamName } from '../common/ids.js';
+import type { Instant } from '../common/time.js';
 
 /** What an operator entered about a municipality (7-digit IBGE code). An absent field was never entered and demands nothing. */
 export type MunicipalityDemands = { requiresCustomer?: boolean; requiresRegistration?: boolean };

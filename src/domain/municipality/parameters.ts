@@ -1,5 +1,5 @@
-import type { FiscalDate, Instant } from '../shared/time.js';
-import { epochMs } from '../shared/time.js';
+import type { FiscalDate, Instant } from '../common/time.js';
+import { epochMs } from '../common/time.js';
 
 /** In force from a day on, and until another day where that is known. */
 type InForce = { from: FiscalDate; until?: FiscalDate };

@@ -1,9 +1,9 @@
+import { type Decided, type Fold, noChange } from '../common/decision.js';
+import { present } from '../common/present.js';
+import type { Instant } from '../common/time.js';
 import { transliterate } from '../dps/transliterate.js';
 import type { DomesticAddress } from '../invoice/events.js';
 import { sortedJson } from '../log/hash-text.js';
-import { type Decided, type Fold, noChange } from '../shared/decision.js';
-import { present } from '../shared/present.js';
-import type { Instant } from '../shared/time.js';
 import type { EntryAddress, LocalEntry, RegistryEvent } from './events.js';
 
 export const registryFold: Fold<LocalEntry | undefined, RegistryEvent> = {

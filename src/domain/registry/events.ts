@@ -1,5 +1,5 @@
-import type { StreamName } from '../shared/ids.js';
-import type { Instant } from '../shared/time.js';
+import type { StreamName } from '../common/ids.js';
+import type { Instant } from '../common/time.js';
 
 /** An address as an operator enters it: city and state as names, the postal code as 8 digits. */
 export type EntryAddress = {

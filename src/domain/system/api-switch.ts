@@ -1,6 +1,6 @@
-import { type Decided, type Fold, noChange } from '../shared/decision.js';
-import { present } from '../shared/present.js';
-import type { Instant } from '../shared/time.js';
+import { type Decided, type Fold, noChange } from '../common/decision.js';
+import { present } from '../common/present.js';
+import type { Instant } from '../common/time.js';
 import type { SystemEvent } from './events.js';
 
 /** The kill switch of the whole API; on unless an operator switched it off. */

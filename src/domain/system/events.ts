@@ -1,5 +1,5 @@
-import type { EventOf } from '../shared/event-of.js';
-import type { Instant } from '../shared/time.js';
+import type { EventOf } from '../common/event-of.js';
+import type { Instant } from '../common/time.js';
 
 /** The kill switch of the whole API. Storage format, with the promise of the invoice's events. */
 type SystemEvents = {

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { sha256Hex } from '../../app/event-store/hashes.js';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
+import { epochMs } from '../../domain/common/time.js';
 import { modeOfApiKey } from '../../domain/company/company.js';
 import type { Scope } from '../../domain/company/events.js';
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import { epochMs } from '../../domain/shared/time.js';
 import { refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { Authenticated, HttpDeps, RateLimits } from '../deps.js';

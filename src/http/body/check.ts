@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Cause, ErrorCode, Refusal } from '../../domain/shared/error-catalogue.js';
+import type { Cause, ErrorCode, Refusal } from '../../domain/common/error-catalogue.js';
 import { isObject, type JsonBody } from './read-json-object.js';
 
 type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;

@@ -1,8 +1,8 @@
+import type { Cause, Refusal } from '../../domain/common/error-catalogue.js';
+import { expandMarkers } from '../../domain/common/markers.js';
+import { present } from '../../domain/common/present.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { IssueRequest } from '../../domain/company/eligibility.js';
-import type { Cause, Refusal } from '../../domain/shared/error-catalogue.js';
-import { expandMarkers } from '../../domain/shared/markers.js';
-import { present } from '../../domain/shared/present.js';
-import type { Instant } from '../../domain/shared/time.js';
 import { bodyRefusal, checkBody } from './check.js';
 import { DOCUMENT_MESSAGE, type IssueBody, issueBody, MAX_DESCRIPTION } from './issue-schema.js';
 import { isObject, type JsonBody } from './read-json-object.js';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { codeText, codeTooLong, MAX_CODE, referenceText, text } from './text.js';
 
 /**

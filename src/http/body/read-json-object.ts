@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
 import { UNAVAILABLE_RETRY_SECONDS } from '../faults.js';
 import { createTurns, type TakeTurn } from '../turns.js';
 import { createFramingCheck, type FramingCheck } from '../unread-body.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/shared/error-catalogue.js';
+import type { ErrorCode } from '../../domain/common/error-catalogue.js';
 
 type Guide = { cause: string; action: string };
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type CatalogueEntry, type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { type CatalogueEntry, type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { errorExample } from '../openapi/examples.js';
 import { errorGuide } from './error-guide.js';
 import type { AssetPath } from './files.js';

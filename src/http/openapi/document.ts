@@ -1,6 +1,6 @@
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { cancelBody, issueBody } from '../body/issue-schema.js';
 import { MAX_REFERENCE } from '../body/text.js';
 import { cancelExamples, EXAMPLE_ID, errorExample, issueExamples } from './examples.js';

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { envelope } from '../answer.js';
 import type { Call } from '../call.js';
 

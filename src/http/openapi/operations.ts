@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
 
 export type Operation = {
   method: 'get' | 'post';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { errorCatalogue } from '../../domain/shared/error-catalogue.js';
+import { errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { CUSTOMER_DOCUMENT } from '../body/issue-schema.js';
 import { activityExample, issuedExample, pendingCancellationExample, queuedExample } from './examples.js';
 import { type Operation, opensWithToken } from './operations.js';

@@ -1,5 +1,5 @@
-import { parseInvoiceId } from '../../domain/shared/ids.js';
-import { present } from '../../domain/shared/present.js';
+import { parseInvoiceId } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import type { KeyedHandler } from '../access/authentication.js';
 import { refuse } from '../answer.js';
 import { bodyRefusal, checkBody } from '../body/check.js';

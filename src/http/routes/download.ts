@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import type { Download } from '../../app/download/download.js';
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
-import { type InvoiceAddress, type InvoiceId, parseInvoiceId, publicInvoiceId } from '../../domain/shared/ids.js';
-import { epochMs } from '../../domain/shared/time.js';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
+import { type InvoiceAddress, type InvoiceId, parseInvoiceId, publicInvoiceId } from '../../domain/common/ids.js';
+import { epochMs } from '../../domain/common/time.js';
 import { type Authentication, type Caller, READ } from '../access/authentication.js';
 import type { SlidingLimit } from '../access/sliding-limit.js';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';

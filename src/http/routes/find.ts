@@ -1,4 +1,4 @@
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
 import type { KeyedHandler } from '../access/authentication.js';
 import { json, refuse } from '../answer.js';
 import { isLongerThan, MAX_REFERENCE } from '../body/text.js';

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { IssueCommand } from '../../app/accept/accept-deps.js';
 import { bodyHashOf, sha256Hex } from '../../app/event-store/hashes.js';
-import type { Refusal } from '../../domain/shared/error-catalogue.js';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
 import type { KeyedHandler } from '../access/authentication.js';
 import { refuse } from '../answer.js';
 import { issueRequestOf } from '../body/issue-request.js';

@@ -1,4 +1,4 @@
-import { parseInvoiceId } from '../../domain/shared/ids.js';
+import { parseInvoiceId } from '../../domain/common/ids.js';
 import type { KeyedHandler } from '../access/authentication.js';
 import { json, refuse } from '../answer.js';
 import type { HttpDeps } from '../deps.js';

@@ -6,7 +6,7 @@ import {
   putCompanyFile,
   setCompanyEnabled,
 } from '../../app/operator/company/company-commands.js';
-import { companyPrefix, companyStream, type Mode } from '../../domain/shared/ids.js';
+import { companyPrefix, companyStream, type Mode } from '../../domain/common/ids.js';
 import type { Clock } from '../../ports/clock.js';
 import { type Config, modesWithoutAuthorizer } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { readDatabaseUrl } from '../../adapters/sql/address.js';
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 import { combinationProblems, plaintextProblems, readToken } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { destination, type Logger, pino } from 'pino';
-import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/shared/ids.js';
+import { type InvoiceId, parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
 import { errorCode } from '../../lib/error-code.js';
 import type { Config } from './config.js';

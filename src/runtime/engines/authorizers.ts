@@ -3,7 +3,7 @@ import { createAuthorizer } from '../../adapters/authorizer/client.js';
 import type { Reader, ReadingJob } from '../../adapters/authorizer/reading.js';
 import { type ReadingAnswer, readInThreads } from '../../adapters/authorizer/reading.js';
 import { readTrustRoots, sefinTrustRoots } from '../../adapters/authorizer/trust-roots.js';
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 import { createThreadPool, JobFailed } from '../../lib/thread-pool.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';

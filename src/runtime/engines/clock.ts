@@ -1,4 +1,4 @@
-import { instant } from '../../domain/shared/time.js';
+import { instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 
 export const systemClock: Clock = { now: () => instant(Date.now()) };

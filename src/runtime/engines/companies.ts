@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../app/event-store/command-context.js';
 import { createCertificateOpener } from '../../app/issuing/open-certificate.js';
+import type { CompanyId } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
-import type { CompanyId } from '../../domain/shared/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import * as v from 'valibot';
 import { leaderSession } from '../../adapters/sql/leader-lock.js';
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import { type Simulator, simulatorAuthority, startSimulator } from '../../simulator/start.js';

@@ -1,8 +1,8 @@
 import type { Gauge } from 'prom-client';
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
+import { epochMs } from '../../domain/common/time.js';
 import { expiryWarning, WARNING_DAYS } from '../../domain/company/certificate-expiry.js';
 import { ageSeconds } from '../../domain/municipality/parameters.js';
-import { epochMs } from '../../domain/shared/time.js';
 import { cachedCheck } from '../../lib/cached-check.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ParametersCache } from '../../ports/municipal-parameters.js';

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { BreakerChange } from '../../app/issuing/breaker.js';
 import type { IssuerNotice } from '../../app/issuing/deps.js';
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 import { modes } from '../config/config.js';
 import { programVersion } from '../config/program-version.js';
 import { type Watched, watchedGauges } from './gauges.js';

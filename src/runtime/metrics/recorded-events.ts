@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { EventStore } from '../../app/event-store/event-store.js';
 import type { DomainEvent } from '../../app/event-store/event-types.js';
+import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import { differenceKinds } from '../../domain/invoice/reconciliation.js';
-import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/shared/ids.js';
-import { epochMs, type Instant } from '../../domain/shared/time.js';
 import { modes } from '../config/config.js';
 import type { Series } from './series.js';
 

@@ -1,5 +1,5 @@
 import type { ComparisonResult } from '../../app/reconciliation/compare-invoice.js';
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 import type { RequestSummary } from '../../http/deps.js';
 import { modes } from '../config/config.js';
 import type { Series } from './series.js';

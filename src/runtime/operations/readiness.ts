@@ -1,7 +1,7 @@
 import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
-import { unreachable } from '../../domain/shared/unreachable.js';
+import { unreachable } from '../../domain/common/unreachable.js';
 import { cachedCheck, NoAnswerInTime } from '../../lib/cached-check.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
 import type { ProjectionStatus } from '../../ports/projection-status.js';

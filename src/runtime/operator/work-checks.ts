@@ -2,9 +2,9 @@ import { createMonitoringReads, type OpenWork } from '../../adapters/read-model-
 import { indeterminateInvoices, unconfirmedCancellations } from '../../adapters/read-model-postgres/support-reads.js';
 import { lastNumbers } from '../../app/issuing/allocate-number.js';
 import type { Check, Session } from '../../cli/session.js';
+import { dpsStream, type Mode, publicInvoiceId } from '../../domain/common/ids.js';
+import { addSeconds, epochMs, type Instant } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
-import { dpsStream, type Mode, publicInvoiceId } from '../../domain/shared/ids.js';
-import { addSeconds, epochMs, type Instant } from '../../domain/shared/time.js';
 import { ageText } from '../../lib/age-text.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';

@@ -3,11 +3,11 @@ import { findRegistryEntry } from '../../adapters/tax-registry/registry-look-up.
 import type { AcceptDeps } from '../../app/accept/accept-deps.js';
 import { openCopiedField } from '../../app/event-store/codec.js';
 import { overlaidCatalogue } from '../../domain/catalog/catalog.js';
+import type { Mode } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
 import { type LocalEntry, registryStream } from '../../domain/registry/events.js';
-import type { Mode } from '../../domain/shared/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RegistryEntry, TaxRegistry } from '../../ports/tax-registry.js';

@@ -1,5 +1,5 @@
 import type { KeyUses } from '../../adapters/read-model-postgres/key-uses.js';
-import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { Clock } from '../../ports/clock.js';
 
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import { createReconciliationProgressStore } from '../../adapters/reconciliation
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { wantedOf } from '../../app/municipal-parameters/refresh.js';
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { MunicipalParametersApi } from '../../ports/municipal-parameters.js';
 import type { Simulator } from '../../simulator/options.js';

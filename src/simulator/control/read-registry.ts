@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 import type { RegistryChange } from '../state/registry.js';
 import { BadInput, CNPJ, flag, listOf, MODE, members, oneOf, read, textLike, whole } from './input.js';
 

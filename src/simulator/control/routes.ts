@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
+import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
 import type { Environment, World } from '../environment.js';
 import { BLOCKABLE, EVENT_TYPES, storedType } from '../event/kinds.js';
 import { linkForeignEvent } from '../event/link.js';

@@ -1,5 +1,5 @@
-import { type Canonical, elementWith, field } from '../../domain/shared/canonical-xml.js';
-import { brasiliaStamp, type Instant } from '../../domain/shared/time.js';
+import { type Canonical, elementWith, field } from '../../domain/common/canonical-xml.js';
+import { brasiliaStamp, type Instant } from '../../domain/common/time.js';
 import type { Environment, World } from '../environment.js';
 import { signedGzip } from '../sign.js';
 

@@ -1,5 +1,5 @@
-import { type Canonical, element, field } from '../../domain/shared/canonical-xml.js';
-import type { Instant } from '../../domain/shared/time.js';
+import { type Canonical, element, field } from '../../domain/common/canonical-xml.js';
+import type { Instant } from '../../domain/common/time.js';
 import { wholeSecond } from '../clock.js';
 import type { Environment, World } from '../environment.js';
 import type { Note } from '../state/ledger.js';

@@ -1,5 +1,5 @@
-import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
-import type { Canonical } from '../../domain/shared/canonical-xml.js';
+import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
+import type { Canonical } from '../../domain/common/canonical-xml.js';
 import { attributeAt, nodeAt, textAt } from '../../xml/parse.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';

@@ -1,5 +1,5 @@
-import { cancellationRequestId } from '../../domain/shared/access-key.js';
-import { epochMs, type Instant } from '../../domain/shared/time.js';
+import { cancellationRequestId } from '../../domain/common/access-key.js';
+import { epochMs, type Instant } from '../../domain/common/time.js';
 import { isSameCompany } from '../holder.js';
 import type { Code } from '../messages.js';
 import type { Municipality } from '../state/entries.js';

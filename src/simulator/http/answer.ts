@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { present } from '../../domain/shared/present.js';
-import { brasiliaStamp, epochMs, type Instant } from '../../domain/shared/time.js';
+import { present } from '../../domain/common/present.js';
+import { brasiliaStamp, epochMs, type Instant } from '../../domain/common/time.js';
 import type { Environment, World } from '../environment.js';
 import { type Refusal, refusal } from '../refusal.js';
 

@@ -1,4 +1,4 @@
-import { unreachable } from '../../domain/shared/unreachable.js';
+import { unreachable } from '../../domain/common/unreachable.js';
 import type { World } from '../environment.js';
 import { isKnownCode, type Refusal, refusal } from '../refusal.js';
 import type { Fault, FaultKind, Taken } from '../state/faults.js';

@@ -1,5 +1,5 @@
-import { CANCELLATION_EVENT } from '../../domain/shared/access-key.js';
-import { brasiliaStamp } from '../../domain/shared/time.js';
+import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
+import { brasiliaStamp } from '../../domain/common/time.js';
 import type { Environment, World } from '../environment.js';
 import { typeOf } from '../event/kinds.js';
 import { registerEvent } from '../event/register.js';

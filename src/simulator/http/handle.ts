@@ -1,4 +1,4 @@
-import { unreachable } from '../../domain/shared/unreachable.js';
+import { unreachable } from '../../domain/common/unreachable.js';
 import type { Environment, World } from '../environment.js';
 import { refusal } from '../refusal.js';
 import type { FaultKind, Taken } from '../state/faults.js';

@@ -1,4 +1,4 @@
-import type { Mode } from '../../domain/shared/ids.js';
+import type { Mode } from '../../domain/common/ids.js';
 import { ENVIRONMENT_FACTS } from '../environment.js';
 
 /** The call that method and path name. */

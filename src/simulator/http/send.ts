@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { unreachable } from '../../domain/shared/unreachable.js';
+import { unreachable } from '../../domain/common/unreachable.js';
 import type { Answer } from './answer.js';
 
 /** Writes the answer, or closes or resets the connection as the answer says. `reset` sends a TCP RST. */

@@ -1,4 +1,4 @@
-import { present } from '../../domain/shared/present.js';
+import { present } from '../../domain/common/present.js';
 import type { Json, JsonObject } from './answer.js';
 
 /** An observed way to write an answer that differs from the usual way (docs/national-system.md#deviations). */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { accessKeyCheckDigit } from '../../domain/shared/access-key.js';
-import { present } from '../../domain/shared/present.js';
-import { brasiliaDate, type Instant } from '../../domain/shared/time.js';
+import { accessKeyCheckDigit } from '../../domain/common/access-key.js';
+import { present } from '../../domain/common/present.js';
+import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
 import { linkSubstitution } from '../event/link.js';

@@ -1,5 +1,5 @@
-import { type Canonical, element, field } from '../../domain/shared/canonical-xml.js';
-import { decimalFromCents } from '../../domain/shared/money.js';
+import { type Canonical, element, field } from '../../domain/common/canonical-xml.js';
+import { decimalFromCents } from '../../domain/common/money.js';
 import { percentOf, reimbursements, unconditionalDiscount } from '../rules/amounts.js';
 import type { Dps } from '../rules/dps.js';
 import { OPERATIONS_BY_CUSTOMER } from '../rules/service-lists.js';

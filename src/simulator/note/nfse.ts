@@ -1,5 +1,5 @@
-import { type Canonical, element, elementWith, field } from '../../domain/shared/canonical-xml.js';
-import { brasiliaStamp, type Instant } from '../../domain/shared/time.js';
+import { type Canonical, element, elementWith, field } from '../../domain/common/canonical-xml.js';
+import { brasiliaStamp, type Instant } from '../../domain/common/time.js';
 import type { Tables } from '../options.js';
 import type { Dps } from '../rules/dps.js';
 import { isMei, isTaxable } from '../rules/facts.js';

@@ -1,5 +1,5 @@
-import { type Canonical, element, field } from '../../domain/shared/canonical-xml.js';
-import { type Cents, decimalFromCents } from '../../domain/shared/money.js';
+import { type Canonical, element, field } from '../../domain/common/canonical-xml.js';
+import { type Cents, decimalFromCents } from '../../domain/common/money.js';
 import {
   benefit,
   conditionalDiscount,

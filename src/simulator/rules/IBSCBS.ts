@@ -1,4 +1,4 @@
-import { isAccessKey } from '../../domain/shared/access-key.js';
+import { isAccessKey } from '../../domain/common/access-key.js';
 import {
   hasWrongCnpj,
   hasWrongCpf,

@@ -1,4 +1,4 @@
-import { type Cents, centsFromDecimal } from '../../domain/shared/money.js';
+import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
 import type { Dps } from './dps.js';
 
 /** A percentage, with two places, of an amount. Halves are rounded up, as in the known examples. */

@@ -1,4 +1,4 @@
-import { modulo11Digit } from '../../domain/shared/access-key.js';
+import { modulo11Digit } from '../../domain/common/access-key.js';
 import type { Municipality } from '../state/entries.js';
 import type { Group } from './dps.js';
 import type { RuleContext } from './rule.js';

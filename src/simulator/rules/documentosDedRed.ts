@@ -1,4 +1,4 @@
-import { isAccessKey, modulo11Digit } from '../../domain/shared/access-key.js';
+import { isAccessKey, modulo11Digit } from '../../domain/common/access-key.js';
 import {
   hasForeignPostalCode,
   hasWrongCnpj,

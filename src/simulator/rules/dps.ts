@@ -1,4 +1,4 @@
-import { type Cents, centsFromDecimal } from '../../domain/shared/money.js';
+import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
 import { attributeAt, nodeAt, nodesAt, textAt, type XmlParts, type XmlValue } from '../../xml/parse.js';
 
 /** An element with children; paths begin below it. */

@@ -1,4 +1,4 @@
-import { epochMs } from '../../domain/shared/time.js';
+import { epochMs } from '../../domain/common/time.js';
 import { isMei, isProviderEmitter } from './facts.js';
 import type { Rules } from './rule.js';
 

@@ -1,4 +1,4 @@
-import { type Cents, centsFromDecimal } from '../../domain/shared/money.js';
+import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
 import { isTaxable } from './facts.js';
 import type { RuleContext } from './rule.js';
 import { BELOW_MINIMUM_ALLOWED } from './service-lists.js';

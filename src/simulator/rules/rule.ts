@@ -1,4 +1,4 @@
-import type { Instant } from '../../domain/shared/time.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { Code } from '../messages.js';
 import type { Tables } from '../options.js';
 import type { Company, Municipality } from '../state/entries.js';

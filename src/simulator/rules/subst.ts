@@ -1,5 +1,5 @@
-import { isAccessKey } from '../../domain/shared/access-key.js';
-import { epochMs } from '../../domain/shared/time.js';
+import { isAccessKey } from '../../domain/common/access-key.js';
+import { epochMs } from '../../domain/common/time.js';
 import type { Note } from '../state/ledger.js';
 import { isOutsideSimples } from './facts.js';
 import type { RuleContext, Rules } from './rule.js';

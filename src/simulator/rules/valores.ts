@@ -1,4 +1,4 @@
-import type { Cents } from '../../domain/shared/money.js';
+import type { Cents } from '../../domain/common/money.js';
 import {
   benefit,
   conditionalDiscount,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Mode } from '../../domain/shared/ids.js';
-import type { Cents } from '../../domain/shared/money.js';
-import type { Instant } from '../../domain/shared/time.js';
+import type { Mode } from '../../domain/common/ids.js';
+import type { Cents } from '../../domain/common/money.js';
+import type { Instant } from '../../domain/common/time.js';
 import type { FaultKind } from './faults.js';
 
 /** One received call, in the form of `GET /_control/calls`. */

@@ -1,5 +1,5 @@
-import type { Cents } from '../../domain/shared/money.js';
-import type { FiscalDate } from '../../domain/shared/time.js';
+import type { Cents } from '../../domain/common/money.js';
+import type { FiscalDate } from '../../domain/common/time.js';
 
 export type TaxRegime = 'mei' | 'simples' | 'normal';
 

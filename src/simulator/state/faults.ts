@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Mode } from '../../domain/shared/ids.js';
-import type { Cents } from '../../domain/shared/money.js';
+import type { Mode } from '../../domain/common/ids.js';
+import type { Cents } from '../../domain/common/money.js';
 
 export const FAULT_TARGETS = ['issue', 'lookup', 'fetch', 'event', 'event_lookup'] as const;
 export type FaultTarget = (typeof FAULT_TARGETS)[number];

@@ -3,7 +3,7 @@ import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { issueCertificate, type KeyAndCertificate } from '../../certificates/issue-certificate.js';
-import { epochMs } from '../../domain/shared/time.js';
+import { epochMs } from '../../domain/common/time.js';
 import type { Clock } from '../options.js';
 import { readIfThere } from './read-if-there.js';
 

@@ -1,5 +1,5 @@
-import type { Cents } from '../../domain/shared/money.js';
-import { type Instant, isBefore } from '../../domain/shared/time.js';
+import type { Cents } from '../../domain/common/money.js';
+import { type Instant, isBefore } from '../../domain/common/time.js';
 import { type AppendFile, cutFile, openAppendFile, type Span } from './append-file.js';
 import { documentOf, LedgerDamaged, ledgerLine, recordOf } from './ledger-line.js';
 

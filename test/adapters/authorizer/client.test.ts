@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, certificateFor, eventAround, issued, noteAround, signedDps } from '../../support/fixture/sefin.js';
 import {

@@ -9,7 +9,7 @@ import { companyUsage } from '../../../src/app/operator/company-usage.js';
 import { createLag } from '../../../src/app/read/lag.js';
 import { readKnownWork } from '../../../src/app/recovery/known-work.js';
 import { replayGuards } from '../../../src/app/recovery/replay-guards.js';
-import { invoicePrefix } from '../../../src/domain/shared/ids.js';
+import { invoicePrefix } from '../../../src/domain/common/ids.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
 import { compareWithLog } from '../../../src/projector/drift.js';
 import { runProjector } from '../../../src/projector/projector.js';

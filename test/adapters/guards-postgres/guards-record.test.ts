@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresGuards, type PostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
 import { guardCheckpoint, readGuardReadiness } from '../../../src/adapters/guards-postgres/guards-record.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import type { LogPosition } from '../../../src/ports/event-log.js';
 import type { AcceptedKey, AcceptedMark, GuardsSession } from '../../../src/ports/guard-checkpoint.js';
 import type { Claim } from '../../../src/ports/idempotency-keys.js';

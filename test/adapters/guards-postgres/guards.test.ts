@@ -4,7 +4,7 @@ import {
   type PostgresGuards,
   pruneGuards,
 } from '../../../src/adapters/guards-postgres/guards.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { guardsContract } from '../../contracts/guards.js';
 import { lookupMemosContract } from '../../contracts/lookup-memos.js';
 import { pendingCutsContract } from '../../contracts/pending-cuts.js';

@@ -14,7 +14,7 @@ import {
   sumOf,
   taxId,
 } from '../../../src/adapters/pdf/format.js';
-import { decimalFromCents } from '../../../src/domain/shared/money.js';
+import { decimalFromCents } from '../../../src/domain/common/money.js';
 
 const cents = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 

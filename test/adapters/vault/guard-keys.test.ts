@@ -5,7 +5,7 @@ import type { MasterKey } from '../../../src/adapters/vault/master-key.js';
 import { rotateMasterKey } from '../../../src/adapters/vault/rotation.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
-import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
+import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { KeyOwner } from '../../../src/ports/idempotency-keys.js';
 import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';

@@ -4,7 +4,7 @@ import type { Keyring } from '../../../src/adapters/vault/keyring.js';
 import { type MasterKey, masterKeyId } from '../../../src/adapters/vault/master-key.js';
 import { masterKeyStatus, rotateMasterKey } from '../../../src/adapters/vault/rotation.js';
 import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
-import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
+import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
 import { bodyHashOf, fingerprintOf, invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
-import { invoiceStream, publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
 import { type AcceptHarness, acceptHarness, codeOf, idOf } from '../../support/harness/accept.js';

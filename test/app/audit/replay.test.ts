@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { replayInvoice } from '../../../src/app/audit/replay.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
-import { invoiceStream } from '../../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { COMPANY } from '../../support/fixture/histories.js';
 import * as life from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
-import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
+import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import { accepted, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type DownloadDeps, downloadPdf, fairStore } from '../../../src/app/download/download.js';
 import type { EventStore } from '../../../src/app/event-store/event-store.js';
-import { invoiceStream } from '../../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
 
 const ID = '11111111-1111-4111-8111-111111111111';

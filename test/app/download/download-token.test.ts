@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createDownloadTokens, type SecretsOfDay } from '../../../src/app/download/download-token.js';
-import type { InvoiceAddress } from '../../../src/domain/shared/ids.js';
+import type { InvoiceAddress } from '../../../src/domain/common/ids.js';
 
 const INVOICE: InvoiceAddress = {
   mode: 'live',

@@ -1,7 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { openField } from '../../../src/app/event-store/sealing.js';
-import { invoiceStream } from '../../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
 
 const place = {
   stream: invoiceStream('live', '12345678000195', '11111111-1111-4111-8111-111111111111'),

@@ -3,10 +3,10 @@ import { operatorContext, requestContext, workerContext } from '../../../src/app
 import { createEventStore, type EventStore, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { anyState, type Command, create, StreamContended, transact } from '../../../src/app/event-store/transact.js';
 import { invoiceFold } from '../../../src/app/read/read-invoice.js';
+import { noChange } from '../../../src/domain/common/decision.js';
+import { dpsStream } from '../../../src/domain/common/ids.js';
 import { allocateNumber, dpsNumbersFrom } from '../../../src/domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
-import { noChange } from '../../../src/domain/shared/decision.js';
-import { dpsStream } from '../../../src/domain/shared/ids.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { accepted, T0 } from '../../support/fixture/invoice.js';
 import { contextAt, fixedKeys, movableClock } from '../../support/harness/event-store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IssuerDeps } from '../../../src/app/issuing/deps.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { cancelRequested, limits } from '../../support/fixture/invoice.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type BreakerChange, createBreaker, type Probe } from '../../../src/app/issuing/breaker.js';
-import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
+import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { at } from '../../support/fixture/invoice.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { concludeCancellationIfDue } from '../../../src/app/issuing/cancellation.js';
-import type { Mode } from '../../../src/domain/shared/ids.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import type { Mode } from '../../../src/domain/common/ids.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
 import { at, cancelAbsent, cancelAttempted, cancelUnknown } from '../../support/fixture/invoice.js';
 import { ProcessDied, type Turn } from '../../support/harness/fake-authorizer.js';

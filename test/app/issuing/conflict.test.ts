@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { lastNumbers } from '../../../src/app/issuing/allocate-number.js';
+import { dpsId } from '../../../src/domain/common/access-key.js';
+import { dpsStream } from '../../../src/domain/common/ids.js';
 import { moveNumber } from '../../../src/domain/dps-number/dps-number.js';
-import { dpsId } from '../../../src/domain/shared/access-key.js';
-import { dpsStream } from '../../../src/domain/shared/ids.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { noteFor } from '../../support/harness/fake-authorizer.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { settleInvoice } from '../../../src/app/operator/settlement/settle-invoice.js';
-import { dpsId } from '../../../src/domain/shared/access-key.js';
+import { dpsId } from '../../../src/domain/common/access-key.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { fixedKeys, generationOf } from '../../support/harness/event-store.js';
 import { noteFor, type Turn } from '../../support/harness/fake-authorizer.js';

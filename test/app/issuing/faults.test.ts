@@ -7,7 +7,7 @@ import { concludeCancellationIfDue } from '../../../src/app/issuing/cancellation
 import type { IssuerDeps } from '../../../src/app/issuing/deps.js';
 import { concludeIssueIfDue } from '../../../src/app/issuing/note.js';
 import { createCertificateOpener } from '../../../src/app/issuing/open-certificate.js';
-import { epochMs } from '../../../src/domain/shared/time.js';
+import { epochMs } from '../../../src/domain/common/time.js';
 import { SchemaViolation } from '../../../src/ports/documents.js';
 import { runIssuer } from '../../../src/workers/issuer.js';
 import { cancelRequested, T0 } from '../../support/fixture/invoice.js';

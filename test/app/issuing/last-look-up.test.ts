@@ -3,8 +3,8 @@ import { concludeCancellationIfDue } from '../../../src/app/issuing/cancellation
 import type { IssuerDeps } from '../../../src/app/issuing/deps.js';
 import { concludeIssueIfDue } from '../../../src/app/issuing/note.js';
 import { settleInvoice } from '../../../src/app/operator/settlement/settle-invoice.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { differenceOf } from '../../../src/domain/invoice/reconciliation.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
 import { cancelRequested } from '../../support/fixture/invoice.js';
 import { noteFor } from '../../support/harness/fake-authorizer.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Breaker, type BreakerChange, createBreaker } from '../../../src/app/issuing/breaker.js';
-import { dpsStream } from '../../../src/domain/shared/ids.js';
+import { dpsStream } from '../../../src/domain/common/ids.js';
 import { createMetrics } from '../../../src/runtime/metrics/metrics.js';
 import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
 import { at } from '../../support/fixture/invoice.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { at, limits } from '../../support/fixture/invoice.js';
 import { maintenanceHarness, type Window } from '../../support/harness/maintenance.js';
 

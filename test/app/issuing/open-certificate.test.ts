@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
 import { createCertificateOpener } from '../../../src/app/issuing/open-certificate.js';
+import { companyStream } from '../../../src/domain/common/ids.js';
 import type { CompanyEvent } from '../../../src/domain/company/events.js';
-import { companyStream } from '../../../src/domain/shared/ids.js';
 import type { CertificateVault, CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { company as registered, registration } from '../../support/fixture/company.js';
 import { T0 } from '../../support/fixture/invoice.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextQuestion, refreshOne, type Wanted, wantedOf } from '../../../src/app/municipal-parameters/refresh.js';
+import type { Mode } from '../../../src/domain/common/ids.js';
 import { type KnownParameters, REFRESH_SECONDS } from '../../../src/domain/municipality/parameters.js';
-import type { Mode } from '../../../src/domain/shared/ids.js';
 import type { ParametersAnswer, ParametersCache, ParametersEntry } from '../../../src/ports/municipal-parameters.js';
 import { catalogue, DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
 import { at, T0 } from '../../support/fixture/invoice.js';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { companyUsage } from '../../../src/app/operator/company-usage.js';
+import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
 import { DEMO_CNPJ, OTHER_CNPJ } from '../../support/fixture/demo.js';
 import {
   ACCESS_KEY,

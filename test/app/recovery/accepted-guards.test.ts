@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UnknownEventVersion } from '../../../src/app/event-store/codec.js';
 import { acceptedGuards } from '../../../src/app/recovery/replay-guards.js';
-import { invoicePrefix } from '../../../src/domain/shared/ids.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { invoicePrefix } from '../../../src/domain/common/ids.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { attempted, T0 } from '../../support/fixture/invoice.js';
 import { acceptances } from '../../support/fixture/recorded-guards.js';
 import { appendTo } from '../../support/harness/event-store.js';

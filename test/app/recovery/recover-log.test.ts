@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareRestoredLog } from '../../../src/app/recovery/recover-log.js';
-import { invoiceStream } from '../../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { at, attempted, imported, interrupted, T0 } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';

@@ -4,8 +4,8 @@ import { createPreviousGeneration } from '../../../src/adapters/read-model-postg
 import { deleteTestInvoice } from '../../../src/app/retention/test-retention.js';
 import { auditCommands } from '../../../src/cli/commands/audit.js';
 import { projectionCommands } from '../../../src/cli/commands/projections.js';
-import { invoiceStream } from '../../../src/domain/shared/ids.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { accepted, attempted, limits } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { type Operator, openOperator } from '../../support/harness/operator.js';

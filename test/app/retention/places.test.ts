@@ -9,9 +9,9 @@ import {
   oldestKeptDay,
   sealingDayOf,
 } from '../../../src/app/retention/test-retention.js';
+import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { accepted, at, attempted, limits, T0 } from '../../support/fixture/invoice.js';
 import { appendTo, fixedKeys, movableClock } from '../../support/harness/event-store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../../src/domain/company/certificate-expiry.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
 
 const now = '2026-11-21T12:00:00.000Z';
 const in_ = (days: number, seconds = 0) => addSeconds(now, days * 86_400 + seconds);

@@ -4,7 +4,7 @@ import {
   cancellationRequestId,
   dpsId,
   isAccessKey,
-} from '../../../src/domain/shared/access-key.js';
+} from '../../../src/domain/common/access-key.js';
 
 const identity = { municipality: '2111300', cnpj: '12345678000195', series: '1', number: 1 };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { accessKeyCheckDigit, isAccessKey } from '../../../src/domain/common/access-key.js';
+import { dpsStream, invoiceStream, parseInvoiceStream } from '../../../src/domain/common/ids.js';
 import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { accessKeyCheckDigit, isAccessKey } from '../../../src/domain/shared/access-key.js';
-import { dpsStream, invoiceStream, parseInvoiceStream } from '../../../src/domain/shared/ids.js';
 import { CUSTOMER_DOCUMENT } from '../../../src/http/body/issue-schema.js';
 import { newAccessKey } from '../../../src/simulator/note/authorize.js';
 import { schemaFaults } from '../../../src/xml/schema.js';

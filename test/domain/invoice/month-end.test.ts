@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { addSeconds, instant, lastSecondOfBrasiliaMonth } from '../../../src/domain/common/time.js';
 import { cancelableUntil, requestCancellation } from '../../../src/domain/invoice/request-cancellation.js';
 import type { Invoice } from '../../../src/domain/invoice/state.js';
-import { addSeconds, instant, lastSecondOfBrasiliaMonth } from '../../../src/domain/shared/time.js';
 import { accepted, attempted, authorizedData, givenInvoice } from '../../support/fixture/invoice.js';
 
 const issuedAt = (authorizedAt: string): Invoice =>

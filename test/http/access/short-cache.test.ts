@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Instant } from '../../../src/domain/shared/time.js';
+import type { Instant } from '../../../src/domain/common/time.js';
 import { shortCache } from '../../../src/lib/short-cache.js';
 
 /** A store of keys that counts its questions; `unknown...` has no answer, `failing...` fails. */

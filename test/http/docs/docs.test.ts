@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
+import { errorCatalogue } from '../../../src/domain/common/error-catalogue.js';
 import { createHarness } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';
 

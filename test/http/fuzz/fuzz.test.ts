@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { invoicePrefix, parseInvoiceStream, publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { invoicePrefix, parseInvoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { attempted, authorized, createHarness, type Harness, type KeyName } from '../../support/harness/http.js';
 import { type FuzzStep, fuzzStep, pathOf } from './requests.js';
 

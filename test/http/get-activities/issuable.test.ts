@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CatalogueLine } from '../../../src/domain/catalog/events.js';
+import type { Mode } from '../../../src/domain/common/ids.js';
 import type { Catalogue } from '../../../src/domain/company/line-selection.js';
-import type { Mode } from '../../../src/domain/shared/ids.js';
 import { issueBodyOf, catalogue as tables } from '../../support/fixture/demo.js';
 import { createHarness, type Harness } from '../../support/harness/http.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Mode } from '../../../src/domain/shared/ids.js';
+import type { Mode } from '../../../src/domain/common/ids.js';
 import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
 import { invoiceIn, type StateName, stateNames } from '../../support/fixture/invoice-states.js';
 import { createHarness, type Harness } from '../../support/harness/http.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Mode } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import type { Mode } from '../../../src/domain/shared/ids.js';
 import {
   ACCESS_KEY,
   attempted,

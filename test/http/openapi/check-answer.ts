@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type CatalogueEntry, errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
+import { type CatalogueEntry, errorCatalogue } from '../../../src/domain/common/error-catalogue.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { orderFaults, type Schema } from './order.js';
 

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { accessKeyCheckDigit, isAccessKey } from '../../../src/domain/shared/access-key.js';
-import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
+import { accessKeyCheckDigit, isAccessKey } from '../../../src/domain/common/access-key.js';
+import { errorCatalogue } from '../../../src/domain/common/error-catalogue.js';
 import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { routes } from '../../support/fixture/routes.js';
 import { BASE_URL, createHarness } from '../../support/harness/http.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { invoiceStream } from '../../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { createHarness, type Harness, issuedInvoice } from '../../support/harness/http.js';
 import { type ErrorBody, expectCauses, expectRefusal } from '../../support/harness/http-answers.js';

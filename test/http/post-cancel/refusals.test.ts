@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Mode } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import type { Mode } from '../../../src/domain/shared/ids.js';
 import { issueBodyOf } from '../../support/fixture/demo.js';
 import { invoiceIn, type StateName } from '../../support/fixture/invoice-states.js';
 import { ACCESS_KEY, createHarness, type Harness } from '../../support/harness/http.js';

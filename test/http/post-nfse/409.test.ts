@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bodyHashOf, sha256Hex } from '../../../src/app/event-store/hashes.js';
-import { publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ, issueBodyOf } from '../../support/fixture/demo.js';
 import { createHarness, queuedInvoice } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';

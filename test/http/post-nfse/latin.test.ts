@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { InvoiceEventData } from '../../../src/domain/invoice/events.js';
-import { invoiceStream } from '../../../src/domain/shared/ids.js';
 import { schemaFaults } from '../../../src/xml/schema.js';
 import { DEMO_CNPJ, exportBodyOf } from '../../support/fixture/demo.js';
 import { createHarness, type Harness } from '../../support/harness/http.js';

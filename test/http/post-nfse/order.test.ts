@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../../src/domain/shared/error-catalogue.js';
+import type { ErrorCode } from '../../../src/domain/common/error-catalogue.js';
 import { exportBodyOf, issueBodyOf } from '../../support/fixture/demo.js';
 import { createHarness, type Harness } from '../../support/harness/http.js';
 import { expectRefusal } from '../../support/harness/http-answers.js';

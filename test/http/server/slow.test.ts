@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { invoicePrefix } from '../../../src/domain/shared/ids.js';
+import { invoicePrefix } from '../../../src/domain/common/ids.js';
 import type { ServerLimits } from '../../../src/http/server.js';
 import { issueBodyOf } from '../../support/fixture/demo.js';
 import { createHarness, type Harness, requestInit } from '../../support/harness/http.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Mode } from '../../../src/domain/shared/ids.js';
+import type { Mode } from '../../../src/domain/common/ids.js';
 import { type Config, readConfig } from '../../../src/runtime/config/config.js';
 import { openAuthorizer, trustRoots } from '../../../src/runtime/engines/authorizers.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';

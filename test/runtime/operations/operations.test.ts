@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { invoiceStream } from '../../../src/domain/shared/ids.js';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';

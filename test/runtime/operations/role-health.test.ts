@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenWork } from '../../../src/adapters/read-model-postgres/monitoring-reads.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { createRelayLag, type RoleSources, roleHealth } from '../../../src/runtime/operations/console.js';
 import type { Readiness } from '../../../src/runtime/operations/readiness.js';
 import { limits, T0 } from '../../support/fixture/invoice.js';

@@ -3,7 +3,7 @@ import {
   createDocumentAlarms,
   type DocumentAlarms,
 } from '../../../src/adapters/read-model-postgres/document-alarms.js';
-import { invoiceStream, publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';
 import { createNoticeTeller } from '../../../src/runtime/engines/notices.js';
 import { documentAlarmsCheck } from '../../../src/runtime/operator/checks.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CertificateExpiry } from '../../../src/adapters/read-model-postgres/monitoring-reads.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import { createCertificateWarnings } from '../../../src/runtime/roles/sweeper.js';
 import { movableClock } from '../../support/harness/event-store.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
-import { invoiceStream, parseInvoiceId } from '../../../src/domain/shared/ids.js';
+import { invoiceStream, parseInvoiceId } from '../../../src/domain/common/ids.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { eventually } from '../../support/eventually.js';
 import { createPoster, type Poster } from '../../support/harness/poster.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { createCarefulClient, waitFor } from '../../support/harness/careful-client.js';
 import { type CrashHarness, openCrashHarness } from '../../support/harness/crash.js';
 import { type Member, startRoles } from '../../support/harness/members.js';

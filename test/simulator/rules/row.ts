@@ -1,4 +1,4 @@
-import { brasiliaStamp, type Instant } from '../../../src/domain/shared/time.js';
+import { brasiliaStamp, type Instant } from '../../../src/domain/common/time.js';
 import { newAccessKey } from '../../../src/simulator/note/authorize.js';
 import { readDps } from '../../../src/simulator/rules/dps.js';
 import { brokenRules } from '../../../src/simulator/rules/engine.js';

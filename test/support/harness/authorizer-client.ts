@@ -1,6 +1,6 @@
 import { createAuthorizer } from '../../../src/adapters/authorizer/client.js';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
-import { addSeconds } from '../../../src/domain/shared/time.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import type { Caller } from '../../../src/ports/authorizer.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { certificateFor, type SignedSample, signedCancellation, signedDps } from '../fixture/sefin.js';

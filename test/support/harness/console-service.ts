@@ -1,8 +1,8 @@
 import { createParkedItems } from '../../../src/adapters/read-model-postgres/parked-items.js';
 import { invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
+import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
+import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/shared/ids.js';
-import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { eventually } from '../eventually.js';

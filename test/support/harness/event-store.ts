@@ -3,8 +3,8 @@ import type { CommandContext } from '../../../src/app/event-store/command-contex
 import type { EventStore } from '../../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
 import { type Breaker, createBreaker } from '../../../src/app/issuing/breaker.js';
-import type { Mode, StreamName } from '../../../src/domain/shared/ids.js';
-import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
+import type { Mode, StreamName } from '../../../src/domain/common/ids.js';
+import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Fingerprints } from '../../../src/ports/duplicate-window.js';
 import type { GuardKey, GuardKeys } from '../../../src/ports/guard-keys.js';

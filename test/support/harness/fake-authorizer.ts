@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Instant } from '../../../src/domain/shared/time.js';
+import type { Instant } from '../../../src/domain/common/time.js';
 import type { AuthorizedNote, Authorizer, LookupResult, RegisteredEvent } from '../../../src/ports/authorizer.js';
 
 /**

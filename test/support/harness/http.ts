@@ -10,13 +10,13 @@ import { createEventStore, type EventStore } from '../../../src/app/event-store/
 import { sha256Hex } from '../../../src/app/event-store/hashes.js';
 import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
+import { type CompanyId, invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
+import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import { issuableActivities } from '../../../src/domain/company/activities.js';
 import type { Company } from '../../../src/domain/company/company.js';
 import type { EligibilityFacts } from '../../../src/domain/company/eligibility.js';
 import type { Scope } from '../../../src/domain/company/events.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { type CompanyId, invoiceStream, type Mode } from '../../../src/domain/shared/ids.js';
-import { addSeconds, type Instant } from '../../../src/domain/shared/time.js';
 import { createApp } from '../../../src/http/app.js';
 import type { Authenticated, HttpDeps, RequestSummary } from '../../../src/http/deps.js';
 import type { EventLog } from '../../../src/ports/event-log.js';

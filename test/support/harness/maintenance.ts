@@ -3,11 +3,11 @@ import { type BreakerChange, createBreaker } from '../../../src/app/issuing/brea
 import type { IssuerDeps } from '../../../src/app/issuing/deps.js';
 import { concludeIssueIfDue, workOnIssue } from '../../../src/app/issuing/note.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
+import { invoiceStream, type StreamName } from '../../../src/domain/common/ids.js';
+import { addSeconds, epochMs, type Instant, isBefore } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent, ReadInvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { lastSignal, sentCount } from '../../../src/domain/invoice/state.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
-import { invoiceStream, type StreamName } from '../../../src/domain/shared/ids.js';
-import { addSeconds, epochMs, type Instant, isBefore } from '../../../src/domain/shared/time.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
 import { DEMO_CNPJ } from '../fixture/demo.js';
 import { accepted, T0 } from '../fixture/invoice.js';

@@ -3,7 +3,7 @@ import { invoices } from '../../../projections/invoices.js';
 import { allProjections } from '../../../projections/registry.js';
 import type { Projection } from '../../../projections/types.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
-import type { StreamName } from '../../../src/domain/shared/ids.js';
+import type { StreamName } from '../../../src/domain/common/ids.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
 import type { CatchUpDeps } from '../../../src/projector/catch-up.js';
 import { readCheckpoint } from '../../../src/projector/generations.js';

@@ -4,7 +4,7 @@ import { allProjections } from '../../../projections/registry.js';
 import type { Projection } from '../../../projections/types.js';
 import { createEventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
-import type { StreamName } from '../../../src/domain/shared/ids.js';
+import type { StreamName } from '../../../src/domain/common/ids.js';
 import type { EventBatch, EventLog, EventToAppend } from '../../../src/ports/event-log.js';
 import type { SealingKeys } from '../../../src/ports/sealing-keys.js';
 import { type Generation, generationOf, liveGeneration, viewOf } from '../../../src/projector/generations.js';

@@ -12,10 +12,10 @@ import type {
   ReconciliationSettings,
 } from '../../../src/app/reconciliation/compare-invoice.js';
 import { reconcileStep } from '../../../src/app/reconciliation/reconcile-step.js';
+import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
+import { brasiliaDate } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
-import { invoiceStream, type Mode, type StreamName } from '../../../src/domain/shared/ids.js';
-import { brasiliaDate } from '../../../src/domain/shared/time.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
 import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';

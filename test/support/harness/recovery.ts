@@ -1,11 +1,11 @@
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
+import { companyStream, dpsStream, invoiceStream, type Mode, type StreamName } from '../../../src/domain/common/ids.js';
+import { decimalFromCents } from '../../../src/domain/common/money.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../../src/domain/invoice/events.js';
-import { companyStream, dpsStream, invoiceStream, type Mode, type StreamName } from '../../../src/domain/shared/ids.js';
-import { decimalFromCents } from '../../../src/domain/shared/money.js';
 import type { AuthorizedNote, Authorizer } from '../../../src/ports/authorizer.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, limits, T0 } from '../fixture/invoice.js';

@@ -1,4 +1,4 @@
-import { addSeconds, epochMs, type Instant } from '../../../src/domain/shared/time.js';
+import { addSeconds, epochMs, type Instant } from '../../../src/domain/common/time.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 
 export type RunningClock = ReturnType<typeof runningClock>;

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Mode } from '../../../src/domain/shared/ids.js';
+import type { Mode } from '../../../src/domain/common/ids.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import { makeDemoCompany } from '../../../src/runtime/commands/first-start.js';
 import { roles as allRoles, type Config, type Role, readConfig } from '../../../src/runtime/config/config.js';

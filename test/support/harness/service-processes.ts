@@ -4,7 +4,7 @@ import { apiCommands } from '../../../src/cli/commands/api.js';
 import { certificateCommands } from '../../../src/cli/commands/certificate.js';
 import { companyCommands } from '../../../src/cli/commands/company.js';
 import { keyCommands } from '../../../src/cli/commands/key.js';
-import { publicInvoiceId } from '../../../src/domain/shared/ids.js';
+import { publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { type CarefulClient, createCarefulClient } from './careful-client.js';
 import { type Operator, openOperator } from './operator.js';

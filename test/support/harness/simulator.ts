@@ -3,8 +3,8 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KeyAndCertificate } from '../../../src/certificates/issue-certificate.js';
-import type { Mode } from '../../../src/domain/shared/ids.js';
-import { brasiliaDate, brasiliaStamp, type Instant } from '../../../src/domain/shared/time.js';
+import type { Mode } from '../../../src/domain/common/ids.js';
+import { brasiliaDate, brasiliaStamp, type Instant } from '../../../src/domain/common/time.js';
 import {
   issueClientCertificate,
   type Simulator,

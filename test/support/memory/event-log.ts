@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { StreamName } from '../../../src/domain/common/ids.js';
 import { fromRecord, type StoredRecord, toRecord } from '../../../src/domain/log/record.js';
-import type { StreamName } from '../../../src/domain/shared/ids.js';
 import {
   type EventLog,
   type EventToAppend,

@@ -1,5 +1,5 @@
-import type { Instant } from '../../../src/domain/shared/time.js';
-import { addSeconds, isBefore } from '../../../src/domain/shared/time.js';
+import type { Instant } from '../../../src/domain/common/time.js';
+import { addSeconds, isBefore } from '../../../src/domain/common/time.js';
 import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../../src/ports/duplicate-window.js';
 import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../../src/ports/idempotency-keys.js';
 import type { LookupProgressStore, PendingCuts, StoredLookupProgress } from '../../../src/ports/work-progress.js';

@@ -1,4 +1,4 @@
-import { unreachable } from '../../../domain/shared/unreachable.js';
+import { unreachable } from '../../../domain/common/unreachable.js';
 import { ABSENT, money, percent, shortened } from '../format.js';
 import type { ApproximateTaxes, Complement, Note } from '../note.js';
 import { CONTENT, centimetres, INSET, type Layout, type Rule, type TextLine } from '../page.js';

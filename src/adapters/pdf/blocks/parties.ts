@@ -1,4 +1,4 @@
-import { unreachable } from '../../../domain/shared/unreachable.js';
+import { unreachable } from '../../../domain/common/unreachable.js';
 import { municipalityByCode } from '../../../tables/municipalities.js';
 import { ABSENT, phone, postalCode, slashed, taxId } from '../format.js';
 import { labelOf, opSimpNac, regApTribSN } from '../labels.js';

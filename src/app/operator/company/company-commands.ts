@@ -1,4 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { noChange } from '../../../domain/common/decision.js';
+import { type CompanyId, companyStream, dpsStream, type Mode, type StreamName } from '../../../domain/common/ids.js';
+import type { Instant } from '../../../domain/common/time.js';
 import {
   apiKeyText,
   type CompanyDecision,
@@ -12,9 +15,6 @@ import {
 } from '../../../domain/company/company.js';
 import type { CompanyEvent, Registration, Scope } from '../../../domain/company/events.js';
 import { dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
-import { noChange } from '../../../domain/shared/decision.js';
-import { type CompanyId, companyStream, dpsStream, type Mode, type StreamName } from '../../../domain/shared/ids.js';
-import type { Instant } from '../../../domain/shared/time.js';
 import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
 import type { Clock } from '../../../ports/clock.js';
 import { operatorContext } from '../../event-store/command-context.js';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
-import { present } from '../../../domain/shared/present.js';
 import { cnpj, fileText, shaped } from '../file-text.js';
 
 const name = fileText(300);

@@ -1,7 +1,7 @@
+import { invoicePrefix, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { addSeconds, isBefore } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import { sortedJson } from '../../../domain/log/hash-text.js';
-import { invoicePrefix, publicInvoiceId, type StreamName } from '../../../domain/shared/ids.js';
-import { addSeconds, isBefore } from '../../../domain/shared/time.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import { operatorContext } from '../../event-store/command-context.js';

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
+import { providerOfKey } from '../../../domain/common/access-key.js';
+import { type InvoiceId, invoiceStream, parseInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { present } from '../../../domain/common/present.js';
+import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/common/time.js';
 import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
-import { providerOfKey } from '../../../domain/shared/access-key.js';
-import { type InvoiceId, invoiceStream, parseInvoiceId, type StreamName } from '../../../domain/shared/ids.js';
-import { present } from '../../../domain/shared/present.js';
-import { brasiliaDate, type Instant, instantOfStamp } from '../../../domain/shared/time.js';
 import { MAX_EVENT_BYTES } from '../../../ports/event-log.js';
 import { bodyHashOf, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
 import { cnpj, problemsIf, shaped } from '../file-text.js';

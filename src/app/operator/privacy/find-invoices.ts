@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
+import { type Mode, parseInvoiceStream, type StreamName } from '../../../domain/common/ids.js';
 import type { Customer, InvoiceEvent } from '../../../domain/invoice/events.js';
 import type { RegistryEvent } from '../../../domain/registry/events.js';
 import { registryPrefix, registryStream } from '../../../domain/registry/events.js';
-import { type Mode, parseInvoiceStream, type StreamName } from '../../../domain/shared/ids.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
 import { decodeEvent } from '../../event-store/codec.js';

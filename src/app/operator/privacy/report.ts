@@ -1,5 +1,5 @@
-import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/shared/ids.js';
-import { addSeconds, type Instant } from '../../../domain/shared/time.js';
+import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { addSeconds, type Instant } from '../../../domain/common/time.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';

@@ -1,7 +1,7 @@
 import type { ImportedLines } from '../../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../../domain/catalog/events.js';
+import { present } from '../../../domain/common/present.js';
 import { unmetDemandOf } from '../../../domain/company/service-rules.js';
-import { present } from '../../../domain/shared/present.js';
 import { problemsIf } from '../file-text.js';
 
 const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as const;

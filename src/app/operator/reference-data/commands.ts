@@ -1,12 +1,12 @@
 import { catalogFold, type ImportedLines, replaceLines } from '../../../domain/catalog/catalog.js';
 import { catalogStream } from '../../../domain/catalog/events.js';
+import type { Decided } from '../../../domain/common/decision.js';
+import { type StreamName, systemApiStream } from '../../../domain/common/ids.js';
+import type { Instant } from '../../../domain/common/time.js';
 import { municipalityFold, setDemands } from '../../../domain/municipality/demands.js';
 import { type MunicipalityDemands, municipalityStream } from '../../../domain/municipality/events.js';
 import { putEntry, registryFold } from '../../../domain/registry/entry.js';
 import { type LocalEntry, registryStream } from '../../../domain/registry/events.js';
-import type { Decided } from '../../../domain/shared/decision.js';
-import { type StreamName, systemApiStream } from '../../../domain/shared/ids.js';
-import type { Instant } from '../../../domain/shared/time.js';
 import { type ApiSwitch, apiSwitchFold, switchApi } from '../../../domain/system/api-switch.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import { operatorContext } from '../../event-store/command-context.js';

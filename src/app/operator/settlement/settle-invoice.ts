@@ -1,3 +1,5 @@
+import type { StreamName } from '../../../domain/common/ids.js';
+import { addSeconds, isBefore, laterOf } from '../../../domain/common/time.js';
 import type { Decision } from '../../../domain/invoice/decision.js';
 import { absenceGapSeconds, type Limits } from '../../../domain/invoice/limits.js';
 import type { LookupProgress } from '../../../domain/invoice/send-steps.js';
@@ -12,8 +14,6 @@ import {
   whyDoubtful,
 } from '../../../domain/invoice/settle.js';
 import type { Invoice, InvoiceState } from '../../../domain/invoice/state.js';
-import type { StreamName } from '../../../domain/shared/ids.js';
-import { addSeconds, isBefore, laterOf } from '../../../domain/shared/time.js';
 import type { AuthorizedNote, Authorizer, LookupResult } from '../../../ports/authorizer.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { LookupProgressStore } from '../../../ports/work-progress.js';

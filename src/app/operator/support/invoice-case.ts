@@ -1,9 +1,9 @@
+import { type InvoiceAddress, parseInvoiceStream, type StreamName } from '../../../domain/common/ids.js';
+import type { Instant } from '../../../domain/common/time.js';
 import type { InvoiceEvent, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import { evolve } from '../../../domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../domain/invoice/state.js';
 import { visible } from '../../../domain/invoice/status.js';
-import { type InvoiceAddress, parseInvoiceStream, type StreamName } from '../../../domain/shared/ids.js';
-import type { Instant } from '../../../domain/shared/time.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { LookupProgressStore, StoredLookupProgress } from '../../../ports/work-progress.js';

@@ -1,6 +1,3 @@
-import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
-import type { Customer } from '../../../domain/invoice/events.js';
-import { visible } from '../../../domain/invoice/status.js';
 import {
   type CompanyId,
   dpsStream,
@@ -8,7 +5,10 @@ import {
   type Mode,
   parseInvoiceId,
   type StreamName,
-} from '../../../domain/shared/ids.js';
+} from '../../../domain/common/ids.js';
+import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
+import type { Customer } from '../../../domain/invoice/events.js';
+import { visible } from '../../../domain/invoice/status.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventLog } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';

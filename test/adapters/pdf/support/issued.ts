@@ -1,4 +1,4 @@
-import { accessKeyCheckDigit } from '../../../../src/domain/shared/access-key.js';
+import { accessKeyCheckDigit } from '../../../../src/domain/common/access-key.js';
 import { buildNfse } from '../../../../src/simulator/note/nfse.js';
 import { readDps } from '../../../../src/simulator/rules/dps.js';
 import { serviceCodeDescription } from '../../../../src/tables/catalogue.js';

@@ -12,7 +12,7 @@ import { setApiSwitch } from '../../../../src/app/operator/reference-data/comman
 import { companyCommands } from '../../../../src/cli/commands/company.js';
 import { runCommand } from '../../../../src/cli/run.js';
 import type { Session } from '../../../../src/cli/session.js';
-import { companyStream, type StreamName } from '../../../../src/domain/shared/ids.js';
+import { companyStream, type StreamName } from '../../../../src/domain/common/ids.js';
 import { startupFault } from '../../../../src/runtime/commands/startup-fault.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { T0 } from '../../../support/fixture/invoice.js';

@@ -9,11 +9,11 @@ import {
   type SearchDeps,
   searchInvoices,
 } from '../../../../src/app/operator/support/search.js';
+import { dpsStream, invoiceStream, type StreamName } from '../../../../src/domain/common/ids.js';
 import type { DpsNumberEvent } from '../../../../src/domain/dps-number/events.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
 import { evolve } from '../../../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../../src/domain/invoice/state.js';
-import { dpsStream, invoiceStream, type StreamName } from '../../../../src/domain/shared/ids.js';
 import type { SupportRow } from '../../../../src/ports/support-reads.js';
 import { DEMO_CNPJ, demoCompany } from '../../../support/fixture/demo.js';
 import { ACCESS_KEY, accepted, DPS_ID, T0 } from '../../../support/fixture/invoice.js';

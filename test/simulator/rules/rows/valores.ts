@@ -1,4 +1,4 @@
-import { accessKeyCheckDigit } from '../../../../src/domain/shared/access-key.js';
+import { accessKeyCheckDigit } from '../../../../src/domain/common/access-key.js';
 import { address, addressAbroad, CUSTOMER, party, RIO } from '../../../support/harness/simulator.js';
 import {
   accessKey,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { centsFromDecimal, decimalFromCents } from '../../../src/domain/shared/money.js';
+import { centsFromDecimal, decimalFromCents } from '../../../src/domain/common/money.js';
 import {
   addSeconds,
   brasiliaDate,
@@ -12,7 +12,7 @@ import {
   lastSecondOfBrasiliaMonth,
   laterOf,
   nextBrasiliaMonth,
-} from '../../../src/domain/shared/time.js';
+} from '../../../src/domain/common/time.js';
 
 describe('instants', () => {
   it('are compared and moved in milliseconds', () => {

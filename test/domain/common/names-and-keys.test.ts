@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { accessKeyCheckDigit, dpsId, isAccessKey } from '../../../src/domain/shared/access-key.js';
+import { accessKeyCheckDigit, dpsId, isAccessKey } from '../../../src/domain/common/access-key.js';
 import {
   companyStream,
   dpsStream,
   invoiceStream,
   parseInvoiceStream,
   publicInvoiceId,
-} from '../../../src/domain/shared/ids.js';
-import { unreachable } from '../../../src/domain/shared/unreachable.js';
+} from '../../../src/domain/common/ids.js';
+import { unreachable } from '../../../src/domain/common/unreachable.js';
 
 const CNPJ = '12345678000195';
 const ID = '1a2b3c4d-1111-4111-8111-111111111111';

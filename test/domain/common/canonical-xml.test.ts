@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { element, elementWith, field, isXmlText, text } from '../../../src/domain/shared/canonical-xml.js';
+import { element, elementWith, field, isXmlText, text } from '../../../src/domain/common/canonical-xml.js';
 
 describe('canonical XML', () => {
   it('writes elements in the order given and leaves out what is undefined', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { invoiceStream, parseInvoiceId, parseInvoiceStream } from '../../../src/domain/shared/ids.js';
-import { expandMarkers } from '../../../src/domain/shared/markers.js';
-import { centsFromDecimal, decimalFromCents } from '../../../src/domain/shared/money.js';
+import { invoiceStream, parseInvoiceId, parseInvoiceStream } from '../../../src/domain/common/ids.js';
+import { expandMarkers } from '../../../src/domain/common/markers.js';
+import { centsFromDecimal, decimalFromCents } from '../../../src/domain/common/money.js';
 import {
   addSeconds,
   brasiliaDate,
@@ -10,7 +10,7 @@ import {
   brasiliaStamp,
   instant,
   lastSecondOfBrasiliaMonth,
-} from '../../../src/domain/shared/time.js';
+} from '../../../src/domain/common/time.js';
 
 describe('markers', () => {
   it('are the date of receipt in Brasília, also when UTC has moved on', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { errorCatalogue } from '../../../src/domain/shared/error-catalogue.js';
+import { errorCatalogue } from '../../../src/domain/common/error-catalogue.js';
 import { specificationFile } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { AccessKey, DpsId } from '../../../src/domain/shared/access-key.js';
-import { companyStream, type StreamName } from '../../../src/domain/shared/ids.js';
-import type { Cents } from '../../../src/domain/shared/money.js';
-import { type Instant, instant } from '../../../src/domain/shared/time.js';
+import type { AccessKey, DpsId } from '../../../src/domain/common/access-key.js';
+import { companyStream, type StreamName } from '../../../src/domain/common/ids.js';
+import type { Cents } from '../../../src/domain/common/money.js';
+import { type Instant, instant } from '../../../src/domain/common/time.js';
 import type { Revision } from '../../../src/ports/event-log.js';
 
 it('the compiler keeps kinds of text and of numbers apart, which `npm run typecheck` shows here', () => {
