@@ -1,4 +1,4 @@
-import type { BareArgument, BareReady } from './bare-process.js';
+import type { BareArgument, BareReady } from './baseline-process.js';
 import { type Child, startChild } from './child.js';
 import type { BenchHarness } from './harness.js';
 import type { Load, LoadResult, Target } from './load-process.js';
@@ -16,7 +16,7 @@ export type BareServer = Child<BareReady, 'processor seconds', number>;
 /** The server that the service is compared with, on the service's own database. */
 export const startBare = async ({ service, alsoStop }: BenchHarness, recordBytes: number): Promise<BareServer> => {
   const argument: BareArgument = { connectionString: service.ready.connectionString, recordBytes };
-  const bare: BareServer = await startChild('bare-process.ts', argument);
+  const bare: BareServer = await startChild('baseline-process.ts', argument);
   alsoStop(bare.stop);
   return bare;
 };

@@ -47,10 +47,10 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
     const append = create(stream, event, contextAt(claim.acceptedAt), deps);
     if (await undoneIfNotStored(append, unmark)) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
-    const standing = await standingAnswer(state, invoiceId, candidate, deps);
-    if (standing === 'next_generation') continue;
+    const earlier = await earlierAnswer(state, invoiceId, candidate, deps);
+    if (earlier === 'next_generation') continue;
     await unmark();
-    return standing;
+    return earlier;
   }
 };
 
@@ -64,8 +64,8 @@ export const findOwnInvoice = async (
     const invoiceId = reservedId(claimedRequest, generation) ?? '';
     const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
     if (state.kind === 'none') return undefined;
-    const standing = await standingAnswer(state, invoiceId, claimedRequest, deps);
-    if (standing !== 'next_generation') return 'accepted' in standing ? standing.accepted : undefined;
+    const earlier = await earlierAnswer(state, invoiceId, claimedRequest, deps);
+    if (earlier !== 'next_generation') return 'accepted' in earlier ? earlier.accepted : undefined;
   }
 };
 
@@ -98,32 +98,32 @@ const placeMark = async (
   deps: AcceptDeps,
 ): Promise<'placed' | 'not_mine' | 'duplicate'> => {
   const youngerThan = addSeconds(mark.at, -deps.windows.duplicateSeconds);
-  const standing = await deps.duplicates.place(fingerprints, mark, youngerThan);
-  if (standing === undefined) return 'placed';
-  const { state } = await loadInvoice(standing.stream, deps.store);
+  const earlier = await deps.duplicates.place(fingerprints, mark, youngerThan);
+  if (earlier === undefined) return 'placed';
+  const { state } = await loadInvoice(earlier.stream, deps.store);
   if (state.kind !== 'none') return 'duplicate';
-  if (standing.stream === mark.stream) return 'not_mine';
-  const orphaned = isBefore(addSeconds(standing.at, ORPHANED_MARK_SECONDS), mark.at);
-  const takeOver = () => deps.duplicates.takeOver(fingerprints, standing, mark, youngerThan);
+  if (earlier.stream === mark.stream) return 'not_mine';
+  const orphaned = isBefore(addSeconds(earlier.at, ORPHANED_MARK_SECONDS), mark.at);
+  const takeOver = () => deps.duplicates.takeOver(fingerprints, earlier, mark, youngerThan);
   return orphaned && (await takeOver()) ? 'placed' : 'duplicate';
 };
 
 /** The answer when the stream exists already: ours from an earlier try, a replay, another body, an expired key, or a reference that is taken. */
-const standingAnswer = async (
+const earlierAnswer = async (
   state: InvoiceState,
   invoiceId: InvoiceId,
   { request, idempotency, claim }: ClaimedRequest,
   deps: AcceptDeps,
 ): Promise<AcceptResult | 'next_generation'> => {
-  const standing = state.kind === 'invoice' ? state : undefined;
-  const sameKey = idempotency !== undefined && standing?.facts.idempotency?.keyHash === idempotency.keyHash;
-  const keyAlive = standing !== undefined && isKeyAlive(standing, claim, deps);
+  const earlier = state.kind === 'invoice' ? state : undefined;
+  const sameKey = idempotency !== undefined && earlier?.facts.idempotency?.keyHash === idempotency.keyHash;
+  const keyAlive = earlier !== undefined && isKeyAlive(earlier, claim, deps);
   if (sameKey && keyAlive) {
-    const { mode, companyId, idempotency: held } = standing.facts;
+    const { mode, companyId, idempotency: held } = earlier.facts;
     const { keyHash, plainBodyHash } = idempotency;
     const stored = held?.bodyHash ?? '';
     const verdict = await deps.hashes.compareBody(stored, { mode, companyId, keyHash }, plainBodyHash);
-    if (verdict === 'same') return { accepted: standing };
+    if (verdict === 'same') return { accepted: earlier };
     return { refused: verdict === 'other' ? { code: 'idempotency_key_reuse' } : bodyNotComparable(invoiceId) };
   }
   if (request.reference === undefined) return 'next_generation';
