@@ -11,6 +11,7 @@ import {
   StorageType,
   type StreamConfig,
 } from 'nats';
+import { pause } from '../../lib/pause.js';
 import { faultCode, ifFound, isRefused } from './faults.js';
 import type { ConsumerName, Names } from './names.js';
 
@@ -21,13 +22,28 @@ const DUPLICATE_WINDOW_MS = 120_000;
  * its holder was silent for `ackWaitMs`. An existing stream keeps its number of replicas.
  */
 export const ensureTopology = async (manager: JetStreamManager, names: Names, ackWaitMs: number): Promise<void> => {
-  await ensureStream(manager, names.workStream, workStream(names));
-  await ensureStream(manager, names.parkedStream, parkedStream(names));
+  await besideOthers(() => ensureStream(manager, names.workStream, workStream(names)));
+  await besideOthers(() => ensureStream(manager, names.parkedStream, parkedStream(names)));
   await Promise.all(
     names.consumers.map((consumer) =>
-      ensureConsumer(manager, names.workStream, consumer.name, workConsumer(consumer, ackWaitMs)),
+      besideOthers(() => ensureConsumer(manager, names.workStream, consumer.name, workConsumer(consumer, ackWaitMs))),
     ),
   );
+};
+
+const TRIES = 10;
+const AGAIN_AFTER_MS = 100;
+
+/** Processes that start together all find it missing. The server refuses it to all but one of them, so the others look again. */
+const besideOthers = async (ensure: () => Promise<void>): Promise<void> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ensure();
+    } catch (error) {
+      if (!(error instanceof NatsTopologyMismatch && error.wasMissing) || tries === TRIES) throw error;
+      await pause(AGAIN_AFTER_MS);
+    }
+  }
 };
 
 /** One message for each stream and kind: a newer one replaces one that waits or is being handled. */
@@ -105,11 +121,21 @@ const settle = async (
   } catch (error) {
     if (!isRefused(error)) throw error;
     const fields = found === undefined ? '' : `; it differs in ${differing.join(', ')}`;
-    throw new NatsTopologyMismatch(`NATS refuses the ${what} that the work queue needs (${faultCode(error)})${fields}`);
+    throw new NatsTopologyMismatch(
+      `NATS refuses the ${what} that the work queue needs (${faultCode(error)})${fields}`,
+      found === undefined,
+    );
   }
 };
 
 /** Thrown when a stream or consumer of our name exists and cannot be changed to what the queue needs; names what differs. */
 export class NatsTopologyMismatch extends Error {
   override readonly name = 'NatsTopologyMismatch';
+
+  constructor(
+    message: string,
+    readonly wasMissing: boolean,
+  ) {
+    super(message);
+  }
 }

@@ -1,0 +1,52 @@
+import { type JetStreamManager, NatsError } from 'nats';
+import { expect, it } from 'vitest';
+import { namesFor } from '../../../src/adapters/queue-nats/names.js';
+import { ensureTopology, NatsTopologyMismatch } from '../../../src/adapters/queue-nats/topology.js';
+
+const refusal = (code: number, errCode: number): NatsError => {
+  const error = new NatsError('refused', String(code));
+  error.api_error = { code, err_code: errCode, description: 'refused' };
+  return error;
+};
+
+/** A server on which another process makes what is missing between the look and the change; `made` after that many refusals. */
+const serverWith = (refusals: number): { manager: JetStreamManager; asked: () => number } => {
+  const configs = new Map<string, object>();
+  let left = refusals;
+  let asked = 0;
+  const info = async (name: string): Promise<object> => {
+    const config = configs.get(name);
+    if (config === undefined) throw refusal(404, 10059);
+    return { config };
+  };
+  const add = async (name: string, config: object): Promise<void> => {
+    asked += 1;
+    if (left === 0) {
+      configs.set(name, config);
+      return;
+    }
+    left -= 1;
+    if (left === 0) configs.set(name, config);
+    throw refusal(400, 10065);
+  };
+  const manager = {
+    streams: { info, add: (config: { name: string }) => add(config.name, config) },
+    consumers: {
+      info: (_stream: string, name: string) => info(name),
+      add: (_stream: string, config: { durable_name: string }) => add(config.durable_name, config),
+    },
+  };
+  return { manager: manager as unknown as JetStreamManager, asked: () => asked };
+};
+
+it('looks again when another process that starts at the same time made the stream', async () => {
+  const { manager, asked } = serverWith(2);
+  await ensureTopology(manager, namesFor('nfse'), 30_000);
+  expect(asked()).toBeGreaterThan(2);
+});
+
+it('refuses what stays missing and refused, after a bounded number of tries', async () => {
+  const { manager, asked } = serverWith(Number.POSITIVE_INFINITY);
+  await expect(ensureTopology(manager, namesFor('nfse'), 30_000)).rejects.toBeInstanceOf(NatsTopologyMismatch);
+  expect(asked()).toBe(10);
+});
