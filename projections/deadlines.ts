@@ -82,6 +82,7 @@ export const handlers = {
   CancellationConfirmed: ended,
   CancellationNotConfirmed: ended,
   CancellationSettledBySupport: ended,
+  NoteCanceledElsewhere: ended,
   ReconciliationDifferenceFound: 'ignored',
   TestInvoiceDeleted: () => 'delete',
 } satisfies Handlers<DeadlineRow, InvoiceEvent>;
@@ -89,10 +90,13 @@ export const handlers = {
 /** Timers for the sweeper. A row exists while the stream has open work or a retention that ends. */
 export const deadlines = defineProjection<DeadlineRow, InvoiceEvent>({
   name: 'deadlines',
-  version: 2,
+  version: 3,
   compatibleFrom: 1,
   ...perInvoiceStream,
   columns,
-  indexes: [{ columns: ['work_since', 'stream'] }, { columns: ['retention_since'] }],
+  indexes: [
+    { columns: ['work_since', 'stream'], sparse: true },
+    { columns: ['retention_since'], sparse: true },
+  ],
   handlers,
 });

@@ -13,7 +13,7 @@ import {
   initialInvoice,
   type Outcome,
 } from '../src/domain/invoice/state.js';
-import { type InvoiceStatus, invoiceStatus } from '../src/domain/invoice/status.js';
+import { canceledAt, type InvoiceStatus, invoiceStatus } from '../src/domain/invoice/status.js';
 import { perInvoiceStream, streamColumns, streamFields } from './invoice-streams.js';
 import { bigint, defineProjection, everyType, type Recorded, type RowOf, text } from './types.js';
 
@@ -75,7 +75,7 @@ const shown = (invoice: Invoice): Shown => {
     access_key: outcome.status === 'issued' ? (outcome.accessKey ?? null) : null,
     dps_id: attempts.at(-1)?.dpsId ?? null,
     cancellation_status: cancellation?.status ?? null,
-    canceled_at: cancellation?.canceledAt ?? null,
+    canceled_at: canceledAt(invoice) ?? null,
   };
 };
 
@@ -111,13 +111,14 @@ const NOTHING: Shown = {
 /** The rows that `GET /v1/nfse/{id}` answers from, and what operators search by. */
 export const invoices = defineProjection<InvoiceRow, InvoiceEvent>({
   name: 'invoices',
-  version: 3,
+  version: 4,
   compatibleFrom: 1,
   ...perInvoiceStream,
   columns,
   indexes: [
-    { columns: ['access_key'] },
-    { columns: ['dps_id'] },
+    { columns: ['access_key'], sparse: true },
+    { columns: ['dps_id'], sparse: true },
+    { columns: ['cancellation_status'], sparse: true },
     { columns: ['status', 'created_at'] },
     { columns: ['company_id', 'created_at'] },
     { columns: ['created_at'] },

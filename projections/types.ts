@@ -41,7 +41,8 @@ export const everyType = <R extends Row, E extends AnyEvent>(
   handler: (row: R | undefined, event: Recorded<E>) => R,
 ): Handlers<R, E> => Object.fromEntries(eventTypes.map((type) => [type, handler])) as unknown as Handlers<R, E>;
 
-type Index = { columns: readonly string[]; unique?: true };
+/** `sparse`: rows without a value in the first column are left out, because most rows have none and no reader looks for those. */
+type Index = { columns: readonly [string, ...string[]]; unique?: true; sparse?: true };
 
 type Definition<R extends Row, E extends AnyEvent> = {
   name: string;

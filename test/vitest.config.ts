@@ -37,6 +37,7 @@ const alone = [
   'test/cli/actor.test.ts',
   'test/runtime/commands/until-signal.test.ts',
   'test/runtime/engines/reading-threads.test.ts',
+  'test/xml/received-work.test.ts',
 ];
 
 const project = (name: string, groupOrder: number, include: readonly string[], exclude: readonly string[] = []) => ({

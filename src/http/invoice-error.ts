@@ -13,6 +13,7 @@ export const invoiceError = (invoice: Invoice): InvoiceBody['error'] => {
   if (outcome.status !== 'failed') return undefined;
   if (outcome.code === 'nfse.not_processed') return { code: outcome.code, message: NOT_PROCESSED };
   if (outcome.reason === 'customer_name_missing') return { code: outcome.code, message: NAME_MISSING };
+  if (outcome.reason === 'document_invalid') return { code: outcome.code, message: DOCUMENT_INVALID };
   return { code: outcome.code, message: rejectionMessage(outcome.codes) };
 };
 
@@ -32,6 +33,9 @@ const NOT_PROCESSED =
 
 const NAME_MISSING =
   'O CNPJ do cliente não foi encontrado no cadastro e nenhum nome foi enviado. Envie customer.name e emita de novo.';
+
+const DOCUMENT_INVALID =
+  'A nota não cabe na forma que o sistema nacional exige e não foi enviada. Nada foi emitido. Confira a descrição e o cliente; se estiverem certos, fale com o suporte.';
 
 const INTERRUPTED =
   'O resultado da emissão não pôde ser confirmado e a nota pode ter sido autorizada. Não emita de novo: fale com o suporte.';

@@ -22,6 +22,7 @@ export const PROGRAMS = [
   'src/adapters/authorizer/reading-thread.ts',
   'src/adapters/pdf/worker.ts',
   'src/runtime/engines/simulator-child.ts',
+  'src/runtime/operator/examining-thread.ts',
 ];
 
 const SOURCES = ['src', 'projections'];

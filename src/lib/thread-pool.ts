@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { createFairQueue, TooManyWaiting } from './fair-semaphore.js';
 
-/** `timeout`: the job took too long. `worker_lost`: two threads died during the job. `closed`: the pool was closed. */
+/** `timeout`: the job took too long in a second thread too. `worker_lost`: a second thread died during the job. `closed`: the pool was closed. */
 export type JobFailure = 'timeout' | 'worker_lost' | 'closed';
 
 /** A thread did not finish its job. The message never quotes the job; `cause` says why a thread died. */
@@ -24,22 +24,28 @@ export type ThreadPoolOptions = {
   workers: number;
   /** Longest wait for a thread; a job that waits longer is refused with `TooManyWaiting`. */
   waitMs: number;
-  /** Longest time of a job in its thread, the start of the thread included. */
+  /** Longest time of a job in each of its threads, the start of the thread included. */
   timeoutMs: number;
+  /** A thread that is busy for longer no longer counts, so that the others' jobs go on beside it; default 3 s. At most `workers` threads are so late. */
+  patienceMs?: number;
   /** Heap of one thread in MiB. A thread that needs more dies without the process. */
   heapMb: number;
+  /** Of these so many MiB for young objects; the default of Node is 48. */
+  youngMb?: number;
 };
 
 export type ThreadPool<Request, Answer> = {
   /** Rejects with `TooManyWaiting` or `JobFailed`. */
   run(owner: string, request: Request): Promise<Answer>;
+  /** Starts the threads that the pool still lacks, one after another, each with this request. Resolves also when that fails. */
+  warm(request: Request): Promise<void>;
   close(): Promise<void>;
 };
 
 type Job<Request, Answer> = {
   owner: string;
   request: Request;
-  /** Threads that died during this job. */
+  /** Threads that died or hung during this job. */
   lostThreads: number;
   /** Ends the wait for a thread; cleared when a thread takes the job. */
   waitTimer?: NodeJS.Timeout;
@@ -47,8 +53,11 @@ type Job<Request, Answer> = {
   reject(error: Error): void;
 };
 
-/** A thread may die for a reason other than its job, so the job gets a second thread. A job that loses two is refused. */
+/** A thread may die or hang for a reason other than its job, so the job gets a second thread. A job that loses two is refused. */
 const LOST_THREADS_ALLOWED = 1;
+
+/** Far more than a job takes, and about what the start of a thread takes on a busy machine. */
+const PATIENCE_MS = 3_000;
 
 /**
  * Threads with one job each; owners take turns (ADR 37 says why this is not a library). Threads start when first needed, are replaced when they die or hang, and keep the process alive
@@ -58,12 +67,16 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
   const waiting = createFairQueue<Job<Request, Answer>>();
   const idle: Worker[] = [];
   const busy = new Map<Worker, (error: JobFailed) => void>();
+  const late = new Set<Worker>();
   let closed = false;
 
   const start = (): Worker => {
     const worker = new Worker(options.file, {
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMb },
+      resourceLimits: {
+        maxOldGenerationSizeMb: options.heapMb,
+        ...(options.youngMb === undefined ? {} : { maxYoungGenerationSizeMb: options.youngMb }),
+      },
     });
     const lost = (cause: unknown) => {
       const at = idle.indexOf(worker);
@@ -81,15 +94,23 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     const timer = setTimeout(() => {
       busy.get(worker)?.(new JobFailed('timeout'));
     }, options.timeoutMs);
+    const patience = setTimeout(() => {
+      if (late.size >= options.workers) return;
+      late.add(worker);
+      next();
+    }, options.patienceMs ?? PATIENCE_MS);
     const settle = () => {
       clearTimeout(timer);
+      clearTimeout(patience);
       worker.off('message', answered);
       busy.delete(worker);
+      late.delete(worker);
     };
     const answered = (answer: Answer) => {
       settle();
       worker.unref();
-      if (!closed) idle.push(worker);
+      if (!closed && threads() < options.workers) idle.push(worker);
+      else void worker.terminate();
       job.resolve(answer);
       next();
     };
@@ -98,19 +119,30 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
       settle();
       // A thread that hangs or dies is not used again; the next job gets a new one.
       void worker.terminate();
-      if (error.reason === 'worker_lost' && job.lostThreads < LOST_THREADS_ALLOWED)
-        waiting.pushFirst(job.owner, { ...job, lostThreads: job.lostThreads + 1 });
-      else job.reject(error);
+      const again = { ...job, lostThreads: job.lostThreads + 1 };
+      if (error.reason === 'closed' || again.lostThreads > LOST_THREADS_ALLOWED) job.reject(error);
+      else if (error.reason === 'worker_lost') waiting.pushFirst(job.owner, again);
+      // It may hang again, so it goes behind those that waited for it.
+      else waiting.push(job.owner, again);
       next();
     });
     worker.postMessage(job.request);
   };
 
   const next = () => {
-    if (closed || busy.size >= options.workers) return;
+    if (closed || busy.size - late.size >= options.workers) return;
     const turn = waiting.next();
     if (turn !== undefined) assign(idle.pop() ?? start(), turn.item);
   };
+
+  const threads = (): number => idle.length + busy.size;
+
+  /** Does the request in a new thread, once; tells whether it was done. */
+  const begin = (request: Request): Promise<boolean> =>
+    new Promise((resolve) => {
+      const ended = { resolve: () => resolve(true), reject: () => resolve(false) };
+      assign(start(), { owner: '', request, lostThreads: LOST_THREADS_ALLOWED, ...ended });
+    });
 
   /** Puts a job in line; after `waitMs` the job leaves it and is refused. */
   const enqueue = (job: Job<Request, Answer>) => {
@@ -128,6 +160,9 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
         if (closed) return reject(new JobFailed('closed'));
         enqueue({ owner, request, lostThreads: 0, resolve, reject });
       }),
+    warm: async (request) => {
+      while (!closed && threads() < options.workers) if (!(await begin(request))) return;
+    },
     close: async () => {
       closed = true;
       const workers = [...idle, ...busy.keys()];

@@ -1,4 +1,4 @@
-import type { AccessKey, DpsId } from '../domain/common/access-key.js';
+import type { AccessKey, CancelingEvent, DpsId } from '../domain/common/access-key.js';
 import type { CompanyId, Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { AuthorizerAnswer } from '../domain/invoice/events.js';
@@ -33,12 +33,19 @@ export type AuthorizedNote = {
  * Result of a send (docs/architecture.md#never-twice). `not_sent`: no byte was handed to a connected socket, or a JSON body refused the
  * channel's certificate. `rejected`: a JSON body whose codes are all final. Everything else is `unknown`. `outage`: the cause is the
  * environment, not this document or company; it only pauses sends and is never recorded. `signatureFault`: our document came back
- * inside a note whose signature cannot be relied on; this raises an alarm and is recorded as the reason only.
+ * inside a note whose signature cannot be relied on; this raises an alarm and is recorded as the reason only. `refused`: the answer refuses the
+ * document by a code that is in no catalogue, so only look-ups make it final.
  */
 export type SendResult<Success> =
   | { kind: 'not_sent'; reason: string; codes: readonly string[]; certificateRefused: boolean; outage?: true }
   | ({ kind: 'rejected' } & AuthorizerAnswer)
-  | ({ kind: 'unknown'; reason: string; outage?: true; signatureFault?: string } & AuthorizerAnswer)
+  | ({
+      kind: 'unknown';
+      reason: string;
+      refused?: true;
+      outage?: true;
+      signatureFault?: string;
+    } & AuthorizerAnswer)
   | { kind: 'done'; result: Success };
 
 /** Result of a look-up. Only `absent` (JSON 404 with the catalogued code) counts towards a proven absence. */
@@ -47,9 +54,12 @@ export type LookupResult<Found> =
   | { kind: 'absent' }
   | { kind: 'inconclusive'; reason: string; outage?: true };
 
-/** The cancellation event registered at the authorizer: its exact bytes. */
+/** The event registered at the authorizer that cancels or replaces a note, ours or another party's: its exact bytes. */
 export type RegisteredEvent = {
   xml: Buffer;
+  eventType: CancelingEvent;
+  /** The note that replaces this one, where the event of a substitution names it. */
+  replacedBy?: AccessKey;
   /** `dhProc`, in UTC. */
   registeredAt: Instant;
   /** Id of the embedded request. */
@@ -79,6 +89,9 @@ export type Authorizer = {
     signedRequest: Buffer,
     deadlineAt: Instant,
   ): Promise<SendResult<RegisteredEvent>>;
-  /** `GET /nfse/{key}/eventos/101101/1`. */
+  /**
+   * The event that cancels or replaces the note, whoever made it; `absent` when none of its events does. Asks for our own event first
+   * (`GET /nfse/{key}/eventos/101101/1`), then for all events of the note, by their list or one type after another.
+   */
   findCancellation(caller: Caller, accessKey: AccessKey, until?: Instant): Promise<LookupResult<RegisteredEvent>>;
 };

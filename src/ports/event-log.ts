@@ -1,5 +1,6 @@
 import type { Branded } from '../domain/common/brand.js';
 import type { StreamName } from '../domain/common/ids.js';
+import type { KeyedGuards } from './keyed-guards.js';
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -28,17 +29,15 @@ export type EventToAppend = {
 
 export type RecordedEvent = EventToAppend & { stream: StreamName; revision: Revision; position: LogPosition };
 
-/**
- * `event`: what a reader gets; absent when readers cannot read it. `contentHash`: SHA-256 of its hash text, absent without such a text.
- * `fault`: what is wrong with its stored form.
- */
-export type InspectedEvent = {
+/** A row of an engine's table: the record that readers take an event from, and the columns by which they find it. */
+export type StoredEvent = {
   position: LogPosition;
   stream: StreamName;
   revision: Revision;
-  event?: RecordedEvent;
-  contentHash?: string | undefined;
-  fault?: string;
+  id: string;
+  type: string;
+  record: string;
+  hash: string;
 };
 
 export type AppendResult =
@@ -89,12 +88,20 @@ export type EventBatch = readonly RecordedEvent[];
 
 export const SUBSCRIPTION_BATCH = 500;
 
+/**
+ * Appends the first event of a stream together with the guards of its request, all in one transaction. False when the key has a row or the stream
+ * an event: nothing is stored then. Throws as `EventLog.append`; only a log in the database of the guards can do it (ADR 42).
+ */
+export type GuardedAppend = (stream: StreamName, event: EventToAppend, guards: KeyedGuards) => Promise<boolean>;
+
 export type EventLog = {
   /**
    * Appends all events or none. Appending the same ids at the same revision again returns the first result. Throws
    * `AppendOutcomeUnknown` when the connection was lost or the deadline passed meanwhile.
    */
   append(stream: StreamName, expected: Expected, events: readonly EventToAppend[]): Promise<AppendResult>;
+  /** Absent where the guards are in another database than the log. */
+  appendGuarded?: GuardedAppend;
   /** Forwards from `from` (default 0) or backwards from the end, at most `limit`. An absent stream is empty. */
   read(stream: StreamName, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
   /** Revision of the last committed event of the stream, by any process; null for an absent stream. */
@@ -106,10 +113,10 @@ export type EventLog = {
   /** Catch-up, then live; ends only when the signal aborts. A lost connection is retried with jitter, after the last delivered event. */
   subscribe(subscription: Subscription): AsyncIterable<EventBatch>;
   /**
-   * For audits of an engine whose tables an owner can edit: every stored event in order, of any stream, also where no reader looks. An
+   * For audits of an engine whose tables an owner can edit: every row in order, of any stream, also where no reader looks. An
    * empty answer means the end. Such an engine numbers its positions without a gap. Where absent, `readAll` returns everything.
    */
-  inspect?(options: { after: LogPosition | null; limit: number }): Promise<readonly InspectedEvent[]>;
+  readStored?(options: { after: LogPosition | null; limit: number }): Promise<readonly StoredEvent[]>;
   /** Position of the last event appended through this port, null without any; an engine's internal events do not count. */
   head(): Promise<LogPosition | null>;
   /** Identity of this log, stored beside every checkpoint. A restored or replaced log has another identity. */

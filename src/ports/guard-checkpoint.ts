@@ -48,6 +48,7 @@ export type GuardsSession = {
    * younger mark.
    */
   fill(keys: readonly AcceptedKey[], marks: readonly AcceptedMark[], now: Instant): Promise<number>;
+  /** Pauses issuing, unless no row is made from more than the log holds any more. */
   noteIncompleteLog(head: LogPosition | null, now: Instant): Promise<void>;
   /** Aborts when the session is lost. */
   lost: AbortSignal;

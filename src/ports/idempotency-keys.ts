@@ -25,5 +25,11 @@ export type IdempotencyKeys = {
   claim(owner: KeyOwner, bodyHash: string, fresh: Claim, now: Instant, sameBody?: string): Promise<ClaimResult>;
   /** Succeeds only under the lease token that the process holds; false when the lease was lost. */
   markDone(owner: KeyOwner, leaseToken: string, invoiceId: InvoiceId): Promise<boolean>;
-  release(owner: KeyOwner, leaseToken: string): Promise<void>;
+  /**
+   * Frees the key for any body. Its row stays for a minute, so that an append with guards (ADR 42) that was decided before does not take the key
+   * after its request was refused.
+   */
+  release(owner: KeyOwner, leaseToken: string, now: Instant): Promise<void>;
+  /** Whether the key has an invoice, within its 24 hours. Claims nothing. */
+  isFinished(owner: KeyOwner, now: Instant): Promise<boolean>;
 };

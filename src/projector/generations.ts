@@ -164,10 +164,10 @@ const tableStatements = (generation: Generation): string => {
   const table = tableOf(generation);
   return [
     `create table ${table} (${definitions.join(', ')})`,
-    ...indexes.map(
-      ({ columns: of, unique }) =>
-        `create ${unique === true ? 'unique ' : ''}index on ${table} (${of.map(quoted).join(', ')})`,
-    ),
+    ...indexes.map(({ columns: of, unique, sparse }) => {
+      const rows = sparse === true ? ` where ${quoted(of[0])} is not null` : '';
+      return `create ${unique === true ? 'unique ' : ''}index on ${table} (${of.map(quoted).join(', ')})${rows}`;
+    }),
   ].join(';\n');
 };
 

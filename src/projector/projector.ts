@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.js';
 import type { EventLog, LogPosition } from '../ports/event-log.js';
 import { applyExisting, type Halt, isRefusal } from './batch.js';
 import { ensureProjection, generationOf, liveGeneration } from './generations.js';
+import { passOverOthers } from './pass-over.js';
 import { type RebuildOutcome, rebuildProjection } from './rebuild.js';
 
 /** Position and type are those of the event that cannot be applied. Without them the live rows are of a newer version. */
@@ -22,6 +23,8 @@ export type ProjectorDeps = {
   onBatch?(batch: { name: string; position: LogPosition | null; events: number }): void;
   /** Called for every fault that is retried. */
   onFault?(name: string, error: unknown): void;
+  /** Milliseconds between two moves of a quiet checkpoint; tests use short ones. */
+  passOverMs?: number;
 };
 
 /** Milliseconds between tries when an engine refuses or does not answer. */
@@ -58,7 +61,7 @@ export const followProjection = async (
 const followLive = async (
   projection: Projection,
   signal: AbortSignal,
-  { log, db, clock, onHalt, onBatch, onFault }: ProjectorDeps,
+  { log, db, clock, onHalt, onBatch, onFault, passOverMs }: ProjectorDeps,
 ): Promise<'halted' | 'outdated' | 'look again'> => {
   const { name, version, prefixes } = projection;
   const live = await liveGeneration(db, name);
@@ -70,16 +73,31 @@ const followLive = async (
   const generation = generationOf(projection, live);
   let { position } = live;
   const onInterrupted = (error: unknown): void => onFault?.(name, error);
-  for await (const batch of log.subscribe({ prefixes, after: position, signal, onInterrupted })) {
-    const outcome = await applyExisting({ db, log }, generation, position, batch, clock.now());
-    if (outcome.kind === 'moved') break;
-    position = outcome.position;
-    if (outcome.kind === 'halted') {
-      onHalt({ name, ...outcome.halt });
-      return 'halted';
+  const ended = new AbortController();
+  // A batch that is written at the same moment fails its compare-and-set, or makes this one fail; then the checkpoint is read again.
+  // Not waited for at the end, because a server that is silent would delay the stop.
+  void passOverOthers(generation, {
+    ...{ log, db, clock, onFault: onInterrupted, signal: AbortSignal.any([signal, ended.signal]) },
+    ...(passOverMs === undefined ? {} : { everyMs: passOverMs }),
+    position: () => position,
+    onMoved: (to) => {
+      position = to;
+    },
+  });
+  try {
+    for await (const batch of log.subscribe({ prefixes, after: position, signal, onInterrupted })) {
+      const outcome = await applyExisting({ db, log }, generation, position, batch, clock.now());
+      if (outcome.kind === 'moved') break;
+      position = outcome.position;
+      if (outcome.kind === 'halted') {
+        onHalt({ name, ...outcome.halt });
+        return 'halted';
+      }
+      onBatch?.({ name, position, events: batch.length });
+      if (signal.aborted) break;
     }
-    onBatch?.({ name, position, events: batch.length });
-    if (signal.aborted) break;
+  } finally {
+    ended.abort();
   }
   return 'look again';
 };

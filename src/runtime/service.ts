@@ -3,6 +3,7 @@ import { createInvoiceReader, type InvoiceReader } from '../app/read/invoice-rea
 import { pause } from '../lib/pause.js';
 import { type Config, modesWithoutAuthorizer, type Role, simulatedModes } from './config/config.js';
 import { faultFields } from './config/logger.js';
+import { pdfThreads, thisMachine } from './config/machine.js';
 import { openEngines } from './engines/engines.js';
 import { createRunner, type Runner } from './engines/runner.js';
 import { openOnlySimulator } from './engines/simulator.js';
@@ -71,8 +72,10 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   const simulator = simulated ? await openOnlySimulator(options, engines, runner, simulatorProcess) : undefined;
   const guards = await startGuardReadiness({ config, clock, logger, engines, runner });
   throwIfStopAsked();
+  const afterReady: (() => Promise<void>)[] = [];
   const parts: Parts = {
     ...options,
+    whenReady: (task) => afterReady.push(task),
     engines,
     runner,
     reader,
@@ -90,7 +93,7 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   // The operator rows that complete guards need may come from the projector of this process.
   if (roles.includes('api')) await guards.untilSettled();
   throwIfStopAsked();
-  const url = roles.includes('api') ? await startApi(parts, openPdfRenderer(runner)) : '';
+  const url = roles.includes('api') ? await startApi(parts, openPdfRenderer(parts)) : '';
   const opsUrl = `http://${config.ops.host}:${opsPort}`;
   const service: Service = { url, opsUrl, simulator, engines, stop: () => runner.stop() };
   await options.beforeReady?.(service);
@@ -108,15 +111,22 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
     roles,
     ...(simulator === undefined ? {} : { simulator: simulator.urls, simulator_control_url: simulator.controlUrl }),
   });
+  if (options.warmThreads === true) void oneAfterAnother(afterReady, runner.stopping);
   return service;
+};
+
+/** One at a time, so that most of the machine is left to clients. */
+const oneAfterAnother = async (tasks: readonly (() => Promise<void>)[], stopping: AbortSignal): Promise<void> => {
+  for (const task of tasks) if (!stopping.aborted) await task();
 };
 
 const needsSimulator = (config: Config, roles: readonly Role[]): boolean =>
   roles.includes('issuer') && modesWithoutAuthorizer(config).length > 0;
 
-const openPdfRenderer = (runner: Parts['runner']) => {
-  const pdf = createPdfRenderer();
+const openPdfRenderer = ({ runner, whenReady }: Parts) => {
+  const pdf = createPdfRenderer(pdfThreads(thisMachine()));
   runner.onStop('pdf workers', () => pdf.close());
+  whenReady(pdf.warm);
   return pdf;
 };
 

@@ -13,7 +13,7 @@ import type { Timers } from './timers.js';
 export type Environment = {
   mode: Mode;
   tpAmb: '1' | '2';
-  /** Prefix of every path, case-sensitive. */
+  /** Prefix of every path, in the spelling of the Swagger. */
   basePath: string;
   /** `verAplic` of the documents that this environment signs. */
   verAplic: string;
@@ -25,6 +25,8 @@ export type Environment = {
 export type World = {
   environments: Record<Mode, Environment>;
   clock: AuthorizerClock;
+  /** Takes only the spellings that every version of Sefin takes (`SimulatorOptions`). */
+  strict: boolean;
   tables: Tables;
   /** Signs NFS-e and `evento`. */
   signer: KeyAndCertificate;

@@ -1,8 +1,8 @@
 import { gunzipBase64 } from '../xml/packing.js';
 import { parseXml, type XmlParts } from '../xml/parse.js';
-import { schemaFaults } from '../xml/schema.js';
 import { verifySignature } from '../xml/verify.js';
 import { type Refusal, refusal } from './refusal.js';
+import { schemaSentence } from './schema-sentence.js';
 
 /** A document that passed every check before the business rules. */
 export type Received = {
@@ -32,12 +32,15 @@ export const EVENT_KIND: Kind = {
 
 const MAX_DOCUMENT = 4 * 1024 * 1024;
 
-const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
+/** The declaration that certainly passes, and any that names UTF-8, as real servers took it (docs/national-system.md#document-form). */
+const SURE_DECLARATION = /^<\?xml version="1\.0" encoding="UTF-8"\?>/;
+const ANY_DECLARATION =
+  /^<\?xml\s+version\s*=\s*(?:"1\.0"|'1\.0')\s+encoding\s*=\s*(?:"utf-8"|'utf-8')(?:\s+standalone\s*=\s*(?:"(?:yes|no)"|'(?:yes|no)'))?\s*\?>/i;
 
 const PREFIX = /<\/?[A-Za-z_][\w.-]*:|<[^<>]*\sxmlns:/;
 
 /** The checks before the business rules, in the observed order (docs/national-system.md#order-of-checks). The first failure is the answer. */
-export const takeIn = (base64: string, kind: Kind): Intake => {
+export const takeIn = (base64: string, kind: Kind, { strict }: { strict: boolean }): Intake => {
   const unpacked = gunzipBase64(base64, MAX_DOCUMENT);
   if (!unpacked.ok) return { ok: false, refusal: refusal('E1225') };
   const { bytes } = unpacked;
@@ -48,13 +51,13 @@ export const takeIn = (base64: string, kind: Kind): Intake => {
     refusal: refusal(code, complement),
     ...(id !== undefined && { id }),
   });
-  if (!text.startsWith(DECLARATION)) return refuse('E1229');
+  if (!(strict ? SURE_DECLARATION : ANY_DECLARATION).test(text)) return refuse('E1229');
   if (PREFIX.test(text)) return refuse('E1228');
   const parsed = parseXml(bytes);
   if (!parsed.ok) return refuse('E1226');
   if (!Object.hasOwn(parsed.root, kind.root)) return refuse('E1242');
-  const faults = schemaFaults(kind.root, bytes);
-  if (faults.length > 0) return refuse('E1235', faults.join(' '));
+  const fault = schemaSentence(kind.root, bytes, parsed.root);
+  if (fault !== undefined) return refuse('E1235', fault);
   const signature = verifySignature(bytes, kind.signed);
   if (!signature.ok) return refuse(signature.reason === 'missing' ? kind.unsigned : kind.wrongSignature);
   const received = { text: rootOf(text, kind.root), root: parsed.root, signerDer: signature.certificateDer };

@@ -10,6 +10,7 @@ export const MESSAGES = {
   ...VALUE_MESSAGES,
   ...TAX_MESSAGES,
   ...IBSCBS_MESSAGES,
+  E1861: 'O evento de cancelamento por substituição é registrado pelo próprio sistema, na emissão da NFS-e substituta.',
 } as const;
 
 export type Code = keyof typeof MESSAGES;

@@ -10,7 +10,7 @@ export type Tables = {
   /** cTribNac, six digits. */
   serviceCode(code: string): { description: string } | undefined;
   /** NBS 2.0 leaf code, nine digits. */
-  isNbs(code: string): boolean;
+  nbs(code: string): { description: string } | undefined;
   /** IBGE code, seven digits. */
   municipality(ibge: string): { name: string; uf: string } | undefined;
   /** ISO 3166-1 alpha-2 code of the national table, which does not hold Brazil. */
@@ -29,6 +29,8 @@ export type SimulatorOptions = {
   serverNames?: readonly string[];
   /** True: ask for the client's certificate after the request by TLS 1.2 renegotiation, as Sefin does. Default: in the handshake. */
   renegotiate?: boolean;
+  /** True: take only the spellings that every version of Sefin takes, in the XML declaration and in the path. Default: all that were seen accepted. */
+  strict?: boolean;
   clock: Clock;
   /** The delays of faults; default: real time. A test with a fixed clock passes its own timers. */
   timers?: Timers;

@@ -69,6 +69,7 @@ const start = async (
   const world: World = {
     environments: { test, live },
     clock: createAuthorizerClock(clock),
+    strict: options.strict === true,
     tables: options.tables,
     signer: server,
     judgeSigner: createSignerCheck(clientAuthorities),

@@ -9,7 +9,7 @@ const columnsOf = <Column extends string>(file: string, key: Column, value: Colu
 
 const serviceCodes = columnsOf('service-codes.tsv', 'code', 'description');
 
-const nbsCodes = lazy(() => new Set(readTable('nbs.tsv', ['code']).map(({ code }) => code)));
+const nbsCodes = columnsOf('nbs.tsv', 'code', 'description');
 
 const lines = lazy(() => {
   const byCnae = new Map<string, CatalogueLine[]>();
@@ -33,6 +33,9 @@ const lines = lazy(() => {
 });
 
 export const serviceCodeDescription = (code: string): string | undefined => serviceCodes().get(code);
+
+/** Text of an NBS 2.0 leaf code, nine digits; undefined for another code. */
+export const nbsDescription = (code: string): string | undefined => nbsCodes().get(code);
 
 /** The catalogue that the product ships; no line of it has been confirmed by an operator. */
 export const shippedCatalogue: Catalogue = {

@@ -95,6 +95,7 @@ const runSession = async (
   /** True when the log was read up to a head from after the grace: requests that began before this session are all included. */
   let hasReadPastGrace = false;
   let incompleteLooks = 0;
+  let wasIncomplete = false;
   let seen: LogPosition | null = null;
   const ended = AbortSignal.any([signal, session.lost]);
   while (!signal.aborted) {
@@ -115,11 +116,17 @@ const runSession = async (
     incompleteLooks = isIncomplete ? incompleteLooks + 1 : 0;
     if (incompleteLooks === INCOMPLETE_LOOKS) await session.noteIncompleteLog(head, clock.now());
     if (isIncomplete || look.logWasIncomplete) {
+      wasIncomplete = true;
       onReadiness({ kind: 'log incomplete', head, furthest: look.furthest });
       await pause(pauseMs.complete, ended);
       continue;
     }
     begin ??= { head };
+    if (wasIncomplete && head !== null) {
+      // Said before the guards are read, which may take long: the pause is over, and the projector may begin.
+      onReadiness({ kind: 'rebuilding', position: look.guards, upTo: head, waitsFor: 'guards' });
+      wasIncomplete = false;
+    }
     const isPastGrace = epochMs(clock.now()) - beganAt >= GRACE_SECONDS * 1_000;
     const reporter = isComplete ? { ...worker, onReadiness: ignore, onFilled: ignore } : worker;
     const covered = await withHeartbeat(session, look.guards, worker, async () => {

@@ -4,21 +4,22 @@ export const DSIG_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
 
 export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 
-export const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
-
 export type Canonicalization = {
   mode: (typeof XmlC14NMode)[keyof typeof XmlC14NMode];
   withComments: boolean;
 };
 
+/** The form in which we compute our own digest (ADR 30). */
+export const EXCLUSIVE_FORM: Canonicalization = { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: false };
+
+/** The form that keeps the most of a document: every name space and every comment. */
+export const FULL_FORM: Canonicalization = { mode: XmlC14NMode.XML_C14N_1_0, withComments: true };
+
 /** C14N 1.0 and exclusive C14N, the only ones seen on the national system (docs/national-system.md#algorithms). */
 export const canonicalizations: Readonly<Record<string, Canonicalization>> = {
   'http://www.w3.org/TR/2001/REC-xml-c14n-20010315': { mode: XmlC14NMode.XML_C14N_1_0, withComments: false },
-  'http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments': {
-    mode: XmlC14NMode.XML_C14N_1_0,
-    withComments: true,
-  },
-  [EXCLUSIVE]: { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, withComments: false },
+  'http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments': FULL_FORM,
+  'http://www.w3.org/2001/10/xml-exc-c14n#': EXCLUSIVE_FORM,
   'http://www.w3.org/2001/10/xml-exc-c14n#WithComments': {
     mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0,
     withComments: true,

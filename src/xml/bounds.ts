@@ -34,10 +34,10 @@ export const countXml = (xml: Buffer): XmlCounts => {
   let at = 0;
   let depth = 0;
 
-  /** Moves `at` behind the next `end`, or to the end of the document. */
-  const skipTo = (end: string): void => {
+  /** Moves `at` behind the next `end`, one byte or a text of ASCII, or to the end of the document. */
+  const skipTo = (end: number | string): void => {
     const found = xml.indexOf(end, at, 'latin1');
-    const behind = found < 0 ? xml.length : found + end.length;
+    const behind = found < 0 ? xml.length : found + (typeof end === 'number' ? 1 : end.length);
     raise('text', behind - at);
     at = behind;
   };
@@ -58,7 +58,7 @@ export const countXml = (xml: Buffer): XmlCounts => {
         raise('attributesOfOneElement', own);
         raise('attributes', counts.attributes + 1);
         if (xml.subarray(began, at).includes('xmlns')) raise('namespaces', counts.namespaces + 1);
-        skipTo(byte === QUOTE ? '"' : "'");
+        skipTo(byte);
         began = at;
       }
       last = byte;
@@ -80,7 +80,7 @@ export const countXml = (xml: Buffer): XmlCounts => {
     const next = xml[at];
     if (next === SLASH) {
       depth -= 1;
-      skipTo('>');
+      skipTo(GREATER);
     } else if (next === QUESTION || next === EXCLAMATION) {
       raise('sections', counts.sections + 1);
       skipTo(endOf(xml, at));

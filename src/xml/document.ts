@@ -1,4 +1,5 @@
 import { ParseOption, XmlDocument, XmlElement, XmlParseError } from 'libxml2-wasm';
+import type { Canonicalization } from './algorithms.js';
 import { countXml } from './bounds.js';
 
 type Opened<T> = { ok: true; value: T } | { ok: false; reason: string };
@@ -24,8 +25,30 @@ export const withXmlDocument = <T>(xml: Buffer, use: (document: XmlDocument) => 
   }
 };
 
-/** Child elements in document order, without text, comments and instructions. */
-export const childElements = (parent: XmlElement): readonly XmlElement[] => {
+/** Looks at the elements of a received document, however they are kept. Names are local names. */
+export type Elements<Element> = {
+  name(element: Element): string;
+  namespaceUri(element: Element): string;
+  /** Child elements in document order, without text, comments and instructions. */
+  children(element: Element): readonly Element[];
+  /** The value of an attribute without a name space. */
+  attribute(element: Element, name: string): string | undefined;
+  /** All text below the element. */
+  text(element: Element): string;
+  canonical(element: Element, form: Canonicalization): Buffer;
+};
+
+/** The elements as libxml2 shows them. */
+export const exactElements: Elements<XmlElement> = {
+  name: ({ name }) => name,
+  namespaceUri: ({ namespaceUri }) => namespaceUri,
+  children: (element) => childElements(element),
+  attribute: (element, name) => element.attr(name)?.value,
+  text: ({ content }) => content,
+  canonical: (element, form) => canonicalForm(element, form),
+};
+
+const childElements = (parent: XmlElement): readonly XmlElement[] => {
   const children: XmlElement[] = [];
   for (let node = parent.firstChild; node !== null; node = node.next) {
     // libxml2-wasm gives a processing instruction no sibling; a search passes over the instruction.
@@ -35,13 +58,29 @@ export const childElements = (parent: XmlElement): readonly XmlElement[] => {
   return children;
 };
 
-export const childrenNamed = (parent: XmlElement, name: string): readonly XmlElement[] =>
-  childElements(parent).filter((child) => child.name === name);
+/** The canonical form of an element or a document, as bytes: `canonicalizeToString` would decode pieces that may end inside a character. */
+export const canonicalForm = (node: Pick<XmlDocument | XmlElement, 'canonicalize'>, form: Canonicalization): Buffer => {
+  const pieces: Buffer[] = [];
+  // libxml2 writes every piece to the same memory.
+  const write = (piece: Uint8Array): number => pieces.push(Buffer.from(piece)) && piece.byteLength;
+  node.canonicalize({ write, close: () => true }, form);
+  return Buffer.concat(pieces);
+};
+
+export const childrenNamed = <E>({ children, name }: Elements<E>, parent: E, wanted: string): readonly E[] =>
+  children(parent).filter((child) => name(child) === wanted);
 
 /** The child of that name when there is exactly one. */
-export const onlyChild = (parent: XmlElement | undefined, name: string): XmlElement | undefined => {
-  const [first, ...others] = parent === undefined ? [] : childrenNamed(parent, name);
+export const onlyChild = <E>(elements: Elements<E>, parent: E | undefined, name: string): E | undefined => {
+  const [first, ...others] = parent === undefined ? [] : childrenNamed(elements, parent, name);
   return others.length === 0 ? first : undefined;
+};
+
+/** The element at the end of a path of only children. */
+export const onlyAt = <E>(elements: Elements<E>, root: E, path: readonly string[]): E | undefined => {
+  let found: E | undefined = root;
+  for (const name of path) found = onlyChild(elements, found, name);
+  return found;
 };
 
 /** True without a zero byte and without the name of another encoding. Only then do the bytes mean what `countXml` takes them for. */

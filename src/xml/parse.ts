@@ -73,7 +73,7 @@ const withoutSections = (xml: string): string =>
   );
 
 /** Decodes character references, which fast-xml-parser leaves as they are. */
-const decoded = (value: string): string =>
+export const decoded = (value: string): string =>
   value.replace(
     /&(?:#x([0-9a-fA-F]+)|#([0-9]+)|([a-z]+));/g,
     (reference, hex?: string, decimal?: string, name?: string) => {

@@ -11,10 +11,14 @@ import { withXmlDocument } from './document.js';
 export type DocumentKind = 'DPS' | 'NFSe' | 'pedRegEvento' | 'evento';
 
 /**
- * The faults of a document by the official XSDs of layout 1.01, empty when it is valid. They hold names, facets and lines, never values of the
+ * The faults of a document by the official XSDs of layout 1.01 with `CORRECTION`, empty when it is valid. They hold names, facets and lines, never values of the
  * document. Each schema is compiled once per process, when it is first needed.
  */
-export const schemaFaults = (kind: DocumentKind, xml: Buffer): readonly string[] => {
+export const schemaFaults = (kind: DocumentKind, xml: Buffer): readonly string[] =>
+  schemaFaultsWithValues(kind, xml).map(withoutValue);
+
+/** The same faults with the values that libxml2 quotes. They may be personal: only the sender of the document may see them. */
+export const schemaFaultsWithValues = (kind: DocumentKind, xml: Buffer): readonly string[] => {
   const opened = withXmlDocument(xml, (document) =>
     document.root.name === kind ? faultsOf(validatorOf(kind), document) : [`the root element is not ${kind}`],
   );
@@ -33,13 +37,38 @@ const SCHEME = 'nfse-xsd://v1.01/';
 
 let files: ReadonlyMap<string, Buffer> | undefined;
 
+/** The text of a schema file, by its name. Throws for a name that is not there. */
+export const schemaText = (file: string): string => {
+  const source = schemaFiles().get(`${SCHEME}${file}`);
+  if (source === undefined) throw new Error(`the schema ${file} is missing`);
+  return source.toString('utf8');
+};
+
 /** Loads and registers the files once, because libxml2 asks every provider that was ever registered. */
 const schemaFiles = (): ReadonlyMap<string, Buffer> => {
   if (files !== undefined) return files;
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.xsd'));
-  files = new Map(names.map((name) => [`${SCHEME}${name}`, readFileSync(new URL(name, FOLDER))]));
+  files = new Map(names.map((name) => [`${SCHEME}${name}`, corrected(name, readFileSync(new URL(name, FOLDER)))]));
   xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(files)));
   return files;
+};
+
+/**
+ * The one pattern of the official files that is wrong: `TSChaveNFSe` takes the letters of a CNPJ six places early, so that no key with letters
+ * passes. In its place stands the pattern of the same key inside `TSIdPedRegEvt` (docs/national-system.md#cnpj-with-letters).
+ */
+const CORRECTION = {
+  file: 'tiposSimples_v1.01.xsd',
+  official: '<xs:pattern value="[0-9]{6}([0-9A-Z]{14})[0-9]{30}"/>',
+  right: '<xs:pattern value="[0-9]{8}(1[0-9]{14}|2[0-9A-Z]{14})[0-9]{27}"/>',
+} as const;
+
+const corrected = (name: string, source: Buffer): Buffer => {
+  if (name !== CORRECTION.file) return source;
+  const text = source.toString('utf8');
+  // A new bundle may have another pattern; whoever adds it decides anew.
+  if (text.split(CORRECTION.official).length !== 2) throw new Error(`${name} no longer holds the pattern to correct`);
+  return Buffer.from(text.replace(CORRECTION.official, CORRECTION.right), 'utf8');
 };
 
 const validators = new Map<DocumentKind, XsdValidator>();
@@ -67,7 +96,7 @@ const faultsOf = (validator: XsdValidator, document: XmlDocument): readonly stri
     validator.validate(document);
     return [];
   } catch (error) {
-    if (error instanceof XmlValidateError) return error.details.map(({ message }) => withoutValue(message.trim()));
+    if (error instanceof XmlValidateError) return error.details.map(({ message }) => message.trim());
     throw error;
   }
 };

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { sha256 } from '../lib/sha256.js';
 import { canonicalizations, DSIG_NAMESPACE, ENVELOPED } from './algorithms.js';
-import { onlyChild, withXmlDocument } from './document.js';
+import { canonicalForm, exactElements, onlyChild, withXmlDocument } from './document.js';
 
 /**
  * `c14n` is for a taxpayer's documents, whose text must be canonical by construction (ADR 4). `exc-c14n-with-comments` is for documents of Sefin.
@@ -86,7 +86,7 @@ const FRAMES = {
 } as const satisfies Record<SigningAlgorithm, unknown>;
 
 /** The canonical form of the root's child with the name and the `Id`. Throws unless there is exactly one such child. */
-const canonicalContent = (unsigned: string, options: SigningOptions): string => {
+const canonicalContent = (unsigned: string, options: SigningOptions): string | Buffer => {
   const canonical = options.algorithm === 'c14n' ? inheritNamespace(unsigned, options) : computed(unsigned, options);
   if (canonical === undefined)
     throw new Error(`the document has no element ${options.signedElementName} of that Id below its root`);
@@ -105,11 +105,11 @@ const inheritNamespace = (unsigned: string, { signedElementName, id }: SigningOp
   return `<${signedElementName} xmlns="${namespace}" Id="${id}">${rest}`;
 };
 
-const computed = (unsigned: string, { signedElementName, id, algorithm }: SigningOptions): string | undefined => {
+const computed = (unsigned: string, { signedElementName, id, algorithm }: SigningOptions): Buffer | undefined => {
   const opened = withXmlDocument(Buffer.from(unsigned, 'utf8'), ({ root }) => {
-    const child = onlyChild(root, signedElementName);
-    if (child?.attr('Id')?.value !== id) return undefined;
-    return child.canonicalizeToString(canonicalizations[FRAMES[algorithm].canonicalization]);
+    const child = onlyChild(exactElements, root, signedElementName);
+    const form = canonicalizations[FRAMES[algorithm].canonicalization];
+    return form !== undefined && child?.attr('Id')?.value === id ? canonicalForm(child, form) : undefined;
   });
   return opened.ok ? opened.value : undefined;
 };
@@ -135,8 +135,8 @@ const leaves = new LRUCache<string, string>({
 export const signatureMark = (digest: string, signatureValue: string): string =>
   sha256(JSON.stringify([digest, signatureValue]), 'hex');
 
-/** The parts of a document of ours: the text that was signed, and the certificate that it names (base64 of its DER). */
-type SignedParts = { unsigned: string; certificate: string };
+/** The parts of a document of ours: the text that was signed, its digest, and the certificate that it names (base64 of its DER). */
+type SignedParts = { unsigned: string; digest: string; certificate: string };
 
 /**
  * The inverse of `signDocument`, for the text that it writes: declaration, root, and `Signature` as the root's last child. Texts inside a document
@@ -147,9 +147,11 @@ export const signedParts = (signed: string): SignedParts | undefined => {
   const begin = signed.indexOf(`<Signature xmlns="${DSIG_NAMESPACE}">`);
   const end = signed.lastIndexOf(CLOSE);
   if (root === undefined || begin < 0 || end < begin) return undefined;
-  const certificate = /<X509Certificate>([^<]+)<\/X509Certificate>/.exec(signed.slice(begin, end))?.[1];
-  if (certificate === undefined) return undefined;
-  return { unsigned: signed.slice(root.length, begin) + signed.slice(end + CLOSE.length), certificate };
+  const block = signed.slice(begin, end);
+  const digest = /<DigestValue>([^<]+)<\/DigestValue>/.exec(block)?.[1];
+  const certificate = /<X509Certificate>([^<]+)<\/X509Certificate>/.exec(block)?.[1];
+  if (digest === undefined || certificate === undefined) return undefined;
+  return { unsigned: signed.slice(root.length, begin) + signed.slice(end + CLOSE.length), digest, certificate };
 };
 
 const CLOSE = '</Signature>';

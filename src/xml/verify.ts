@@ -1,5 +1,6 @@
-import { createHash, verify, X509Certificate } from 'node:crypto';
-import type { XmlElement } from 'libxml2-wasm';
+import { createHash, type KeyObject, verify, X509Certificate } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { sha256 } from '../lib/sha256.js';
 import {
   type Canonicalization,
   canonicalizations,
@@ -7,7 +8,7 @@ import {
   ENVELOPED,
   signatureAlgorithms,
 } from './algorithms.js';
-import { childElements, childrenNamed, onlyChild, withXmlDocument } from './document.js';
+import { childrenNamed, type Elements, exactElements, onlyChild, withXmlDocument } from './document.js';
 
 /** Why a signature does not hold. Sefin answers `missing` with E0717 or E1989, the others with E0714 or E1980. */
 export type SignatureFault =
@@ -30,29 +31,29 @@ type Verification =
  * certificate is not checked. `digest` is base64, `reference` the Id.
  */
 export const verifySignature = (xml: Buffer, signedElementName: string): Verification => {
-  const opened = withXmlDocument(xml, (document) => verifySigned(document.root, signedElementName));
+  const opened = withXmlDocument(xml, ({ root }) => verifySigned(exactElements, root, signedElementName));
   return opened.ok ? opened.value : fault('malformed');
 };
 
 /** The same for the root of a document that is already open. */
-export const verifySigned = (root: XmlElement, signedElementName: string): Verification => {
-  const read = readSigned(root, signedElementName);
+export const verifySigned = <E>(elements: Elements<E>, root: E, signedElementName: string): Verification => {
+  const read = readSigned(elements, root, signedElementName);
   if (typeof read === 'string') return fault(read);
   const { signed, contentForm, signedInfo, signedInfoForm, hash, digest } = read;
-  const computed = createHash(hash).update(signed.canonicalizeToString(contentForm)).digest();
+  const computed = createHash(hash).update(elements.canonical(signed, contentForm)).digest();
   if (!computed.equals(digest)) return fault('digest');
   const certificate = readCertificate(read.certificate);
   if (certificate === undefined) return fault('certificate');
-  const canonical = Buffer.from(signedInfo.canonicalizeToString(signedInfoForm), 'utf8');
+  const canonical = elements.canonical(signedInfo, signedInfoForm);
   if (!verify(hash, canonical, certificate.publicKey, read.signatureValue)) return fault('signature_value');
-  return { ok: true, certificateDer: certificate.raw, digest: digest.toString('base64'), reference: read.id };
+  return { ok: true, certificateDer: certificate.der, digest: digest.toString('base64'), reference: read.id };
 };
 
-type Signed = {
-  signed: XmlElement;
+type Signed<E> = {
+  signed: E;
   id: string;
   contentForm: Canonicalization;
-  signedInfo: XmlElement;
+  signedInfo: E;
   signedInfoForm: Canonicalization;
   hash: 'sha1' | 'sha256';
   digest: Buffer;
@@ -62,32 +63,37 @@ type Signed = {
 };
 
 /** The signature and the signed element of `parent`, each part of which must occur exactly once, or the fault that shows without computing a digest. */
-const readSigned = (parent: XmlElement, signedElementName: string): Signed | SignatureFault => {
-  const signatures = childrenNamed(parent, 'Signature').filter((child) => child.namespaceUri === DSIG_NAMESPACE);
+const readSigned = <E>(elements: Elements<E>, parent: E, signedElementName: string): Signed<E> | SignatureFault => {
+  const only = (element: E | undefined, name: string): E | undefined => onlyChild(elements, element, name);
+  const algorithmOf = (element: E | undefined): string =>
+    (element === undefined ? undefined : elements.attribute(element, 'Algorithm')) ?? '';
+  const signatures = childrenNamed(elements, parent, 'Signature').filter(
+    (child) => elements.namespaceUri(child) === DSIG_NAMESPACE,
+  );
   const [signature, ...others] = signatures;
   if (signature === undefined) return 'missing';
-  const signed = onlyChild(parent, signedElementName);
-  const signedInfo = onlyChild(signature, 'SignedInfo');
-  const reference = onlyChild(signedInfo, 'Reference');
-  const transforms = onlyChild(reference, 'Transforms');
-  const digest = onlyChild(reference, 'DigestValue');
-  const value = onlyChild(signature, 'SignatureValue');
-  const x509 = onlyChild(onlyChild(signature, 'KeyInfo'), 'X509Data');
-  const certificate = x509 === undefined ? undefined : childrenNamed(x509, 'X509Certificate')[0];
+  const signed = only(parent, signedElementName);
+  const signedInfo = only(signature, 'SignedInfo');
+  const reference = only(signedInfo, 'Reference');
+  const transforms = only(reference, 'Transforms');
+  const digest = only(reference, 'DigestValue');
+  const value = only(signature, 'SignatureValue');
+  const x509 = only(only(signature, 'KeyInfo'), 'X509Data');
+  const certificate = x509 === undefined ? undefined : childrenNamed(elements, x509, 'X509Certificate')[0];
   if (others.length > 0 || signed === undefined || signedInfo === undefined || reference === undefined)
     return 'structure';
   if (transforms === undefined || digest === undefined || value === undefined || certificate === undefined)
     return 'structure';
-  const steps = childElements(transforms);
+  const steps = elements.children(transforms);
   // A Transform with parameters is refused, because its meaning is unknown here.
-  if (steps.some((step) => childElements(step).length > 0)) return 'structure';
-  const algorithm = signatureAlgorithms[algorithmOf(onlyChild(signedInfo, 'SignatureMethod'))];
-  const signedInfoForm = canonicalizations[algorithmOf(onlyChild(signedInfo, 'CanonicalizationMethod'))];
+  if (steps.some((step) => elements.children(step).length > 0)) return 'structure';
+  const algorithm = signatureAlgorithms[algorithmOf(only(signedInfo, 'SignatureMethod'))];
+  const signedInfoForm = canonicalizations[algorithmOf(only(signedInfo, 'CanonicalizationMethod'))];
   const contentForm = contentCanonicalization(steps.map(algorithmOf));
   if (algorithm === undefined || signedInfoForm === undefined || contentForm === undefined) return 'algorithm';
-  if (algorithmOf(onlyChild(reference, 'DigestMethod')) !== algorithm.digestMethod) return 'algorithm';
-  const id = signed.attr('Id')?.value;
-  if (id === undefined || reference.attr('URI')?.value !== `#${id}`) return 'reference';
+  if (algorithmOf(only(reference, 'DigestMethod')) !== algorithm.digestMethod) return 'algorithm';
+  const id = elements.attribute(signed, 'Id');
+  if (id === undefined || elements.attribute(reference, 'URI') !== `#${id}`) return 'reference';
   return {
     signed,
     id,
@@ -95,15 +101,13 @@ const readSigned = (parent: XmlElement, signedElementName: string): Signed | Sig
     signedInfo,
     signedInfoForm,
     hash: algorithm.hash,
-    digest: Buffer.from(digest.content, 'base64'),
-    signatureValue: Buffer.from(value.content, 'base64'),
-    certificate: certificate.content,
+    digest: Buffer.from(elements.text(digest), 'base64'),
+    signatureValue: Buffer.from(elements.text(value), 'base64'),
+    certificate: elements.text(certificate),
   };
 };
 
 const fault = (reason: SignatureFault): Verification => ({ ok: false, reason });
-
-const algorithmOf = (element: XmlElement | undefined): string => element?.attr('Algorithm')?.value ?? '';
 
 /** Enveloped, then at most one canonicalization; without one the standard's default is C14N 1.0. */
 const contentCanonicalization = (transforms: readonly string[]): Canonicalization | undefined => {
@@ -111,10 +115,26 @@ const contentCanonicalization = (transforms: readonly string[]): Canonicalizatio
   return enveloped === ENVELOPED && others.length === 0 ? canonicalizations[canonicalization] : undefined;
 };
 
-const readCertificate = (base64: string): X509Certificate | undefined => {
+/** A certificate with an RSA key. */
+type Certificate = { der: Buffer; publicKey: KeyObject };
+
+/** By fingerprint, because parsing takes five times as long as checking a signature and few certificates sign. */
+const certificates = new LRUCache<string, Certificate>({ max: 256 });
+
+const readCertificate = (base64: string): Certificate | undefined => {
+  const der = Buffer.from(base64, 'base64');
+  const fingerprint = sha256(der, 'base64');
+  const known = certificates.get(fingerprint);
+  if (known !== undefined) return known;
+  const certificate = parseCertificate(der);
+  if (certificate !== undefined) certificates.set(fingerprint, certificate);
+  return certificate;
+};
+
+const parseCertificate = (der: Buffer): Certificate | undefined => {
   try {
-    const certificate = new X509Certificate(Buffer.from(base64, 'base64'));
-    return certificate.publicKey.asymmetricKeyType === 'rsa' ? certificate : undefined;
+    const { raw, publicKey } = new X509Certificate(der);
+    return publicKey.asymmetricKeyType === 'rsa' ? { der: raw, publicKey } : undefined;
   } catch {
     return undefined;
   }

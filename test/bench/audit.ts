@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { invoices } from '../../projections/invoices.js';
+import type { Examiner } from '../../src/app/audit/examiner.js';
 import { exportEvents } from '../../src/app/audit/export-events.js';
 import { verifyExport } from '../../src/app/audit/verify-export.js';
 import { verifyLog } from '../../src/app/audit/verify-log.js';
 import { readExport, writeExport } from '../../src/cli/export-file.js';
 import { compareWithLog } from '../../src/projector/drift.js';
+import { examiningThreads, thisMachine } from '../../src/runtime/config/machine.js';
+import { openExaminingThreads } from '../../src/runtime/operator/examining-threads.js';
 import { dice, edits, exportOf, verified } from '../support/fixture/log-edits.js';
 import { auditHarness, testSigner } from '../support/harness/audit.js';
 import { type AuditLog, openAuditLog } from './audit-log.js';
@@ -25,13 +28,14 @@ export const benchAudit = async (): Promise<readonly Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'nfse-audit-'));
   const opened = await openAuditLog();
   const { log, events, pool } = opened;
+  const examiner = openExaminingThreads(examiningThreads(thisMachine()));
   try {
     return [
       await rated(
         'audit verify: the log',
         opened,
         async () => {
-          const report = await verifyLog(log);
+          const report = await verifyLog(log, { examiner });
           if (report.events < events || report.findings.total > 0) throw new Error('the generated log does not verify');
         },
         AUDIT_AIM,
@@ -51,11 +55,12 @@ export const benchAudit = async (): Promise<readonly Row[]> => {
         opened,
         async () => void (await exported(opened, join(folder, 'log.ndjson.gz'))),
       ),
-      await rated('audit verify: a file', opened, () => verifyFile(join(folder, 'log.ndjson')), AUDIT_AIM),
+      await rated('audit verify: a file', opened, () => verifyFile(join(folder, 'log.ndjson'), examiner), AUDIT_AIM),
       await memoryRow(opened, folder),
       ...(await editRows()),
     ];
   } finally {
+    await examiner.close();
     await opened.close();
     await rm(folder, { recursive: true, force: true });
   }
@@ -68,8 +73,9 @@ const exported = async ({ log }: AuditLog, file: string): Promise<void> => {
 };
 
 /** Without a manifest, whose cost grows with its length. */
-const verifyFile = async (file: string): Promise<void> => {
-  const report = await verifyExport({ ...(await readExport(file)), manifest: undefined, trusted: [] });
+const verifyFile = async (file: string, examiner: Examiner): Promise<void> => {
+  const source = await readExport(file);
+  const report = await verifyExport({ ...source, manifest: undefined, trusted: [] }, { examiner });
   if (report.findings.total !== 1) throw new Error('the exported file does not verify');
 };
 

@@ -13,10 +13,14 @@ export type Child<Ready, Question, Answer> = {
 export const startChild = async <Ready, Question = never, Answer = never>(
   script: string,
   argument: unknown,
+  flags: readonly string[] = [],
 ): Promise<Child<Ready, Question, Answer>> => {
   const path = fileURLToPath(new URL(script, import.meta.url));
   // stdout goes nowhere: log lines are written, as in production, but cost no terminal.
-  const child = fork(path, [JSON.stringify(argument)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(path, [JSON.stringify(argument)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: process.execArgv.concat(flags),
+  });
   const ready = (await nextMessage(child, script)) as Ready;
   return {
     ready,

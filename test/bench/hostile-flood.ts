@@ -8,19 +8,21 @@ export type Flood = {
   what: { kind: 'get'; paths: readonly string[] } | { kind: 'post' };
   inFlight: number;
   milliseconds: number;
+  /** Of the first path; a flood in several parts goes on where it ended. */
+  from?: number;
 };
 
-export type FloodResult = { perSecond: number; statuses: Readonly<Record<string, number>> };
+export type FloodResult = { sent: number; milliseconds: number; statuses: Readonly<Record<string, number>> };
 
 /** Sends the next request right after each answer and ignores `Retry-After`. */
-const run = async ({ origin, key, what, inFlight, milliseconds }: Flood): Promise<FloodResult> => {
+const run = async ({ origin, key, what, inFlight, milliseconds, from = 0 }: Flood): Promise<FloodResult> => {
   const client = openClient(origin, key, inFlight);
   const statuses: Record<string, number> = {};
   const begun = performance.now();
   let sent = 0;
   const flooding = async (): Promise<void> => {
     while (performance.now() - begun < milliseconds) {
-      const count = sent;
+      const count = from + sent;
       sent += 1;
       const path = what.kind === 'get' ? (what.paths[count % what.paths.length] ?? '/') : '/v1/nfse';
       const body = what.kind === 'post' ? postOf(count) : undefined;
@@ -33,7 +35,7 @@ const run = async ({ origin, key, what, inFlight, milliseconds }: Flood): Promis
   };
   await Promise.all(Array.from({ length: inFlight }, flooding));
   client.close();
-  return { perSecond: sent / ((performance.now() - begun) / 1000), statuses };
+  return { sent, milliseconds: performance.now() - begun, statuses };
 };
 
 await serveParent<null, Flood>(async () => ({ ready: true, answer: run, close: async () => undefined }));

@@ -1,67 +1,113 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import { below, type Row, seconds } from './report.js';
 import { median } from './rounds.js';
+import { type Ended, runProgram } from './run-program.js';
+import { npmStart } from './serve.js';
 
-const WARM_STARTS = 3;
-const PATIENCE_MS = 60_000;
+const ROUNDS = 5;
+/** Of what takes seconds. */
+const FEW = 3;
+const AT_ONCE = 6;
 
-/** `nfse serve` from the command until it is ready, first on an empty folder, then on warm data (aim: docs/development.md#bench). */
+/** The program from outside, as a person runs it: starts until ready, commands, and the demo (aims: docs/development.md#bench). */
 export const benchStart = async (): Promise<readonly Row[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);
+  const env = { DATA_DIR: join(home, 'data') };
   try {
-    const first = await startOnce(home);
-    const warm: number[] = [];
-    for (let round = 0; round < WARM_STARTS; round += 1) warm.push(await startOnce(home));
-    const again = median(warm);
-    const sources = 'everything in one process, simulator included';
     return [
-      { name: 'first start', figure: seconds(first), detail: `${sources}; makes database, keys and certificates` },
-      { name: 'warm start', figure: seconds(again), aim: below(2, again, ' s'), detail: sources },
+      await helpRow('--version', env),
+      await helpRow('--help', env),
+      await demoRow(env),
+      ...(await startRows(env)),
+      ...(await withService(env, () => commandRows(env))),
     ];
   } finally {
     await rm(home, { recursive: true, force: true });
   }
 };
 
-/** Seconds from the spawn to 200 of `/health/ready`. */
-const startOnce = async (home: string): Promise<number> => {
-  const begun = performance.now();
-  const child = spawn(process.execPath, ['src/launch/nfse.mjs', 'serve'], {
-    env: { PATH: process.env.PATH, PORT: '0', OPS_PORT: '0', DATA_DIR: join(home, 'data') },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+type Env = Readonly<Record<string, string>>;
+
+const HELP_AIM = { seconds: 0.25, megabytes: 70 };
+
+const helpRow = async (flag: string, env: Env): Promise<Row> => {
+  const runs = await repeated(() => runProgram([flag], env));
+  const [wall, megabytes] = [median(runs.map((one) => one.wall)), median(runs.map((one) => one.megabytes))];
+  const met = wall < HELP_AIM.seconds && megabytes < HELP_AIM.megabytes;
+  return {
+    name: `nfse ${flag}`,
+    figure: `${seconds(wall)}, ${megabytes.toFixed(0)} MB`,
+    aim: { text: `< ${HELP_AIM.seconds} s, < ${HELP_AIM.megabytes} MB`, met },
+    detail: processorOf(runs),
+  };
+};
+
+const processorOf = (runs: readonly Ended[]): string => `${seconds(median(runs.map((one) => one.cpu)))} of processor`;
+
+const demoRow = async (env: Env): Promise<Row> => {
+  const runs = await repeated(() => runProgram(['demo'], env), FEW);
+  const wall = median(runs.map((one) => one.wall));
+  return { name: 'demo', figure: seconds(wall), aim: below(6, wall, ' s'), detail: 'on an empty folder, to its end' };
+};
+
+const startRows = async (env: Env): Promise<readonly Row[]> => {
+  const firsts: number[] = [];
+  for (let round = 0; round < FEW; round += 1)
+    firsts.push(await startOnce({ ...env, DATA_DIR: `${env.DATA_DIR}-${round}` }));
+  const first = median(firsts);
+  const again = median(await repeated(() => startOnce(env)));
+  const how = 'npm start, everything in one process, simulator included';
+  const made = `${how}; makes database, keys and certificates`;
+  return [
+    { name: 'first start', figure: seconds(first), aim: below(4, first, ' s'), detail: made },
+    { name: 'warm start', figure: seconds(again), aim: below(1.5, again, ' s'), detail: how },
+  ];
+};
+
+const startOnce = async (env: Env): Promise<number> => {
+  const { readySeconds, stop } = await npmStart(env);
+  await stop();
+  return readySeconds;
+};
+
+const withService = async <T>(env: Env, measure: () => Promise<T>): Promise<T> => {
+  const { stop } = await npmStart(env);
   try {
-    const opsUrl = await readyLine(child);
-    while (!(await fetch(`${opsUrl}/health/ready`)).ok) {
-      if (performance.now() - begun > PATIENCE_MS) throw new Error('the service did not become ready');
-      await pause(10);
-    }
-    return (performance.now() - begun) / 1_000;
+    return await measure();
   } finally {
-    await ended(child);
+    await stop();
   }
 };
 
-const readyLine = async (child: ChildProcess): Promise<string> => {
-  if (child.stdout === null) throw new Error('the service has no output');
-  for await (const line of createInterface({ input: child.stdout })) {
-    const entry: { msg?: string; ops_url?: string } = JSON.parse(line);
-    if (entry.msg === 'ready' && entry.ops_url !== undefined) return entry.ops_url;
-  }
-  throw new Error('the service ended before it was ready');
+const commandRows = async (env: Env): Promise<readonly Row[]> => {
+  const list = (): Promise<Ended> => runProgram(['company', 'list'], env);
+  const runs = await repeated(list);
+  const wall = median(runs.map((one) => one.wall));
+  const atOnce = median(
+    await repeated(async () => {
+      const begun = performance.now();
+      await Promise.all(Array.from({ length: AT_ONCE }, list));
+      return (performance.now() - begun) / 1_000;
+    }, FEW),
+  );
+  const megabytes = median(runs.map((one) => one.megabytes)).toFixed(0);
+  const detail = `beside a running service; ${processorOf(runs)}, ${megabytes} MB`;
+  return [
+    { name: 'nfse company list', figure: seconds(wall), aim: below(0.6, wall, ' s'), detail },
+    {
+      name: `${AT_ONCE} commands at once`,
+      figure: seconds(atOnce),
+      aim: below(4, atOnce, ' s'),
+      detail: 'until the last has ended',
+    },
+  ];
 };
 
-const ended = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const end = new Promise((resolve) => child.once('exit', resolve));
-  // Unread output would fill the pipe and block the service.
-  child.stdout?.resume();
-  child.kill('SIGTERM');
-  await end;
+const repeated = async <T>(measure: () => Promise<T>, rounds = ROUNDS): Promise<readonly T[]> => {
+  const results: T[] = [];
+  for (let round = 0; round < rounds; round += 1) results.push(await measure());
+  return results;
 };

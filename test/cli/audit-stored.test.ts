@@ -20,7 +20,7 @@ const COMPANY_STREAM = `company-${COMPANY}`;
 describeWithPostgres('audit verify of a log whose rows were edited', () => {
   let operator: Operator;
   beforeAll(async () => {
-    operator = await openOperator([...auditCommands, ...eventCommands]);
+    operator = await openOperator([...auditCommands(), ...eventCommands]);
     const { store, projections } = operator.session;
     await appendTo(
       store,

@@ -22,7 +22,7 @@ import { describeWithPostgres } from '../support/postgres.js';
 const stop = new AbortController();
 const commands: readonly Command[] = [
   ...companyCommands,
-  ...auditCommands,
+  ...auditCommands(),
   ...eventCommandsUntil(() => stop.signal),
   doctorCommand,
 ];

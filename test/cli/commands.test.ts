@@ -19,7 +19,7 @@ const commands: readonly Command[] = [
   ...keyCommands,
   ...eventCommands,
   ...invoiceCommands,
-  ...auditCommands,
+  ...auditCommands(),
   doctorCommand,
 ];
 

@@ -28,7 +28,7 @@ describeWithPostgres('nfse privacy report', () => {
   const shown: string[] = [];
   beforeAll(async () => {
     operator = await openOperator(
-      [privacyCommand, ...companyCommands, registryCommand, ...eventCommands, ...auditCommands],
+      [privacyCommand, ...companyCommands, registryCommand, ...eventCommands, ...auditCommands()],
       { write: (text) => shown.push(text) },
     );
     const { folder, session } = operator;

@@ -107,10 +107,10 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       await guards().idempotency.claim(key, 'body', dead, NOW);
       await guards().idempotency.claim(key, 'body', taker, later(20));
       expect(await guards().idempotency.markDone(key, dead.leaseToken, 'invoice')).toBe(false);
-      await guards().idempotency.release(key, dead.leaseToken);
+      await guards().idempotency.release(key, dead.leaseToken, later(20));
       const early = claimAt(later(21));
       expect(await guards().idempotency.claim(key, 'body', early, later(21))).toEqual({ kind: 'in_use' });
-      await guards().idempotency.release(key, taker.leaseToken);
+      await guards().idempotency.release(key, taker.leaseToken, later(21));
       expect(await guards().idempotency.claim(key, 'other', early, later(21))).toEqual({
         kind: 'claimed',
         claim: early,
@@ -122,7 +122,7 @@ export const guardsContract = (guards: () => GuardsUnderTest): void => {
       const claim = claimAt(NOW);
       await guards().idempotency.claim(key, 'body', claim, NOW);
       await guards().idempotency.markDone(key, claim.leaseToken, 'invoice');
-      await guards().idempotency.release(key, claim.leaseToken);
+      await guards().idempotency.release(key, claim.leaseToken, NOW);
       const again = await guards().idempotency.claim(key, 'body', claimAt(NOW), NOW);
       expect(again).toEqual({ kind: 'done', invoiceId: 'invoice' });
     });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AppendSite, appendSites, type SendSite, sendSites } from '../../src/app/event-store/append-sites.js';
-import type { EventStore } from '../../src/app/event-store/event-store.js';
+import type { Appended, EventStore } from '../../src/app/event-store/event-store.js';
 import type { Authorizer } from '../../src/ports/authorizer.js';
 
 /**
@@ -60,15 +60,24 @@ export const killing = (order: KillOrder | undefined) => {
     return answer;
   };
   return {
-    decorateStore: (store: EventStore): EventStore => ({
-      ...store,
-      append: async (stream, version, events, context) => {
-        await dieAt(`before:${context.site}`);
-        const appended = await store.append(stream, version, events, context);
-        if (appended.ok) await dieAt(`after:${context.site}`);
+    decorateStore: (store: EventStore): EventStore => {
+      const append = async (site: AppendSite, call: () => Promise<Appended>): Promise<Appended> => {
+        await dieAt(`before:${site}`);
+        const appended = await call();
+        if (appended.ok) await dieAt(`after:${site}`);
         return appended;
-      },
-    }),
+      };
+      const { appendGuarded } = store;
+      return {
+        ...store,
+        append: (stream, version, events, context) =>
+          append(context.site, () => store.append(stream, version, events, context)),
+        ...(appendGuarded && {
+          appendGuarded: (stream, event, context, guards) =>
+            append(context.site, () => appendGuarded(stream, event, context, guards)),
+        }),
+      };
+    },
     decorateAuthorizer: (authorizer: Authorizer): Authorizer => ({
       ...authorizer,
       sendDps: (...args) => send('sendDps', () => authorizer.sendDps(...args)),

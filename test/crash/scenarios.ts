@@ -3,13 +3,13 @@ import type { FaultOrder } from '../support/harness/simulator-process.js';
 
 /**
  * What leads a process to a point, and what must be true in the end, wherever it died: `issued`, `canceled` and
- * `not canceled` hold one note, `failed` and `indeterminate` none. `deleted`: the test invoice's life is over.
+ * `not canceled` hold one note, and so does `canceled elsewhere`, without a request of ours; `failed` and `indeterminate` none. `deleted`: the test invoice's life is over.
  */
 export type Scenario = {
   title: string;
   /** `conflict`: another party's note has our first number. `operate`: the operator's process dies. `reconcile`: the web portal cancels the note. */
   kind: 'issue' | 'cancel' | 'retention' | 'conflict' | 'operate' | 'reconcile';
-  ends: 'issued' | 'failed' | 'indeterminate' | 'canceled' | 'not canceled' | 'deleted';
+  ends: 'issued' | 'failed' | 'indeterminate' | 'canceled' | 'not canceled' | 'canceled elsewhere' | 'deleted';
   /** Without a key the client looks for its reference before it asks again. */
   asks?: 'with a key' | 'with a reference';
   faults?: readonly FaultOrder[];
@@ -154,9 +154,9 @@ export const appendScenarios = {
   reconcile_note: [{ title: 'a found note given back to its invoice', kind: 'operate', ends: 'issued' }],
   record_reconciliation: [
     {
-      title: 'a note canceled elsewhere',
+      title: 'a note',
       kind: 'reconcile',
-      ends: 'issued',
+      ends: 'canceled elsewhere',
       env: {
         ...{ RECONCILE_SAMPLE_PERCENT: '100', RECONCILE_PACE_S: '1' },
         ...{ RECONCILE_ROUND_S: '1', RECONCILE_SETTLED_S: '1' },

@@ -66,16 +66,17 @@ const NAMED = {
   settle_invoice: { 'app/operator/settlement/settle-invoice.ts': 1 },
   reconcile_numbers: { 'app/recovery/recover-log.ts': 1 },
   reconcile_note: { 'app/recovery/adopt-note.ts': 1 },
-  record_reconciliation: { 'app/reconciliation/compare-invoice.ts': 1 },
+  // A difference; and an event by which another party canceled the note.
+  record_reconciliation: { 'app/reconciliation/canceled-elsewhere.ts': 1, 'app/reconciliation/compare-invoice.ts': 1 },
 } as const satisfies Record<(typeof appendSites)[number], Record<string, number>>;
 
 /** Every place that appends under a site of a definition. */
 const IN_PROTOCOL = {
   attempt: { 'app/issuing/protocol.ts': 1 },
-  // The answer or a deadline too near to send at all; and a document that cannot be written.
-  outcome: { 'app/issuing/note.ts': 1, 'app/issuing/protocol.ts': 1 },
-  // Found, proven absent; and found as another party's.
-  lookup: { 'app/issuing/note.ts': 1, 'app/issuing/protocol.ts': 2 },
+  // The answer or a deadline too near to send at all; and a document that cannot be written, or that our own check refuses.
+  outcome: { 'app/issuing/cancellation.ts': 1, 'app/issuing/note.ts': 2, 'app/issuing/protocol.ts': 1 },
+  // Found, proven absent; and found as another party's, a note or an event.
+  lookup: { 'app/issuing/cancellation.ts': 1, 'app/issuing/note.ts': 1, 'app/issuing/protocol.ts': 2 },
   conclude: { 'app/issuing/protocol.ts': 1 },
 };
 

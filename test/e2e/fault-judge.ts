@@ -1,7 +1,7 @@
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import type { Invoice } from '../../src/domain/invoice/state.js';
 import type { FaultHarness, LedgerEntry } from './fault-harness.js';
-import { nameOf } from './fault-kinds.js';
+import { nameOf, UNCATALOGUED } from './fault-kinds.js';
 import { invoiceOf, type Played } from './fault-play.js';
 
 /** The outcome of an invoice, and the statements about it that are not true. */
@@ -51,7 +51,7 @@ const issuing = (
         ? complaints
         : [...complaints, 'issued, but not with this note'];
     case 'failed':
-      return notes.length === 0 ? complaints : [...complaints, 'failed over a note'];
+      return notes.length === 0 || isRefusedOverHidden(plan) ? complaints : [...complaints, 'failed over a note'];
     case 'indeterminate':
       return mayStayUnknown(plan) ? complaints : [...complaints, 'indeterminate for no reason'];
   }
@@ -63,7 +63,18 @@ const issuing = (
  */
 const mayStayUnknown = (plan: Played['plan']): boolean =>
   isHidden(plan, 'issue') ||
-  plan.faults.some(({ on, kind }, index) => on === 'issue' && kind === 'reject' && (index > 0 || isOfRealTime(plan)));
+  plan.faults.some(
+    ({ on, kind, code }, index) =>
+      on === 'issue' && (kind === 'reject' || code === UNCATALOGUED) && (index > 0 || isOfRealTime(plan)),
+  );
+
+/**
+ * The one lie that no rule prevents: the authorizer refuses the document with an uncatalogued code, makes a note of it all the same, and look-ups say
+ * for hours that it does not exist (ADR 41).
+ */
+const isRefusedOverHidden = (plan: Played['plan']): boolean =>
+  isHidden(plan, 'issue') &&
+  plan.faults.some(({ on, kind, code }) => on === 'issue' && code === UNCATALOGUED && kind !== 'reject');
 
 /** True for faults that last until the client's own timeout, a second or two of real time. */
 const isOfRealTime = ({ faults }: Played['plan']): boolean => faults.some(({ kind }) => kind === 'slow');

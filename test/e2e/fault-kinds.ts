@@ -10,9 +10,9 @@ export type Fault = {
   code?: string;
 };
 
-export const nameOf = ({ on, kind, commit, delaySeconds }: Fault): string => {
+export const nameOf = ({ on, kind, commit, delaySeconds, code }: Fault): string => {
   const stored = commit === undefined ? '' : commit ? ', stored' : ', not stored';
-  return `${on} ${kind}${stored}${delaySeconds === undefined ? '' : ` for ${delaySeconds} s`}`;
+  return `${on} ${kind}${code === UNCATALOGUED ? ` ${code}` : ''}${stored}${delaySeconds === undefined ? '' : ` for ${delaySeconds} s`}`;
 };
 
 /** Between the two look-ups that prove an absence, and after the resend that follows them. */
@@ -29,7 +29,11 @@ const REFUSALS: Readonly<Record<FaultTarget, string>> = {
   lookup: 'E0312',
   fetch: 'E0312',
   event_lookup: 'E0312',
+  event_list: 'E0312',
 };
+
+/** In no catalogue, and of the form of the rules' codes. */
+export const UNCATALOGUED = 'E9998';
 
 const isWrite = (on: FaultTarget): boolean => on === 'issue' || on === 'event';
 
@@ -37,15 +41,21 @@ const isWrite = (on: FaultTarget): boolean => on === 'issue' || on === 'event';
 const strikes = (on: FaultTarget, kind: FaultKind): readonly Fault[] => {
   switch (kind) {
     case 'late_commit':
-      return isWrite(on) ? LATE_SECONDS.map((delaySeconds) => ({ on, kind, delaySeconds })) : [];
+      return isWrite(on)
+        ? [{}, { code: UNCATALOGUED }].flatMap((answer) =>
+            LATE_SECONDS.map((delaySeconds) => ({ on, kind, delaySeconds, ...answer })),
+          )
+        : [];
     case 'stale':
       return isWrite(on) ? STALE_SECONDS.map((delaySeconds) => ({ on, kind, delaySeconds })) : [{ on, kind }];
     case 'reject':
-      return [{ on, kind, code: REFUSALS[on] }];
+      return [REFUSALS[on], ...(isWrite(on) ? [UNCATALOGUED] : [])].map((code) => ({ on, kind, code }));
     case 'lost_after_commit':
     case 'lost_before_commit':
     case 'casing':
       return [{ on, kind }];
+    case 'transient':
+      return [...ways(on, { on, kind }), ...(isWrite(on) ? [{ on, kind, commit: true, code: UNCATALOGUED }] : [])];
     case 'slow':
       return ways(on, { on, kind, delaySeconds: SLOW_SECONDS });
     default:

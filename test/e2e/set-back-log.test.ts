@@ -46,8 +46,6 @@ describeWithPostgres('a log that was put back beside a newer database', () => {
 
   it('is compared with the authorizer before anything is sent again, and issues nothing twice', {
     timeout: 300_000,
-    // Seldom a busy machine leaves one old position in the database, and issuing stays paused, which is safe. The cause is not found yet.
-    retry: 2,
   }, async () => {
     const first = await harness.start(database, double.url);
     await harness.register(first);

@@ -108,7 +108,7 @@ describe('today’s service on a data folder of version 0.1.0', () => {
     const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void out.push(text) };
     const runner = createRunner(() => undefined);
     const session = sessionOver(service.engines, config, clock, { logger: runLogger(), runner });
-    const exit = await runCommand(['audit', 'verify', '--documents'], auditCommands, async () => session, terminal);
+    const exit = await runCommand(['audit', 'verify', '--documents'], auditCommands(), async () => session, terminal);
     await runner.stop();
     expect(exit, out.join('\n')).toBe(0);
   });

@@ -73,6 +73,52 @@ describe('the threads that draw', () => {
     expect((await behind).mood).toBe('behind');
   });
 
+  it('give the job of a thread that hangs to another one, once, behind those that waited for it', async () => {
+    open({ timeoutMs: 5_000 });
+    const tries = new Int32Array(new SharedArrayBuffer(4));
+    const done: string[] = [];
+    const hanging = pool.run(OWNER, { mood: 'hang once', deaths: tries }).then(({ mood }) => done.push(mood));
+    const behind = pool.run(OWNER, 'behind').then(({ mood }) => done.push(mood));
+    await Promise.all([hanging, behind]);
+    expect(done).toEqual(['behind', 'hang once']);
+    expect(tries[0]).toBe(2);
+  });
+
+  it('go on in another thread beside the only one when it is late, which still ends its job', async () => {
+    open({ patienceMs: 100 });
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    const late = pool.run(OWNER, { mood: 'wait', deaths: gate });
+    const others = await Promise.all(['a', 'b'].map((mood) => pool.run('other', mood)));
+    expect(others.map(({ mood }) => mood)).toEqual(['a', 'b']);
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+    const { threadId } = await late;
+    expect(others.map((other) => other.threadId)).not.toContain(threadId);
+  });
+
+  it('are ready for the first job once warmed, each started once and with one job', async () => {
+    open({ workers: 2 });
+    const warmed = new Int32Array(new SharedArrayBuffer(4));
+    await pool.warm({ mood: 'count', deaths: warmed });
+    await pool.warm({ mood: 'count', deaths: warmed });
+    expect(warmed[0]).toBe(2);
+    const { threadId: before } = await pool.run(OWNER, 'first');
+    const after = await Promise.all(['a', 'b'].map((mood) => pool.run(OWNER, mood)));
+    expect(after.map(({ threadId }) => threadId)).toContain(before);
+    await pool.warm({ mood: 'count', deaths: warmed });
+    expect(warmed[0]).toBe(2);
+  });
+
+  it.each([
+    ['dies', 'exit', {}],
+    ['hangs', 'hang', { timeoutMs: 2_000 }],
+    ['has no file', 'any', { file: new URL('./support/no-such-thread.mjs', import.meta.url) }],
+  ])('are not warmed again and harm nobody when one %s meanwhile', async (_name, mood, options) => {
+    open({ workers: 2, ...options });
+    await pool.warm(mood);
+    if (mood !== 'any') expect((await pool.run(OWNER, 'after')).mood).toBe('after');
+  });
+
   it('take turns by owner: a job is next or second, however many of another wait', async () => {
     open();
     const done: string[] = [];

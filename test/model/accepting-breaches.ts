@@ -18,7 +18,12 @@ const WINDOW_MS = 60_000;
 
 /** The first promise of docs/architecture.md#uniqueness that a state breaks; undefined when it keeps all. */
 export const breachOf = (seen: Seen): string | undefined =>
-  sharedStream(seen) ?? twoForOneKey(seen) ?? twoForOneContent(seen) ?? untrueAnswer(seen) ?? keptKey(seen);
+  sharedStream(seen) ??
+  twoForOneKey(seen) ??
+  twoForOneContent(seen) ??
+  untrueAnswer(seen) ??
+  brokenRefusal(seen) ??
+  keptKey(seen);
 
 const pairs = (accepted: readonly Acceptance[]): readonly (readonly [Acceptance, Acceptance])[] =>
   accepted.flatMap((one, index) => accepted.slice(index + 1).map((other) => [one, other] as const));
@@ -74,6 +79,19 @@ const untrueAnswer = ({ accepted, tries }: Seen): string | undefined => {
   }
   return undefined;
 };
+
+/** What a client was refused must not be issued later. A key in use is to be asked for again. */
+const brokenRefusal = ({ accepted, tries }: Seen): string | undefined =>
+  tries.some(
+    ({ answer, end, client }) =>
+      end !== 'dead' &&
+      answer !== undefined &&
+      'refused' in answer &&
+      answer.refused !== 'idempotency_key_in_use' &&
+      accepted.some((one) => isOf(one, client)),
+  )
+    ? 'accepted although it was refused'
+    : undefined;
 
 /** A lease that outlives the refusal of its request blocks the key until the lease ends. */
 const keptKey = ({ keys, tries }: Seen): string | undefined =>

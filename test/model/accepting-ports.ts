@@ -19,7 +19,15 @@ export type Hear = (call: string, answer: unknown) => void;
 
 export type Shared = { log: EventLog; guards: MemoryGuards; late: (() => Promise<unknown>)[] };
 
-export const createShared = (): Shared => ({ log: memoryEventLog(), guards: createMemoryGuards(), late: [] });
+/** `isOneDatabase`: the log can append together with the guards (ADR 42). */
+export const createShared = (isOneDatabase: boolean): Shared => {
+  const shared: Shared = {
+    log: memoryEventLog(isOneDatabase ? () => shared.guards : undefined),
+    guards: createMemoryGuards(),
+    late: [],
+  };
+  return shared;
+};
 
 /** The engines as one process sees them: each call waits for its turn. */
 export const gated = (shared: Shared, gate: Gate, hear: Hear): Ports => {
@@ -31,32 +39,34 @@ export const gated = (shared: Shared, gate: Gate, hear: Hear): Ports => {
     hear(call, answer);
     return answer;
   };
+  const appending = async <T>(append: () => Promise<T>): Promise<T> => {
+    switch (await gate('append')) {
+      case 'goes':
+        return told('append', await append());
+      case 'loses its answer':
+        await append();
+        break;
+      case 'is late':
+        shared.late.push(append);
+        break;
+      case 'is refused by the engine':
+        throw told('append', new EventLogUnavailable('the engine is away'));
+    }
+    throw told('append', new AppendOutcomeUnknown('no answer'));
+  };
+  const { appendGuarded } = shared.log;
   return {
     log: {
       ...shared.log,
-      append: async (stream, expected, events) => {
-        const fate = await gate('append');
-        const append = () => shared.log.append(stream, expected, events);
-        switch (fate) {
-          case 'goes':
-            return told('append', await append());
-          case 'loses its answer':
-            await append();
-            break;
-          case 'is late':
-            shared.late.push(append);
-            break;
-          case 'is refused by the engine':
-            throw told('append', new EventLogUnavailable('the engine is away'));
-        }
-        throw told('append', new AppendOutcomeUnknown('no answer'));
-      },
+      append: (...event) => appending(() => shared.log.append(...event)),
+      ...(appendGuarded && { appendGuarded: (...event) => appending(() => appendGuarded(...event)) }),
       read: (...question) => step('read', () => shared.log.read(...question)),
     },
     idempotency: {
       claim: (...claim) => step('claim', () => shared.guards.idempotency.claim(...claim)),
       markDone: (...done) => step('mark done', () => shared.guards.idempotency.markDone(...done)),
       release: (...lease) => step('release', () => shared.guards.idempotency.release(...lease)),
+      isFinished: (...key) => step('is finished', () => shared.guards.idempotency.isFinished(...key)),
     },
     duplicates: {
       place: (...mark) => step('place', () => shared.guards.duplicates.place(...mark)),

@@ -41,7 +41,12 @@ type World = {
 /** `acceptInvoice` itself, at two api processes or more: every call to an engine waits until the story lets it go. */
 export const startRun = (story: Story): Run => {
   const world: World = {
-    ...{ story, shared: createShared(), clock: movableClock(T0), company: { current: demoCompany(DEMO_CNPJ) } },
+    ...{
+      story,
+      shared: createShared(story.isOneDatabase === true),
+      clock: movableClock(T0),
+      company: { current: demoCompany(DEMO_CNPJ) },
+    },
     ...{ tries: [], budget: { ...story.budget }, accepted: [], breach: undefined },
   };
   return {
@@ -221,6 +226,8 @@ const laterHashes = hashesUnder(laterKey, guardKeyOf(requester.mode));
 
 const depsOf = ({ clock, company }: World, ports: Ports): AcceptDeps => ({
   ...usual,
+  // The processes do not see each other's.
+  underWay: new Map(),
   store: createEventStore(ports.log, fixedKeys()),
   idempotency: ports.idempotency,
   duplicates: ports.duplicates,

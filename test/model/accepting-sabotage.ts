@@ -1,5 +1,6 @@
 import { sha256Hex, uuidV8OfHash } from '../../src/app/event-store/hashes.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../src/ports/event-log.js';
+import type { KeyedGuards } from '../../src/ports/keyed-guards.js';
 import type { Ports, Shared } from './accepting-ports.js';
 
 /** Engines that each break one promise of docs/architecture.md#uniqueness; the model must find the breach that follows. */
@@ -97,10 +98,10 @@ export const releasesWhatOthersHold: Sabotage = (ports, shared) => ({
   ...ports,
   idempotency: {
     ...ports.idempotency,
-    release: async (owner, leaseToken) => {
-      await ports.idempotency.release(owner, leaseToken);
+    release: async (owner, leaseToken, now) => {
+      await ports.idempotency.release(owner, leaseToken, now);
       const [row] = shared.guards.contents().keys;
-      if (row !== undefined) await shared.guards.idempotency.release(owner, row.leaseToken);
+      if (row !== undefined) await shared.guards.idempotency.release(owner, row.leaseToken, now);
     },
   },
 });
@@ -119,3 +120,37 @@ export const takesMarksOverAtOnce = withWindow((window) => ({
 }));
 
 export const neverRemovesMarks = withWindow(() => ({ remove: async () => undefined }));
+
+/** What an append with guards stores beside the event, or asks before it. */
+const withGuards =
+  (change: (guards: KeyedGuards) => KeyedGuards): Sabotage =>
+  ({ log: { appendGuarded, ...log }, ...ports }) => ({
+    ...ports,
+    log: {
+      ...log,
+      ...(appendGuarded && {
+        appendGuarded: (stream, event, guards) => appendGuarded(stream, event, change(guards)),
+      }),
+    },
+  });
+
+export const storesAnotherKey = withGuards((guards) => ({
+  ...guards,
+  owner: { ...guards.owner, keyHash: guards.claim.leaseToken },
+}));
+
+export const storesAnotherMark = withGuards((guards) => ({
+  ...guards,
+  fingerprints: { placed: [guards.claim.leaseToken], legacy: '' },
+}));
+
+export const forgetsReleasedKeys: Sabotage = (ports, shared) => ({
+  ...ports,
+  idempotency: {
+    ...ports.idempotency,
+    release: async (owner, ...lease) => {
+      await ports.idempotency.release(owner, ...lease);
+      shared.guards.forget(owner);
+    },
+  },
+});

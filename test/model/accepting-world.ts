@@ -29,6 +29,8 @@ export type Story = {
   budget: Budget;
   /** The engines, or what a sabotage makes of them. */
   broken?(ports: Ports, shared: Shared): Ports;
+  /** Log and guards are in one database: a keyed request is accepted in one transaction (ADR 42). */
+  isOneDatabase?: boolean;
   /** The guards are filled from the log before an api serves again. */
   isRebuilt?: boolean;
   /** A client asks only when the one before it has its answer. */

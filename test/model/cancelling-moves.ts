@@ -4,7 +4,7 @@ import { EVENT_EXISTS } from '../../src/domain/invoice/decide-cancellation.js';
 import type { Decision } from '../../src/domain/invoice/decision.js';
 import { confirmationAwaitedUntil, timeoutAt } from '../../src/domain/invoice/next-cancel-step.js';
 import { provesAbsence } from '../../src/domain/invoice/send-steps.js';
-import { confirmationData } from '../support/fixture/invoice.js';
+import { ACCESS_KEY, confirmationData } from '../support/fixture/invoice.js';
 import {
   appended,
   cancellationOf,
@@ -84,9 +84,10 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
     ...{ at: 'heard' as const, send: asked, isLast: step.do === 'conclude', askedAt: worker.decidedAt },
     existed: isKnownToExist(cancellationOf(world)),
   };
-  if (!world.authorizer.registered)
-    return [{ name: 'hears absent', after: world, holds: { ...heard, found: 'absent' } }];
-  const found: Step = { name: 'hears ours', after: world, holds: { ...heard, found: 'ours' } };
+  const { registered, elsewhere } = world.authorizer;
+  if (!registered && !elsewhere) return [{ name: 'hears absent', after: world, holds: { ...heard, found: 'absent' } }];
+  const owner = registered ? 'ours' : 'elsewhere';
+  const found: Step = { name: `hears ${owner}`, after: world, holds: { ...heard, found: owner } };
   const { budget } = world;
   const spent = (fault: 'hidden' | 'doubtful'): World => ({
     ...world,
@@ -136,12 +137,22 @@ const send = (world: World, { attempt: of, attemptedAt }: Extract<Worker, { at: 
       ? { name: 'hears that an event stands', after: world, holds: answered('exists') }
       : { name: 'is registered', after: withEvent(world), holds: answered('done') },
   ];
-  const spending = (fault: 'notSent' | 'refused' | 'lost', name: string, holds: Worker, after: World = world): void => {
+  const spending = (
+    fault: 'notSent' | 'refused' | 'uncatalogued' | 'lost',
+    name: string,
+    holds: Worker,
+    after: World = world,
+  ): void => {
     if (budget[fault] > 0)
       steps.push({ name, after: { ...after, budget: { ...budget, [fault]: budget[fault] - 1 } }, holds });
   };
   spending('notSent', 'cannot connect', answered('not sent'));
   spending('refused', 'is refused', answered('refused'));
+  spending('uncatalogued', 'is refused with an uncatalogued code', answered('uncatalogued'));
+  if (!isTaken) {
+    const underWay: World = { ...world, authorizer: { ...authorizer, refused: true } };
+    spending('uncatalogued', 'is so refused while its request goes on', answered('uncatalogued'), underWay);
+  }
   spending('lost', 'hears nothing', answered('unknown'), left(world));
   return steps;
 };
@@ -169,6 +180,11 @@ const recordAnswer = (
           type: 'CancellationOutcomeUnknown',
           data: { ...sent, reason: 'timeout', codes: [], at },
         });
+      case 'uncatalogued':
+        return rules.decideAnswer(state, {
+          type: 'CancellationOutcomeUnknown',
+          data: { ...sent, reason: 'uncatalogued_refusal', refused: true, codes: ['E9998'], at },
+        });
       case 'exists':
         return rules.decideAnswer(state, {
           type: 'CancellationOutcomeUnknown',
@@ -184,6 +200,11 @@ const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: '
   const { send: of, askedAt, found, existed } = worker;
   if (found === 'ours')
     return recorded(world, rules.decideConfirmed(world.state, { ...confirmationData(0), at: world.now }));
+  if (found === 'elsewhere') {
+    const { request: _request, evidence: _evidence, ...event } = confirmationData(0);
+    const data = { ...event, accessKey: ACCESS_KEY, eventType: '305101' as const, at: world.now };
+    return recorded(world, rules.decideCanceledElsewhere(world.state, data));
+  }
   const noted =
     found === 'doubtful' ? noteDocument(rules, world, of, askedAt) : noteAbsence(rules, world, of, askedAt, existed);
   return worker.isLast ? recorded(noted, rules.decideTimeout(noted.state, askedAt, limits)) : noted;
@@ -191,7 +212,8 @@ const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: '
 
 /** The last look-up found our event, and the append of its confirmation fails. */
 const failToRecord = (rules: Rules, world: World, worker: Extract<Worker, { at: 'heard' }>): readonly Step[] => {
-  if (worker.found !== 'ours' || world.budget.unrecorded === 0) return [];
+  const isEvent = worker.found === 'ours' || worker.found === 'elsewhere';
+  if (!isEvent || world.budget.unrecorded === 0) return [];
   const failing: World = {
     ...world,
     hasFailedToRecord: true,
@@ -239,7 +261,7 @@ const recorded = (world: World, decision: Decision): World =>
 
 const withEvent = (world: World): World => ({
   ...world,
-  authorizer: { ...world.authorizer, registered: true, underWay: false },
+  authorizer: { ...world.authorizer, registered: true, underWay: false, refused: false },
 });
 
 const left = (world: World): World =>
@@ -257,7 +279,9 @@ const deathsOf = (world: World, worker: Worker): readonly Step[] => {
 };
 
 const lateArrival = (world: World): readonly Move<World>[] =>
-  world.authorizer.underWay ? [{ name: 'the event is registered late', after: withEvent(world) }] : [];
+  world.authorizer.underWay || world.authorizer.refused
+    ? [{ name: 'the event is registered late', after: withEvent(world) }]
+    : [];
 
 /** Time passes to the next instant at which anything can change. */
 const passing = (rules: Rules, world: World): readonly Move<World>[] => {
@@ -277,5 +301,8 @@ const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   ]
     .filter((at) => isBefore(world.now, at))
     .sort()[0];
-  return next === undefined ? [] : [{ name: `time passes to ${next.slice(17, 19)} s`, after: { ...world, now: next } }];
+  if (next === undefined) return [];
+  const isOver = last !== undefined && !isBefore(next, last.deadlineAt);
+  const authorizer = isOver ? { ...world.authorizer, refused: false } : world.authorizer;
+  return [{ name: `time passes to ${next.slice(17, 19)} s`, after: { ...world, now: next, authorizer } }];
 };

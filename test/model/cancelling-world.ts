@@ -1,4 +1,5 @@
 import {
+  decideCanceledElsewhere,
   decideCancelAbsence,
   decideCancelRejection,
   decideConfirmed,
@@ -23,6 +24,7 @@ export const rules = {
   decideAttempt,
   decideAnswer,
   decideConfirmed,
+  decideCanceledElsewhere,
   decideCancelRejection,
   decideCancelAbsence,
   decideTimeout,
@@ -37,14 +39,14 @@ export type Worker =
   | { at: 'idle' }
   | { at: 'decided'; revision: number; step: Exclude<CancelStep, { do: 'wait' | 'nothing' }>; decidedAt: string }
   | { at: 'sending'; attempt: number; attemptedAt: string }
-  | { at: 'answered'; attempt: number; answer: 'done' | 'not sent' | 'refused' | 'unknown' | 'exists' }
+  | { at: 'answered'; attempt: number; answer: 'done' | 'not sent' | 'refused' | 'uncatalogued' | 'unknown' | 'exists' }
   | {
       at: 'heard';
       send: Send;
       isLast: boolean;
       existed: boolean;
       askedAt: string;
-      found: 'ours' | 'absent' | 'doubtful';
+      found: 'ours' | 'elsewhere' | 'absent' | 'doubtful';
     };
 
 /** What may still go wrong; bounds the exploration. */
@@ -53,6 +55,8 @@ export type Budget = {
   lost: number;
   notSent: number;
   refused: number;
+  /** Refusals with a code that is in no catalogue; each may leave a request under way until its deadline. */
+  uncatalogued: number;
   /** Look-ups that do not show an event that is there, and look-ups after which its owner is unknown. */
   hidden: number;
   doubtful: number;
@@ -72,7 +76,15 @@ export type World = {
   /** A process found our event and could not record its confirmation. */
   hasFailedToRecord?: true;
   /** The note has our event, or another event that bars ours, or a request of ours may still become an event. */
-  authorizer: { registered: boolean; blocked: boolean; underWay: boolean };
+  authorizer: {
+    registered: boolean;
+    blocked: boolean;
+    underWay: boolean;
+    /** A request that was refused with an uncatalogued code may still become an event, by the deadline of its send. */
+    refused: boolean;
+    /** The event that bars ours cancels the note. */
+    elsewhere: boolean;
+  };
   budget: Budget;
 };
 
@@ -84,12 +96,18 @@ export const appended = (world: World, events: readonly InvoiceEvent[]): World =
 
 export const idle: Worker = { at: 'idle' };
 
-export const startWorld = (budget: Budget, blocked: boolean, workers = 2): World =>
+/** What another party put on the note before our request. */
+export type Others = 'nothing' | 'an event that bars ours' | 'a cancellation';
+
+export const startWorld = (budget: Budget, others: Others, workers = 2): World =>
   appended(
     {
       ...{ now: T0, events: [], state: initialInvoice, memos: {}, budget },
       workers: Array.from({ length: workers }, () => idle),
-      authorizer: { registered: false, blocked, underWay: false },
+      authorizer: {
+        ...{ registered: false, underWay: false, refused: false },
+        ...{ blocked: others !== 'nothing', elsewhere: others === 'a cancellation' },
+      },
     },
     [accepted(), attempted(1, 0), authorized(1, 0), cancelRequested(0)],
   );
@@ -106,9 +124,9 @@ export const keyOf = (world: World): string => {
   const cancellation = cancellationOf(world);
   const { sends = [], status, codes: ended } = cancellation ?? {};
   const last = sends.length - 1;
-  const shown = sends.map(({ resolution, codes, attemptedAt, answeredAt, resolvedAt }, index) => {
+  const shown = sends.map(({ resolution, codes, refused, attemptedAt, answeredAt, resolvedAt }, index) => {
     const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : index === 0 ? [attemptedAt] : [];
-    return [resolution, codes, times];
+    return [resolution, codes, refused, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, events.length))).sort();
   return JSON.stringify([
@@ -132,12 +150,12 @@ const heldBy = (worker: Worker, revision: number): unknown => {
     case 'answered':
       return worker;
     case 'heard':
-      return { ...worker, send: worker.send.attempt };
+      return { ...worker, send: [worker.send.attempt, worker.send.refused] };
     case 'decided': {
       const { step, decidedAt } = worker;
       if (step.do === 'send' || step.do === 'resend') return [step.do, worker.revision === revision];
       const asked = step.do === 'look_up' ? step.send : step.lookUpFirst;
-      return [step.do, asked?.attempt, decidedAt];
+      return [step.do, asked?.attempt, asked?.refused, decidedAt];
     }
   }
 };

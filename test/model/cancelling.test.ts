@@ -12,6 +12,7 @@ import {
   cancellationOf,
   keyOf,
   limits,
+  type Others,
   type Rules,
   rules,
   startWorld,
@@ -24,15 +25,23 @@ const breachOf =
   (world: World, before: World | undefined): string | undefined => {
     const cancellation = cancellationOf(world);
     const earlier = before === undefined ? undefined : cancellationOf(before);
-    const { registered, blocked, underWay } = world.authorizer;
+    const { registered, blocked, refused, elsewhere } = world.authorizer;
+    const underWay = world.authorizer.underWay || refused;
     if (cancellation === undefined) return 'the request is gone';
-    if (earlier !== undefined && earlier.status !== 'pending' && earlier.status !== cancellation.status) {
+    const isCorrected = elsewhere && earlier?.status === 'failed' && cancellation.status === 'succeeded';
+    if (
+      earlier !== undefined &&
+      earlier.status !== 'pending' &&
+      earlier.status !== cancellation.status &&
+      !isCorrected
+    ) {
       return `${earlier.status} became ${cancellation.status}`;
     }
-    if (cancellation.status === 'succeeded' && !registered) return 'succeeded without an event';
+    if (cancellation.status === 'succeeded' && !registered && !elsewhere) return 'succeeded without an event';
     // A time-out says nothing about the note; a refusal does.
     if (cancellation.status === 'failed' && cancellation.codes.length > 0) {
       if (registered) return 'refused although it is registered';
+      if (elsewhere) return 'refused although the note is canceled';
       if (underWay && !blocked) return 'refused while a request may be registered';
     }
     const unproven = world.events.at(-1);
@@ -52,34 +61,41 @@ const breachOf =
     return undefined;
   };
 
-/** Both processes have heard of our event, so that neither has another reason to call the cancellation failed. */
+/** Both processes have heard that the note is canceled, so that neither has another reason to call the cancellation failed. */
 const isConfirmedTo = ({ workers }: World): boolean =>
-  workers.every((worker) => worker.at === 'idle' || (worker.at === 'heard' && worker.found === 'ours')) &&
-  workers.some(({ at }) => at === 'heard');
+  workers.every(
+    (worker) => worker.at === 'idle' || (worker.at === 'heard' && ['ours', 'elsewhere'].includes(worker.found)),
+  ) && workers.some(({ at }) => at === 'heard');
 
-const model = (given: Rules, budget: Budget, blocked: boolean, workers?: number): Model<World> => ({
-  starts: [startWorld(budget, blocked, workers)],
+const model = (given: Rules, budget: Budget, others: Others, workers?: number): Model<World> => ({
+  starts: [startWorld(budget, others, workers)],
   movesOf: movesOf(given),
   breachOf: breachOf(given),
   keyOf,
 });
 
-const none: Budget = { crashes: 0, lost: 0, notSent: 0, refused: 0, hidden: 0, doubtful: 0, unrecorded: 0 };
+const none: Budget = {
+  ...{ crashes: 0, lost: 0, notSent: 0, refused: 0, uncatalogued: 0 },
+  ...{ hidden: 0, doubtful: 0, unrecorded: 0 },
+};
 const isFull = process.env.MODEL_FULL === '1';
 const MOST = isFull ? 15_000_000 : 400_000;
 const PATIENCE_MS = isFull ? 3_600_000 : 600_000;
 
-const cases: readonly (readonly [faults: string, budget: Budget, blocked: boolean])[] = [
-  ['a lost answer and a crash', { ...none, lost: 1, crashes: 1 }, false],
-  ['a lost answer and a look-up that does not show it', { ...none, lost: 1, hidden: 1 }, false],
-  ['another event on the note, and a lost answer', { ...none, lost: 1 }, true],
+const cases: readonly (readonly [faults: string, budget: Budget, others: Others])[] = [
+  ['a lost answer and a crash', { ...none, lost: 1, crashes: 1 }, 'nothing'],
+  ['a lost answer and a look-up that does not show it', { ...none, lost: 1, hidden: 1 }, 'nothing'],
+  ['another event on the note, and a lost answer', { ...none, lost: 1 }, 'an event that bars ours'],
+  ['a cancellation of another party, a lost answer and a crash', { ...none, lost: 1, crashes: 1 }, 'a cancellation'],
+  ['a cancellation of another party that cannot be recorded', { ...none, lost: 1, unrecorded: 1 }, 'a cancellation'],
+  ['a refusal with an uncatalogued code', { ...none, uncatalogued: 1 }, 'nothing'],
   ...(isFull
     ? ([
-        ['one of each fault', { ...none, crashes: 1, lost: 1, notSent: 1, refused: 1, hidden: 1 }, false],
+        ['one of each fault', { ...none, crashes: 1, lost: 1, notSent: 1, refused: 1, hidden: 1 }, 'nothing'],
         [
           'another event on the note, and one of each fault',
           { ...none, crashes: 1, lost: 1, notSent: 1, refused: 1, hidden: 1 },
-          true,
+          'an event that bars ours',
         ],
       ] as const)
     : []),
@@ -87,6 +103,11 @@ const cases: readonly (readonly [faults: string, budget: Budget, blocked: boolea
 
 /** With two processes these are too many states for each run. */
 const ofOneProcess: readonly (readonly [faults: string, budget: Budget])[] = [
+  ['a lost answer, and a refusal with an uncatalogued code', { ...none, lost: 1, uncatalogued: 1 }],
+  [
+    'such a refusal, a crash and a look-up that does not show the event',
+    { ...none, uncatalogued: 1, crashes: 1, hidden: 1 },
+  ],
   ['a lost answer, and confirmations that cannot be recorded', { ...none, lost: 1, unrecorded: 3 }],
   [
     'a lost answer, a look-up without its owner and one that does not show it',
@@ -97,8 +118,8 @@ const ofOneProcess: readonly (readonly [faults: string, budget: Budget])[] = [
 describe('the cancellation protocol, every interleaving of two processes, the authorizer and time', () => {
   it.each(cases)(
     'ends, and tells the truth: %s',
-    (_faults, budget, blocked) => {
-      const { breach, states } = explore(model(rules, budget, blocked), MOST);
+    (_faults, budget, others) => {
+      const { breach, states } = explore(model(rules, budget, others), MOST);
       expect(breach).toBeUndefined();
       expect(states).toBeGreaterThan(10_000);
     },
@@ -108,97 +129,113 @@ describe('the cancellation protocol, every interleaving of two processes, the au
   it.each(ofOneProcess)(
     'ends, and tells the truth, with one process: %s',
     (_faults, budget) => {
-      const { breach, states } = explore(model(rules, budget, false, isFull ? 2 : 1), MOST);
+      const { breach, states } = explore(model(rules, budget, 'nothing', isFull ? 2 : 1), MOST);
       expect(breach).toBeUndefined();
       expect(states).toBeGreaterThan(1_000);
     },
     PATIENCE_MS,
   );
 
-  const sabotaged: readonly [what: string, broken: Partial<Rules>, budget: Budget, blocked: boolean, breach: string][] =
+  const sabotaged: readonly [what: string, broken: Partial<Rules>, budget: Budget, others: Others, breach: string][] = [
     [
-      [
-        'a refusal ends the request although an earlier send may have got through',
-        {
-          decideCancelRejection: (_state, { request }, answer, at) =>
-            decided({ type: 'CancellationNotConfirmed', data: { request, reason: 'refused', ...answer, at } }),
+      'a refusal ends the request although an earlier send may have got through',
+      {
+        decideCancelRejection: (_state, { request }, answer, at) =>
+          decided({ type: 'CancellationNotConfirmed', data: { request, reason: 'refused', ...answer, at } }),
+      },
+      { ...none, lost: 1, refused: 1 },
+      'nothing',
+      'refused',
+    ],
+    [
+      'a refusal with an uncatalogued code is final at once',
+      {
+        decideAnswer: (state, event) => {
+          if (event.type !== 'CancellationOutcomeUnknown' || event.data.refused !== true)
+            return decideAnswer(state, event);
+          const { request, codes, at } = event.data;
+          return decided({ type: 'CancellationNotConfirmed', data: { request, reason: 'refused', codes, at } });
         },
-        { ...none, lost: 1, refused: 1 },
-        false,
-        'refused',
-      ],
-      [
-        'one "absent" after an E0840 is a refusal, whatever was sent before',
-        {
-          decideCancelAbsence: (state, command, given) => {
-            const pending = state.kind === 'invoice' ? state.cancellation : undefined;
-            const exists = pending?.sends.some(({ codes }) => codes.includes(EVENT_EXISTS)) ?? false;
-            if (!exists || pending?.status !== 'pending') return decideCancelAbsence(state, command, given);
-            const { request, now: at } = command;
-            return decided({
-              type: 'CancellationNotConfirmed',
-              data: { request, reason: 'refused', codes: [EVENT_EXISTS], at },
-            });
-          },
+      },
+      { ...none, uncatalogued: 1 },
+      'nothing',
+      'refused while',
+    ],
+    [
+      'one "absent" after an E0840 is a refusal, whatever was sent before',
+      {
+        decideCancelAbsence: (state, command, given) => {
+          const pending = state.kind === 'invoice' ? state.cancellation : undefined;
+          const exists = pending?.sends.some(({ codes }) => codes.includes(EVENT_EXISTS)) ?? false;
+          if (!exists || pending?.status !== 'pending') return decideCancelAbsence(state, command, given);
+          const { request, now: at } = command;
+          return decided({
+            type: 'CancellationNotConfirmed',
+            data: { request, reason: 'refused', codes: [EVENT_EXISTS], at },
+          });
         },
-        { ...none, lost: 1, hidden: 1 },
-        false,
-        'refused although',
-      ],
-      [
-        'an E0840 counts as success',
-        {
-          decideAnswer: (state, event) =>
-            event.data.codes.includes(EVENT_EXISTS)
-              ? decided({ type: 'CancellationConfirmed', data: { ...confirmationData(0), at: event.data.at } })
-              : decideAnswer(state, event),
+      },
+      { ...none, lost: 1, hidden: 1 },
+      'nothing',
+      'refused although',
+    ],
+    [
+      'an E0840 counts as success',
+      {
+        decideAnswer: (state, event) =>
+          event.data.codes.includes(EVENT_EXISTS)
+            ? decided({ type: 'CancellationConfirmed', data: { ...confirmationData(0), at: event.data.at } })
+            : decideAnswer(state, event),
+      },
+      none,
+      'an event that bars ours',
+      'succeeded without',
+    ],
+    [
+      'time ends a request that has ended',
+      {
+        decideTimeout: (state, now, given) => {
+          const decision = decideTimeout(state, now, given);
+          return 'events' in decision && decision.events.length > 0
+            ? decision
+            : decided({
+                type: 'CancellationNotConfirmed',
+                data: { request: 1, reason: 'timeout', codes: [], at: now },
+              });
         },
-        none,
-        true,
-        'succeeded without',
-      ],
-      [
-        'time ends a request that has ended',
-        {
-          decideTimeout: (state, now, given) => {
-            const decision = decideTimeout(state, now, given);
-            return 'events' in decision && decision.events.length > 0
-              ? decision
-              : decided({
-                  type: 'CancellationNotConfirmed',
-                  data: { request: 1, reason: 'timeout', codes: [], at: now },
-                });
-          },
-        },
-        { ...none, lost: 1 },
-        false,
-        'became',
-      ],
-      [
-        'time ends a request whose confirmation was found and could not be recorded',
-        { decideTimeout: (state, now, given) => decideTimeout(state, now, given) },
-        { ...none, lost: 1, unrecorded: 1 },
-        false,
-        'in hand',
-      ],
-      [
-        'an absence survives the find of an event',
-        {
-          progressAfter: (progress, answer, counts) =>
-            progressAfter(
-              progress,
-              { ...answer, kind: answer.kind === 'found' ? 'inconclusive' : answer.kind },
-              counts,
-            ),
-        },
-        { ...none, lost: 1, hidden: 1, doubtful: 1 },
-        false,
-        'before a find',
-      ],
-    ];
+      },
+      { ...none, lost: 1 },
+      'nothing',
+      'became',
+    ],
+    [
+      'time ends a request whose confirmation was found and could not be recorded',
+      { decideTimeout: (state, now, given) => decideTimeout(state, now, given) },
+      { ...none, lost: 1, unrecorded: 1 },
+      'nothing',
+      'in hand',
+    ],
+    [
+      'time ends a request although a cancellation of another party was found and could not be recorded',
+      { decideTimeout: (state, now, given) => decideTimeout(state, now, given) },
+      { ...none, lost: 1, unrecorded: 1 },
+      'a cancellation',
+      'in hand',
+    ],
+    [
+      'an absence survives the find of an event',
+      {
+        progressAfter: (progress, answer, counts) =>
+          progressAfter(progress, { ...answer, kind: answer.kind === 'found' ? 'inconclusive' : answer.kind }, counts),
+      },
+      { ...none, lost: 1, hidden: 1, doubtful: 1 },
+      'nothing',
+      'before a find',
+    ],
+  ];
 
-  it.each(sabotaged)('finds the harm when %s', (_what, broken, budget, blocked, breach) => {
-    const { breach: found } = explore(model({ ...rules, ...broken }, budget, blocked), MOST);
+  it.each(sabotaged)('finds the harm when %s', (_what, broken, budget, others, breach) => {
+    const { breach: found } = explore(model({ ...rules, ...broken }, budget, others), MOST);
     expect(found?.what).toContain(breach);
   });
 });

@@ -3,7 +3,7 @@ import type { Invoice } from '../../src/domain/invoice/state.js';
 import type { Model } from './explore.js';
 import { movesOf } from './issuing-moves.js';
 import type { Rules } from './issuing-rules.js';
-import { type Budget, keyOf, type Nature, startWorld, type World } from './issuing-world.js';
+import { type Budget, keyOf, type Nature, requestsUnderWay, startWorld, type World } from './issuing-world.js';
 
 /** A small world to be explored: two processes unless said otherwise. */
 export type Instance = { budget: Budget; workers?: number; foreign?: readonly number[]; nature?: Nature };
@@ -21,7 +21,8 @@ const breachOf =
     const { log, authorizer, workers, memos, now } = world;
     const { state } = log;
     if (state.kind !== 'invoice') return 'the invoice is gone';
-    const { ours, underWay, foreign } = authorizer;
+    const { ours, foreign } = authorizer;
+    const underWay = requestsUnderWay(authorizer);
     if (ours.length > 1) return 'two notes for one invoice';
     const { outcome } = state;
     const earlier = before?.log.state;
@@ -35,7 +36,7 @@ const breachOf =
     }
     const isSentNow =
       before !== undefined &&
-      ours.some((number) => ![...before.authorizer.ours, ...before.authorizer.underWay].includes(number));
+      ours.some((number) => ![...before.authorizer.ours, ...requestsUnderWay(before.authorizer)].includes(number));
     if (isSentNow && earlier?.kind === 'invoice' && earlier.outcome.status !== 'open') return 'sent after the verdict';
     const proof = log.events.at(-1);
     const isNew = before !== undefined && log.events.length > before.log.events.length;

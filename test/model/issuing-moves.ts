@@ -4,7 +4,7 @@ import { verdictByTime } from '../../src/domain/invoice/next-issue-step.js';
 import { isFirstOfItsKind, type Move } from './explore.js';
 import type { Rules } from './issuing-rules.js';
 import { left, look, progressOf, stepsOf, withNote } from './issuing-steps.js';
-import { idle, type World } from './issuing-world.js';
+import { idle, requestsUnderWay, type World } from './issuing-world.js';
 
 /** All possible next moves: a process makes one step or dies, a request arrives late, time passes. */
 export const movesOf =
@@ -42,7 +42,7 @@ const deathOf = (world: World, index: number): readonly Move<World>[] => {
 
 /** A request that was sent can become a note at any time. That it never does is modelled by not making this move. */
 const lateArrivals = (world: World): readonly Move<World>[] =>
-  [...new Set(world.authorizer.underWay)].map((number) => ({
+  [...new Set(requestsUnderWay(world.authorizer))].map((number) => ({
     name: `number ${number} becomes a note late`,
     after: withNote(world, number),
   }));
@@ -67,7 +67,12 @@ const passing = (rules: Rules, world: World): readonly Move<World>[] => {
   if (first !== undefined) instants.push(addSeconds(first.attemptedAt, limits.processingSeconds));
   const next = instants.filter((at) => isBefore(world.now, at)).sort()[0];
   if (next === undefined) return [];
-  const isOver = world.nature.isPrompt === true && last !== undefined && !isBefore(next, last.deadlineAt);
-  const authorizer = isOver ? { ...world.authorizer, underWay: [] } : world.authorizer;
+  const isOver = last !== undefined && !isBefore(next, last.deadlineAt);
+  const { isPrompt, outlivesRefusals } = world.nature;
+  const authorizer = {
+    ...world.authorizer,
+    ...(isOver && isPrompt === true ? { underWay: [] } : {}),
+    ...(isOver && outlivesRefusals !== true ? { refused: [] } : {}),
+  };
   return [{ name: `time passes to ${next.slice(14, 19)}`, after: { ...world, now: next, authorizer } }];
 };

@@ -8,7 +8,7 @@ import {
   isKnownToExist,
 } from '../../src/domain/invoice/decide-issuance.js';
 import { nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
-import { decideAnswer, decideAttempt } from '../../src/domain/invoice/send-decisions.js';
+import { decideAnswer, decideAttempt, isRefusedAfterOthers } from '../../src/domain/invoice/send-decisions.js';
 import { progressAfter, provesAbsence } from '../../src/domain/invoice/send-steps.js';
 import type { Invoice, IssueAttempt } from '../../src/domain/invoice/state.js';
 import { limits } from './issuing-world.js';
@@ -27,7 +27,9 @@ export const rules = {
   progressAfter,
   /** Whether an "absent" may be one of the two proofs: as `src/app/issuing/note.ts` has it. */
   countsAsAbsence: (seen: Invoice, asked: IssueAttempt, askedAt: Instant): boolean =>
-    !isBefore(askedAt, asked.deadlineAt) && !isKnownToExist(seen, asked.dpsId),
+    !isBefore(askedAt, asked.deadlineAt) &&
+    !isKnownToExist(seen, asked.dpsId) &&
+    !isRefusedAfterOthers(seen.attempts, asked),
   /** The windows that the decisions are given. */
   limits,
   /** An attempt is recorded only behind everything that was read before it. */

@@ -128,6 +128,13 @@ const send = (rules: Rules, world: World, worker: Extract<Worker, { at: 'sending
     const after = { ...world, budget: { ...budget, rejected: budget.rejected - 1 } };
     steps.push({ name: 'is rejected', after, holds: answered('rejected') });
   }
+  if (budget.refused > 0) {
+    const after = { ...world, budget: { ...budget, refused: budget.refused - 1 } };
+    steps.push({ name: 'is refused with an uncatalogued code', after, holds: answered('refused') });
+    const refused = isTaken ? authorizer.refused : [...authorizer.refused, number];
+    const underWay: World = { ...after, authorizer: { ...authorizer, refused } };
+    steps.push({ name: 'is so refused while its request goes on', after: underWay, holds: answered('refused') });
+  }
   if (budget.lost > 0) {
     const after = left({ ...world, budget: { ...budget, lost: budget.lost - 1 } }, number);
     steps.push({ name: 'hears nothing', after, holds: answered('unknown') });
@@ -154,6 +161,11 @@ const recordAnswer = (rules: Rules, world: World, worker: Extract<Worker, { at: 
         return rules.decideAnswer(state, {
           type: 'IssuanceOutcomeUnknown',
           data: { attempt: of, reason: 'timeout', codes: [], at },
+        });
+      case 'refused':
+        return rules.decideAnswer(state, {
+          type: 'IssuanceOutcomeUnknown',
+          data: { attempt: of, reason: 'uncatalogued_refusal', refused: true, codes: [UNCATALOGUED], at },
         });
       case 'exists':
         return rules.decideAnswer(state, {
@@ -247,13 +259,17 @@ const noteData = (of: number, number: number, at: string) => ({
 const numbersGiven = ({ log: { state } }: World): number =>
   state.kind === 'invoice' ? Math.max(0, ...state.attempts.map(({ number }) => number)) : 0;
 
+/** In no catalogue. */
+const UNCATALOGUED = 'E9998';
+
 /** Other requests under way for the number have no effect any more. */
 export const withNote = (world: World, number: number): World => {
-  const { ours, underWay } = world.authorizer;
+  const { ours, underWay, refused } = world.authorizer;
   const authorizer = {
     ...world.authorizer,
     ours: [...ours, number].sort(),
     underWay: underWay.filter((other) => other !== number),
+    refused: refused.filter((other) => other !== number),
   };
   return { ...world, authorizer };
 };

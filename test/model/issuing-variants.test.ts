@@ -12,6 +12,7 @@ import {
   earlyLookups,
   manyAttempts,
   noteOfSettledAttemptDropped,
+  refusalAsSaid,
   startsAnyNumber,
   startsAtAnyTime,
   verdictAfterOldLookup,
@@ -61,6 +62,28 @@ const proofs: readonly Sentence[] = [
   ],
 ];
 
+/** A refusal with an uncatalogued code becomes final by absences alone, without a second lock behind them. */
+const refusals: readonly Sentence[] = [
+  [
+    'such a refusal needs two absences',
+    { broken: { ...absentWhenAskedOnce, decideAbsence: refusalAsSaid } },
+    { budget: { ...noFaults, refused: 1, hidden: 1 }, workers: 1, nature: { isPrompt: true } },
+    'failed over an existing note',
+  ],
+  [
+    'the two are a pause apart',
+    { broken: { ...absentTwiceAtOnce, decideAbsence: refusalAsSaid } },
+    { budget: { ...noFaults, refused: 1, hidden: 2 }, nature: { isPrompt: true, isAwake: true } },
+    'failed over an existing note',
+  ],
+  [
+    'both are asked for after the deadline of the attempt',
+    { broken: { ...absentBeforeDeadline, decideAbsence: refusalAsSaid }, given: { limits: earlyLookups } },
+    { budget: { ...noFaults, refused: 1 }, workers: 1 },
+    'failed while a request may become a note',
+  ],
+];
+
 const endings: readonly Sentence[] = [
   [
     'one last look-up precedes every verdict by time',
@@ -89,12 +112,27 @@ const endings: readonly Sentence[] = [
 ];
 
 describe('each sentence of the protocol on proofs and endings', () => {
-  it.each([...proofs, ...endings])(
+  it.each([...proofs, ...refusals, ...endings])(
     'is kept by the product, and its absence does harm: %s',
     (_without, { broken, given }, instance, breach) => {
       const asBuilt = { ...rules, ...given };
       expect(explore(model(asBuilt, instance), MOST).breach).toBeUndefined();
       expect(explore(model({ ...asBuilt, ...broken }, instance), MOST).breach?.what).toContain(breach);
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe('what no rule prevents', () => {
+  it(
+    'is the note of an authorizer that makes it of a refused document after the deadline of the send (ADR 41)',
+    () => {
+      const instance: Instance = {
+        budget: { ...noFaults, refused: 1 },
+        workers: 1,
+        nature: { outlivesRefusals: true },
+      };
+      expect(explore(model(rules, instance), MOST).breach?.what).toBe('failed while a request may become a note');
     },
     PATIENCE_MS,
   );

@@ -1,5 +1,5 @@
 import { isBefore } from '../../src/domain/common/time.js';
-import { decideAuthorized } from '../../src/domain/invoice/decide-issuance.js';
+import { decideAbsence, decideAuthorized } from '../../src/domain/invoice/decide-issuance.js';
 import { decided, stale } from '../../src/domain/invoice/decision.js';
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
 import { type IssueStep, nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
@@ -19,6 +19,15 @@ const recordAbsenceAsSaid: Rules['decideAbsence'] = (state, { attempt: of, first
     type: 'IssuanceProvenAbsent',
     data: { attempt, dpsId, firstAskedAt: firstAbsentAt, secondAskedAt: now, at: now },
   });
+};
+
+/** The same for a refusal with an uncatalogued code, which two absences make final. */
+export const refusalAsSaid: Rules['decideAbsence'] = (state, proof, limits) => {
+  const last = state.kind === 'invoice' && state.outcome.status === 'open' ? state.attempts.at(-1) : undefined;
+  if (last?.attempt !== proof.attempt || last.refused !== true) return decideAbsence(state, proof, limits);
+  const { attempt, codes } = last;
+  const { firstAbsentAt: firstAskedAt, now: at } = proof;
+  return decided({ type: 'IssuanceRejected', data: { attempt, codes, firstAskedAt, secondAskedAt: at, at } });
 };
 
 /** Without "After an E0014 absence may not be recorded for that DPS id". */

@@ -30,7 +30,7 @@ export type Worker =
       decidedAt: string;
     }
   | { at: 'sending'; attempt: number; number: number; attemptedAt: string }
-  | { at: 'answered'; attempt: number; number: number; answer: 'done' | 'not sent' | 'rejected' | 'unknown' | 'exists' }
+  | { at: 'answered'; attempt: number; number: number; answer: Answer }
   | {
       at: 'heard';
       seen: InvoiceState;
@@ -38,6 +38,8 @@ export type Worker =
       askedAt: string;
       found: 'ours' | 'foreign' | 'absent' | 'doubtful';
     };
+
+export type Answer = 'done' | 'not sent' | 'rejected' | 'refused' | 'unknown' | 'exists';
 
 export type LookingUp = Extract<IssueStep, { do: 'look_up' | 'conclude' }>;
 
@@ -47,6 +49,8 @@ export type Budget = {
   lost: number;
   notSent: number;
   rejected: number;
+  /** Refusals with a code that is in no catalogue; each may leave a request under way all the same. */
+  refused: number;
   /** Look-ups that do not show a note that is there. */
   hidden: number;
   /** Look-ups that show a note that is there without telling whose it is. */
@@ -58,7 +62,7 @@ export type Budget = {
 };
 
 export const noFaults: Budget = {
-  ...{ crashes: 0, lost: 0, notSent: 0, rejected: 0 },
+  ...{ crashes: 0, lost: 0, notSent: 0, rejected: 0, refused: 0 },
   ...{ hidden: 0, doubtful: 0, echoed: 0, unlocked: 0 },
 };
 
@@ -68,6 +72,8 @@ export type Nature = {
   isPrompt?: boolean;
   /** No process sleeps while it has something to do. */
   isAwake?: boolean;
+  /** A request that was answered with a refusal may become a note at any time, not only by the deadline of its send. */
+  outlivesRefusals?: boolean;
 };
 
 export type World = {
@@ -83,6 +89,8 @@ export type World = {
     foreign: readonly number[];
     /** Requests of ours under way: each may become a note at any time. */
     underWay: readonly number[];
+    /** Requests that were refused with an uncatalogued code: each may become a note by the deadline of its send. */
+    refused: readonly number[];
   };
   budget: Budget;
   nature: Nature;
@@ -99,6 +107,12 @@ export const appendTo = (log: Log, events: readonly InvoiceEvent[]): Log => ({
 
 export const idle: Worker = { at: 'idle' };
 
+/** All requests that may still become a note. */
+export const requestsUnderWay = ({ underWay, refused }: World['authorizer']): readonly number[] => [
+  ...underWay,
+  ...refused,
+];
+
 export const startWorld = (
   workers: number,
   budget: Budget,
@@ -109,7 +123,7 @@ export const startWorld = (
   log: appendTo({ events: [], state: initialInvoice }, [accepted()]),
   memos: {},
   workers: Array.from({ length: workers }, () => idle),
-  authorizer: { ours: [], foreign, underWay: [] },
+  authorizer: { ours: [], foreign, underWay: [], refused: [] },
   budget,
   nature,
   isNoteBrought: false,
@@ -122,9 +136,9 @@ export const keyOf = (world: World): string => {
   if (state.kind !== 'invoice') return state.kind;
   const last = state.attempts.length - 1;
   const attempts = state.attempts.map((attempt, index) => {
-    const { number, resolution, codes, attemptedAt, answeredAt, resolvedAt } = attempt;
+    const { number, resolution, codes, refused, attemptedAt, answeredAt, resolvedAt } = attempt;
     const times = index === last ? [attemptedAt, answeredAt, resolvedAt] : index === 0 ? [attemptedAt] : [];
-    return [number, resolution, codes, times];
+    return [number, resolution, codes, refused, times];
   });
   const held = workers.map((worker) => JSON.stringify(heldBy(worker, log))).sort();
   const faults = Object.values(budget);
@@ -156,7 +170,7 @@ const heldBy = (worker: Worker, log: Log): unknown => {
       const exists = asked !== undefined && seen.kind === 'invoice' && isKnownToExist(seen, asked.dpsId);
       const verdict = step.do === 'conclude' ? step.verdict : undefined;
       const heard = worker.at === 'heard' ? [worker.askedAt, worker.found] : [worker.decidedAt];
-      return [worker.at, step.do, asked?.attempt, exists, verdict, heard];
+      return [worker.at, step.do, asked?.attempt, asked?.refused, exists, verdict, heard];
     }
   }
 };

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { isBefore } from '../../src/domain/common/time.js';
 import { decideVerdict } from '../../src/domain/invoice/decide-issuance.js';
 import { decided, stale } from '../../src/domain/invoice/decision.js';
 import { nextIssueStep } from '../../src/domain/invoice/next-issue-step.js';
+import { decideAnswer } from '../../src/domain/invoice/send-decisions.js';
 import { progressAfter } from '../../src/domain/invoice/send-steps.js';
 import { explore } from './explore.js';
 import { type Instance, model } from './issuing-model.js';
 import { type Rules, rules } from './issuing-rules.js';
+import { refusalAsSaid } from './issuing-variants.js';
 import { type Budget, limits, noFaults } from './issuing-world.js';
 
 /** MODEL_FULL=1: more of everything, for many minutes. */
@@ -18,6 +21,14 @@ const cases: readonly (readonly [faults: string, instance: Instance])[] = isFull
       ['two lost answers and two crashes', { budget: { ...noFaults, lost: 2, crashes: 2 } }],
       ['a failed connection and a crash', { budget: { ...noFaults, notSent: 2, crashes: 1 } }],
       ['a lost answer, and a note that look-ups do not show', { budget: { ...noFaults, lost: 1, hidden: 1 } }],
+      ['two refusals with uncatalogued codes, and two crashes', { budget: { ...noFaults, refused: 2, crashes: 2 } }],
+      [
+        'such a refusal, one of each fault, and look-ups that do not show a note',
+        {
+          budget: { ...noFaults, crashes: 1, lost: 1, notSent: 1, refused: 1, hidden: 2 },
+          nature: { isPrompt: true },
+        },
+      ],
       ['three processes, a lost answer and a crash', { budget: { ...noFaults, lost: 1, crashes: 1 }, workers: 3 }],
       ['one of each fault', { budget: { ...noFaults, crashes: 1, lost: 1, notSent: 1, rejected: 1, hidden: 1 } }],
       [
@@ -29,6 +40,11 @@ const cases: readonly (readonly [faults: string, instance: Instance])[] = isFull
       ['a lost answer and a crash', { budget: { ...noFaults, lost: 1, crashes: 1 } }],
       ['a lost answer and a rejection', { budget: { ...noFaults, lost: 1, rejected: 1 } }],
       ['a number taken by somebody else, and a lost answer', { budget: { ...noFaults, lost: 1 }, foreign: [1] }],
+      ['a refusal with an uncatalogued code, and a crash', { budget: { ...noFaults, refused: 1, crashes: 1 } }],
+      [
+        'a failed connection, such a refusal, and look-ups that do not show a note',
+        { budget: { ...noFaults, notSent: 1, refused: 1, hidden: 2 }, nature: { isPrompt: true } },
+      ],
     ];
 
 describe('the issuing protocol, every interleaving of its processes, the authorizer and time', () => {
@@ -38,6 +54,17 @@ describe('the issuing protocol, every interleaving of its processes, the authori
       const { breach, states } = explore(model(rules, instance), MOST);
       expect(breach).toBeUndefined();
       expect(states).toBeGreaterThan(50_000);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'never fails by absences over what an earlier send may leave: a lost answer, and a refusal with an uncatalogued code',
+    () => {
+      const budget = { ...noFaults, lost: 1, refused: 1 };
+      const { breach, states } = explore(model(rules, { budget, workers: isFull ? 2 : 1 }), MOST);
+      expect(breach).toBeUndefined();
+      expect(states).toBeGreaterThan(1_000);
     },
     PATIENCE_MS,
   );
@@ -63,6 +90,28 @@ describe('the issuing protocol, every interleaving of its processes, the authori
             : stale('the invoice has its outcome'),
       },
       { ...noFaults, lost: 1, rejected: 1 },
+      'failed',
+    ],
+    [
+      'a refusal with an uncatalogued code is final at once',
+      {
+        decideAnswer: (state, event) => {
+          const decision = decideAnswer(state, event);
+          const isTaken = 'events' in decision && decision.events.length > 0;
+          if (!isTaken || event.type !== 'IssuanceOutcomeUnknown' || event.data.refused !== true) return decision;
+          return decided({ type: 'IssuanceRejected', data: event.data });
+        },
+      },
+      { ...noFaults, refused: 1 },
+      'failed while a request may become a note',
+    ],
+    [
+      'such a refusal becomes final by absences although an earlier send may have got through',
+      {
+        countsAsAbsence: (_seen, asked, askedAt) => !isBefore(askedAt, asked.deadlineAt),
+        decideAbsence: refusalAsSaid,
+      },
+      { ...noFaults, lost: 1, refused: 1 },
       'failed',
     ],
     [

@@ -159,6 +159,9 @@ describeWithPostgres('the columns of invoices', () => {
       'the newest of a company',
       `created_at is not null and company_id = '${COMPANY}' order by created_at desc, stream desc`,
     ],
+    ['access keys', `access_key in ('1', '2')`],
+    ['the DPS id of a last attempt', `dps_id = 'DPS1'`],
+    ['cancellations without confirmation', `cancellation_status = 'failed'`],
   ])('have an index for %s', async (_name, rest) => {
     await rebuild(invoices);
     const client = await harness.pool.connect();

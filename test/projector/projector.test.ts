@@ -55,6 +55,19 @@ describeWithPostgres('projector', () => {
     await eventually(async () => (await read.invoice(streamOf('live', 1)))?.revision === 1);
   });
 
+  it('moves the checkpoints of quiet projections to the head, and still applies what comes for them', async () => {
+    await company();
+    for (const n of [1, 2, 3]) await append(streamOf('live', n), [accepted('live', n)]);
+    start(allProjections, { passOverMs: 5 });
+    await eventually(async () => {
+      const head = await harness.log.head();
+      const checkpoints = await Promise.all(allProjections.map((each) => readCheckpoint(harness.pool, each)));
+      return checkpoints.every((position) => position === head);
+    });
+    await append(companyStream(COMPANY), [keyRevoked('k1')]);
+    await eventually(async () => (await createReadModel(harness.pool).credentialById('k1'))?.revoked === true);
+  });
+
   it('applies each event once though two follow the log at the same time', async () => {
     let applied = 0;
     const faults: unknown[] = [];

@@ -3,6 +3,7 @@ import { addSeconds } from '../../src/domain/common/time.js';
 import { issueClientCertificate } from '../../src/simulator/start.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
 import { schemaFaults } from '../../src/xml/schema.js';
+import { signDocument } from '../../src/xml/sign.js';
 import { verifySignature } from '../../src/xml/verify.js';
 import {
   type CancelChanges,
@@ -109,6 +110,22 @@ describe('cancelling', () => {
     });
     const foreign = { body: cancelBody(harness, key, { author: OTHER_COMPANY }, other) };
     expect(codesOf(await harness.call('POST', `/nfse/${key}/eventos`, foreign))).toEqual(['E0813']);
+  });
+
+  it('refuses e105102 with E1861, because only the authorizer registers it', async () => {
+    const key = await freshKey();
+    const { bytes } = signDocument(
+      unpack(cancelBody(harness, key).pedidoRegistroEventoXmlGZipB64)
+        .toString()
+        .replace(/<\?xml[^>]*\?>|<Signature.*<\/Signature>/g, '')
+        .replaceAll('101101', '105102')
+        .replace('Cancelamento de NFS-e<', 'Cancelamento de NFS-e por Substituição<')
+        .replace('<cMotivo>1<', '<cMotivo>99<')
+        .replace('</xMotivo>', `</xMotivo><chSubstituta>${key}</chSubstituta>`),
+      { ...harness.identity, signedElementName: 'infPedReg', id: `PRE${key}105102`, algorithm: 'c14n' },
+    );
+    const body = { pedidoRegistroEventoXmlGZipB64: gzipBase64(bytes) };
+    expect(codesOf(await harness.call('POST', `/nfse/${key}/eventos`, { body }))).toEqual(['E1861']);
   });
 
   it('refuses after the window of the municipality with E0822', async () => {

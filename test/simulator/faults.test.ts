@@ -75,6 +75,14 @@ describe('a fault on issuing', () => {
     expect(await inLedger()).toBe(1);
   });
 
+  it('late_commit with a code: refused, and there later', async () => {
+    await order({ on: 'issue', kind: 'late_commit', delay_ms: 50, code: 'E9998' });
+    const refused = await issueNext();
+    expect([refused.status, codesOf(refused)]).toEqual([400, ['E9998']]);
+    await eventually(lookup, ({ status }) => status === 200);
+    expect(await inLedger()).toBe(1);
+  });
+
   it('late_commit: finds that a resend was faster and does nothing', async () => {
     await order({ on: 'issue', kind: 'late_commit', delay_ms: 50 });
     await lost(issueNext());

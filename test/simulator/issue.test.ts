@@ -80,6 +80,14 @@ describe('issuing', () => {
     expect(answer.json.dataHoraProcessamento).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}-03:00$/);
   });
 
+  it('writes the texts of the NBS and of the municipal code that the DPS names', async () => {
+    const { xml, at } = await issued({ municipalCode: '<cTribMun>003</cTribMun>' });
+    expect([at('xTribMun'), at('xNBS')]).toEqual(['Código municipal 003', 'Projeto e desenvolvimento de aplicativos.']);
+    expect(schemaFaults('NFSe', xml)).toEqual([]);
+    const without = await issued({ nbs: '' });
+    expect([without.at('xTribMun'), without.at('xNBS')]).toEqual([undefined, undefined]);
+  });
+
   it('wraps the DPS byte for byte in one line, signed by itself', async () => {
     next += 1;
     const signed = signDps(dpsXml(harness.clock, { number: next }), harness.identity).toString();

@@ -150,3 +150,51 @@ describe('substituting a note', () => {
     ).toEqual(['E0042', 'E0044']);
   });
 });
+
+describe('the list of all events of a note', () => {
+  let harness: SimulatorHarness;
+  beforeAll(async () => {
+    harness = await openSimulatorHarness();
+  });
+  afterAll(() => harness.close());
+
+  const link = (key: string, event: object) =>
+    harness.control('POST', 'events', { environment: 'test', access_key: key, ...event });
+  const list = (key: string) => harness.call('GET', `/nfse/${key}/eventos`);
+
+  it('has each of them, the oldest first, with its document', async () => {
+    const key = keyOf(await issue(harness, { number: 1 }));
+    expect([(await list(key)).status, codesOf(await list(key))]).toEqual([404, ['E2401']]);
+    await link(key, { type: '203206' });
+    await cancel(harness, key);
+    const { status, json } = await list(key);
+    const events = json.eventos as { tipoEvento: number; arquivoXml: string }[];
+    expect([status, events.map(({ tipoEvento }) => tipoEvento)]).toEqual([200, [203206, 101101]]);
+    for (const { arquivoXml } of events)
+      expect(schemaFaults('evento', unpack(Buffer.from(arquivoXml, 'base64').toString()))).toEqual([]);
+  });
+
+  it('is refused to who has no part in the note', async () => {
+    const key = keyOf(await issue(harness, { number: 2 }));
+    await link(key, { type: '101101' });
+    const made = (await harness.control('POST', 'certificates', { cnpj: '99888777000161' })).json as Record<
+      string,
+      unknown
+    >;
+    const stranger = { privateKeyPem: String(made.private_key_pem), certificatePem: String(made.certificate_pem) };
+    expect((await harness.call('GET', `/nfse/${key}/eventos`, { identity: stranger })).status).toBe(403);
+  });
+
+  it('names the note that a substitution elsewhere names, which goes with 105102 only', async () => {
+    const key = keyOf(await issue(harness, { number: 3 }));
+    const replacement = keyOf(await issue(harness, { number: 4 }));
+    expect((await link(key, { type: '101101', replaced_by: replacement })).status).toBe(400);
+    expect((await link(key, { type: '105102', replaced_by: replacement })).status).toBe(201);
+    const { json } = await list(key);
+    const [event] = json.eventos as [{ arquivoXml: string }];
+    const parsed = parseXml(unpack(Buffer.from(event.arquivoXml, 'base64').toString()));
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const path = 'evento/infEvento/pedRegEvento/infPedReg/e105102/chSubstituta';
+    expect(textAt(parsed.root, path)).toBe(replacement);
+  });
+});

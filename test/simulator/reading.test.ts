@@ -54,8 +54,6 @@ describe('asking for documents', () => {
   });
 
   const pages: [string, string, number][] = [
-    ['GET', '/test/sefinnacional/nfse/1', 307],
-    ['POST', '/live/SEFINNACIONAL/nfse', 307],
     ['GET', '/test/SefinNacional/NFSE/1', 404],
     ['GET', '/', 404],
     ['GET', '/test/SefinNacional/nfse', 405],
@@ -68,8 +66,31 @@ describe('asking for documents', () => {
     expect([answer.status, answer.contentType]).toEqual([status, 'text/html']);
   });
 
-  it('knows only the full address of an event', async () => {
-    expect((await harness.call('GET', `/nfse/${key}/eventos`)).status).toBe(405);
+  it('answers the base path in any letter case, and below /API', async () => {
+    for (const base of [
+      '/test/sefinnacional',
+      '/test/SEFINNACIONAL',
+      '/test/API/SefinNacional',
+      '/test/api/sefinnacional',
+    ]) {
+      const found = await harness.call('GET', `${base}/dps/${dpsIdOf({})}`, { raw: true });
+      expect([found.status, found.json.chaveAcesso]).toEqual([200, key]);
+    }
+  });
+
+  it('answers HEAD as the Swagger says: found, malformed, absent, never with a body', async () => {
+    const heads = [dpsIdOf({}), 'DPS1', dpsIdOf({ number: 2 })].map((id) => harness.call('HEAD', `/dps/${id}`));
+    expect((await Promise.all(heads)).map(({ status, text }) => [status, text])).toEqual([
+      [200, ''],
+      [400, ''],
+      [404, ''],
+    ]);
+    expect((await harness.call('HEAD', `/nfse/${key}`)).status).toBe(405);
+  });
+
+  it('knows the full address of an event and the list of all, and not the path between', async () => {
+    const list = await harness.call('GET', `/nfse/${key}/eventos`);
+    expect([list.status, list.contentType]).toEqual([404, 'application/json; charset=utf-8']);
     const short = await harness.call('GET', `/nfse/${key}/eventos/101101`);
     expect([short.status, short.contentType]).toEqual([404, 'text/html']);
   });
@@ -106,6 +127,18 @@ describe('asking for documents', () => {
     });
     const answer = await harness.call('POST', '/nfse', { body: issueBody(harness, { number: 5 }), identity: expired });
     expect([answer.status, codesOf(answer)]).toEqual([403, ['E1203']]);
+  });
+});
+
+describe('a strict simulator', () => {
+  it('redirects a path in the wrong letter case to the one of the Swagger', async () => {
+    const harness = await openSimulatorHarness({ strict: true });
+    const wrong = await harness.call('GET', `/test/sefinnacional/dps/${dpsIdOf({})}?x=1`, { raw: true });
+    expect([wrong.status, wrong.contentType]).toEqual([307, 'text/html']);
+    expect(wrong.location).toBe(`/test/SefinNacional/dps/${dpsIdOf({})}`);
+    expect(codesOf(await harness.call('GET', wrong.location ?? '', { raw: true }))).toEqual(['E2404']);
+    expect((await harness.call('GET', `/nfse/${'1'.repeat(50)}/eventos`)).status).toBe(405);
+    await harness.close();
   });
 });
 

@@ -41,6 +41,8 @@ describe('a document that is not one', () => {
   const cases: [string, () => string, string][] = [
     ['E1229', () => good().replace('UTF-8', 'ISO-8859-1'), 'another encoding'],
     ['E1229', () => good().slice(good().indexOf('<DPS')), 'no declaration'],
+    ['E1229', () => good().replace(' encoding="UTF-8"', ''), 'a declaration without the encoding'],
+    ['E1229', () => `\uFEFF${good()}`, 'a byte order mark'],
     ['E1228', () => good().replace('<infDPS', '<n:infDPS').replace('</infDPS', '</n:infDPS'), 'a prefix'],
     ['E1226', () => good().replace('</infDPS>', ''), 'an unclosed element'],
     ['E1242', () => good().replace('<DPS ', '<RPS ').replace('</DPS>', '</RPS>'), 'another root'],
@@ -173,4 +175,33 @@ describe('the registries', () => {
     expect(codesOf(await issue(harness, { number: number(), toma: '' }))).toEqual(['E0187']);
     expect(codesOf(await issue(harness, { number: number() }))).toEqual([]);
   });
+});
+
+describe('the declarations of other makers’ clients', () => {
+  const others = [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    "<?xml version='1.0' encoding='utf-8'?>",
+    "<?xml version='1.0' encoding='UTF-8' standalone='yes'?>",
+    '<?xml version="1.0" encoding="utf-8" standalone="no" ?>\r\n',
+  ];
+  let strict: SimulatorHarness;
+  beforeAll(async () => {
+    strict = await openSimulatorHarness({ strict: true });
+  });
+  afterAll(() => strict.close());
+
+  it.each(others.map((declaration, at) => [declaration, 700 + at] as const))(
+    'pass, unless the simulator is strict: %s',
+    async (declaration, number) => {
+      const bodyOf = ({ clock, identity }: SimulatorHarness) => {
+        const signed = signDps(dpsXml(clock, { number }), identity).toString();
+        const xml = signed.replace(/^<\?xml[^>]*\?>/, declaration);
+        return { dpsXmlGZipB64: gzipBase64(Buffer.from(xml)) };
+      };
+      const taken = await harness.call('POST', '/nfse', { body: bodyOf(harness) });
+      expect([taken.status, codesOf(taken)]).toEqual([201, []]);
+      const refused = await strict.call('POST', '/nfse', { body: bodyOf(strict) });
+      expect(codesOf(refused)).toEqual(['E1229']);
+    },
+  );
 });

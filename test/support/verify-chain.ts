@@ -1,4 +1,5 @@
 import { type ChainHead, checkLink } from '../../src/app/audit/chain.js';
+import { hashOf } from '../../src/app/audit/examine.js';
 import { createFindings, type Finding } from '../../src/app/audit/finding.js';
 import { walkLog } from '../../src/app/event-store/walk-log.js';
 import type { StreamName } from '../../src/domain/common/ids.js';
@@ -16,7 +17,11 @@ export const verifyChain = async (
   let events = 0;
   for await (const page of walkLog(log, prefixes)) {
     for (const event of page) {
-      const { finding, notAfterHead } = checkLink(event, heads.get(event.stream));
+      const { finding, notAfterHead } = checkLink(
+        { ...event, isHashed: hashOf(event) === event.metadata.hash },
+        heads.get(event.stream),
+        false,
+      );
       if (finding !== undefined) findings.add(finding);
       if (notAfterHead === true) continue;
       heads.set(event.stream, { revision: event.revision, hash: event.metadata.hash ?? '' });

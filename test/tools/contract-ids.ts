@@ -22,7 +22,7 @@ const sections: readonly (readonly string[])[] = [
   each('LIST', words('object has_more data')),
   each('ACT', Object.keys(activityListResponse.entries.data.item.entries)),
   each('STATE', words('queued processing issued failed indeterminate canceled')),
-  numbered('TRANS', 8),
+  numbered('TRANS', 9),
   ['HTTP-ORDER'],
   each('HDR', words('Request-Id RateLimit-Limit RateLimit-Remaining RateLimit-Reset Retry-After Location 401-403')),
   each('POST', ['Content-Type', 'Idempotency-Key', ...Object.keys(issueBody.entries), 'responses']),

@@ -103,6 +103,30 @@ export const goldenVariants = {
       fingerprint: HASH,
     },
   },
+  'IssuanceOutcomeUnknown.v1.refused': {
+    type: 'IssuanceOutcomeUnknown',
+    data: { attempt: 1, reason: 'uncatalogued_refusal', refused: true, ...answer, at: AT },
+  },
+  'IssuanceRejected.v1.proven': {
+    type: 'IssuanceRejected',
+    data: { attempt: 1, ...answer, firstAskedAt: AT, secondAskedAt: LATER, at: LATER },
+  },
+  'CancellationOutcomeUnknown.v1.refused': {
+    type: 'CancellationOutcomeUnknown',
+    data: { request: 1, attempt: 1, reason: 'uncatalogued_refusal', refused: true, ...answer, at: AT },
+  },
+  'CancellationNotConfirmed.v1.proven': {
+    type: 'CancellationNotConfirmed',
+    data: { request: 1, reason: 'refused', ...answer, firstAskedAt: AT, secondAskedAt: LATER, at: LATER },
+  },
+  'IssuanceFailed.v1.invalid': {
+    type: 'IssuanceFailed',
+    data: { failedAt: AT, reason: 'document_invalid', at: LATER },
+  },
+  'CancellationNotConfirmed.v1.invalid': {
+    type: 'CancellationNotConfirmed',
+    data: { request: 1, reason: 'document_invalid', codes: [], at: LATER },
+  },
 } as const satisfies Record<string, DomainEvent>;
 
 /** A full instance of every event, with every optional field that was known when its file was written. Newer fields are in `goldenVariants`. */
@@ -186,6 +210,10 @@ export const goldenSamples: { readonly [T in DomainEvent['type']]: DataOf<T> } =
   CancellationSettledBySupport: {
     ...{ evidence: 'Consulta ao portal', eventXmlGzip: XML, eventSha256: HASH, canceledAt: AT },
     at: LATER,
+  },
+  NoteCanceledElsewhere: {
+    ...{ accessKey: ACCESS_KEY, eventType: '105102', replacedBy: ACCESS_KEY, eventXmlGzip: XML, eventSha256: HASH },
+    ...{ canceledAt: AT, evidence: 'Consulta ao portal', at: LATER },
   },
   IndeterminateResolved: {
     ...{ evidence: 'Consulta ao portal', as: 'issued', accessKey: ACCESS_KEY, nfseNumber: '1467' },

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { addSeconds } from '../../src/domain/common/time.js';
 import { EventLogUnavailable, type LogPosition } from '../../src/ports/event-log.js';
@@ -178,6 +179,28 @@ describe('the keeper of the guards', () => {
     await soon(() => expect(record.looks).toBeGreaterThan(looked + 2));
     expect(last()?.kind).toBe('log incomplete');
     expect(record.keys).toEqual([]);
+  });
+
+  it('says that the pause is over before it reads the log', async () => {
+    const fixture = acceptances();
+    await fixture.accept();
+    const read = new EventEmitter();
+    const log: GuardReadinessWorker['log'] = {
+      ...fixture.log,
+      readAll: async (wanted) => {
+        await once(read, 'answered');
+        return await fixture.log.readAll(wanted);
+      },
+    };
+    const { record, last, start, becomes } = keep(fixture, { log });
+    record.standing.furthest = at(9);
+    void start();
+    await becomes('log incomplete');
+    record.standing.furthest = at(1);
+    await becomes('rebuilding');
+    expect(last()).toEqual({ kind: 'rebuilding', position: null, upTo: 1n, waitsFor: 'guards' });
+    read.emit('answered');
+    await becomes('complete');
   });
 
   it('takes another log under the same address for the loss of its own', async () => {

@@ -112,7 +112,7 @@ describe('the issuer', () => {
     expect(await deliver()).toEqual({ kind: 'retry', afterMs: 500 });
   });
 
-  it('parks an invoice whose document does not fit the schema, and the timers settle it', async () => {
+  it('fails an invoice at once whose document does not fit the schema, and parks its work', async () => {
     const harness = await issuingHarness('live', {
       signer: {
         signDps: () => {
@@ -125,11 +125,12 @@ describe('the issuer', () => {
       },
     });
     const { deliver } = await workerOf(harness);
-    expect(await deliver()).toMatchObject({ kind: 'park' });
+    expect(await deliver()).toEqual({ kind: 'park', reason: 'the document does not fit the official schema: toma' });
     expect(harness.notices.map(({ notice }) => notice)).toEqual(['document_invalid']);
-    harness.clock.pass(900);
+    expect((await harness.events()).slice(1)).toMatchObject([
+      { type: 'IssuanceFailed', data: { failedAt: harness.clock.now(), reason: 'document_invalid' } },
+    ]);
     expect(await deliver()).toEqual({ kind: 'ack' });
-    expect(await harness.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
     expect(harness.authorizer.sends).toHaveLength(0);
   });
 

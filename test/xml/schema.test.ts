@@ -46,6 +46,23 @@ describe('schemaFaults', () => {
     for (const [kind, name] of officialSamples) xmllintAccepts(sample(name), kind);
   });
 
+  describe('where the official pattern of a key misplaces the letters of a CNPJ', () => {
+    const keyed = (key: string) =>
+      schemaFaults(
+        'pedRegEvento',
+        Buffer.from(documents.pedRegEvento.toString('utf8').replace(/(<chNFSe>)[^<]*/, `$1${key}`)),
+      );
+    const number = '0000000000007261112345678';
+
+    it('takes letters at the places of the CNPJ and at no others', () => {
+      expect(keyed(`33045572212ABC34501DE35${number}90`)).toEqual([]);
+      expect(keyed(`33045572212345678000195${number}90`)).toEqual([]);
+      expect(keyed(`330455AAAAAAAAAAAAAA${'0'.repeat(30)}`)).not.toEqual([]);
+      expect(keyed(`330455A2212345678000195${number}90`)).not.toEqual([]);
+      expect(keyed(`33045572212345678000195A${number}9`)).not.toEqual([]);
+    });
+  });
+
   it('names the element at fault but never its value', () => {
     const faults = schemaFaults('DPS', changed('<CNPJ>11111111000191', "<CNPJ>Maria 'da' Silva"));
     expect(faults.length).toBeGreaterThan(0);

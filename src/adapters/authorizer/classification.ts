@@ -1,6 +1,6 @@
 import { areaReasons } from '../../domain/invoice/messages/areas.js';
 import type { Exchange } from './exchange.js';
-import { type AuthorizerError, errorsOf, type JsonBody, listOf, objectOf, readJson } from './responses.js';
+import { type AuthorizerError, errorsOf, type JsonBody, listOf, objectOf, readJson, textOf } from './responses.js';
 
 /** Codes that say that the document exists already; only a look-up shows what exists (docs/national-system.md#error-codes). */
 export const existsCodes = { dps: ['E0014'], event: ['E0840', 'E0802'] } as const;
@@ -15,7 +15,8 @@ export const whatCallShows = (exchange: Exchange): CallEvidence => {
   return { exchange, body, errors: body === undefined ? [] : errorsOf(body) };
 };
 
-type SendMeaning = 'success' | 'not_sent' | 'rejected' | 'unknown';
+/** `refused`: a refusal that becomes final when look-ups prove that nothing came of it. */
+type SendMeaning = 'success' | 'not_sent' | 'rejected' | 'refused' | 'unknown';
 
 /** The authorizer refused the certificate of the connection and did not look at the document (docs/national-system.md#error-codes). */
 const CHANNEL_CODES = ['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'];
@@ -69,6 +70,7 @@ export const classification: readonly Row[] = [
   { name: 'no_codes', when: ({ errors }) => errors.length === 0, is: 'unknown' },
   { name: 'already_there', when: ({ errors }, subject) => hasOneOf(errors, existsCodes[subject]), is: 'unknown' },
   { name: 'transient_code', when: ({ errors }) => hasOneOf(errors, transientCodes), is: 'unknown' },
+  { name: 'uncatalogued_refusal', when: isUncataloguedRefusal, is: 'refused' },
   { name: 'uncatalogued_code', when: ({ errors }) => !errors.every(isOneOf(cataloguedCodes)), is: 'unknown' },
   { name: 'gateway_status', when: (seen) => GATEWAY_STATUSES.includes(statusOf(seen)), is: 'unknown' },
   { name: 'refused_with_document', when: contradicts, is: 'unknown' },
@@ -80,9 +82,29 @@ export const classification: readonly Row[] = [
 /** Codes of look-ups and of faults of the authorizer. In the answer to a send they prove nothing, so they count as uncatalogued there. */
 const LOOK_UP_AND_FAULT_CODES = new Set(['E1217', 'E2220', 'E2243', 'E2401', 'E2404', 'E2406', 'E999', 'RNG9999']);
 
+/** The form of the rules' codes in the annexes. */
+const RULE_CODE = /^E\d{4}$/;
+
+/** Codes beside which a refusal says nothing final about the document. */
+const NOT_ABOUT_THE_DOCUMENT = new Set([...LOOK_UP_AND_FAULT_CODES, ...transientCodes, ...CHANNEL_CODES]);
+
+/**
+ * A refusal of a rule that is newer than the catalogue: HTTP 400 with the documented error body (docs/national-system.md#error-body), each item with
+ * a code of the form of the rules. Rows before it have taken the codes that say "it exists" and the transient codes.
+ */
+function isUncataloguedRefusal(seen: CallEvidence, subject: Subject): boolean {
+  const { body, errors } = seen;
+  if (statusOf(seen) !== 400 || body === undefined || contradicts(seen, subject)) return false;
+  const isDocumented = body.tipoambiente !== undefined && textOf(body, 'dataHoraProcessamento') !== undefined;
+  const areRules = errors.every(({ code }) => code !== undefined && RULE_CODE.test(code));
+  return (
+    isDocumented && areRules && !hasOneOf(errors, NOT_ABOUT_THE_DOCUMENT) && !errors.every(isOneOf(cataloguedCodes))
+  );
+}
+
 /**
  * The codes with a known meaning in the answer to a send: the rules of Annex I v1.01-20260209 and Annex II v1.01-20260122, and the observed `E6154`,
- * `E6155` and `RNG6110` (docs/national-system.md#error-codes).
+ * `E6155`, `RNG6110`, `RNG6159` and `RNG9997` (docs/national-system.md#error-codes).
  */
 export const cataloguedCodes: ReadonlySet<string> = new Set(
   [...areaReasons.keys()].filter((code) => !LOOK_UP_AND_FAULT_CODES.has(code)),

@@ -26,7 +26,7 @@ export const classifySend = <Success>(
   const row = classification.find(({ when }) => when(seen, subject));
   const reason = exchange.kind === 'answered' ? (row?.name ?? 'unclassified') : exchange.reason;
   const answer = answerOf(seen);
-  const unknown = (why: string): SendResult<Success> => ({ kind: 'unknown', reason: why, ...answer, ...outage(seen) });
+  const unknown = (why: string) => ({ kind: 'unknown' as const, reason: why, ...answer, ...outage(seen) });
   switch (row?.is) {
     case 'success': {
       const read: SuccessRead<Success> = seen.body === undefined ? NOT_OURS : readSuccess(seen.body);
@@ -40,6 +40,8 @@ export const classifySend = <Success>(
     }
     case 'rejected':
       return { kind: 'rejected', ...answer };
+    case 'refused':
+      return { ...unknown(reason), refused: true };
     default:
       return unknown(reason);
   }

@@ -1,12 +1,19 @@
-import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
+import { CANCELLATION_EVENT, type CancelingEvent, cancelingEvents } from '../../domain/common/access-key.js';
 import type { Mode } from '../../domain/common/ids.js';
-import { epochMs, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { within } from '../../lib/pause.js';
-import type { AuthorizedNote, Authorizer, Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
+import type {
+  AuthorizedNote,
+  Authorizer,
+  Caller,
+  LookupResult,
+  RegisteredEvent,
+  SendResult,
+} from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { gzipBase64 } from '../../xml/packing.js';
 import { createAgents } from './agents.js';
-import { identityOf, type SignedIdentity } from './documents.js';
+import { identityOf, type SentDocument } from './documents.js';
 import { type Exchange, exchange } from './exchange.js';
 import { notOurs, type Reader, type ReadingJob, type ReadingName, type Readings, readInline } from './reading.js';
 
@@ -81,10 +88,10 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
 
   const send = async <Name extends 'sentDps' | 'sentCancellation'>(
     name: Name,
-    identity: () => SignedIdentity,
+    identity: () => SentDocument,
     answered: () => Promise<Exchange>,
   ): Promise<Readings[Name]['result']> => {
-    let expected: SignedIdentity;
+    let expected: SentDocument;
     try {
       expected = identity();
     } catch {
@@ -101,6 +108,34 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
   ): Promise<LookupResult<AuthorizedNote>> => {
     const answer = await call(caller, 'GET', `/nfse/${accessKey}`, { until });
     return await readAnswerOr({ name: 'note', expected: { accessKey, absentCodes }, exchange: answer }, inconclusive);
+  };
+
+  const fetchEvent = async (
+    caller: Caller,
+    accessKey: string,
+    eventType: CancelingEvent,
+    until?: Instant,
+  ): Promise<LookupResult<RegisteredEvent>> => {
+    const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos/${eventType}/1`, { until });
+    return await readAnswerOr({ name: 'event', expected: { accessKey, eventType }, exchange: answer }, inconclusive);
+  };
+
+  /** Until then the environment is not asked for the list of events, because it said that it has none. */
+  const withoutList = new Map<Mode, Instant>();
+
+  /** The events of a note by their list; undefined where the environment offers none. */
+  const fetchEvents = async (
+    caller: Caller,
+    accessKey: string,
+    until?: Instant,
+  ): Promise<LookupResult<RegisteredEvent> | undefined> => {
+    const pausedUntil = withoutList.get(caller.mode);
+    if (pausedUntil !== undefined && isBefore(options.now(), pausedUntil)) return undefined;
+    const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos`, { until });
+    const read = await readAnswerOr({ name: 'events', expected: { accessKey }, exchange: answer }, inconclusive);
+    if (read.kind !== 'not_offered') return read;
+    withoutList.set(caller.mode, addSeconds(options.now(), LIST_PAUSE_SECONDS));
+    return undefined;
   };
 
   return {
@@ -132,8 +167,16 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
       ),
 
     findCancellation: async (caller, accessKey, until) => {
-      const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos/${CANCELLATION_EVENT}/1`, { until });
-      return await readAnswerOr({ name: 'cancellation', expected: { accessKey }, exchange: answer }, inconclusive);
+      const own = await fetchEvent(caller, accessKey, CANCELLATION_EVENT, until);
+      if (own.kind !== 'absent') return own;
+      const listed = await fetchEvents(caller, accessKey, until);
+      if (listed !== undefined) return listed;
+      for (const eventType of cancelingEvents) {
+        if (eventType === CANCELLATION_EVENT) continue;
+        const one = await fetchEvent(caller, accessKey, eventType, until);
+        if (one.kind !== 'absent') return one;
+      }
+      return { kind: 'absent' };
     },
 
     close: () => {
@@ -142,6 +185,9 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     },
   };
 };
+
+/** How long a missing list of events is remembered. */
+const LIST_PAUSE_SECONDS = 3600;
 
 const NOT_BEGUN = { kind: 'not_handed', reason: 'call_not_begun' } as const;
 

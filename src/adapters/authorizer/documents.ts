@@ -1,8 +1,13 @@
-import { CANCELLATION_EVENT, isAccessKey } from '../../domain/common/access-key.js';
+import {
+  type CancelingEvent,
+  cancelingEvents,
+  isAccessKey,
+  SUBSTITUTION_EVENT,
+} from '../../domain/common/access-key.js';
 import { type Instant, instantOfStamp } from '../../domain/common/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { gunzipBase64 } from '../../xml/packing.js';
-import { attributeAt, nodeAt, parseXml, textAt, type XmlValue } from '../../xml/parse.js';
+import { attributeAt, parseXml, textAt } from '../../xml/parse.js';
 import {
   type AuthorizerDocument,
   type AuthorizerDocumentKind,
@@ -10,68 +15,97 @@ import {
   NOTE,
   readAuthorizerDocument,
 } from '../../xml/received.js';
-import { signatureMark } from '../../xml/sign.js';
+import { signatureMark, signedParts } from '../../xml/sign.js';
 
 /** What ties an answer to our request: the Id of the signed element and the DigestValue of its signature. */
 export type SignedIdentity = { id: string; digest: string };
 
+/** `document` is the whole document from its first to its last tag; an answer is compared with its bytes. */
+export type SentDocument = SignedIdentity & { document?: Uint8Array };
+
 /** Returns the identity of a document that we signed; the signature covers `signedElement` below `root`. Throws for other bytes. */
-export const identityOf = (signed: Buffer, root: string, signedElement: string): SignedIdentity => {
+export const identityOf = (signed: Buffer, root: string, signedElement: string): SentDocument => {
+  const { id, digest } = identityInText(signed, root, signedElement) ?? identityInXml(signed, root, signedElement);
+  if (id === undefined || digest === '') throw new Error('the bytes to send are not a signed document');
+  // A copy: crossing to a thread, a Buffer takes along all of the memory that it shares.
+  return { id, digest, document: new Uint8Array(signed.subarray(signed.indexOf(`<${root} `))) };
+};
+
+/** Reads the text of our own signer. Undefined for any other text, which is parsed. */
+const identityInText = (signed: Buffer, root: string, signedElement: string): SignedIdentity | undefined => {
+  const parts = signedParts(signed.toString('utf8'));
+  const id = new RegExp(`^<${root} [^<>]*><${signedElement} Id="([^"&<]+)">`).exec(parts?.unsigned ?? '')?.[1];
+  return parts === undefined || id === undefined ? undefined : { id, digest: parts.digest };
+};
+
+const identityInXml = (signed: Buffer, root: string, signedElement: string) => {
   const parsed = parseXml(signed);
   const id = parsed.ok ? attributeAt(parsed.root, `${root}/${signedElement}`, 'Id') : undefined;
-  const digest = parsed.ok ? claimedAt(parsed.root, root) : '';
-  if (id === undefined || digest === '') throw new Error('the bytes to send are not a signed document');
-  return { id, digest };
+  const path = `${root}/Signature/SignedInfo/Reference/DigestValue`;
+  return { id, digest: parsed.ok ? (textAt(parsed.root, path)?.replace(/\s/g, '') ?? '') : '' };
 };
 
 /**
  * Reads the NFS-e in `nfseXmlGZipB64` of an answer or of an operator's file; undefined when it is not an NFS-e or lacks what the protocol needs. Only
- * a digest that we computed counts, whatever algorithms the document names (ADR 30).
+ * a digest that we computed counts, whatever algorithms the document names (ADR 30). `sent` is the document that it should embed.
  */
-export const readNote = (packed: string | undefined): AuthorizedNote | undefined => {
-  const read = unpackAndRead(packed, NOTE);
+export const readNote = (packed: string | undefined, sent?: Uint8Array): AuthorizedNote | undefined => {
+  const read = unpackAndRead(packed, NOTE, sent);
   if (read === undefined) return undefined;
-  const { xml, root } = read;
-  const accessKey = attributeAt(root, 'NFSe/infNFSe', 'Id')?.replace(/^NFS/, '') ?? '';
-  const nfseNumber = textAt(root, 'NFSe/infNFSe/nNFSe');
-  const authorizedAt = instantOf(textAt(root, 'NFSe/infNFSe/dhProc'));
-  const dpsId = attributeAt(root, 'NFSe/infNFSe/DPS/infDPS', 'Id');
+  const { xml, text, attribute } = read;
+  const accessKey = attribute('NFSe/infNFSe', 'Id')?.replace(/^NFS/, '') ?? '';
+  const nfseNumber = text('NFSe/infNFSe/nNFSe');
+  const authorizedAt = instantOf(text('NFSe/infNFSe/dhProc'));
+  const dpsId = attribute('NFSe/infNFSe/DPS/infDPS', 'Id');
   if (!isAccessKey(accessKey) || nfseNumber === undefined) return undefined;
   if (authorizedAt === undefined || dpsId === undefined) return undefined;
   const { digest, ...doubts } = digestOf(read, 'NFSe/infNFSe/DPS');
-  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, digest, content: contentOf(root), ...doubts };
+  return { accessKey, nfseNumber, authorizedAt, xml, dpsId, digest, content: contentOf(read), ...doubts };
 };
 
-const contentOf = (root: XmlValue): AuthorizedNote['content'] => {
-  const infDPS = nodeAt(root, 'NFSe/infNFSe/DPS/infDPS');
-  const documents = ['CNPJ', 'CPF', 'NIF'].map((kind) => textAt(infDPS, `toma/${kind}`));
+const contentOf = ({ text }: AuthorizerDocument): AuthorizedNote['content'] => {
+  const infDPS = 'NFSe/infNFSe/DPS/infDPS';
+  const documents = ['CNPJ', 'CPF', 'NIF'].map((kind) => text(`${infDPS}/toma/${kind}`));
   return {
-    amount: textAt(infDPS, 'valores/vServPrest/vServ') ?? '',
-    description: textAt(infDPS, 'serv/cServ/xDescServ') ?? '',
+    amount: text(`${infDPS}/valores/vServPrest/vServ`) ?? '',
+    description: text(`${infDPS}/serv/cServ/xDescServ`) ?? '',
     customerDocument: documents.find((document) => document !== undefined) ?? '',
   };
 };
 
-/** Reads the cancellation event of an answer as `readNote` reads a note; undefined when it is another event or no event. */
-export const readEvent = (packed: string | undefined): RegisteredEvent | undefined => {
-  const read = unpackAndRead(packed, EVENT);
+/** Reads an event that cancels or replaces a note, as `readNote` reads a note; undefined when it is another event or no event. */
+export const readEvent = (packed: string | undefined, sent?: Uint8Array): RegisteredEvent | undefined => {
+  const read = unpackAndRead(packed, EVENT, sent);
   if (read === undefined) return undefined;
-  const { xml, root } = read;
+  const { xml, text, attribute } = read;
   const request = 'evento/infEvento/pedRegEvento';
-  const registeredAt = instantOf(textAt(root, 'evento/infEvento/dhProc'));
-  const requestId = attributeAt(root, `${request}/infPedReg`, 'Id');
-  const reason = textAt(root, `${request}/infPedReg/e${CANCELLATION_EVENT}/cMotivo`);
-  if (registeredAt === undefined || requestId === undefined || reason === undefined) return undefined;
+  const details = (type: CancelingEvent): string => `${request}/infPedReg/e${type}`;
+  const registeredAt = instantOf(text('evento/infEvento/dhProc'));
+  const requestId = attribute(`${request}/infPedReg`, 'Id');
+  const eventType = cancelingEvents.find((type) => text(`${details(type)}/${MANDATORY[type]}`) !== undefined);
+  if (registeredAt === undefined || requestId === undefined || eventType === undefined) return undefined;
+  const replacedBy = text(`${details(SUBSTITUTION_EVENT)}/chSubstituta`);
   const { digest, ...doubts } = digestOf(read, request);
-  return { xml, registeredAt, requestId, digest, ...doubts };
+  return {
+    ...{ xml, eventType, registeredAt, requestId, digest, ...doubts },
+    ...(replacedBy !== undefined && isAccessKey(replacedBy) ? { replacedBy } : {}),
+  };
+};
+
+/** An element that every event of the type has. */
+const MANDATORY: Readonly<Record<CancelingEvent, string>> = {
+  '101101': 'cMotivo',
+  '105102': 'xDesc',
+  '105104': 'xDesc',
+  '305101': 'xDesc',
 };
 
 /** A digest counts when we compute it and the embedded signature names it too. Otherwise `digest` is empty and `contradiction` holds both values. */
-const digestOf = ({ root, embeddedDigest: computed, signatureFault }: AuthorizerDocument, document: string) => {
-  const claimed = claimedAt(root, document);
+const digestOf = (read: AuthorizerDocument, document: string) => {
+  const { embeddedDigest: computed, claimedDigest: claimed, signatureFault } = read;
   return {
     ...(claimed === computed
-      ? { digest: computed, ...markAt(root, document, computed) }
+      ? { digest: computed, ...markOf(read, document) }
       : { digest: '', contradiction: { claimed, computed } }),
     ...(signatureFault === undefined ? {} : { signatureFault }),
   };
@@ -83,9 +117,10 @@ const MAX_DOCUMENT_BYTES = 1024 * 1024;
 const unpackAndRead = (
   packed: string | undefined,
   kind: AuthorizerDocumentKind,
+  sent: Uint8Array | undefined,
 ): (AuthorizerDocument & { xml: Buffer }) | undefined => {
   const xml = unpack(packed);
-  const read = xml === undefined ? undefined : readAuthorizerDocument(xml, kind);
+  const read = xml === undefined ? undefined : readAuthorizerDocument(xml, kind, sent);
   return xml === undefined || read === undefined ? undefined : { ...read, xml };
 };
 
@@ -99,12 +134,9 @@ const unpack = (packed: string | undefined): Buffer | undefined => {
   return twice.ok ? twice.bytes : undefined;
 };
 
-const claimedAt = (root: XmlValue, document: string): string =>
-  textAt(root, `${document}/Signature/SignedInfo/Reference/DigestValue`)?.replace(/\s/g, '') ?? '';
-
-const markAt = (root: XmlValue, document: string, digest: string): { signatureMark?: string } => {
-  const value = textAt(root, `${document}/Signature/SignatureValue`)?.replace(/\s/g, '') ?? '';
-  return value === '' ? {} : { signatureMark: signatureMark(digest, value) };
+const markOf = ({ text, embeddedDigest }: AuthorizerDocument, document: string): { signatureMark?: string } => {
+  const value = text(`${document}/Signature/SignatureValue`)?.replace(/\s/g, '') ?? '';
+  return value === '' ? {} : { signatureMark: signatureMark(embeddedDigest, value) };
 };
 
 const STAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?[-+]\d{2}:\d{2}$/;

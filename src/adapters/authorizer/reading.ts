@@ -1,17 +1,27 @@
-import { CANCELLATION_EVENT, cancellationRequestId, isAccessKey } from '../../domain/common/access-key.js';
+import {
+  CANCELLATION_EVENT,
+  type CancelingEvent,
+  cancelingEvents,
+  cancellationRequestId,
+  eventRequestId,
+  isAccessKey,
+} from '../../domain/common/access-key.js';
 import type { AuthorizedNote, LookupResult, RegisteredEvent, SendResult } from '../../ports/authorizer.js';
 import { classifyLookup, classifySend, NOT_OURS, type SuccessRead } from './classify.js';
-import { readEvent, readNote, type SignedIdentity } from './documents.js';
+import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
-import { packedEventOf, textOf } from './responses.js';
+import { listsEvent, packedEventOf, textOf } from './responses.js';
 
 /** For each call, what the caller knows (`expected`) and what the reading returns. Plain values, so that both can cross to a thread. */
 export type Readings = {
-  sentDps: { expected: SignedIdentity; result: SendResult<AuthorizedNote> };
-  sentCancellation: { expected: SignedIdentity; result: SendResult<RegisteredEvent> };
+  sentDps: { expected: SentDocument; result: SendResult<AuthorizedNote> };
+  sentCancellation: { expected: SentDocument; result: SendResult<RegisteredEvent> };
   accessKeyOfDps: { expected: undefined; result: LookupResult<string> };
   note: { expected: { accessKey: string; absentCodes: readonly string[] }; result: LookupResult<AuthorizedNote> };
-  cancellation: { expected: { accessKey: string }; result: LookupResult<RegisteredEvent> };
+  /** The look-up of one type of event. */
+  event: { expected: { accessKey: string; eventType: CancelingEvent }; result: LookupResult<RegisteredEvent> };
+  /** The list of all events of a note. */
+  events: { expected: { accessKey: string }; result: LookupResult<RegisteredEvent> | { kind: 'not_offered' } };
 };
 
 export type ReadingName = keyof Readings;
@@ -41,16 +51,16 @@ const readers: {
     expected: Readings[Name]['expected'],
   ) => Readings[Name]['result'];
 } = {
-  sentDps: (exchange, { id, digest }) =>
+  sentDps: (exchange, { id, digest, document }) =>
     classifySend('dps', exchange, (body) => {
       // `idDps` of this answer holds the access key (docs/national-system.md#iddps-holds-the-key), so only the document shows whose note it is.
-      const note = readNote(textOf(body, 'nfseXmlGZipB64'));
+      const note = readNote(textOf(body, 'nfseXmlGZipB64'), document);
       return note?.dpsId === id && note.digest === digest ? reliable(note) : NOT_OURS;
     }),
 
-  sentCancellation: (exchange, { id, digest }) =>
+  sentCancellation: (exchange, { id, digest, document }) =>
     classifySend('event', exchange, (body) => {
-      const event = readEvent(packedEventOf(body, CANCELLATION_EVENT));
+      const event = readEvent(packedEventOf(body, CANCELLATION_EVENT), document);
       return event?.requestId === id && event.digest === digest ? reliable(event) : NOT_OURS;
     }),
 
@@ -68,13 +78,46 @@ const readers: {
     return note?.accessKey === accessKey ? { kind: 'found', found: note } : notOurs;
   },
 
-  cancellation: (exchange, { accessKey }) => {
+  event: (exchange, { accessKey, eventType }) => {
     const answer = classifyLookup(exchange, 'any');
     if (answer.kind !== 'present') return answer;
-    const event = readEvent(packedEventOf(answer.body, CANCELLATION_EVENT));
-    return event?.requestId === cancellationRequestId(accessKey) ? { kind: 'found', found: event } : notOurs;
+    const found = eventOn(accessKey, eventType, packedEventOf(answer.body, eventType));
+    return found === undefined ? notOurs : { kind: 'found', found };
+  },
+
+  // No witness has seen this list answered, so nothing but a list in a JSON 200 counts (docs/national-system.md#event-paths).
+  events: (exchange, { accessKey }) => {
+    if (exchange.kind === 'answered' && isNotOffered(exchange.status)) return { kind: 'not_offered' };
+    const answer = classifyLookup(exchange, []);
+    if (answer.kind !== 'present') return answer;
+    if (!Array.isArray(answer.body.eventos)) return { kind: 'not_offered' };
+    for (const eventType of cancelingEvents) {
+      if (!listsEvent(answer.body, eventType)) continue;
+      const found = eventOn(accessKey, eventType, packedEventOf(answer.body, eventType));
+      return found === undefined ? notOurs : { kind: 'found', found };
+    }
+    return { kind: 'absent' };
   },
 };
+
+/** Undefined when the document is not an event of this type on this note. Older documents of municipalities have more digits in the id of a request. */
+const eventOn = (
+  accessKey: string,
+  eventType: CancelingEvent,
+  packed: string | undefined,
+): RegisteredEvent | undefined => {
+  const event = readEvent(packed);
+  if (event?.eventType !== eventType) return undefined;
+  const isOnNote =
+    eventType === CANCELLATION_EVENT
+      ? event.requestId === cancellationRequestId(accessKey)
+      : event.requestId.startsWith(eventRequestId(accessKey, eventType));
+  return isOnNote ? event : undefined;
+};
+
+/** A path that the server does not have. Other statuses are about the caller, the rate of its calls or a fault of the moment. */
+const isNotOffered = (status: number): boolean =>
+  status === 501 || (status >= 300 && status < 500 && ![401, 403, 408, 429].includes(status));
 
 export const notOurs = { kind: 'inconclusive', reason: 'not_ours_or_unreadable' } as const;
 

@@ -32,15 +32,21 @@ export const textOf = (body: JsonBody, key: string): string | undefined => {
 };
 
 /**
- * The packed cancellation event: `eventos[].arquivoXml` of the live look-up, or `eventoXmlGZipB64` as the Swagger promises
+ * The packed event of a type: `eventos[].arquivoXml` of the live look-up, or `eventoXmlGZipB64` as the Swagger promises
  * (docs/national-system.md#event-look-up).
  */
 export const packedEventOf = (body: JsonBody, eventType: string): string | undefined => {
-  const item = listOf(body.eventos)
-    .map(objectOf)
-    .find((entry) => String(entry?.tipoevento) === eventType);
+  const item = listedEvent(body, eventType);
   return (item === undefined ? undefined : textOf(item, 'arquivoXml')) ?? textOf(body, 'eventoXmlGZipB64');
 };
+
+/** Whether an item of `eventos` has this type. */
+export const listsEvent = (body: JsonBody, eventType: string): boolean => listedEvent(body, eventType) !== undefined;
+
+const listedEvent = (body: JsonBody, eventType: string): JsonBody | undefined =>
+  listOf(body.eventos)
+    .map(objectOf)
+    .find((entry) => String(entry?.tipoevento) === eventType);
 
 /** Raw texts are kept for support, cut to this many characters because events of the log must stay small. */
 const MAX_TEXT = 1000;
@@ -114,19 +120,23 @@ export const countJson = (body: Uint8Array): JsonShape => {
   let inString = false;
   /** The last string, without its quotes. */
   let text = { from: 0, to: 0, escaped: false };
+  const quoteFrom = finderOf(body, QUOTE);
+  const backslashFrom = finderOf(body, BACKSLASH);
   let at = 0;
   for (; at < body.length && exceededLimit() === undefined; at += 1) {
-    const byte = body[at];
     if (inString) {
-      if (byte === BACKSLASH) {
-        at += 1;
+      const [quote, backslash] = [quoteFrom(at), backslashFrom(at)];
+      if (backslash < quote) {
+        at = backslash + 1;
         text.escaped = true;
-      } else if (byte === QUOTE) {
+      } else {
         inString = false;
+        at = quote;
         text.to = at;
       }
       continue;
     }
+    const byte = body[at];
     if (byte === QUOTE) {
       inString = true;
       text = { from: at + 1, to: at + 1, escaped: false };
@@ -147,6 +157,16 @@ export const countJson = (body: Uint8Array): JsonShape => {
     } else if (byte === BRACE_END || byte === BRACKET_END) open.pop();
   }
   return { ...counts, bytesRead: Math.min(at, body.length), named, exceededLimit: exceededLimit(), repeats };
+};
+
+/** Finds the first such byte at or behind a place, or the end; places only grow, so that every byte is looked at once. */
+const finderOf = (body: Uint8Array, byte: number): ((from: number) => number) => {
+  let found = -1;
+  return (from) => {
+    if (found < from) found = body.indexOf(byte, from);
+    if (found < 0) found = body.length;
+    return found;
+  };
 };
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });

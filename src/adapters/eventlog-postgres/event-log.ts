@@ -1,11 +1,11 @@
 import type { StreamName } from '../../domain/common/ids.js';
-import type { EventLog, Revision } from '../../ports/event-log.js';
+import type { AppendResult, EventLog, GuardedAppend, Revision } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
-import { groupCommit, prepareAppend, sendAppends } from './group-commit.js';
-import { inspectRows } from './inspect.js';
-import { readHead, readLastEvents, readLastRevisions, readStream, readStretch, START } from './reader.js';
+import { groupCommit, sendAppends } from './group-commit.js';
+import { type PreparedAppend, prepareAppend } from './prepared-append.js';
+import { readHead, readLastEvents, readLastRevisions, readStored, readStream, readStretch, START } from './reader.js';
 import { subscription, wakeSignal } from './subscription.js';
 
 type PostgresEventLogOptions = {
@@ -21,7 +21,7 @@ type PostgresEventLogOptions = {
 /** For reads and subscriptions; appends use a separate connection. */
 const READ_CONNECTIONS = 4;
 
-export type PostgresEventLog = EventLog & { close(): Promise<void> };
+export type PostgresEventLog = EventLog & { appendGuarded: GuardedAppend; close(): Promise<void> };
 
 /**
  * The log in one table (docs/architecture.md#streams-and-events, ADR 1); connects when first used. An event id that the log already holds at another
@@ -45,12 +45,16 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   const appendSignal = wakeSignal();
   const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
 
+  const commit = async (append: PreparedAppend): Promise<AppendResult> => {
+    const result = await commits.append(append);
+    appendSignal.raise();
+    return result;
+  };
+
   return {
-    append: async (stream, expected, events) => {
-      const result = await commits.append(prepareAppend(stream, expected, events));
-      appendSignal.raise();
-      return result;
-    },
+    append: async (stream, expected, events) => commit(prepareAppend(stream, expected, events)),
+    appendGuarded: async (stream, event, guards) =>
+      (await commit({ ...prepareAppend(stream, { kind: 'none' }, [event]), guards })).ok,
     read: (stream, readOptions = {}) => readStream(readers, stream, readOptions),
     lastRevision,
     readAll: async ({ prefixes, after, limit }) => {
@@ -60,7 +64,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
       }
       return stretch.events;
     },
-    inspect: ({ after, limit }) => inspectRows(readers, after ?? START, limit),
+    readStored: ({ after, limit }) => readStored(readers, after ?? START, limit),
     readLast: ({ prefixes, limit }) => readLastEvents(readers, prefixes, limit),
     subscribe: (wanted) =>
       subscription(

@@ -1,28 +1,10 @@
 import type pg from 'pg';
-import type { StreamName } from '../../domain/common/ids.js';
-import { type StoredRecord, toRecord } from '../../domain/log/record.js';
-import {
-  AppendOutcomeUnknown,
-  type AppendResult,
-  EventLogUnavailable,
-  type EventToAppend,
-  EventTooLarge,
-  type Expected,
-  MAX_EVENT_BYTES,
-  type Revision,
-} from '../../ports/event-log.js';
-import { columnsOf } from '../sql/columns.js';
+import { AppendOutcomeUnknown, type AppendResult, EventLogUnavailable } from '../../ports/event-log.js';
 import { isRolledBack, sqlFault } from '../sql/errors.js';
+import { type PreparedAppend, statementOf } from './prepared-append.js';
 
-/**
- * Writes appends in one round trip and returns their results in order. Calls `onSent` just before the first byte leaves. Gives up, and drops its
- * connection, when the signal aborts.
- */
-export type SendAppends = (
-  appends: readonly PreparedAppend[],
-  onSent: () => void,
-  signal: AbortSignal,
-) => Promise<readonly AppendResult[]>;
+/** Writes appends in one round trip and returns their results in order. Gives up, and drops its connection, when the signal aborts. */
+export type SendAppends = (appends: readonly PreparedAppend[], signal: AbortSignal) => Promise<readonly AppendResult[]>;
 
 /** One commit carries at most this many appends and about this many bytes. */
 const MAX_APPENDS = 64;
@@ -101,13 +83,9 @@ const takeBatch = (queue: Waiting[]): Waiting[] => {
 const write = async (batch: readonly Waiting[], send: SendAppends): Promise<void> => {
   const controller = new AbortController();
   for (const waiting of batch) waiting.batch = controller;
-  let sent = false;
   try {
     const results = await send(
       batch.map(({ append }) => append),
-      () => {
-        sent = true;
-      },
       controller.signal,
     );
     batch.forEach((waiting, index) => {
@@ -116,24 +94,25 @@ const write = async (batch: readonly Waiting[], send: SendAppends): Promise<void
       else waiting.resolve(result);
     });
   } catch (error) {
-    await fail(batch, error, sent, send);
+    await fail(batch, error, send);
   }
 };
 
 /** A refusal may be the fault of one append of the batch, so each append is written again alone. */
-const fail = async (batch: readonly Waiting[], error: unknown, sent: boolean, send: SendAppends): Promise<void> => {
+const fail = async (batch: readonly Waiting[], error: unknown, send: SendAppends): Promise<void> => {
   const settled = error instanceof EventLogUnavailable || error instanceof AppendOutcomeUnknown;
-  if (!settled && sent && batch.length > 1) {
+  if (!settled && batch.length > 1) {
     for (const waiting of batch) await write([waiting], send);
     return;
   }
   for (const waiting of batch) waiting.reject(error);
 };
 
-/** Appends by one call of `event_log_append`, which runs as one transaction. */
+/** Appends by one call of a function, which runs as one transaction. */
 export const sendAppends =
   (pool: pg.Pool): SendAppends =>
-  async (appends, onSent, signal) => {
+  async (appends, signal) => {
+    const statement = statementOf(appends);
     const client = await pool.connect().catch((cause: unknown) => {
       throw new EventLogUnavailable('the event log cannot be reached', { cause });
     });
@@ -149,8 +128,7 @@ export const sendAppends =
     }
     signal.addEventListener('abort', giveUp, { once: true });
     try {
-      onSent();
-      const { rows } = await client.query<Answer>({ name: 'append', text: APPEND, values: parameters(appends) });
+      const { rows } = await client.query<Answer>(statement);
       release(false);
       return results(appends, rows[0]);
     } catch (error) {
@@ -162,19 +140,6 @@ export const sendAppends =
   };
 
 type Answer = { accepted: boolean[]; revisions: (number | null)[] };
-
-const APPEND = 'select accepted, revisions from event_log_append($1, $2, $3, $4, $5, $6, $7, $8, $9)';
-
-const parameters = (appends: readonly PreparedAppend[]): unknown[] => {
-  const events = appends.flatMap(({ stream, expected, events: own }) =>
-    own.map((event, index) => ({ ...event, stream, revision: expected + 1 + index })),
-  );
-  return [
-    ...columnsOf(appends, ['stream', 'expected']),
-    appends.map((append) => append.events.length),
-    ...columnsOf(events, ['stream', 'revision', 'id', 'type', 'record', 'hash']),
-  ];
-};
 
 const results = (appends: readonly PreparedAppend[], answer: Answer | undefined): AppendResult[] =>
   appends.map((_append, index) => {
@@ -188,33 +153,4 @@ const results = (appends: readonly PreparedAppend[], answer: Answer | undefined)
 const meaningOf = (cause: unknown): unknown => {
   if (!isRolledBack(cause)) return new AppendOutcomeUnknown('the event log was lost during an append', { cause });
   return sqlFault(cause) === 'other' ? cause : new EventLogUnavailable('the event log refused the append', { cause });
-};
-
-/** An append whose events are already text: only the server can still refuse it. */
-export type PreparedAppend = {
-  stream: StreamName;
-  /** -1 for a new stream. */
-  expected: Revision;
-  events: readonly (StoredRecord & { id: string; type: string })[];
-  /** UTF-8 bytes of all records. */
-  bytes: number;
-};
-
-/** Writes the events as text. Throws `EventTooLarge` and `NotCanonical`; both mean that nothing was stored. */
-export const prepareAppend = (
-  stream: StreamName,
-  expected: Expected,
-  events: readonly EventToAppend[],
-): PreparedAppend => {
-  if (events.length === 0) throw new RangeError('an append holds at least one event');
-  const last = expected.kind === 'none' ? -1 : expected.revision;
-  let bytes = 0;
-  const prepared = events.map((event, index) => {
-    const stored = toRecord(stream, last + 1 + index, event);
-    const size = Buffer.byteLength(stored.record);
-    if (size > MAX_EVENT_BYTES) throw new EventTooLarge(`an event of ${size} bytes is over ${MAX_EVENT_BYTES}`);
-    bytes += size;
-    return { ...stored, id: event.id, type: event.type };
-  });
-  return { stream, expected: last, events: prepared, bytes };
 };

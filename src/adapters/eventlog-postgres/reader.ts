@@ -7,6 +7,7 @@ import {
   type ReadOptions,
   type RecordedEvent,
   type Revision,
+  type StoredEvent,
   UnreadableEvent,
 } from '../../ports/event-log.js';
 
@@ -103,6 +104,17 @@ export const readLastEvents = async (
   return found.reverse();
 };
 
+/** Rows behind `after` as the table holds them. */
+export const readStored = async (pool: pg.Pool, after: LogPosition, limit: number): Promise<readonly StoredEvent[]> => {
+  const { rows } = await pool.query<Omit<StoredEvent, 'position'> & { position: string }>({
+    name: 'read-stored',
+    text: `select position, stream, revision, id, type, record, hash from event_log
+      where position > $1 order by position limit $2`,
+    values: [after, limit],
+  });
+  return rows.map((row) => ({ ...row, position: toPosition(row.position) }));
+};
+
 /** Position of the last event and the log's identity. */
 export const readHead = async (pool: pg.Pool): Promise<{ position: LogPosition | null; identity: string }> => {
   const { rows } = await pool.query<{ position: string; identity: string }>(
@@ -121,7 +133,9 @@ type StretchEnd = { window_end: string; head: string } & (Row | { position: null
 const toEvent = ({ position: text, stream, revision, record, hash }: Row): RecordedEvent => {
   const position = toPosition(text);
   try {
-    return { ...fromRecord({ record, hash }), position };
+    // Spelled out: a spread takes a tenth of the time of a whole walk.
+    const { stream: own, revision: ownRevision, id, type, data, metadata } = fromRecord({ record, hash });
+    return { position, stream: own, revision: ownRevision, id, type, data, metadata };
   } catch {
     throw new UnreadableEvent(position, stream, revision);
   }

@@ -12,7 +12,7 @@ import type {
 } from '../../ports/guard-checkpoint.js';
 import { columnsOf } from '../sql/columns.js';
 import { holdSession } from '../sql/held-session.js';
-import { pauseIssuing } from './incomplete-log.js';
+import { FURTHEST, pauseIfStillIncomplete } from './incomplete-log.js';
 
 type PositionRow = { guards: string | null; operator_rows: string | null };
 
@@ -61,7 +61,7 @@ export const guardCheckpoint = (
         }),
       fill: (keys, marks, now) =>
         inSession((client) => restoreMissingGuards(client, { keys, marks }, now, idempotencyTtlSeconds)),
-      noteIncompleteLog: (head, now) => inSession((client) => pauseIssuing(client, logIdentity, head, now)),
+      noteIncompleteLog: (head, now) => inSession((client) => pauseIfStillIncomplete(client, logIdentity, head, now)),
       lost,
       close: async () => lose(),
     };
@@ -101,11 +101,7 @@ const toText = (position: LogPosition | null): string | null => position?.toStri
 
 /** A session may take its lock several times, which is harmless: closing the connection releases all of them. */
 const LOOK = `select p.guards, p.operator_rows,
-    (select max(position) from (
-      select position::numeric from checkpoints where log_identity = $1
-      union all select position from relay_checkpoint where log_identity = $1
-      union all select guards from guards_position where log_identity = $1
-    ) held (position)) as furthest,
+    ${FURTHEST} as furthest,
     exists (select from log_set_back where log_identity = $1) as was_set_back,
     case when $2::text is null then false else pg_try_advisory_lock(hashtextextended($2, 0)) end as leads
   from (select 1) one left join guards_position p on p.log_identity = $1`;

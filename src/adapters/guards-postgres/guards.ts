@@ -3,7 +3,7 @@ import { addSeconds, type Instant } from '../../domain/common/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { LookupProgressStore, PendingCuts, RelayCheckpoint } from '../../ports/work-progress.js';
 import { duplicateWindow } from './duplicate-window.js';
-import { idempotencyKeys } from './idempotency-keys.js';
+import { FREED_KEPT_SECONDS, idempotencyKeys } from './idempotency-keys.js';
 
 type GuardOptions = {
   /** How long a key is kept, from its acceptance instant. */
@@ -32,7 +32,8 @@ export const pruneGuards = async (
   { idempotencyTtlSeconds }: Pick<GuardOptions, 'idempotencyTtlSeconds'>,
   now: Instant,
 ): Promise<number> => {
-  const keys = await db.query(PRUNE_KEYS, [addSeconds(now, -idempotencyTtlSeconds), now]);
+  // The row of a released key is over at once, and says by how much since when.
+  const keys = await db.query(PRUNE_KEYS, [addSeconds(now, -idempotencyTtlSeconds - 2 * FREED_KEPT_SECONDS), now]);
   const marks = await db.query(PRUNE_MARKS, [addSeconds(now, -MARKS_KEPT_SECONDS)]);
   return (keys.rowCount ?? 0) + (marks.rowCount ?? 0);
 };

@@ -19,6 +19,9 @@ type Asked = KeyOwner &
   Claim & { bodyHash: string; sameBody: string; leasedUntil: Instant; now: Instant; keptSince: Instant };
 type Finished = KeyOwner & { leaseToken: string; invoiceId: string };
 
+/** A row stays for this long after its key was released; longer than a request takes. */
+export const FREED_KEPT_SECONDS = 60;
+
 export const idempotencyKeys = (
   db: pg.Pool,
   { idempotencyTtlSeconds, leaseSeconds }: { idempotencyTtlSeconds: number; leaseSeconds: number },
@@ -66,8 +69,16 @@ export const idempotencyKeys = (
       return state;
     },
     markDone: (owner, leaseToken, invoiceId) => done({ ...owner, leaseToken, invoiceId }),
-    release: async ({ mode, companyId, keyHash }, leaseToken) => {
-      await db.query({ name: 'key-release', text: RELEASE, values: [mode, companyId, keyHash, leaseToken] });
+    release: async ({ mode, companyId, keyHash }, leaseToken, now) => {
+      // Over for every process, also one whose clock is behind.
+      const over = addSeconds(now, -idempotencyTtlSeconds - FREED_KEPT_SECONDS);
+      const values = [mode, companyId, keyHash, leaseToken, over];
+      await db.query({ name: 'key-release', text: RELEASE, values });
+    },
+    isFinished: async ({ mode, companyId, keyHash }, now) => {
+      const keptSince = addSeconds(now, -idempotencyTtlSeconds);
+      const values = [mode, companyId, keyHash, keptSince];
+      return (await db.query({ name: 'key-finished', text: FINISHED, values })).rowCount === 1;
     },
   };
 };
@@ -78,5 +89,8 @@ const CLAIM = `select place, body_hash, lease_token, leased_until, command_id, a
 
 const DONE = 'select idempotency_done($1, $2, $3, $4, $5) as held';
 
-const RELEASE = `delete from idempotency_keys
+const RELEASE = `update idempotency_keys set accepted_at = $5, leased_until = $5, lease_token = ''
   where mode = $1 and company_id = $2 and key_hash = $3 and lease_token = $4 and invoice_id is null`;
+
+const FINISHED = `select from idempotency_keys
+  where mode = $1 and company_id = $2 and key_hash = $3 and accepted_at > $4 and invoice_id is not null`;

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { LRUCache } from 'lru-cache';
 import { TooManyWaiting } from '../../lib/fair-semaphore.js';
 import { createThreadPool, JobFailed, type JobFailure } from '../../lib/thread-pool.js';
 import type { PdfMarks, PdfRenderer } from '../../ports/pdf.js';
+import { SAMPLE_NOTE } from '../../xml/sample-note.js';
 
 export type PdfRendererOptions = {
-  /** Rendering threads; the default leaves one core to the rest of the service and is at most 4. */
+  /** Rendering threads; default 1. */
   workers?: number;
-  /** Longest time for one PDF; its thread is replaced afterwards. */
+  /** Heap of one thread in MiB; the default is several times what the largest note takes. */
+  heapMb?: number;
+  /** Longest time for one PDF in each of two threads; a thread that takes longer is replaced. */
   timeoutMs?: number;
   /** PDFs under way at the same time: of one company, and of all. */
   permits?: { ofOne: number; inAll: number };
@@ -41,16 +43,17 @@ export type RenderAnswer = { ok: true; pdf: Uint8Array } | { ok: false; reason: 
 /**
  * Renders the DANFSe of NT 008 in worker threads; companies take turns. `enter` throws `TooManyWaiting` when the company has no permit left. `render`
  * rejects with `TooManyWaiting` when no thread is free in time, and with `PdfFailed` otherwise. The same XML and marks give the same bytes in every
- * process. Callers may share one buffer and must not write into it.
+ * process. Callers may share one buffer and must not write into it. `warm` prepares the threads, so that the first PDF takes no longer than others; it
+ * never rejects.
  */
-export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer => {
+export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer & { warm(): Promise<void> } => {
   const pool = createThreadPool<RenderRequest, RenderAnswer>({
     what: WHAT,
     file: workerFile(),
-    workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
+    workers: options.workers ?? 1,
     waitMs: options.waitMs ?? 10_000,
     timeoutMs: options.timeoutMs ?? RENDER_TIMEOUT_MS,
-    heapMb: HEAP_MB,
+    heapMb: options.heapMb ?? HEAP_MB,
   });
   const cache = createPdfCache(options.cacheBytes ?? CACHE_BYTES);
   const enter = createRenderPermits(options.permits ?? PERMITS);
@@ -69,9 +72,12 @@ export const createPdfRenderer = (options: PdfRendererOptions = {}): PdfRenderer
           context: () => render(companyId, { nfseXml: new Uint8Array(nfseXml), marks }),
         }),
     }),
+    warm: () => pool.warm({ nfseXml: new Uint8Array(Buffer.from(SAMPLE_NOTE)), marks: NO_MARKS }),
     close: pool.close,
   };
 };
+
+const NO_MARKS: PdfMarks = { canceled: false, replaced: false, simulated: false };
 
 /** In messages. */
 const WHAT = 'PDFs to be rendered';
@@ -82,12 +88,11 @@ const PERMITS = { ofOne: 32, inAll: 128 };
 /**
  * Far more than a PDF takes. On busy cores a shorter limit would add work, because each client that repeats its request starts the rendering again.
  */
-const RENDER_TIMEOUT_MS = 30_000;
+const RENDER_TIMEOUT_MS = 15_000;
 
 /** A PDF has about 70 kB. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 
-/** Several times what the largest note takes. */
 const HEAP_MB = 256;
 
 // The service runs from TypeScript in development and from compiled JavaScript once built.

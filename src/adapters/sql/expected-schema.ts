@@ -116,6 +116,7 @@ export const expectedSchema: readonly string[] = [
   'function duplicate_marks_place_each 23dcfc569c827789',
   'function duplicate_marks_place_one d0752303bfd84b42',
   'function event_log_append definer 27a35d2ec2f68c69',
+  'function event_log_append_guarded definer c92eaeb3a9fd3c83',
   'function event_log_cut definer fa544ace68776d36',
   'function idempotency_claim 04b157e268aa8d4b',
   'function idempotency_claim f0aa67aa59800392',

@@ -104,7 +104,13 @@ select statement from statements order by turn`;
 const LOG_TABLES = ['event_log', 'event_log_head'];
 /** A service without the owner's address reads `schema_migrations` to see whether a migration is missing. */
 const READ_ONLY = [...LOG_TABLES, 'schema_migrations'];
-const OWNERS_FUNCTIONS = ['event_log_append', 'event_log_cut', 'projection_schema_make', 'projection_schema_drop'];
+const OWNERS_FUNCTIONS = [
+  'event_log_append',
+  'event_log_append_guarded',
+  'event_log_cut',
+  'projection_schema_make',
+  'projection_schema_drop',
+];
 
 /**
  * Grants the role `service` what the product needs and revokes rights beyond that. The owner of the tables calls it after the migrations, and it

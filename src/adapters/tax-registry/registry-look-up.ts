@@ -1,13 +1,37 @@
 import { type ClientRequest, get as getOverHttp, type IncomingMessage } from 'node:http';
 import { get as getOverHttps } from 'node:https';
 import * as v from 'valibot';
+import { present } from '../../domain/common/present.js';
 import { readUpTo } from '../../lib/read-up-to.js';
 import type { RegistryEntry } from '../../ports/tax-registry.js';
 
 /** An answer has about a hundred bytes; a registry that returns everything about a company has a few thousand. */
 export const MAX_REGISTRY_BYTES = 64 * 1024;
 
-const answer = v.object({ legal_name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300)) });
+const text = (most: number) => v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(most));
+
+/** Registries write an absent complement as null or as an empty text. */
+const absent = v.pipe(
+  v.union([v.null(), v.pipe(v.string(), v.trim(), v.literal(''))]),
+  v.transform(() => undefined),
+);
+
+/** The address of an entry of `nfse registry put`. */
+const address = v.pipe(
+  v.object({
+    street: text(255),
+    number: text(60),
+    complement: v.optional(v.union([text(156), absent])),
+    district: text(60),
+    city: text(60),
+    state: v.pipe(v.string(), v.regex(/^[A-Z]{2}$/)),
+    postal_code: v.pipe(v.string(), v.regex(/^\d{8}$/)),
+  }),
+  v.transform(({ postal_code: postalCode, ...rest }) => present({ ...rest, postalCode })),
+);
+
+/** An address of another shape is left out; the name counts all the same. */
+const answer = v.object({ legal_name: text(300), address: v.fallback(v.optional(address), undefined) });
 
 /**
  * `GET {url}/{cnpj}`. A POST waits for the answer, so the whole exchange, name service included, ends after `timeoutMs`. No redirect, no encoding,
@@ -21,7 +45,9 @@ export const findRegistryEntry = async (
   try {
     const body = await fetched(new URL(`${url}/${cnpj}`), AbortSignal.timeout(timeoutMs));
     const parsed = v.safeParse(answer, body === undefined ? undefined : JSON.parse(body));
-    return parsed.success ? { cnpj, legalName: parsed.output.legal_name } : undefined;
+    return parsed.success
+      ? present({ cnpj, legalName: parsed.output.legal_name, address: parsed.output.address })
+      : undefined;
   } catch {
     return undefined;
   }

@@ -26,6 +26,8 @@ export type AcceptDeps = FactSources & {
   idempotency: IdempotencyKeys;
   duplicates: DuplicateWindow;
   hashes: GuardHashes;
+  /** Keys of the requests that this process accepts at once now, each with the hash of its body. */
+  underWay: Map<string, RequestKey['plainBodyHash']>;
   clock: Clock;
   company(companyId: CompanyId): Promise<Company | undefined>;
   /** Tables of the eligibility rules, and the municipality as the environment of the mode knows it. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Refusal } from '../../domain/common/error-catalogue.js';
 import { type InvoiceId, invoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { expandMarkers } from '../../domain/common/markers.js';
 import { present } from '../../domain/common/present.js';
@@ -12,7 +13,14 @@ import { fingerprintOf } from '../event-store/hashes.js';
 import { loadInvoice } from '../read/read-invoice.js';
 import type { AcceptDeps, AcceptResult, ClaimedRequest, IssueCommand, RequestKey } from './accept-deps.js';
 import { withRecordedFacts } from './accepted-facts.js';
-import { bodyNotComparable, type Candidate, findOwnInvoice, reserveAndAppend, undoneIfNotStored } from './reserve.js';
+import {
+  appendAtOnce,
+  bodyNotComparable,
+  type Candidate,
+  findOwnInvoice,
+  reserveAndAppend,
+  undoneIfNotStored,
+} from './reserve.js';
 
 /**
  * `POST /v1/nfse` after its schema. The idempotency key comes first, so that a replay never becomes a 422 because a certificate has expired
@@ -24,20 +32,23 @@ export const acceptInvoice = async (
   requester: Requester,
   deps: AcceptDeps,
 ): Promise<AcceptResult> => {
-  const now = deps.clock.now();
-  const fresh: Claim = { leaseToken: randomUUID(), commandId: randomUUID(), acceptedAt: now };
+  const fresh: Claim = { leaseToken: randomUUID(), commandId: randomUUID(), acceptedAt: deps.clock.now() };
   const { idempotency } = command;
   if (idempotency === undefined) return await checkAndReserve({ ...command, requester, claim: fresh }, deps);
 
   const { mode, companyId } = requester;
   const owner = { mode, companyId, keyHash: idempotency.keyHash };
-  const claimed = await claimKey(owner, idempotency, fresh, now, deps);
+  if (deps.store.appendGuarded !== undefined) {
+    const result = await acceptAtOnce({ ...command, requester, claim: fresh }, owner, idempotency, deps);
+    if (result !== undefined) return result;
+  }
+  const claimed = await claimKey(owner, idempotency, fresh, deps.clock.now(), deps);
   if (claimed.kind !== 'claimed') return await answerKnownKey(claimed, requester, deps);
   const { claim } = claimed;
   const claimedRequest = { ...command, requester, claim };
   const resumed = claim.commandId !== fresh.commandId;
   const left = resumed ? await findOwnInvoice(claimedRequest, deps) : undefined;
-  const release = () => deps.idempotency.release(owner, claim.leaseToken);
+  const release = () => deps.idempotency.release(owner, claim.leaseToken, deps.clock.now());
   // After any other error the key stays leased, and the retry continues with the same command. A retry that took over a lease never frees the key,
   // because the earlier request may still append under it.
   const result =
@@ -54,6 +65,32 @@ export const acceptInvoice = async (
     leaveMark(claimedRequest, invoiceStream(mode, companyId, invoiceId), deps),
   ]);
   return result;
+};
+
+/**
+ * Where the log is in the database of the guards: the rules, and then one transaction for all (ADR 42). Undefined when that did not accept the
+ * request; then the key is claimed, because it decides what a refusal or a repeated request is answered.
+ */
+const acceptAtOnce = async (
+  claimedRequest: ClaimedRequest,
+  owner: KeyOwner,
+  { plainBodyHash }: RequestKey,
+  deps: AcceptDeps,
+): Promise<AcceptResult | undefined> => {
+  const key = [owner.mode, owner.companyId, owner.keyHash].join('|');
+  const underWay = deps.underWay.get(key);
+  if (underWay !== undefined) {
+    // Nothing in the database shows the first request yet, unless it is a repeated one too.
+    if (await deps.idempotency.isFinished(owner, deps.clock.now())) return undefined;
+    return { refused: underWay === plainBodyHash ? IN_USE : REUSED };
+  }
+  deps.underWay.set(key, plainBodyHash);
+  try {
+    const candidate = await eligibleCandidate(claimedRequest, deps);
+    return 'refused' in candidate ? undefined : await appendAtOnce(candidate, deps);
+  } finally {
+    deps.underWay.delete(key);
+  }
 };
 
 /**
@@ -93,6 +130,14 @@ const fingerprintsOf = (
 };
 
 const checkAndReserve = async (claimedRequest: ClaimedRequest, deps: AcceptDeps): Promise<AcceptResult> => {
+  const candidate = await eligibleCandidate(claimedRequest, deps);
+  return 'refused' in candidate ? candidate : await reserveAndAppend(candidate, deps);
+};
+
+const eligibleCandidate = async (
+  claimedRequest: ClaimedRequest,
+  deps: AcceptDeps,
+): Promise<Candidate | { refused: Refusal }> => {
   const { request, requester } = claimedRequest;
   const company = await deps.company(requester.companyId);
   if (company === undefined) return { refused: { code: 'company.issuer_not_configured' } };
@@ -105,7 +150,7 @@ const checkAndReserve = async (claimedRequest: ClaimedRequest, deps: AcceptDeps)
   const checked = checkEligibility(request, facts);
   if ('refused' in checked) return checked;
   const eligible = await withRecordedFacts(checked.eligible, deps);
-  return await reserveAndAppend(await candidateOf(claimedRequest, eligible, deps), deps);
+  return await candidateOf(claimedRequest, eligible, deps);
 };
 
 const answerKnownKey = async (
@@ -115,15 +160,18 @@ const answerKnownKey = async (
 ): Promise<AcceptResult> => {
   switch (known.kind) {
     case 'reuse':
-      return { refused: { code: 'idempotency_key_reuse' } };
+      return { refused: REUSED };
     case 'not_comparable':
       return { refused: bodyNotComparable(known.invoiceId) };
     case 'in_use':
-      return { refused: { code: 'idempotency_key_in_use', retryAfterSeconds: 1 } };
+      return { refused: IN_USE };
     case 'done':
       return await replay(known.invoiceId, requester, deps);
   }
 };
+
+const IN_USE: Refusal = { code: 'idempotency_key_in_use', retryAfterSeconds: 1 };
+const REUSED: Refusal = { code: 'idempotency_key_reuse' };
 
 /** The first answer again, with the invoice as it is now (docs/contract.md IDEM-1). */
 const replay = async (invoiceId: string, { mode, companyId }: Requester, deps: AcceptDeps): Promise<AcceptResult> => {
@@ -166,5 +214,5 @@ const candidateOf = async (
       fingerprint: fingerprints.placed[0],
     }),
   });
-  return { ...claimedRequest, fingerprints, eventFor };
+  return { ...claimedRequest, fingerprints, mark, eventFor };
 };

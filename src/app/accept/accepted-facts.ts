@@ -1,11 +1,6 @@
 import { isXmlText } from '../../domain/common/canonical-xml.js';
 import type { Eligible } from '../../domain/company/eligibility.js';
-import {
-  type AnnexVIII,
-  isDueWherePerformed,
-  needsCustomerAddress,
-  onlyIbsCbsOption,
-} from '../../domain/company/service-rules.js';
+import { type AnnexVIII, isDueWherePerformed, onlyIbsCbsOption } from '../../domain/company/service-rules.js';
 import type { Customer, ServiceLine } from '../../domain/invoice/events.js';
 import { domesticAddress, type MunicipalityCode } from '../../domain/registry/entry.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
@@ -16,7 +11,7 @@ export type FactSources = { taxRegistry: TaxRegistry; annexVIII: AnnexVIII; muni
 /** Adds the facts that the acceptance must record, so that the DPS is a pure function of the acceptance (ADR 2, ADR 16). */
 export const withRecordedFacts = async (eligible: Eligible, sources: FactSources): Promise<Eligible> => {
   const line = lineFacts(eligible, sources.annexVIII);
-  const customer = await customerFacts(eligible.customer, line, sources);
+  const customer = await customerFacts(eligible.customer, sources);
   return { ...eligible, line, ...(customer === undefined ? {} : { customer }) };
 };
 
@@ -30,19 +25,15 @@ const lineFacts = ({ line, issuer, customer }: Eligible, annex: AnnexVIII): Serv
 
 /**
  * For a CNPJ the registry's name replaces the sent name, and the name that was used is recorded (docs/contract.md POSTC-name, ADR 10). A registry
- * name that XML cannot carry is ignored: with it the invoice could never be sent.
+ * name that XML cannot carry is ignored: with it the invoice could never be sent. The registry's address goes with it (E0235, ADR 16).
  */
 const customerFacts = async (
   customer: Customer | undefined,
-  line: ServiceLine,
   { taxRegistry, municipalityCode }: FactSources,
 ): Promise<Customer | undefined> => {
   if (customer?.type !== 'br' || customer.document?.length !== 14) return customer;
   const entry = await taxRegistry.lookup(customer.document);
   if (entry === undefined || !isXmlText(entry.legalName)) return customer;
-  const address =
-    needsCustomerAddress(line) && entry.address !== undefined
-      ? domesticAddress(entry.address, municipalityCode)
-      : undefined;
+  const address = entry.address && domesticAddress(entry.address, municipalityCode);
   return { ...customer, name: entry.legalName, ...(address === undefined ? {} : { address }) };
 };

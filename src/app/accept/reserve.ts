@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
 import { type InvoiceId, invoiceStream, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, isBefore } from '../../domain/common/time.js';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import type { IdempotencyMark, InvoiceEvent } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { type Invoice, type InvoiceState, initialInvoice } from '../../domain/invoice/state.js';
 import type { DuplicateMark, Fingerprints } from '../../ports/duplicate-window.js';
 import { EventLogUnavailable } from '../../ports/event-log.js';
 import type { Claim } from '../../ports/idempotency-keys.js';
-import { requestContext } from '../event-store/command-context.js';
+import { type CommandContext, requestContext } from '../event-store/command-context.js';
+import { AppendMayCome } from '../event-store/event-store.js';
 import { invoiceIdOfKey, invoiceIdOfReference } from '../event-store/hashes.js';
 import { create } from '../event-store/transact.js';
 import { loadInvoice } from '../read/read-invoice.js';
@@ -17,6 +18,8 @@ import type { AcceptDeps, AcceptResult, ClaimedRequest } from './accept-deps.js'
 /** An invoice about to be accepted. Its id depends on its reference or idempotency key. */
 export type Candidate = ClaimedRequest & {
   fingerprints: Fingerprints;
+  /** The key and the keyed hash of its body, as the event records them. */
+  mark: IdempotencyMark | undefined;
   eventFor(invoiceId: InvoiceId): InvoiceEvent;
 };
 
@@ -32,8 +35,6 @@ const ORPHANED_MARK_SECONDS = 20;
  */
 export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): Promise<AcceptResult> => {
   const { requester, idempotency, claim, fingerprints } = candidate;
-  // The claim's command id: a repeated request appends the very same event ids.
-  const contextAt = requestContext(requester, 'accept_invoice', claim.commandId);
   for (let generation = 0; ; generation++) {
     const invoiceId = reservedId(candidate, generation) ?? randomUUID();
     const stream = invoiceStream(requester.mode, requester.companyId, invoiceId);
@@ -44,7 +45,7 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
       if (placed === 'placed') await deps.duplicates.remove(fingerprints, stream);
     };
     const event = candidate.eventFor(invoiceId);
-    const append = create(stream, event, contextAt(claim.acceptedAt), deps);
+    const append = create(stream, event, contextOf(candidate), deps);
     if (await undoneIfNotStored(append, unmark)) return { accepted: acceptedInvoice(event) };
     const { state } = await loadInvoice(stream, deps.store);
     const earlier = await earlierAnswer(state, invoiceId, candidate, deps);
@@ -53,6 +54,35 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
     return earlier;
   }
 };
+
+/**
+ * Accepts a request with an Idempotency-Key in one transaction: its key, the event and its mark (ADR 42). Undefined where the log cannot do that,
+ * when the key or the id has been used, and while the outcome is open. Whoever then claims the key waits for a transaction that still holds it.
+ */
+export const appendAtOnce = async (
+  candidate: Candidate,
+  { store }: Pick<AcceptDeps, 'store'>,
+): Promise<AcceptResult | undefined> => {
+  const { mode, companyId } = candidate.requester;
+  const { claim, fingerprints, mark } = candidate;
+  const invoiceId = reservedId(candidate, 0);
+  if (store.appendGuarded === undefined || mark === undefined || invoiceId === undefined) return undefined;
+  const stream = invoiceStream(mode, companyId, invoiceId);
+  const event = candidate.eventFor(invoiceId);
+  const { keyHash, bodyHash } = mark;
+  const guards = { owner: { mode, companyId, keyHash }, bodyHash, claim, invoiceId, fingerprints };
+  try {
+    const { ok } = await store.appendGuarded(stream, event, contextOf(candidate), guards);
+    return ok ? { accepted: acceptedInvoice(event) } : undefined;
+  } catch (error) {
+    if (error instanceof AppendMayCome) return undefined;
+    throw error;
+  }
+};
+
+/** With the claim's command id: a repeated request appends the very same event ids. */
+const contextOf = ({ requester, claim }: ClaimedRequest): CommandContext =>
+  requestContext(requester, 'accept_invoice', claim.commandId)(claim.acceptedAt);
 
 /** The invoice that an earlier try of the same request accepted, whatever the rules would say today; undefined without such an invoice. */
 export const findOwnInvoice = async (

@@ -1,10 +1,13 @@
+import * as v from 'valibot';
 import type { AnchoredPart, LogAnchor } from '../../domain/audit/events.js';
 import type { Mode, StreamName } from '../../domain/common/ids.js';
 import { anchoredPart } from '../../domain/log/stream-prefixes.js';
-import type { LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
+import type { LogPosition, Revision } from '../../ports/event-log.js';
 import { isEndOfTestInvoice } from './chain.js';
+import type { ExaminedEvent } from './examine.js';
 import type { Finding } from './finding.js';
 import { byStream, merkleRoot } from './merkle.js';
+import { anchorFields, strictObject } from './schema-parts.js';
 
 /** What the walk found of the anchors. `testPartsGone`: test parts that cannot be checked, because test invoices in them were deleted since. */
 export type AnchorCount = { anchors: number; testPartsGone: number };
@@ -54,10 +57,11 @@ export const createAnchorWalk = () => {
     waiting = behind < 0 ? [] : waiting.slice(behind);
   };
 
-  const judge = ({ stream, revision, data }: RecordedEvent): readonly Finding[] => {
-    const anchor = data as unknown as LogAnchor;
+  const judge = ({ stream, revision, data }: ExaminedEvent): readonly Finding[] => {
     const found = (detail: string): Finding => ({ kind: 'anchor_mismatch', stream, revision, detail });
     anchors += 1;
+    if (!isAnchor(data)) return [found('it is no anchor that can be read')];
+    const anchor: LogAnchor = data;
     if (anchor.after !== coveredUpTo) return [found('it does not begin where the anchor before it ended')];
     const upTo = BigInt(anchor.upTo) as LogPosition;
     if (counted !== null && counted > upTo) return [found('it was written long after the events that it covers')];
@@ -73,7 +77,7 @@ export const createAnchorWalk = () => {
 
   return {
     /** Checks every event of the log, in the order of the log. */
-    check: (event: RecordedEvent): readonly Finding[] => {
+    check: (event: ExaminedEvent): readonly Finding[] => {
       const { stream, revision, position, metadata } = event;
       if (isEndOfTestInvoice(event)) lastEndOfTest = position;
       const findings = event.type === 'LogAnchored' ? judge(event) : [];
@@ -90,6 +94,11 @@ export const createAnchorWalk = () => {
     },
   };
 };
+
+const anchorSchema = strictObject(anchorFields);
+
+/** An anchor whose hash is wrong may hold anything. */
+const isAnchor = (data: unknown): data is LogAnchor => v.is(anchorSchema, data);
 
 /** Event counts are not compared: of a test invoice that ended before the anchor only its last event is left, which is its head. */
 const sameHeads = (a: AnchoredPart, b: AnchoredPart): boolean => a.root === b.root && a.streams === b.streams;

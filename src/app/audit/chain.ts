@@ -1,7 +1,6 @@
 import { invoicePrefix } from '../../domain/common/ids.js';
-import { hashTextIfAny } from '../../domain/log/hash-text.js';
 import type { RecordedEvent, Revision } from '../../ports/event-log.js';
-import { sha256Hex } from '../event-store/hashes.js';
+import type { ExaminedEvent } from './examine.js';
 import { type Finding, findingOf } from './finding.js';
 
 export type ChainHead = { revision: Revision; hash: string };
@@ -18,22 +17,19 @@ export const isEndOfTestInvoice = ({ stream, type }: Pick<RecordedEvent, 'stream
 
 /**
  * Whether an event carries its own hash and follows the head of its stream, which is undefined for the first event seen. `beginsLater`: a walk
- * over a part of the log may meet a stream in its middle. `contentHash`: the SHA-256 of the hash text, where the caller knows it already.
+ * over a part of the log may meet a stream in its middle.
  */
 export const checkLink = (
-  event: RecordedEvent,
+  event: Pick<ExaminedEvent, 'stream' | 'revision' | 'type' | 'data' | 'metadata' | 'isHashed'>,
   head: ChainHead | undefined,
-  {
-    beginsLater = false,
-    contentHash = hashOf(event),
-  }: { beginsLater?: boolean; contentHash?: string | undefined } = {},
+  beginsLater: boolean,
 ): ChainLink => {
   const { revision, metadata } = event;
   if (head !== undefined && revision <= head.revision) {
     const detail = `revision ${revision} follows revision ${head.revision}`;
     return { finding: findingOf(event, 'repeated_revision', detail), notAfterHead: true };
   }
-  if (contentHash !== metadata.hash) {
+  if (!event.isHashed) {
     return { finding: findingOf(event, 'hash_mismatch', 'the stored hash is not the hash of the stored event') };
   }
   const ended = isEndOfTestInvoice(event);
@@ -51,10 +47,4 @@ export const checkLink = (
   return metadata.prevHash === head.hash
     ? {}
     : { finding: findingOf(event, 'broken_link', 'prevHash is not the hash of the event before') };
-};
-
-/** Undefined for an event without a hash text, which no engine would have stored. */
-const hashOf = (event: RecordedEvent): string | undefined => {
-  const text = hashTextIfAny(event.stream, event.revision, event);
-  return text === undefined ? undefined : sha256Hex(text);
 };

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { cancelingEvents } from '../../domain/common/access-key.js';
 import type { InvoiceEventType } from '../../domain/invoice/events.js';
 import type { RecordedEvent } from '../../ports/event-log.js';
 import { type DecodedEvent, decodeSealed, eventIdOf } from '../event-store/codec.js';
@@ -25,8 +26,11 @@ import {
 } from './schema-parts.js';
 
 const answer = { codes: texts, httpStatus: optional(integerFrom0), texts: optional(sealed) };
+const refusable = { refused: optional(v.literal(true)), ...answer };
 const send = { attemptedAt: instant, deadlineAt: instant };
 const absence = { firstAskedAt: instant, secondAskedAt: instant, at: instant };
+/** A refusal has both instants, or neither. */
+const absences = { firstAskedAt: optional(instant), secondAskedAt: optional(instant) };
 const ofRequest = { request: integerFrom1, attempt: integerFrom1 };
 const verdict = strictObject({ failedAt: instant, at: instant });
 const evidence = v.picklist(['response', 'lookup'], 'must be response or lookup');
@@ -141,13 +145,13 @@ const invoiceSchemas = {
   InvoiceAccepted: acceptedWith(newest),
   IssuanceAttempted: attemptedWith(newest),
   IssuanceNotSent: strictObject({ attempt: integerFrom1, reason: text, codes: texts, at: instant }),
-  IssuanceOutcomeUnknown: strictObject({ attempt: integerFrom1, reason: text, ...answer, at: instant }),
+  IssuanceOutcomeUnknown: strictObject({ attempt: integerFrom1, reason: text, ...refusable, at: instant }),
   IssuanceProvenAbsent: strictObject({ attempt: integerFrom1, dpsId: text, ...absence }),
   Authorized: strictObject({ attempt: integerFrom1, ...note, evidence, attemptLost: optional(boolean), at: instant }),
-  IssuanceRejected: strictObject({ attempt: integerFrom1, ...answer, at: instant }),
+  IssuanceRejected: strictObject({ attempt: integerFrom1, ...answer, ...absences, at: instant }),
   IssuanceFailed: strictObject({
     failedAt: instant,
-    reason: optional(v.literal('customer_name_missing')),
+    reason: optional(v.picklist(['customer_name_missing', 'document_invalid'])),
     at: instant,
   }),
   NotProcessed: verdict,
@@ -161,16 +165,25 @@ const invoiceSchemas = {
   }),
   CancellationAttempted: cancelAttemptedWith(newest),
   CancellationNotSent: strictObject({ ...ofRequest, reason: text, codes: texts, at: instant }),
-  CancellationOutcomeUnknown: strictObject({ ...ofRequest, reason: text, ...answer, at: instant }),
+  CancellationOutcomeUnknown: strictObject({ ...ofRequest, reason: text, ...refusable, at: instant }),
   CancellationProvenAbsent: strictObject({ ...ofRequest, ...absence }),
   CancellationConfirmed: strictObject({ request: integerFrom1, ...cancelEvent, evidence, at: instant }),
   CancellationNotConfirmed: strictObject({
     request: integerFrom1,
-    reason: v.picklist(['refused', 'timeout']),
+    reason: v.picklist(['refused', 'timeout', 'document_invalid']),
     ...answer,
+    ...absences,
     at: instant,
   }),
   CancellationSettledBySupport: strictObject({ evidence: sealed, ...cancelEvent, at: instant }),
+  NoteCanceledElsewhere: strictObject({
+    accessKey: text,
+    eventType: v.picklist(cancelingEvents),
+    replacedBy: optional(text),
+    ...cancelEvent,
+    evidence: optional(sealed),
+    at: instant,
+  }),
   IndeterminateResolved: v.variant('as', [
     strictObject({
       as: v.literal('failed'),
@@ -356,8 +369,8 @@ export const sealingFault = ({ type, id, data }: RecordedEvent, ofTestInvoice: b
 };
 
 /** Event ids derive from their command; `index` counts the events of that command in the stream, from 0. */
-export const isIdOfCommand = ({ id, metadata }: RecordedEvent, index: number): boolean =>
-  id === eventIdOf(metadata.commandId ?? '', index);
+export const isIdOfCommand = (id: string, commandId: string, index: number): boolean =>
+  id === eventIdOf(commandId, index);
 
 const faultOf = (schema: v.GenericSchema, value: unknown): string | undefined => {
   const { issues } = v.safeParse(schema, value, { abortEarly: true });

@@ -1,12 +1,11 @@
-import { invoicePrefix, type StreamName } from '../../domain/common/ids.js';
-import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
-import { eventTypeDefinitions } from '../event-store/event-types.js';
-import { isSealed, sealedWith } from '../event-store/sealing.js';
+import type { StreamName } from '../../domain/common/ids.js';
+import type { LogPosition } from '../../ports/event-log.js';
 import { type AnchorCount, createAnchorWalk } from './anchor-walk.js';
 import { type ChainHead, checkLink } from './chain.js';
-import { checkShape, isIdOfCommand, sealingFault } from './event-schema.js';
+import { isIdOfCommand } from './event-schema.js';
+import type { ExaminedEvent } from './examine.js';
 import { type FindingKind, type Findings, findingOf } from './finding.js';
-import { createLogInvariants, emptyFold, giveUp, type StreamFold } from './log-invariants.js';
+import { createLogInvariants, emptyFold, giveUp, type JudgedEvent, type StreamFold } from './log-invariants.js';
 
 /** Which part of a log is checked: all of it, some whole streams, or a period in which a stream may begin in its middle. */
 export type LogScope = 'whole' | 'streams' | 'period';
@@ -31,8 +30,8 @@ export type CheckReport = {
 };
 
 export type LogChecker = {
-  /** Checks every event, in the order of the log. `contentHash`: the SHA-256 of its hash text, where the caller knows it already. */
-  check(event: RecordedEvent, contentHash?: string): void;
+  /** Checks every event, in the order of the log. */
+  check(event: ExaminedEvent): void;
   /** Adds the findings that only the end of the log can show. */
   finish(): CheckReport;
   readonly streams: ReadonlyMap<StreamName, CheckedStream>;
@@ -53,20 +52,20 @@ export const createLogChecker = (scope: LogScope, findings: Findings): LogChecke
   let events = 0;
   let lastPosition: LogPosition | null = null;
 
-  const inspect = (event: RecordedEvent, { command, fold }: CheckedStream): void => {
+  const judge = (event: ExaminedEvent, { command, fold }: CheckedStream): void => {
     const report = (kind: FindingKind, detail: string): void => {
       findings.add(findingOf(event, kind, detail));
       giveUp(fold);
     };
-    if (!isIdOfCommand(event, command?.index ?? 0)) report('schema', 'the event id does not derive from its command');
-    const shape = checkShape(event);
-    if ('fault' in shape) {
-      report('schema', shape.fault);
+    if (!isIdOfCommand(event.id, event.metadata.commandId ?? '', command?.index ?? 0))
+      report('schema', 'the event id does not derive from its command');
+    if (event.shapeFault !== undefined) {
+      report('schema', event.shapeFault);
       return;
     }
-    const sealing = sealingFault(event, event.stream.startsWith(invoicePrefix.test));
-    if (sealing !== undefined) report('sealing', sealing);
-    for (const finding of checkInvariants(shape.event, fold)) findings.add(finding);
+    if (event.sealingFault !== undefined) report('sealing', event.sealingFault);
+    // Sound, because its shape is right.
+    for (const finding of checkInvariants(event as unknown as JudgedEvent, fold)) findings.add(finding);
   };
 
   return {
@@ -77,7 +76,7 @@ export const createLogChecker = (scope: LogScope, findings: Findings): LogChecke
     get lastPosition() {
       return lastPosition;
     },
-    check: (event, contentHash) => {
+    check: (event) => {
       const { stream, revision, position, metadata } = event;
       events += 1;
       sealed.add(event);
@@ -85,7 +84,7 @@ export const createLogChecker = (scope: LogScope, findings: Findings): LogChecke
         findings.add(findingOf(event, 'position_order', 'its position is not after that of the event before it'));
       } else lastPosition = position;
       const known = streams.get(stream);
-      const { finding, notAfterHead } = checkLink(event, known?.head, { beginsLater: scope === 'period', contentHash });
+      const { finding, notAfterHead } = checkLink(event, known?.head, scope === 'period');
       if (finding !== undefined) findings.add(finding);
       if (notAfterHead === true) return;
       const head = { revision, hash: metadata.hash ?? '' };
@@ -97,7 +96,7 @@ export const createLogChecker = (scope: LogScope, findings: Findings): LogChecke
       if (finding !== undefined || midway) giveUp(checked.fold);
       if (finding?.kind !== 'hash_mismatch') {
         checked.command = commandOf(event, checked.command);
-        inspect(event, checked);
+        judge(event, checked);
       }
       for (const one of anchors?.check(event) ?? []) findings.add(one);
     },
@@ -110,7 +109,7 @@ export const createLogChecker = (scope: LogScope, findings: Findings): LogChecke
 };
 
 const commandOf = (
-  { metadata: { commandId = '' } }: RecordedEvent,
+  { metadata: { commandId = '' } }: ExaminedEvent,
   before: CheckedStream['command'],
 ): CheckedStream['command'] => ({ id: commandId, index: before?.id === commandId ? before.index + 1 : 0 });
 
@@ -122,13 +121,9 @@ const createSealedCount = () => {
   const sealed = new Map<string, number>();
   const lost = new Set<string>();
   return {
-    add: ({ type, data }: RecordedEvent): void => {
+    add: ({ type, data, sealedUnder }: ExaminedEvent): void => {
       if (type === 'MasterKeyGivenUp' && typeof data.generation === 'string') lost.add(data.generation);
-      // The fields of an event are sealed together, under one key.
-      const field = eventTypeDefinitions.get(type)?.personal.find((name) => isSealed(data[name]));
-      const value = field === undefined ? undefined : data[field];
-      const generation = isSealed(value) ? sealedWith(value)?.generation : undefined;
-      if (generation !== undefined) sealed.set(generation, (sealed.get(generation) ?? 0) + 1);
+      if (sealedUnder !== undefined) sealed.set(sealedUnder, (sealed.get(sealedUnder) ?? 0) + 1);
     },
     /** In the order in which the log says that they were given up, without generations that sealed nothing here. */
     givenUp: (): readonly GivenUpCount[] =>

@@ -4,8 +4,13 @@ import { companyEventTypes } from '../../domain/company/events.js';
 import { dpsNumberEventTypes } from '../../domain/dps-number/events.js';
 import { type InvoiceEvent, invoiceEventTypes, type ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { foldInvoice, type InvoiceFold, noEvents, notJudged } from '../../domain/log/invoice-fold.js';
-import type { DecodedEvent } from '../event-store/codec.js';
+import type { DomainEvent, ReadEvent } from '../event-store/event-types.js';
+import type { ExaminedEvent } from './examine.js';
 import { type Finding, findingOf } from './finding.js';
+
+/** An event in its right shape, in the newest version, without its personal fields. */
+export type JudgedEvent<E extends DomainEvent = DomainEvent> = ReadEvent<E> &
+  Pick<ExaminedEvent, 'stream' | 'revision' | 'metadata'>;
 
 /** What the events of a stream so far demand of its next event. */
 export type StreamFold = { readonly stream: StreamName; invoice: InvoiceFold; series: SeriesFold };
@@ -40,7 +45,7 @@ export const createLogInvariants = (wholeLog: boolean) => {
   const allocated = new Set<string>();
 
   const duplicate = (
-    event: DecodedEvent,
+    event: JudgedEvent,
     fold: StreamFold,
     what: string,
     held: Map<string, StreamFold>,
@@ -52,14 +57,10 @@ export const createLogInvariants = (wholeLog: boolean) => {
       ? []
       : [findingOf(event, 'duplicate', `${what} that ${holder.stream} has`)];
   };
-  const breach = (event: DecodedEvent, detail: string | undefined): readonly Finding[] =>
+  const breach = (event: JudgedEvent, detail: string | undefined): readonly Finding[] =>
     detail === undefined ? [] : [findingOf(event, 'invariant', detail)];
 
-  const invoice = (
-    event: DecodedEvent<InvoiceEvent>,
-    fold: StreamFold,
-    address: InvoiceAddress,
-  ): readonly Finding[] => {
+  const invoice = (event: JudgedEvent<InvoiceEvent>, fold: StreamFold, address: InvoiceAddress): readonly Finding[] => {
     const next = foldInvoice(fold.invoice, event);
     const fault = 'breach' in next ? next.breach : (misplaced(event, address) ?? misattributed(event, address));
     fold.invoice = 'breach' in next || fault !== undefined ? notJudged : next;
@@ -67,7 +68,7 @@ export const createLogInvariants = (wholeLog: boolean) => {
   };
 
   const keysOf = (
-    event: DecodedEvent<InvoiceEvent>,
+    event: JudgedEvent<InvoiceEvent>,
     fold: StreamFold,
     { mode, companyId, invoiceId }: InvoiceAddress,
   ): readonly Finding[] => {
@@ -94,7 +95,7 @@ export const createLogInvariants = (wholeLog: boolean) => {
     }
   };
 
-  const dpsNumber = (event: DecodedEvent, fold: StreamFold): readonly Finding[] => {
+  const dpsNumber = (event: JudgedEvent, fold: StreamFold): readonly Finding[] => {
     const { nextNumber: next, isStopped } = fold.series;
     switch (event.type) {
       case 'DpsNumberAllocated': {
@@ -120,7 +121,7 @@ export const createLogInvariants = (wholeLog: boolean) => {
     }
   };
 
-  const company = (event: DecodedEvent, fold: StreamFold): readonly Finding[] => {
+  const company = (event: JudgedEvent, fold: StreamFold): readonly Finding[] => {
     const begins = event.type === 'CompanyRegistered';
     if (begins !== (event.revision === 0)) return breach(event, 'a company is registered once, by its first event');
     if (event.type !== 'ApiKeyCreated') return [];
@@ -130,11 +131,11 @@ export const createLogInvariants = (wholeLog: boolean) => {
     ];
   };
 
-  return (event: DecodedEvent, fold: StreamFold): readonly Finding[] => {
+  return (event: JudgedEvent, fold: StreamFold): readonly Finding[] => {
     const address = parseInvoiceStream(event.stream);
     const fault = misplacedType(event);
     if (fault !== undefined) return breach(event, fault);
-    if (address !== undefined) return invoice(event as DecodedEvent<InvoiceEvent>, fold, address);
+    if (address !== undefined) return invoice(event as JudgedEvent<InvoiceEvent>, fold, address);
     if (event.stream.startsWith('dps')) return dpsNumber(event, fold);
     if (event.stream.startsWith(companyPrefix)) return company(event, fold);
     const isMisplaced = event.type === 'LogAnchored' && event.stream !== `anchor-${event.data.day}`;
@@ -170,7 +171,7 @@ const misplaced = (event: ReadInvoiceEvent, address: InvoiceAddress): string | u
 };
 
 /** Old events have no mode and company in their metadata, so they pass. */
-const misattributed = ({ metadata }: DecodedEvent, { mode, companyId }: InvoiceAddress): string | undefined =>
+const misattributed = ({ metadata }: JudgedEvent, { mode, companyId }: InvoiceAddress): string | undefined =>
   (metadata.mode ?? mode) === mode && (metadata.companyId ?? companyId) === companyId
     ? undefined
     : 'mode or company of its metadata differ from the name of the stream';

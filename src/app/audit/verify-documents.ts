@@ -130,6 +130,7 @@ const storedDocumentOf = (event: InvoiceEvent): StoredDocument | undefined => {
       return event.data.nfseSha256 === undefined ? undefined : { ...noteOf(event.data), mayBeUnsigned: true };
     case 'CancellationConfirmed':
     case 'CancellationSettledBySupport':
+    case 'NoteCanceledElsewhere':
       return { name: 'evento', field: 'eventXmlGzip', signedElement: 'infEvento', sha256: event.data.eventSha256 };
     default:
       return undefined;
@@ -171,6 +172,13 @@ const OUTCOMES: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']
   'IssuanceFailed',
   'NotProcessed',
   'IssuanceInterrupted',
+  'TestInvoiceDeleted',
+]);
+
+/** After these events no request for a cancellation of the stream can be confirmed. */
+const CANCELED: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']>([
+  'CancellationConfirmed',
+  'NoteCanceledElsewhere',
   'TestInvoiceDeleted',
 ]);
 
@@ -231,7 +239,7 @@ const createEmbeddedCheck = (
     },
     afterEvent: (stream, { type }) => {
       if (OUTCOMES.has(type)) for (let attempt = 1; sent.delete(issueKey(stream, attempt)); attempt += 1);
-      if (type === 'CancellationConfirmed' || type === 'TestInvoiceDeleted') sent.delete(cancelKey(stream));
+      if (CANCELED.has(type)) sent.delete(cancelKey(stream));
     },
   };
 };

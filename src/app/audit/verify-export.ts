@@ -1,5 +1,5 @@
 import type { StreamName } from '../../domain/common/ids.js';
-import { readEventLine } from './event-line.js';
+import { type Examiner, examined, ownExaminer } from './examiner.js';
 import { createFindings, type Findings } from './finding.js';
 import { type CheckReport, createLogChecker, type LogChecker, type LogScope } from './log-checker.js';
 import { headOf, isSignedBy, type Manifest, type ManifestStream, readManifest, signedText } from './manifest.js';
@@ -22,17 +22,19 @@ export class UnreadableFile extends Error {
 }
 
 /** Checks an export with its manifest and a public key; needs no service and no secret. */
-export const verifyExport = async (file: ExportFile, onEvents?: (events: number) => void): Promise<CheckReport> => {
+export const verifyExport = async (
+  file: ExportFile,
+  { examiner = ownExaminer, onEvents }: { examiner?: Examiner; onEvents?(events: number): void } = {},
+): Promise<CheckReport> => {
   const findings = createFindings();
   const manifest = checkedManifest(file, findings);
   const checker = createLogChecker(scopeOf(manifest), findings);
   const { checkStart, checkEnds } = createManifestComparison(manifest, checker, findings);
   let line = 0;
   try {
-    for await (const some of file.lines()) {
-      for (const text of some) {
+    for await (const { examinations } of examined(file.lines(), (items) => ({ form: 'lines', items }), examiner)) {
+      for (const { event } of examinations) {
         line += 1;
-        const event = readEventLine(text);
         if (event === undefined) findings.add({ kind: 'unreadable_line', detail: `line ${line} is no event` });
         else {
           checkStart(event.stream, event.revision);

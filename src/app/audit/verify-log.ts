@@ -1,13 +1,9 @@
 import { ALL_STREAMS } from '../../domain/log/stream-prefixes.js';
-import {
-  type EventLog,
-  type InspectedEvent,
-  isEarlier,
-  type LogPosition,
-  type Revision,
-} from '../../ports/event-log.js';
-import { inspectLog, shareOf, type WalkProgress, walkLog } from '../event-store/walk-log.js';
+import { type EventLog, isEarlier, type LogPosition, type Revision } from '../../ports/event-log.js';
+import { shareOf, type WalkProgress, walkLog, walkStored } from '../event-store/walk-log.js';
 import { isEndOfTestInvoice } from './chain.js';
+import type { ExaminedEvent } from './examine.js';
+import { type Examiner, examined, ownExaminer } from './examiner.js';
 import { createFindings, type Finding, type Findings, findingOf } from './finding.js';
 import { type CheckReport, createLogChecker, type LogChecker } from './log-checker.js';
 
@@ -17,20 +13,29 @@ type LogReport = CheckReport & { readable: boolean };
 /** `last`: position of the last event, readable or not. */
 type WalkResult = { readable: boolean; last: LogPosition | null };
 
-type LogReader = Pick<EventLog, 'readAll' | 'head' | 'inspect'>;
+type LogReader = Pick<EventLog, 'readAll' | 'head' | 'readStored'>;
+
+type VerifyOptions = { examiner?: Examiner; onProgress?(progress: WalkProgress): void };
 
 /** Checks the whole log (see `createLogChecker`). Needs no key, because hashes and shapes cover the sealed text. */
-export const verifyLog = async (log: LogReader, onProgress?: (progress: WalkProgress) => void): Promise<LogReport> => {
+export const verifyLog = async (
+  log: LogReader,
+  { examiner = ownExaminer, onProgress }: VerifyOptions = {},
+): Promise<LogReport> => {
   const findings = createFindings();
   const checker = createLogChecker('whole', findings);
   // Read before the walk, so that the walk must reach at least this event.
   const head = await log.head();
-  const reportProgress = (): void =>
-    onProgress?.({ events: checker.events, share: shareOf(checker.lastPosition, head) });
+  const walk: Walk = {
+    checker,
+    findings,
+    examiner,
+    reportProgress: () => onProgress?.({ events: checker.events, share: shareOf(checker.lastPosition, head) }),
+  };
   const { readable, last } =
-    log.inspect === undefined
-      ? await walkRead(log, checker, reportProgress)
-      : await walkInspected({ ...log, inspect: log.inspect }, checker, findings, reportProgress);
+    log.readStored === undefined
+      ? await checkRead(log, walk)
+      : await checkStored({ ...log, readStored: log.readStored }, walk);
   if (isEarlier(last, head)) {
     const detail = `the log says that it ends at ${head}, but its last event is at ${last ?? 'no position'}`;
     findings.add({ kind: 'log_end', detail });
@@ -38,35 +43,36 @@ export const verifyLog = async (log: LogReader, onProgress?: (progress: WalkProg
   return { ...checker.finish(), readable };
 };
 
-const walkRead = async (log: LogReader, checker: LogChecker, reportProgress: () => void): Promise<WalkResult> => {
-  for await (const page of walkLog(log, ALL_STREAMS)) {
-    for (const event of page) checker.check(event);
+type Walk = { checker: LogChecker; findings: Findings; examiner: Examiner; reportProgress(): void };
+
+const checkRead = async (log: LogReader, { checker, examiner, reportProgress }: Walk): Promise<WalkResult> => {
+  const pages = walkLog(log, ALL_STREAMS);
+  for await (const { examinations } of examined(pages, (items) => ({ form: 'events', items }), examiner)) {
+    for (const { event } of examinations) if (event !== undefined) checker.check(event);
     reportProgress();
   }
   return { readable: true, last: checker.lastPosition };
 };
 
-const walkInspected = async (
-  log: Required<Pick<EventLog, 'inspect' | 'head'>>,
-  checker: LogChecker,
-  findings: Findings,
-  reportProgress: () => void,
+const checkStored = async (
+  log: Required<Pick<EventLog, 'readStored' | 'head'>>,
+  { checker, findings, examiner, reportProgress }: Walk,
 ): Promise<WalkResult> => {
   const account = createPositionAccount();
   let readable = true;
   let last: LogPosition | null = null;
-  const check = (inspected: InspectedEvent): void => {
-    const { position, stream, event, contentHash, fault } = inspected;
-    account.add(inspected, checker.streams.get(stream)?.head.revision ?? -1);
-    last = position;
-    if (fault !== undefined) {
-      findings.add(findingOf(inspected, event === undefined ? 'unreadable_event' : 'stored_otherwise', fault));
+  const pages = walkStored(log.readStored);
+  for await (const { items, examinations } of examined(pages, (rows) => ({ form: 'rows', items: rows }), examiner)) {
+    for (const [index, row] of items.entries()) {
+      const { event, fault } = examinations[index] ?? { event: undefined, fault: undefined };
+      account.add(row, event, checker.streams.get(row.stream)?.head.revision ?? -1);
+      last = row.position;
+      if (fault !== undefined) {
+        findings.add(findingOf(row, event === undefined ? 'unreadable_event' : 'stored_otherwise', fault));
+      }
+      if (event === undefined) readable = false;
+      else checker.check(event);
     }
-    if (event === undefined) readable = false;
-    else checker.check(event, contentHash);
-  };
-  for await (const page of inspectLog(log.inspect)) {
-    for (const inspected of page) check(inspected);
     reportProgress();
   }
   for (const finding of account.finish()) findings.add(finding);
@@ -86,6 +92,9 @@ const NAMED = 5;
  * For an engine that numbers its positions without gaps. There only the end of a test invoice empties positions, and its revision shows how many.
  * Other empty positions held events that no other check would miss: a look of an operator at personal data, the last event of a company.
  */
+type Place = { position: LogPosition; revision: Revision };
+type Kind = Pick<ExaminedEvent, 'stream' | 'type'>;
+
 export const createPositionAccount = () => {
   let last = 0n;
   let empty = 0n;
@@ -103,7 +112,7 @@ export const createPositionAccount = () => {
 
   return {
     /** Adds every event of the log, in the order of the log. `before`: the last revision of its stream that the walk has met, -1 for none. */
-    add: ({ position, revision, event }: InspectedEvent, before: Revision): void => {
+    add: ({ position, revision }: Place, event: Kind | undefined, before: Revision): void => {
       noteGap(position);
       if (position > last) last = position;
       if (event !== undefined && isEndOfTestInvoice(event)) cut += BigInt(Math.max(0, revision - before - 1));

@@ -4,7 +4,7 @@ import { type InvoiceAddress, invoiceStream, parseInvoiceStream } from '../../do
 import { present } from '../../domain/common/present.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
-import { invoiceStatus, isDownloadable, visible } from '../../domain/invoice/status.js';
+import { invoiceStatus, isDownloadable, isReplaced, visible } from '../../domain/invoice/status.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
@@ -37,9 +37,10 @@ export const downloadPdf = async (address: InvoiceAddress, deps: DownloadDeps): 
     const found = await authorizedXml(address, deps);
     if ('refused' in found) return found;
     const { invoice, xml } = found;
+    const replaced = isReplaced(invoice);
     const marks = {
-      canceled: invoiceStatus(invoice) === 'canceled',
-      replaced: invoice.origin.kind === 'imported' && invoice.origin.replaced,
+      canceled: invoiceStatus(invoice) === 'canceled' && !replaced,
+      replaced,
       simulated: invoice.facts.mode === 'live' && deps.isSimulated('live'),
     };
     return { bytes: await slot.render(xml, marks) };

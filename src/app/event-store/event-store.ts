@@ -1,6 +1,14 @@
 import type { StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { AppendOutcomeUnknown, type EventLog, type Expected, type ReadOptions } from '../../ports/event-log.js';
+import {
+  AppendOutcomeUnknown,
+  type EventLog,
+  type EventToAppend,
+  type Expected,
+  type GuardedAppend,
+  type ReadOptions,
+} from '../../ports/event-log.js';
+import type { KeyedGuards } from '../../ports/keyed-guards.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
 import { type DecodedEvent, decodeEvent, decodeSealed, encodeEvents, type StreamVersion } from './codec.js';
 import type { CommandContext } from './command-context.js';
@@ -9,11 +17,18 @@ import type { DomainEvent } from './event-types.js';
 export type LoadedStream<E extends DomainEvent> = { events: readonly DecodedEvent<E>[]; version: StreamVersion };
 
 /** No version is returned: after a repeated append the stored hash may be that of the first try, so a caller that appends again must reload. */
-type Appended = { ok: boolean };
+export type Appended = { ok: boolean };
 
 /** Thrown when neither the append nor the read after it shows what was stored; the API answers 503. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+}
+
+/** Thrown when the append may still come: the stream was read, and no event of it is there. */
+export class AppendMayCome extends StoreUnavailable {
+  constructor() {
+    super('the append has an unknown outcome and has not shown up');
+  }
 }
 
 /** `sealed`: personal fields stay as they are stored, so that no key is needed (ADR 3). */
@@ -28,6 +43,16 @@ export type EventStore = {
     version: StreamVersion,
     events: readonly DomainEvent[],
     context: CommandContext,
+  ): Promise<Appended>;
+  /**
+   * Appends the first event of a stream and stores the guards of its request with it, all or nothing. `ok: false`: the key is known, or another
+   * writer was first. Absent where the log cannot do it (ADR 42).
+   */
+  appendGuarded?(
+    stream: StreamName,
+    event: DomainEvent,
+    context: CommandContext,
+    guards: KeyedGuards,
   ): Promise<Appended>;
 };
 
@@ -53,30 +78,37 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
     if (first === undefined) return { ok: true };
     const expected: Expected = version.kind === 'none' ? version : { kind: 'exact', revision: version.revision };
     const firstRevision = version.kind === 'none' ? 0 : version.revision + 1;
-    const { ok } = await log.append(stream, expected, encoded).catch((error: unknown) => {
-      if (!(error instanceof AppendOutcomeUnknown)) throw error;
-      return outcomeByReading(log, stream, firstRevision, first.id);
-    });
+    const { ok } = await log
+      .append(stream, expected, encoded)
+      .catch(outcomeByReading(log, stream, firstRevision, first));
     return { ok };
   },
+  ...(log.appendGuarded === undefined ? {} : { appendGuarded: guarded(log, log.appendGuarded, keys) }),
 });
+
+const guarded =
+  (log: EventLog, append: GuardedAppend, keys: SealingKeys): NonNullable<EventStore['appendGuarded']> =>
+  async (stream, event, context, guards) => {
+    const [encoded] = await encodeEvents(stream, NO_STREAM, [event], context, keys);
+    if (encoded === undefined) throw new Error('an event is encoded as one event');
+    // Event and guards are stored together, so the event alone shows the outcome.
+    return await append(stream, encoded, guards).then((ok) => ({ ok }), outcomeByReading(log, stream, 0, encoded));
+  };
 
 export const NO_STREAM: StreamVersion = { kind: 'none' };
 
 /**
- * Reads the revision at which the append would have begun. Our first id there means stored, another id that another writer was first. When
- * nothing is there, the events may still come, so neither yes nor no may be answered.
+ * After an append of unknown outcome, reads the revision at which it would have begun. Our first id there means stored, another id that another
+ * writer was first. When nothing is there, the events may still come, so neither yes nor no may be answered. Throws every other error.
  */
-const outcomeByReading = async (
-  log: EventLog,
-  stream: StreamName,
-  firstRevision: number,
-  firstId: string,
-): Promise<Appended> => {
-  const found = await log.read(stream, { from: firstRevision, limit: 1 }).catch((error: unknown) => {
-    throw new StoreUnavailable('the append has an unknown outcome and the stream cannot be read', { cause: error });
-  });
-  const first = found[0];
-  if (first === undefined) throw new StoreUnavailable('the append has an unknown outcome and has not shown up');
-  return { ok: first.id === firstId };
-};
+const outcomeByReading =
+  (log: EventLog, stream: StreamName, firstRevision: number, { id }: EventToAppend) =>
+  async (error: unknown): Promise<Appended> => {
+    if (!(error instanceof AppendOutcomeUnknown)) throw error;
+    const found = await log.read(stream, { from: firstRevision, limit: 1 }).catch((cause: unknown) => {
+      throw new StoreUnavailable('the append has an unknown outcome and the stream cannot be read', { cause });
+    });
+    const first = found[0];
+    if (first === undefined) throw new AppendMayCome();
+    return { ok: first.id === id };
+  };

@@ -1,4 +1,4 @@
-import type { EventBatch, EventLog, InspectedEvent, LogPosition } from '../../ports/event-log.js';
+import type { EventBatch, EventLog, LogPosition, StoredEvent } from '../../ports/event-log.js';
 
 const PAGE = 200;
 
@@ -19,10 +19,10 @@ export const walkLog = (
 ): AsyncGenerator<EventBatch, void, void> =>
   pagesOf((from) => log.readAll({ prefixes, after: from, limit: PAGE }), after);
 
-/** The same, with the events as the engine stores them. */
-export const inspectLog = (
-  inspect: Required<EventLog>['inspect'],
-): AsyncGenerator<readonly InspectedEvent[], void, void> => pagesOf((after) => inspect({ after, limit: PAGE }), null);
+/** The same, with the rows of the engine's table. */
+export const walkStored = (
+  readStored: Required<EventLog>['readStored'],
+): AsyncGenerator<readonly StoredEvent[], void, void> => pagesOf((after) => readStored({ after, limit: PAGE }), null);
 
 async function* pagesOf<Item extends { position: LogPosition }>(
   read: (after: LogPosition | null) => Promise<readonly Item[]>,

@@ -3,20 +3,23 @@ import { buildCancellation } from '../../domain/dps/build-cancellation.js';
 import {
   type CancelSendKey,
   decideCancelAbsence,
+  decideCanceledElsewhere,
   decideCancelRejection,
+  decideCancelUnsendable,
   decideConfirmed,
   decideTimeout,
   EVENT_EXISTS,
 } from '../../domain/invoice/decide-cancellation.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
-import { decideAnswer, decideAttempt } from '../../domain/invoice/send-decisions.js';
+import { decideAnswer, decideAttempt, isRefusedAfterOthers, saidIn } from '../../domain/invoice/send-decisions.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
 import type { RegisteredEvent } from '../../ports/authorizer.js';
+import { SchemaViolation } from '../../ports/documents.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
 import type { IssuerDeps, Next } from './deps.js';
-import { compareRequest, confirmationFrom, type SentRequest, sentRequests } from './found-documents.js';
+import { compareRequest, confirmationFrom, elsewhereFrom, type SentRequest, sentRequests } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
-import { concludeIfDue, haltedBy, workOn } from './protocol.js';
+import { concludeIfDue, decideAndAppend, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
 import { resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
 
@@ -71,8 +74,17 @@ const cancellation: SendDefinition<CancellationSending> = {
     authorizer.sendCancellation(invoice.facts, accessKey, bytes, deadlineAt),
   find: (caller, { accessKey }, _of, { authorizer }, until) => authorizer.findCancellation(caller, accessKey, until),
   ownerOf: ({ sent }, found) => compareRequest(found, sent),
-  absenceOf: (work) =>
-    work.cancellation.sends.some(({ codes }) => codes.includes(EVENT_EXISTS)) ? 'one may settle it' : 'two prove it',
+  recordOther: ({ stream, work }, _of, found, deps) => recordElsewhere(stream, work.accessKey, found, deps),
+  absenceOf: ({ cancellation: { sends } }, send) => {
+    if (sends.some(({ codes }) => codes.includes(EVENT_EXISTS))) return 'one may settle it';
+    return isRefusedAfterOthers(sends, send) ? 'proves nothing' : 'two prove it';
+  },
+  saidTo: ({ loaded: { events } }, { request, attempt }) => {
+    const answer = events.find(
+      ({ type, data }) => type === 'CancellationOutcomeUnknown' && data.request === request && data.attempt === attempt,
+    );
+    return answer?.type === 'CancellationOutcomeUnknown' ? saidIn(answer.data) : {};
+  },
 
   decideAttempt: (state, key, { signedGzip: signedRequestGzip, ...document }, times) =>
     decideAttempt(state, { type: 'CancellationAttempted', data: { ...key, ...document, signedRequestGzip, ...times } }),
@@ -87,7 +99,19 @@ const cancellation: SendDefinition<CancellationSending> = {
   decideFound: (state, { request }, found, at) =>
     decideConfirmed(state, confirmationFrom(found, request, 'lookup', at)),
   decideAbsence: decideCancelAbsence,
-  decideVerdict: (state, _timeout, now, limits, seen) => decideTimeout(state, now, limits, seen === 'ours'),
+  decideVerdict: (state, _timeout, now, limits, seen) =>
+    decideTimeout(state, now, limits, seen === 'ours' || seen === 'other'),
+};
+
+/** The note is canceled, though not by our request, which ends with it. */
+const recordElsewhere = async (
+  stream: StreamName,
+  accessKey: string,
+  found: RegisteredEvent,
+  deps: IssuerDeps,
+): Promise<void> => {
+  const data = elsewhereFrom(found, accessKey, deps.clock.now());
+  await decideAndAppend(stream, cancellation.sites.lookup, deps, (state) => decideCanceledElsewhere(state, data));
 };
 
 const pendingOf = ({ state, events }: LoadedInvoice): PendingCancellation | undefined => {
@@ -131,6 +155,13 @@ const newRequest = async (
   const description = requested?.type === 'CancellationRequested' ? requested.data.description : undefined;
   if (description === undefined) return haltedBy('content_lost', stream, deps);
   const built = buildCancellation({ mode, companyId, accessKey, reason, description, requestedAt });
-  const signature = storedOf(await deps.signer.signPedRegEvento(built.xml, identity));
-  return { kind: 'document', document: { requestId: built.id, ...signature } };
+  try {
+    const signature = storedOf(await deps.signer.signPedRegEvento(built.xml, identity));
+    return { kind: 'document', document: { requestId: built.id, ...signature } };
+  } catch (error) {
+    if (!(error instanceof SchemaViolation)) throw error;
+    return await refusedBySchema(error, { stream, site: cancellation.sites.outcome, deps }, (state, at) =>
+      decideCancelUnsendable(state, request, at),
+    );
+  }
 };

@@ -1,6 +1,9 @@
 import { gzipSync } from 'node:zlib';
+import { type AccessKey, CANCELLATION_EVENT } from '../../domain/common/access-key.js';
 import { decimalFromCents } from '../../domain/common/money.js';
+import { present } from '../../domain/common/present.js';
 import type { Instant } from '../../domain/common/time.js';
+import { withLineFeeds } from '../../domain/dps/service.js';
 import type { Evidence, InvoiceEventData, ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { compareSent, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice } from '../../domain/invoice/state.js';
@@ -43,21 +46,26 @@ export const hasSameContent = ({ content }: AuthorizedNote, events: readonly Rea
   const document = customer?.type === 'br' ? (customer.document ?? '') : (customer?.taxId ?? '');
   return (
     content.amount === decimalFromCents(amountInCents) &&
-    content.description === description &&
+    withLineFeeds(content.description) === withLineFeeds(description) &&
     content.customerDocument === document
   );
 };
 
 /**
- * Another party may have canceled the note under the same event id, so only our own request confirms our cancellation. The authorizer's web pages
- * register requests without a signature. Such a request inside a signed event is another's, or of unknown owner when its content is ours.
+ * Another party may have canceled the note under the same event id, so only our own request confirms our cancellation. Inside an event that the
+ * authorizer signed, a request with another content than ours is another's, also without a signature, as the authorizer's web pages register it, and
+ * signed by another algorithm, as other software does. With our content it is of unknown owner. We send no other type of event.
  */
 export const compareRequest = (event: RegisteredEvent, sends: readonly SentRequest[]): Owner => {
+  const { contradiction, signatureFault, eventType } = event;
+  if (eventType !== CANCELLATION_EVENT) return signatureFault === undefined ? 'other' : 'unknown';
   const sent = sends.filter(({ requestId }) => requestId === event.requestId);
-  const { contradiction, signatureFault } = event;
-  if (signatureFault === undefined && contradiction?.claimed === '' && contradiction.computed !== '')
-    return compareSent(sent, { digest: contradiction.computed }) === 'ours' ? 'unknown' : 'other';
-  return compareSent(sent, event);
+  if (signatureFault !== undefined || contradiction === undefined || contradiction.computed === '')
+    return compareSent(sent, event);
+  const owner = compareSent(sent, { digest: contradiction.computed });
+  if (owner === 'ours') return 'unknown';
+  // Ours is always signed.
+  return contradiction.claimed === '' ? 'other' : owner;
 };
 
 /** What the log keeps of a request that was sent. `digest` is missing when its key is gone. */
@@ -66,6 +74,17 @@ export type SentRequest = { requestId: string; digest?: string; signatureMark?: 
 /** Every request that this invoice has sent, earlier ones included, because a late commit of one of them is our event too. */
 export const sentRequests = (events: readonly ReadInvoiceEvent[]): readonly SentRequest[] =>
   events.flatMap((event) => (event.type === 'CancellationAttempted' ? [event.data] : []));
+
+/** The event of another party as the log records it. `evidence` is what support knew. */
+export const elsewhereFrom = (
+  event: RegisteredEvent,
+  accessKey: AccessKey,
+  at: Instant,
+  evidence?: string,
+): InvoiceEventData<'NoteCanceledElsewhere'> => {
+  const { eventType, replacedBy } = event;
+  return present({ accessKey, eventType, replacedBy, ...cancellationFields(event), evidence, at });
+};
 
 /** What an event of the log records of a cancellation event that was found. */
 export const cancellationFields = ({ xml, registeredAt }: RegisteredEvent) => ({

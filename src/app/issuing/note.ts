@@ -11,7 +11,7 @@ import {
   isKnownToExist,
 } from '../../domain/invoice/decide-issuance.js';
 import { type IssueVerdict, nextIssueStep } from '../../domain/invoice/next-issue-step.js';
-import { decideAnswer, decideAttempt } from '../../domain/invoice/send-decisions.js';
+import { decideAnswer, decideAttempt, isRefusedAfterOthers, saidIn } from '../../domain/invoice/send-decisions.js';
 import type { Invoice, IssueAttempt } from '../../domain/invoice/state.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
@@ -19,7 +19,7 @@ import { allocateDpsNumber, blockDpsSeries } from './allocate-number.js';
 import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
 import { authorizedFrom, compareNote, hasSameContent } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
-import { concludeIfDue, decideAndAppend, haltedBy, workOn } from './protocol.js';
+import { concludeIfDue, decideAndAppend, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
 import { resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
 
@@ -66,7 +66,14 @@ const note: SendDefinition<NoteSending> = {
   find: (caller, _invoice, { dpsId }, { authorizer }, until) => authorizer.findByDps(caller, dpsId, until),
   ownerOf: compareNote,
   recordOther: (open, of, found, deps) => recordNumberConflict(open, of, found, deps),
-  absenceOf: (invoice, { dpsId }) => (isKnownToExist(invoice, dpsId) ? 'proves nothing' : 'two prove it'),
+  absenceOf: (invoice, send) =>
+    isKnownToExist(invoice, send.dpsId) || isRefusedAfterOthers(invoice.attempts, send)
+      ? 'proves nothing'
+      : 'two prove it',
+  saidTo: ({ loaded: { events } }, { attempt }) => {
+    const answer = events.find(({ type, data }) => type === 'IssuanceOutcomeUnknown' && data.attempt === attempt);
+    return answer?.type === 'IssuanceOutcomeUnknown' ? saidIn(answer.data) : {};
+  },
 
   decideAttempt: (state, key, { signedGzip: signedDpsGzip, ...document }, times) =>
     decideAttempt(state, { type: 'IssuanceAttempted', data: { ...key, ...document, signedDpsGzip, ...times } }),
@@ -149,7 +156,8 @@ const newDps = async (
     return { kind: 'document', document: { series, number, dpsId: dps.id, ...signature } };
   } catch (error) {
     if (!(error instanceof SchemaViolation)) throw error;
-    sendNotice(deps, { notice: 'document_invalid', stream });
-    return { kind: 'halted', next: { kind: 'park', reason: 'the document does not fit the official schema' } };
+    return await refusedBySchema(error, { stream, site: note.sites.outcome, deps }, (state, at) =>
+      decideUnsendable(state, 'document_invalid', at),
+    );
   }
 };

@@ -14,6 +14,7 @@ import { isDoubtful } from '../../domain/invoice/sent-document.js';
 import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
+import type { SchemaViolation } from '../../ports/documents.js';
 import type { AppendSite } from '../event-store/append-sites.js';
 import { type CommandContext, workerContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
@@ -161,7 +162,7 @@ const recordLookUp = async <K extends Sending>(
     sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: result.reason });
   }
   if (result.kind !== 'found') {
-    await recordNotFound(job, work, send, { askedAt, kind: result.kind });
+    await recordNotFound(job, open, send, { askedAt, kind: result.kind });
     return NOTHING_SEEN;
   }
   const { found } = result;
@@ -183,21 +184,22 @@ const recordLookUp = async <K extends Sending>(
   if (owner === 'unknown' && !isDoubtful(found)) {
     sendNotice(deps, { notice: 'lookup_inconclusive', stream, detail: NOT_COMPARABLE });
   }
-  await recordNotFound(job, work, send, { askedAt, kind: 'found' });
+  await recordNotFound(job, open, send, { askedAt, kind: 'found' });
   return { isRecorded: false, seen: owner };
 };
 
 /** The document may be ours, which cannot be checked. It is not recorded and nothing is sent again, so time ends the work. */
 const NOT_COMPARABLE = 'a document stands under its id, and the key of what was sent is gone';
 
-/** Two absences are a proven absence. The first is kept in the database until the second. */
+/** Two absences are a proven absence. The first is kept in the database until the second. A proof carries what a refusal said. */
 const recordNotFound = async <K extends Sending>(
   job: Job<K>,
-  work: K['work'],
+  open: OpenWork<K>,
   send: K['send'],
   answer: { askedAt: Instant; kind: LookupResult<unknown>['kind'] },
 ): Promise<void> => {
   const { definition, stream, deps } = job;
+  const { work } = open;
   const key = definition.keyOf(work, send.attempt);
   const progress = await storedProgress(job, key);
   const { askedAt, kind } = answer;
@@ -205,7 +207,8 @@ const recordNotFound = async <K extends Sending>(
   const counts = absence !== 'proves nothing' && !isBefore(askedAt, send.deadlineAt);
   const isProven = counts && provesAbsence(send, progress.firstAbsentAt, askedAt, deps.limits);
   if (isProven || absence === 'one may settle it') {
-    const proof = { ...key, firstAbsentAt: progress.firstAbsentAt ?? askedAt, now: askedAt };
+    const firstAbsentAt = progress.firstAbsentAt ?? askedAt;
+    const proof = { ...key, firstAbsentAt, now: askedAt, answer: definition.saidTo(open, key) };
     const isDecided = await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
       definition.decideAbsence(state, proof, deps.limits),
     );
@@ -342,6 +345,25 @@ export const haltedBy = (
   sendNotice(deps, { notice, stream });
   return { kind: 'halted', next: afterPause(deps) };
 };
+
+/**
+ * Our own check refuses the document. Nothing was sent, so the work ends at once, by `decide`; it is parked too, because the fault is in this
+ * program or its tables and will come again.
+ */
+export const refusedBySchema = async (
+  violation: SchemaViolation,
+  { stream, site, deps }: { stream: StreamName; site: AppendSite; deps: IssuerDeps },
+  decide: (state: InvoiceState, at: Instant) => Decision,
+): Promise<{ kind: 'halted'; next: Next }> => {
+  sendNotice(deps, { notice: 'document_invalid', stream });
+  const at = deps.clock.now();
+  await decideAndAppend(stream, site, deps, (state) => decide(state, at));
+  const fault = violation.message.replaceAll(/\{[^}]*\}/g, '').slice(0, LONGEST_FAULT);
+  return { kind: 'halted', next: { kind: 'park', reason: `the document does not fit the official schema: ${fault}` } };
+};
+
+/** Characters of a schema fault in the reason of parked work. The fault names elements and facets, never a value. */
+const LONGEST_FAULT = 300;
 
 const afterPause = ({ clock }: IssuerDeps): Next => ({
   kind: 'later',

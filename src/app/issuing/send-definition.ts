@@ -71,6 +71,9 @@ export type SendDefinition<K extends Sending> = {
   /** What absent look-ups of the send can settle. */
   absenceOf(work: K['work'], of: K['send']): 'two prove it' | 'one may settle it' | 'proves nothing';
 
+  /** What the answer to the send said besides its codes, where it settled nothing. */
+  saidTo(open: OpenWork<K>, key: K['key']): NonNullable<AbsenceProof['answer']>;
+
   decideAttempt(state: InvoiceState, key: K['key'], document: K['document'], times: AttemptTimes): Decision;
   decideNotSent(state: InvoiceState, data: K['key'] & NotSent): Decision;
   decideUnknown(state: InvoiceState, data: K['key'] & Unknown): Decision;
@@ -85,7 +88,7 @@ export type SendDefinition<K extends Sending> = {
 
 type AttemptTimes = { attemptedAt: Instant; deadlineAt: Instant };
 type NotSent = { reason: string; codes: readonly string[]; at: Instant };
-type Unknown = { reason: string; at: Instant } & AuthorizerAnswer;
+type Unknown = { reason: string; refused?: true; at: Instant } & AuthorizerAnswer;
 
 /** The owner of a document that the last look-up found and that was not recorded; undefined when no such document was found. */
 export type Seen = Owner | undefined;

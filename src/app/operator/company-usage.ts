@@ -50,6 +50,7 @@ const countedAs = ({ type, data }: InvoiceEvent): { as: keyof UsageCounts; at: I
       return { as: 'failed', at: data.failedAt };
     case 'CancellationConfirmed':
     case 'CancellationSettledBySupport':
+    case 'NoteCanceledElsewhere':
       return { as: 'canceled', at: data.canceledAt };
     default:
       return undefined;

@@ -14,12 +14,15 @@ import {
 } from '../../domain/invoice/reconciliation.js';
 import { type FoundDocument, isDoubtful, type Owner } from '../../domain/invoice/sent-document.js';
 import type { Invoice, InvoiceState } from '../../domain/invoice/state.js';
+import { isCanceled } from '../../domain/invoice/status.js';
+import type { RegisteredEvent } from '../../ports/authorizer.js';
 import type { ReconciliationProgressStore } from '../../ports/reconciliation.js';
 import { workerContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { type IssuerDeps, noticesOf, sendNotice } from '../issuing/deps.js';
 import { compareNote, compareRequest, sentRequests } from '../issuing/found-documents.js';
 import { invoiceFold, type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
+import { recordCanceledElsewhere } from './canceled-elsewhere.js';
 
 export type ReconciliationSettings = {
   /** Percentage of the issued invoices that a round compares; 0 switches reconciliation off. */
@@ -33,7 +36,14 @@ export type ReconciliationSettings = {
 };
 
 /** The result of comparing one invoice. */
-export type ComparisonResult = 'agrees' | 'differs' | 'absent_once' | 'inconclusive' | 'left_alone';
+export type ComparisonResult =
+  | 'agrees'
+  | 'differs'
+  | 'absent_once'
+  /** The note was found canceled or replaced by another party, which is recorded. */
+  | 'canceled_elsewhere'
+  | 'inconclusive'
+  | 'left_alone';
 
 export type ReconciliationDeps = Pick<IssuerDeps, 'store' | 'authorizer' | 'clock' | 'limits' | 'actor' | 'notify'> & {
   progressStore: ReconciliationProgressStore;
@@ -57,7 +67,7 @@ export const DOUBTFUL_DOCUMENT = 'document_doubtful';
 const leftAlone: Comparison = { result: 'left_alone', absentOnce: [] };
 
 /**
- * Asks the authorizer what it holds of one invoice and appends what differs. `absentBefore`: keys of look-ups that were absent before, long enough
+ * Asks the authorizer what it holds of one invoice and appends what differs, or that another party canceled the note. `absentBefore`: keys of look-ups that were absent before, long enough
  * ago. A first absence proves nothing yet.
  */
 export const compareInvoice = async (
@@ -75,10 +85,15 @@ export const compareInvoice = async (
   const held: LookupFinding[] = [];
   const absentOnce: string[] = [];
   let doubt: string | undefined;
+  let elsewhere: RegisteredEvent | undefined;
   for (const question of questions) {
     const answer = await ask(stream, { state, events: loaded.events }, question, deps);
     if ('doubt' in answer) {
       doubt = answer.doubt;
+      continue;
+    }
+    if ('elsewhere' in answer) {
+      elsewhere = answer.elsewhere;
       continue;
     }
     if ('reason' in answer) {
@@ -93,32 +108,36 @@ export const compareInvoice = async (
     }
   }
   const found = await appendDifferences(stream, held, deps);
+  if (elsewhere !== undefined) await recordCanceledElsewhere(stream, state, elsewhere, deps);
   // The other look-ups were made all the same, so that a doubtful document does not hide other differences.
   if (doubt !== undefined) return { result: 'inconclusive', reason: doubt, absentOnce: [] };
   if (absentOnce.length > 0) return { result: 'absent_once', absentOnce };
+  if (elsewhere !== undefined) return { result: 'canceled_elsewhere', absentOnce };
   return { result: found ? 'differs' : 'agrees', absentOnce };
 };
 
 /**
- * Whether the last event is so old that no work is under way. Recorded differences do not count, because they would put off the second look-up of
- * what else is missing.
+ * Whether the last event is so old that no work is under way. What reconciliation itself recorded does not count, because it would put off the second
+ * look-up of what else is missing.
  */
 const isQuiet = ({ events }: LoadedInvoice, { clock, settings }: ReconciliationDeps): boolean => {
-  const last = events.findLast(({ type }) => type !== 'ReconciliationDifferenceFound');
+  const last = events.findLast(
+    ({ type }) => type !== 'ReconciliationDifferenceFound' && type !== 'NoteCanceledElsewhere',
+  );
   const recordedAt = last?.metadata.recordedAt;
   return recordedAt !== undefined && !isBefore(clock.now(), addSeconds(recordedAt, settings.settledSeconds));
 };
 
 /** Where we hold no note or cancellation either, an absence is expected and needs no second look-up. */
-const needsProof = ({ outcome, cancellation }: Invoice, { about }: ReconciliationLookup): boolean =>
-  outcome.status === 'issued' && (about === 'note' || cancellation?.status === 'succeeded');
+const needsProof = (invoice: Invoice, { about }: ReconciliationLookup): boolean =>
+  invoice.outcome.status === 'issued' && (about === 'note' || isCanceled(invoice));
 
 const keyOf = (question: ReconciliationLookup): string =>
   question.about === 'note' ? `note/${question.dpsId}` : 'cancellation';
 
 type Asked = Pick<LoadedInvoice, 'events'> & { state: Invoice };
 
-type Answer = LookupFinding | { reason: string } | { doubt: string };
+type Answer = LookupFinding | { elsewhere: RegisteredEvent } | { reason: string } | { doubt: string };
 
 const ask = async (
   stream: StreamName,
@@ -132,7 +151,9 @@ const ask = async (
     if (answer.kind === 'inconclusive') return answer;
     if (answer.kind === 'absent') return { ...question, held: 'absent' };
     const owner = compareRequest(answer.found, sentRequests(events));
-    return isReliable(stream, answer.found, owner, deps) ? { ...question, held: 'event' } : DOUBTFUL;
+    if (!isReliable(stream, answer.found, owner, deps)) return DOUBTFUL;
+    const isNews = owner === 'other' && !isCanceled(state);
+    return isNews ? { elsewhere: answer.found } : { ...question, held: 'event' };
   }
   const answer = await authorizer.findByDps(state.facts, question.dpsId);
   if (answer.kind === 'inconclusive') return answer;

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findAnchor } from '../../app/audit/anchor-log.js';
 import { appendAudit } from '../../app/audit/audit-trail.js';
+import { type ClosableExaminer, type Examiner, ownExaminer } from '../../app/audit/examiner.js';
 import type { Finding, Findings } from '../../app/audit/finding.js';
 import type { CheckReport } from '../../app/audit/log-checker.js';
 import { readManifest, readPublicKey } from '../../app/audit/manifest.js';
@@ -51,7 +52,10 @@ const replay: Command = {
   },
 };
 
-const verify: Command = {
+/** Opens the examiner of one command. */
+export type OpenExaminer = () => Promise<ClosableExaminer>;
+
+const verify = (openExaminer: OpenExaminer): Command => ({
   name: 'audit verify',
   summary: 'hash chains, shapes, invariants, anchors, and drift of the read models; exit 1 on any finding',
   options: {
@@ -71,20 +75,28 @@ const verify: Command = {
   run: async (invocation) => {
     const { flags } = invocation;
     const file = textFlag(flags, 'file');
-    if (file === undefined) return await verifyTheLog(invocation);
-    if (flags.anchors !== undefined) return badUsage('--anchors compares the log, --file is read without it');
-    if (flags.documents === true) return badUsage('--documents needs the log: fields of an export are sealed');
-    return await verifyFile(file, invocation);
+    const examiner = await openExaminer();
+    try {
+      if (file === undefined) return await verifyTheLog(invocation, examiner);
+      if (flags.anchors !== undefined) return badUsage('--anchors compares the log, --file is read without it');
+      if (flags.documents === true) return badUsage('--documents needs the log: fields of an export are sealed');
+      return await verifyFile(file, invocation, examiner);
+    } finally {
+      await examiner.close();
+    }
   },
-};
+});
 
-const verifyTheLog = async ({ flags, session, terminal }: Invocation): Promise<Outcome> => {
+const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: Examiner): Promise<Outcome> => {
   const folder = textFlag(flags, 'anchors');
   const published = folder === undefined ? [] : await anchorFiles(folder);
   if (published === undefined) return badUsage(`${folder} cannot be read`);
   const opened = await session();
   return await withProgress(terminal, async (progress) => {
-    const report = await verifyLog(opened.log, ({ events, share }) => progress('verify', share, `${events} events`));
+    const report = await verifyLog(opened.log, {
+      examiner,
+      onProgress: ({ events, share }) => progress('verify', share, `${events} events`),
+    });
     const { findings, readable } = report;
     if (!readable) return outcomeOf(report, [NOT_COMPARED]);
     for (const finding of await compareAnchors(published, (day) => findAnchor(day, opened.store)))
@@ -126,7 +138,11 @@ const driftFindings = async ({ drift }: Session, findings: Findings, progress: S
 /** Rows of invoices have their stream as key. */
 const streamOf = (row: string): { stream?: string } => (/^nfse(?:Live|Test)-/.test(row) ? { stream: row } : {});
 
-const verifyFile = async (file: string, { flags, session, terminal }: Invocation): Promise<Outcome> => {
+const verifyFile = async (
+  file: string,
+  { flags, session, terminal }: Invocation,
+  examiner: Examiner,
+): Promise<Outcome> => {
   const given = textFlag(flags, 'public-key');
   const key = given === undefined ? undefined : await publicKeyOf(given);
   if (given !== undefined && key === undefined) return badUsage('--public-key is no Ed25519 public key');
@@ -136,7 +152,10 @@ const verifyFile = async (file: string, { flags, session, terminal }: Invocation
   const trusted = key === undefined ? await (await session()).exportSigner.publicKeys() : [key];
   const manifest = await readFile(manifestOf(file), 'utf8').catch(() => undefined);
   const report = await withProgress(terminal, (progress) =>
-    verifyExport({ ...source, manifest, trusted }, (events) => progress('verify', source.share(), `${events} events`)),
+    verifyExport(
+      { ...source, manifest, trusted },
+      { examiner, onEvents: (events) => progress('verify', source.share(), `${events} events`) },
+    ),
   );
   return outcomeOf(report, manifest === undefined ? [] : [extentText(manifest)]);
 };
@@ -199,4 +218,7 @@ const lineOf = ({ kind, stream, revision, detail }: Finding): string => {
   return `${kind}${where}  ${detail}`;
 };
 
-export const auditCommands: readonly Command[] = [verify, replay];
+export const auditCommands = (openExaminer: OpenExaminer = async () => ownExaminer): readonly Command[] => [
+  verify(openExaminer),
+  replay,
+];

@@ -135,7 +135,8 @@ const LOOKS = 3;
 const resolveCommand: Command = {
   name: 'invoice resolve',
   positionals: ['ID'],
-  summary: 'settle an indeterminate invoice or a failed cancellation, by what the authorizer holds',
+  summary:
+    'settle an indeterminate invoice, a failed cancellation or a note canceled elsewhere, by what the authorizer holds',
   options: {
     as: { type: 'string', help: 'issued, failed or canceled; required' },
     evidence: { type: 'string', help: 'what it rests on, in your words; required' },

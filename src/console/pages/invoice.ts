@@ -4,7 +4,8 @@ import type { InvoiceCase, PersonalLine } from '../../app/operator/support/invoi
 import { shortActor } from '../../app/operator/support/invoice-case.js';
 import { publicInvoiceId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
-import type { Invoice } from '../../domain/invoice/state.js';
+import { cannotBeCanceled } from '../../domain/invoice/settle.js';
+import type { CanceledElsewhere, Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
 import { facts, type Html, none, reais, secondsBetween, statusBadge, table, timeOf } from './elements.js';
@@ -54,7 +55,7 @@ const summary = ({ case: { address, state, stream }, now }: InvoicePage): Html =
   ] as const;
   if (state.kind !== 'invoice')
     return facts([['State', state.kind.replaceAll('_', ' ')], ...owner, ['Stream', stream]]);
-  const { facts: known, outcome, cancellation } = state;
+  const { facts: known, outcome, cancellation, canceledElsewhere } = state;
   const ended = outcome.status === 'indeterminate' || outcome.status === 'failed' ? outcome.failedAt : undefined;
   const since = outcome.status === 'indeterminate' ? (ended ?? known.createdAt) : undefined;
   return facts([
@@ -77,8 +78,18 @@ const summary = ({ case: { address, state, stream }, now }: InvoicePage): Html =
       : []),
     ...(ended === undefined ? [] : ([['Ended', timeOf(ended)]] as const)),
     ...(cancellation === undefined ? [] : ([['Cancellation', cancellation.status]] as const)),
+    ...elsewhere(canceledElsewhere),
     ['Stream', html`<span class="mono">${stream}</span>`],
   ]);
+};
+
+const elsewhere = (event: CanceledElsewhere | undefined): readonly (readonly [string, Html | string])[] => {
+  if (event === undefined) return [];
+  const { eventType, canceledAt, replacedBy } = event;
+  return [
+    ['Canceled elsewhere', html`event ${eventType}, ${timeOf(canceledAt)}`],
+    ...(replacedBy === undefined ? [] : ([['Replaced by', html`<span class="mono">${replacedBy}</span>`]] as const)),
+  ];
 };
 
 const attempts = ({ attempts: sends, cancellation }: Invoice): Html => {
@@ -134,13 +145,14 @@ type TypedSettlement = { as: string; accessKey: string; evidence: string };
 const MEANINGS: Readonly<Record<SettleAs, string>> = {
   issued: 'Issued: the document is looked up at the authorizer, and its digest compared.',
   failed: 'Failed: proven absent by two look-ups, 24 hours or more after the last attempt.',
-  canceled: 'Canceled: the cancellation event is looked up at the authorizer.',
+  canceled:
+    'Canceled: an event that cancels or replaces the note is looked up at the authorizer. Without one nothing changes.',
 };
 
 /** What support may settle an invoice as; empty when there is nothing to settle. */
-export const settleOptions = ({ outcome, cancellation }: Invoice): readonly SettleAs[] => {
-  if (outcome.status === 'indeterminate') return ['issued', 'failed'];
-  return outcome.status === 'issued' && cancellation?.status === 'failed' ? ['canceled'] : [];
+export const settleOptions = (invoice: Invoice): readonly SettleAs[] => {
+  if (invoice.outcome.status === 'indeterminate') return ['issued', 'failed'];
+  return cannotBeCanceled(invoice) === undefined ? ['canceled'] : [];
 };
 
 const settleForm = (

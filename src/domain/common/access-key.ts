@@ -45,10 +45,23 @@ export const isAccessKey = (value: string): boolean =>
 export const providerOfKey = (accessKey: string): string => accessKey.slice(9, 23);
 
 /** `pedRegEvento` id of a cancellation. There is one per note, so every attempt carries the same id. */
-export const cancellationRequestId = (accessKey: AccessKey): string => `PRE${accessKey}${CANCELLATION_EVENT}`;
+export const cancellationRequestId = (accessKey: AccessKey): string => eventRequestId(accessKey, CANCELLATION_EVENT);
+
+export const eventRequestId = (accessKey: AccessKey, eventType: string): string => `PRE${accessKey}${eventType}`;
 
 /** Code of the cancellation event, e101101. */
 export const CANCELLATION_EVENT = '101101';
+
+/** Code of the cancellation by substitution, e105102: another note replaces this one. */
+export const SUBSTITUTION_EVENT = '105102';
+
+/**
+ * The events after which a note is no longer valid: cancellation by its emitter, by substitution, granted after a fiscal analysis, ex officio. Each
+ * bars all others, so a note has at most one of them (docs/national-system.md#matrix).
+ */
+export const cancelingEvents = [CANCELLATION_EVENT, SUBSTITUTION_EVENT, '105104', '305101'] as const;
+
+export type CancelingEvent = (typeof cancelingEvents)[number];
 
 const KEY_LENGTH = 50;
 

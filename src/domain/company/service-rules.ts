@@ -1,4 +1,4 @@
-import { isDeclarable, isIdentifiedByCustomer } from '../dps/ibs-cbs.js';
+import { isDeclarable } from '../dps/ibs-cbs.js';
 import type { IbsCbs, IssuerFacts, ServiceLine } from '../invoice/events.js';
 
 const codes = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -63,9 +63,6 @@ export const onlyIbsCbsOption = (line: ServiceLine, issuer: IssuerFacts, annex: 
   if (classification !== FULL_TAXATION || otherClassifications.length > 0) return undefined;
   return { cIndOp: operation, cClassTrib: classification };
 };
-
-/** Only then is an address worth the risk that the authorizer places its postal code elsewhere (E0234, E0240). */
-export const needsCustomerAddress = (line: ServiceLine): boolean => isIdentifiedByCustomer(line.ibsCbs?.cIndOp);
 
 const FULL_TAXATION = '000001';
 

@@ -41,8 +41,7 @@ const foreignIdentity = (customer: Extract<Customer, { type: 'foreign' }>): Cano
     : field('cNaoNIF', customer.taxIdAbsenceReason === 'exempt' ? '1' : '2');
 
 /**
- * `toma/end` with `endNac`: the municipality exists (E0238) and has the postal code (E0240). Acceptance decides whether the address is sent,
- * because only E0234 demands it (E0235 is not executed).
+ * `toma/end` with `endNac`: the municipality exists (E0238) and has the postal code (E0240). It is sent where acceptance knew it (E0234, E0235).
  */
 const domesticEnd = ({ municipality, postalCode, ...place }: DomesticAddress): Canonical =>
   element(

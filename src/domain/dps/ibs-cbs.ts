@@ -51,8 +51,7 @@ const BY_CUSTOMER: ReadonlySet<string> = new Set(['100101', '100301', '100501'])
 const BY_PROVIDER: ReadonlySet<string> = new Set(['030101', '050101', '050201']);
 
 /** True where E0234 demands the customer's address. */
-export const isIdentifiedByCustomer = (cIndOp: string | undefined): boolean =>
-  cIndOp !== undefined && BY_CUSTOMER.has(cIndOp);
+const isIdentifiedByCustomer = (cIndOp: string | undefined): boolean => cIndOp !== undefined && BY_CUSTOMER.has(cIndOp);
 
 /** True for an operation about which this service knows everything that the layout asks. */
 export const isDeclarable = (cIndOp: string): boolean => BY_CUSTOMER.has(cIndOp) || BY_PROVIDER.has(cIndOp);

@@ -23,17 +23,23 @@ export const serv = (
 
 /**
  * `serv/cServ`: a national code that the municipality administers (E0310, E0312), the municipal code where the line has one (E0314; 000 is
- * refused, E0315), and the NBS, which exports and IBSCBS demand (E0316, E0318, E0322). `xDescServ` goes as recorded, never cut: its type
- * takes line breaks and every script (docs/national-system.md#texts).
+ * refused, E0315), and the NBS, which exports and IBSCBS demand (E0316, E0318, E0322). `xDescServ` goes as recorded but for its line ends,
+ * never cut: its type takes line breaks and every script (docs/national-system.md#texts).
  */
 const cServ = (line: ServiceLine, description: string): Canonical =>
   element(
     'cServ',
     field('cTribNac', line.serviceCode),
     field('cTribMun', line.municipalCode),
-    field('xDescServ', description),
+    field('xDescServ', withLineFeeds(description)),
     field('cNBS', line.nbs),
   );
+
+/**
+ * The text with LF at each line end. Every XML reader makes LF of a CR that is not written as a reference, so a CR in the signed bytes would
+ * depend on how each program on the way writes it.
+ */
+export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n');
 
 /** Central Bank code of a currency, three digits (USD is 220), by ISO 4217 letters. The authorizer refuses the numeric ISO code. */
 export type CurrencyCode = (iso: string) => string | undefined;

@@ -7,13 +7,17 @@ import { confirmationAwaitedUntil, timeoutAt } from './next-cancel-step.js';
 import {
   type AbsenceProof,
   cancelSends,
+  isRefusedAfterOthers,
+  MAY_HAVE_ARRIVED,
   NOT_PENDING,
   NOT_PROVEN,
   onAbsence,
   pendingCancellation,
+  provenRefusal,
   refusalOrEvidence,
 } from './send-decisions.js';
 import { allNotSent, type InvoiceState } from './state.js';
+import { isCanceled } from './status.js';
 
 /** "The note already has an event": this code only leads to a look-up (ADR 8). */
 export const EVENT_EXISTS = 'E0840';
@@ -42,8 +46,27 @@ export const decideConfirmed = (state: InvoiceState, data: InvoiceEventData<'Can
 };
 
 /**
- * Decides on an absent cancellation event. After an E0840 the absence means that another event blocks the note, which is a refusal. Otherwise
- * a proven absence allows the same bytes to be sent again.
+ * Records that an event of another party canceled or replaced the note. A request of ours that is pending, or that ended without a confirmation, ends
+ * with it. An imported invoice that was replaced before keeps its state (CANCEL-3).
+ */
+export const decideCanceledElsewhere = (
+  state: InvoiceState,
+  data: InvoiceEventData<'NoteCanceledElsewhere'>,
+): Decision => {
+  if (state.kind !== 'invoice' || state.outcome.status !== 'issued') return stale(NOT_ISSUED);
+  const { outcome, origin } = state;
+  if (outcome.accessKey !== data.accessKey) return stale('the event is on another note');
+  if (isCanceled(state)) return noChange;
+  if (origin.kind === 'imported' && origin.replaced) return stale('it is known as replaced');
+  return decided({ type: 'NoteCanceledElsewhere', data });
+};
+
+const NOT_ISSUED = 'only an issued note can be canceled';
+
+/**
+ * Decides on an absent cancellation event, ours and of others. After an E0840 the absence means that an event that cancels nothing blocks the note,
+ * such as a customer's confirmation, which is a refusal. A proven absence makes a refusal with an uncatalogued code final; otherwise it allows the same
+ * bytes to be sent again.
  */
 export const decideCancelAbsence = (
   state: InvoiceState,
@@ -51,7 +74,8 @@ export const decideCancelAbsence = (
   limits: Limits,
 ): Decision => {
   const open = cancelSends(state, proof.request);
-  return onAbsence(open, proof, limits, ({ attempt }, isProven) => {
+  return onAbsence(open, proof, limits, (send, isProven) => {
+    const { attempt } = send;
     const { request, firstAbsentAt, now: at } = proof;
     const sends = open.sends ?? [];
     const blocked = decided({
@@ -63,6 +87,11 @@ export const decideCancelAbsence = (
     if (exists && allNotSent(sends.filter((other) => other.attempt !== attempt))) return blocked;
     if (!isProven) return NOT_PROVEN;
     if (exists) return blocked;
+    if (isRefusedAfterOthers(sends, send)) return stale(MAY_HAVE_ARRIVED);
+    if (send.refused === true) {
+      const refusal = { request, reason: 'refused' as const, ...provenRefusal(send, proof) };
+      return decided({ type: 'CancellationNotConfirmed', data: refusal });
+    }
     return decided({
       type: 'CancellationProvenAbsent',
       data: { request, attempt, firstAskedAt: firstAbsentAt, secondAskedAt: at, at },
@@ -70,9 +99,20 @@ export const decideCancelAbsence = (
   });
 };
 
+/** The request cannot be written and none was sent: the cancellation has failed, and the note is as it was. */
+export const decideCancelUnsendable = (state: InvoiceState, request: number, at: Instant): Decision => {
+  const pending = pendingCancellation(state, request);
+  if (pending === undefined) return noChange;
+  if (pending.sends.length > 0) return stale('an attempt was made');
+  return decided({
+    type: 'CancellationNotConfirmed',
+    data: { request, reason: 'document_invalid', codes: [], at },
+  });
+};
+
 /**
- * Records the time-out once it is due. `confirmationSeen`: the last look-up found our event and could not record it. The time-out then waits for a
- * bounded time, in which each sweep tries the recording again; it would claim a failure over a canceled note.
+ * Records the time-out once it is due. `confirmationSeen`: the last look-up found the event that canceled the note and could not record it. The
+ * time-out then waits for a bounded time, in which each sweep tries the recording again; it would claim a failure over a canceled note.
  */
 export const decideTimeout = (
   state: InvoiceState,

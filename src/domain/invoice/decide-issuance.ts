@@ -2,16 +2,19 @@ import type { DpsId } from '../common/access-key.js';
 import { noChange } from '../common/decision.js';
 import { type Instant, isBefore } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
-import type { AuthorizerAnswer, InvoiceEventData } from './events.js';
+import type { AuthorizerAnswer, InvoiceEventData, UnsendableReason } from './events.js';
 import type { Limits } from './limits.js';
 import { type IssueVerdict, verdictByTime } from './next-issue-step.js';
 import {
   type AbsenceProof,
+  isRefusedAfterOthers,
   issueSends,
+  MAY_HAVE_ARRIVED,
   NOT_PROVEN,
   OUTCOME_KNOWN,
   onAbsence,
   openInvoice,
+  provenRefusal,
   refusalOrEvidence,
 } from './send-decisions.js';
 import type { Invoice, InvoiceState } from './state.js';
@@ -41,13 +44,20 @@ export const decideAuthorized = (state: InvoiceState, data: InvoiceEventData<'Au
   return known ? noChange : stale(OUTCOME_KNOWN);
 };
 
-/** Two absent look-ups after the deadline, far enough apart, unless the authorizer ever said that the DPS exists. */
+/**
+ * Two absent look-ups after the deadline, far enough apart, unless the authorizer ever said that the DPS exists. They make a refusal with an
+ * uncatalogued code final; otherwise the same bytes may be sent again.
+ */
 export const decideAbsence = (state: InvoiceState, proof: AbsenceProof, limits: Limits): Decision =>
-  onAbsence(issueSends(state), proof, limits, ({ attempt, dpsId }, isProven) => {
+  onAbsence(issueSends(state), proof, limits, (send, isProven) => {
+    const { attempt, dpsId } = send;
     const invoice = openInvoice(state);
     if (invoice !== undefined && isKnownToExist(invoice, dpsId))
       return stale('the authorizer said that this DPS exists');
     if (!isProven) return NOT_PROVEN;
+    if (isRefusedAfterOthers(invoice?.attempts ?? [], send)) return stale(MAY_HAVE_ARRIVED);
+    if (send.refused === true)
+      return decided({ type: 'IssuanceRejected', data: { attempt, ...provenRefusal(send, proof) } });
     const { firstAbsentAt: firstAskedAt, now: secondAskedAt } = proof;
     return decided({
       type: 'IssuanceProvenAbsent',
@@ -61,8 +71,8 @@ export const decideNumberConflict = (state: InvoiceState, data: InvoiceEventData
   return last.resolution === 'foreign' ? noChange : decided({ type: 'NumberConflictFound', data });
 };
 
-/** The document cannot be written and no attempt was made: a safe failure whose message says what to send (ADR 10). */
-export const decideUnsendable = (state: InvoiceState, reason: 'customer_name_missing', at: Instant): Decision => {
+/** The document cannot be written and no attempt was made: a safe failure whose message says what to do (ADR 10). */
+export const decideUnsendable = (state: InvoiceState, reason: UnsendableReason, at: Instant): Decision => {
   const invoice = openInvoice(state);
   if (invoice === undefined) return noChange;
   if (invoice.attempts.length > 0) return stale('an attempt was made');

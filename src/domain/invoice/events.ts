@@ -1,4 +1,4 @@
-import type { AccessKey, DpsId } from '../common/access-key.js';
+import type { AccessKey, CancelingEvent, DpsId } from '../common/access-key.js';
 import type { EventOf } from '../common/event-of.js';
 import type { CompanyId, InvoiceId, Mode } from '../common/ids.js';
 import type { Cents } from '../common/money.js';
@@ -80,9 +80,18 @@ export type IdempotencyMark = { keyHash: string; bodyHash: string };
 /** The authorizer's codes. `texts` is its raw wording, which only support sees (IERR-message). */
 export type AuthorizerAnswer = { codes: readonly string[]; httpStatus?: number; texts?: readonly string[] };
 
+/** `refused`: the authorizer refused the document with codes of which at least one is in no catalogue. Absences may make it final (ADR 41). */
+type Refusable = { refused?: true };
+
+/** When the two look-ups were asked that found nothing. A refusal has them when it became final by them. */
+type Absences = { firstAskedAt: Instant; secondAskedAt: Instant };
+
 export type CancelReason = 'issuance_error' | 'service_not_provided' | 'other';
 
 export type Evidence = 'response' | 'lookup';
+
+/** Why a document cannot be sent: its customer has no name, or our own check by the official schema refuses it. */
+export type UnsendableReason = 'customer_name_missing' | 'document_invalid';
 
 /**
  * Events of one invoice. This is the storage format: add types or optional fields, never rename or change a meaning. Golden files in
@@ -122,7 +131,7 @@ type InvoiceEvents = {
     deadlineAt: Instant;
   };
   IssuanceNotSent: { attempt: number; reason: string; codes: readonly string[]; at: Instant };
-  IssuanceOutcomeUnknown: { attempt: number; reason: string; at: Instant } & AuthorizerAnswer;
+  IssuanceOutcomeUnknown: { attempt: number; reason: string; at: Instant } & Refusable & AuthorizerAnswer;
   IssuanceProvenAbsent: { attempt: number; dpsId: DpsId; firstAskedAt: Instant; secondAskedAt: Instant; at: Instant };
   Authorized: {
     attempt: number;
@@ -137,9 +146,9 @@ type InvoiceEvents = {
     attemptLost?: true;
     at: Instant;
   };
-  IssuanceRejected: { attempt: number; at: Instant } & AuthorizerAnswer;
+  IssuanceRejected: { attempt: number; at: Instant } & Partial<Absences> & AuthorizerAnswer;
   /** No note exists and none can come: never sent, or (with a reason) not fit to be sent. */
-  IssuanceFailed: { failedAt: Instant; reason?: 'customer_name_missing'; at: Instant };
+  IssuanceFailed: { failedAt: Instant; reason?: UnsendableReason; at: Instant };
   NotProcessed: { failedAt: Instant; at: Instant };
   IssuanceInterrupted: { failedAt: Instant; at: Instant };
   NumberConflictFound: {
@@ -166,7 +175,8 @@ type InvoiceEvents = {
     deadlineAt: Instant;
   };
   CancellationNotSent: { request: number; attempt: number; reason: string; codes: readonly string[]; at: Instant };
-  CancellationOutcomeUnknown: { request: number; attempt: number; reason: string; at: Instant } & AuthorizerAnswer;
+  CancellationOutcomeUnknown: { request: number; attempt: number; reason: string; at: Instant } & Refusable &
+    AuthorizerAnswer;
   CancellationProvenAbsent: {
     request: number;
     attempt: number;
@@ -182,12 +192,35 @@ type InvoiceEvents = {
     evidence: Evidence;
     at: Instant;
   };
-  CancellationNotConfirmed: { request: number; reason: 'refused' | 'timeout'; at: Instant } & AuthorizerAnswer;
+  /** `document_invalid`: our own check refused the request, which was never sent. */
+  CancellationNotConfirmed: {
+    request: number;
+    reason: 'refused' | 'timeout' | 'document_invalid';
+    at: Instant;
+  } & Partial<Absences> &
+    AuthorizerAnswer;
   CancellationSettledBySupport: {
     evidence: string;
     eventXmlGzip: string;
     eventSha256: string;
     canceledAt: Instant;
+    at: Instant;
+  };
+  /**
+   * The authorizer holds an event of another party that cancels or replaces the note: of the national portal, of other software, of the municipality.
+   * A cancellation of ours that was requested ends with it.
+   */
+  NoteCanceledElsewhere: {
+    accessKey: AccessKey;
+    eventType: CancelingEvent;
+    /** The note that replaces this one, as the event of a substitution names it. */
+    replacedBy?: AccessKey;
+    eventXmlGzip: string;
+    eventSha256: string;
+    /** `dhProc` of the event, in UTC. */
+    canceledAt: Instant;
+    /** What support knew when it had the note looked up; absent when a worker found the event. */
+    evidence?: string;
     at: Instant;
   };
   /** `absences` is missing in events that record only the verdict. */
@@ -262,6 +295,7 @@ export const invoicePersonalFields = {
   CancellationConfirmed: ['eventXmlGzip'],
   CancellationNotConfirmed: ['texts'],
   CancellationSettledBySupport: ['evidence', 'eventXmlGzip'],
+  NoteCanceledElsewhere: ['eventXmlGzip', 'evidence'],
   IndeterminateResolved: ['evidence', 'nfseXmlGzip'],
   ReconciliationDifferenceFound: [],
   InvoiceImported: ['customer', 'description', 'nfseXmlGzip'],

@@ -81,6 +81,8 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
     }
     case 'ReconciliationDifferenceFound':
       return invoice;
+    case 'NoteCanceledElsewhere':
+      return canceledElsewhere(invoice, event.data);
     case 'CancellationRequested':
     case 'CancellationAttempted':
     case 'CancellationNotSent':
@@ -93,6 +95,17 @@ const evolveInvoice = (invoice: Invoice, event: LifeEvent): Invoice => {
     default:
       return unreachable(event);
   }
+};
+
+/** The note is canceled for a request of ours too, whether it was still pending or had ended without a confirmation. */
+const canceledElsewhere = (invoice: Invoice, data: ReadData<'NoteCanceledElsewhere'>): Invoice => {
+  const { eventType, canceledAt, replacedBy } = data;
+  const { cancellation } = invoice;
+  return {
+    ...invoice,
+    ...(cancellation === undefined ? {} : { cancellation: { ...cancellation, status: 'succeeded', canceledAt } }),
+    canceledElsewhere: present({ eventType, canceledAt, replacedBy }),
+  };
 };
 
 /** What tells later whose document a look-up has found. */
@@ -163,13 +176,17 @@ const misplaced = (state: InvoiceState, event: ReadInvoiceEvent): InvoiceState =
 
 /** Applies an answer to a send: the first answer sets `answeredAt`, later ones add their codes. */
 const answered =
-  <Known extends Resolution>(resolution: Known, answer: { at: Instant; codes: readonly string[] }) =>
+  <Known extends Resolution>(
+    resolution: Known,
+    answer: { at: Instant; codes: readonly string[]; refused?: true | undefined },
+  ) =>
   <S extends Send>(send: S): S & { resolution: Known } => ({
     ...send,
     resolution,
     answeredAt: send.answeredAt ?? answer.at,
     resolvedAt: answer.at,
-    codes: [...send.codes, ...answer.codes],
+    codes: [...send.codes, ...answer.codes.filter((code) => !send.codes.includes(code))],
+    ...(answer.refused === true ? { refused: true as const } : {}),
   });
 
 /** Applies a result that was learnt otherwise than by an answer to the send. */

@@ -25,6 +25,13 @@ export const lookupPauseSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'
 export const absenceGapSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>): number =>
   lookupPauseSeconds(limits, 1);
 
+/**
+ * The same after a refusal with an uncatalogued code, where nothing is sent again and the authorizer's uniqueness is no second lock: the pause before
+ * the fourth look-up, 5 minutes by default (ADR 41).
+ */
+export const refusalGapSeconds = (limits: Pick<Limits, 'lookupIntervalsSeconds'>): number =>
+  Math.max(absenceGapSeconds(limits), lookupPauseSeconds(limits, 3));
+
 /** How long the recording of a confirmation is retried past the time-out: 10 min by default, shorter in a rehearsal with short windows. */
 export const recordingSeconds = (limits: Pick<Limits, 'cancellationSeconds'>): number =>
   Math.ceil(limits.cancellationSeconds / 6);

@@ -4,6 +4,7 @@ import { present } from '../common/present.js';
 import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { compareSent, type FoundDocument, isDoubtful } from './sent-document.js';
 import type { Invoice, InvoiceState } from './state.js';
+import { isCanceled } from './status.js';
 
 /** How our outcome and the authorizer's documents may differ; the `kind` of `ReconciliationDifferenceFound`. */
 export const differenceKinds = [
@@ -19,6 +20,7 @@ export const differenceKinds = [
   /** Beside the note that we hold there is another one, under an earlier DPS id of the same invoice. */
   'second_note',
   'canceled_here_only',
+  /** The authorizer has our own event, or one whose owner is unknown. Another party's event cancels the note here too, and is no difference. */
   'canceled_there_only',
 ] as const;
 
@@ -85,13 +87,13 @@ const noteDifference = (
 };
 
 const cancellationDifference = (
-  { outcome, cancellation }: Invoice,
+  invoice: Invoice,
   { accessKey, held }: LookupFinding & { about: 'cancellation' },
 ): Difference | undefined => {
+  const { outcome } = invoice;
   if (outcome.status !== 'issued' || outcome.accessKey !== accessKey) return undefined;
-  const isCanceled = cancellation?.status === 'succeeded';
-  if (held === 'absent') return isCanceled ? { kind: 'canceled_here_only', accessKey } : undefined;
-  return isCanceled ? undefined : { kind: 'canceled_there_only', accessKey };
+  if (held === 'absent') return isCanceled(invoice) ? { kind: 'canceled_here_only', accessKey } : undefined;
+  return isCanceled(invoice) ? undefined : { kind: 'canceled_there_only', accessKey };
 };
 
 /** DPS id of the attempt that became the note; of the last attempt for an invoice that support settled, where none is marked. */

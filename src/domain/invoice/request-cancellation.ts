@@ -3,6 +3,7 @@ import type { ErrorCode } from '../common/error-catalogue.js';
 import { type Instant, isBefore, isPlausible, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../common/time.js';
 import type { CancelReason, InvoiceEvent } from './events.js';
 import type { Invoice } from './state.js';
+import { isCanceled } from './status.js';
 
 export type CancelRefusal = Extract<
   ErrorCode,
@@ -41,7 +42,7 @@ export const requestCancellation = (
 
 export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | undefined => {
   const { cancellation, outcome, origin } = invoice;
-  if (cancellation?.status === 'succeeded') return 'nfse.already_canceled';
+  if (isCanceled(invoice)) return 'nfse.already_canceled';
   if (cancellation?.status === 'pending') return 'nfse.cancel_in_progress';
   if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';

@@ -1,16 +1,17 @@
 import { noChange } from '../common/decision.js';
+import { present } from '../common/present.js';
 import type { Instant } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
-import type { InvoiceEvent, InvoiceEventOf } from './events.js';
+import type { AuthorizerAnswer, InvoiceEvent, InvoiceEventOf } from './events.js';
 import type { Limits } from './limits.js';
 import { isLookedUp, provesAbsence } from './send-steps.js';
 import {
-  allNotSent,
   type Cancellation,
   type CancelSend,
   type Invoice,
   type InvoiceState,
   type IssueAttempt,
+  noneEarlierSent,
   type Send,
 } from './state.js';
 
@@ -83,12 +84,37 @@ export const refusalOrEvidence = (
 ): Decision => {
   const open = sendsOf(state, evidence);
   const { attempt } = evidence.data;
-  const earlier = open.sends?.filter((other) => other.attempt < attempt) ?? [];
-  return firstAnswer(open, attempt, allNotSent(earlier) ? end : evidence);
+  return firstAnswer(open, attempt, noneEarlierSent(open.sends ?? [], attempt) ? end : evidence);
 };
 
-/** Two absent look-ups of the last send, of which the second was asked for at `now`. */
-export type AbsenceProof = { attempt: number; firstAbsentAt: Instant; now: Instant };
+/** Two absent look-ups of the last send, of which the second was asked for at `now`. `answer`: what a refusal said besides its codes. */
+export type AbsenceProof = {
+  attempt: number;
+  firstAbsentAt: Instant;
+  now: Instant;
+  answer?: Omit<AuthorizerAnswer, 'codes'>;
+};
+
+/** The part of a recorded answer that a later refusal repeats. A text whose key is gone is missing. */
+export const saidIn = ({
+  httpStatus,
+  texts,
+}: {
+  httpStatus?: number | undefined;
+  texts?: readonly string[] | undefined;
+}): NonNullable<AbsenceProof['answer']> => present({ httpStatus, texts });
+
+/** What the event of a refusal records that became final by two absences. */
+export const provenRefusal = ({ codes }: Send, { firstAbsentAt, now, answer = {} }: AbsenceProof) => ({
+  ...{ codes, ...answer },
+  ...{ firstAskedAt: firstAbsentAt, secondAskedAt: now, at: now },
+});
+
+/** A refusal with an uncatalogued code becomes final only when no earlier send may still leave a document. */
+export const isRefusedAfterOthers = (sends: readonly Send[], { refused, attempt }: Send): boolean =>
+  refused === true && !noneEarlierSent(sends, attempt);
+
+export const MAY_HAVE_ARRIVED = 'it was refused, and an earlier send may have arrived';
 
 /** What an absence of the last send means is decided by `decide`, while that send is not settled. */
 export const onAbsence = <S extends Send>(

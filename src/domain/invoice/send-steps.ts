@@ -1,7 +1,14 @@
 import { present } from '../common/present.js';
 import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
-import { absenceGapSeconds, type Limits, lookupPauseSeconds, MAX_SENDS, resendPauseSeconds } from './limits.js';
+import {
+  absenceGapSeconds,
+  type Limits,
+  lookupPauseSeconds,
+  MAX_SENDS,
+  refusalGapSeconds,
+  resendPauseSeconds,
+} from './limits.js';
 import { type Send, type SendResolution, sentCount } from './state.js';
 
 /** The next step of the send protocol, for a note or a cancellation (docs/architecture.md#never-twice). `Verdict`: what time decides. */
@@ -83,15 +90,19 @@ const resendFrom = (sends: readonly Send[], last: Send): Instant => {
  * send's deadline, and one look-up is never both.
  */
 export const provesAbsence = (
-  send: { deadlineAt: Instant },
+  send: Pick<Send, 'deadlineAt' | 'refused'>,
   firstAbsentAt: Instant | undefined,
   now: Instant,
   limits: Limits,
-): boolean =>
-  firstAbsentAt !== undefined &&
-  isBefore(firstAbsentAt, now) &&
-  !isBefore(firstAbsentAt, send.deadlineAt) &&
-  !isBefore(now, addSeconds(firstAbsentAt, absenceGapSeconds(limits)));
+): boolean => {
+  const gapSeconds = send.refused === true ? refusalGapSeconds(limits) : absenceGapSeconds(limits);
+  return (
+    firstAbsentAt !== undefined &&
+    isBefore(firstAbsentAt, now) &&
+    !isBefore(firstAbsentAt, send.deadlineAt) &&
+    !isBefore(now, addSeconds(firstAbsentAt, gapSeconds))
+  );
+};
 
 /**
  * The progress after a look-up that settled nothing. `counts`: its "absent" may be the first of two. A document that was found voids an earlier

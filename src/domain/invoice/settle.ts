@@ -1,13 +1,14 @@
 import type { DpsId } from '../common/access-key.js';
 import { noChange } from '../common/decision.js';
 import { addSeconds, type Instant, isBefore } from '../common/time.js';
+import { decideCanceledElsewhere } from './decide-cancellation.js';
 import { isKnownToExist } from './decide-issuance.js';
 import type { Decision } from './decision.js';
 import type { InvoiceEventData } from './events.js';
 import { absenceGapSeconds, type Limits } from './limits.js';
 import { compareSent, type FoundDocument, isContradictory } from './sent-document.js';
 import type { Invoice, InvoiceState } from './state.js';
-import { invoiceStatus } from './status.js';
+import { invoiceStatus, isCanceled } from './status.js';
 
 /** An earlier absence proves nothing, because a late commit may still come (docs/operations/support.md#settle-an-invoice). */
 const SETTLE_ABSENCE_SECONDS = 86_400;
@@ -98,27 +99,33 @@ export const settleAsFailed = (
   return { events: [{ type: 'IndeterminateResolved', data: { as: 'failed', absences, evidence, at: now } }] };
 };
 
-/** The authorizer has the event, from any author: the note is canceled and the failed request ends. */
+/** The authorizer has our event, or one that may be ours: the note is canceled and the failed request ends. */
 export const settleAsCanceled = (
   state: InvoiceState,
   data: InvoiceEventData<'CancellationSettledBySupport'>,
-): Decision => cannotBeCanceled(state) ?? { events: [{ type: 'CancellationSettledBySupport', data }] };
+): Decision => {
+  const against = cannotBeCanceled(state);
+  if (against !== undefined) return against;
+  if (invoiceOf(state)?.cancellation === undefined) return { refused: 'nobody has asked for its cancellation' };
+  return { events: [{ type: 'CancellationSettledBySupport', data }] };
+};
 
-/** Why support cannot settle the cancellation, known before any look-up; undefined when it can. "Already canceled" is a result too. */
+/** The authorizer has an event of another party: the note is canceled, whether a request of ours failed or nobody asked here. */
+export const settleAsCanceledElsewhere = (
+  state: InvoiceState,
+  data: InvoiceEventData<'NoteCanceledElsewhere'>,
+): Decision => cannotBeCanceled(state) ?? decideCanceledElsewhere(state, data);
+
+/** Why support cannot settle it as canceled, known before any look-up; undefined when it can. "Already canceled" is a result too. */
 export const cannotBeCanceled = (state: InvoiceState): Decision | undefined => {
   const invoice = invoiceOf(state);
   if (invoice === undefined) return noInvoice;
   const { outcome, cancellation } = invoice;
   if (outcome.status !== 'issued')
     return { refused: `it is ${invoiceStatus(invoice)}: only an issued invoice is canceled` };
-  if (cancellation?.status === 'succeeded') return noChange;
-  if (cancellation?.status === 'failed') return undefined;
-  return {
-    refused:
-      cancellation === undefined
-        ? 'nobody has asked for its cancellation'
-        : 'its cancellation is still being worked on and will end by itself',
-  };
+  if (isCanceled(invoice)) return noChange;
+  if (cancellation?.status !== 'pending') return undefined;
+  return { refused: 'its cancellation is still being worked on and will end by itself' };
 };
 
 const noInvoice = { refused: 'there is no such invoice (any more)' };

@@ -1,7 +1,7 @@
-import type { AccessKey, DpsId } from '../common/access-key.js';
+import type { AccessKey, CancelingEvent, DpsId } from '../common/access-key.js';
 import type { InvoiceId } from '../common/ids.js';
 import type { FiscalDate, Instant } from '../common/time.js';
-import type { CancelReason, InvoiceEventData } from './events.js';
+import type { CancelReason, InvoiceEventData, UnsendableReason } from './events.js';
 
 /** What is known about one send. `open`: no answer was recorded, perhaps because the process died. `absent`: proven by two look-ups. */
 export type SendResolution = 'open' | 'not_sent' | 'unknown' | 'absent';
@@ -22,6 +22,8 @@ export type Send<Known extends Resolution = Resolution> = {
   /** When `resolution` was last set. */
   resolvedAt?: Instant;
   codes: readonly string[];
+  /** The authorizer refused it with a code that is in no catalogue, so it is not sent again. */
+  refused?: true;
 };
 
 export type IssueAttempt = Send & { series: string; number: number; dpsId: DpsId; foreignSameContent?: boolean };
@@ -35,7 +37,7 @@ export type Outcome =
       failedAt: Instant;
       /** The authorizer's codes, when it refused. */
       codes: readonly string[];
-      reason?: 'customer_name_missing';
+      reason?: UnsendableReason;
     }
   | { status: 'indeterminate'; failedAt: Instant };
 
@@ -51,6 +53,9 @@ export type Cancellation = {
   /** Codes of the final refusal. */
   codes: readonly string[];
 };
+
+/** An event of another party that ended the note; `replacedBy` is the key of the note that replaces it. */
+export type CanceledElsewhere = { eventType: CancelingEvent; canceledAt: Instant; replacedBy?: AccessKey };
 
 export type ImportedFrom = InvoiceEventData<'InvoiceImported'>['origin'];
 
@@ -84,7 +89,9 @@ export type Invoice = {
   origin: Origin;
   attempts: readonly IssueAttempt[];
   outcome: Outcome;
+  /** Our own cancellation, once it was requested. */
   cancellation?: Cancellation;
+  canceledElsewhere?: CanceledElsewhere;
 };
 
 export type InvoiceState =
@@ -103,6 +110,10 @@ export const lastSignal = (sends: readonly Send[]): Instant | undefined => {
 };
 
 export const allNotSent = (sends: readonly Send[]): boolean => sends.every((send) => send.resolution === 'not_sent');
+
+/** Whether no send before this attempt can have reached the authorizer. */
+export const noneEarlierSent = (sends: readonly Send[], attempt: number): boolean =>
+  allNotSent(sends.filter((send) => send.attempt < attempt));
 
 /** Number of sends whose bytes left or may have left. */
 export const sentCount = (sends: readonly Send[]): number =>

@@ -1,3 +1,4 @@
+import { SUBSTITUTION_EVENT } from '../common/access-key.js';
 import type { InvoiceId } from '../common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
@@ -10,7 +11,7 @@ export const invoiceStatus = (invoice: Invoice): InvoiceStatus => {
     case 'open':
       return invoice.attempts.length === 0 ? 'queued' : 'processing';
     case 'issued':
-      return invoice.cancellation?.status === 'succeeded' ? 'canceled' : 'issued';
+      return isCanceled(invoice) ? 'canceled' : 'issued';
     case 'failed':
     case 'indeterminate':
       return invoice.outcome.status;
@@ -18,6 +19,18 @@ export const invoiceStatus = (invoice: Invoice): InvoiceStatus => {
       return unreachable(invoice.outcome);
   }
 };
+
+/** Canceled by our own cancellation or by an event of another party. */
+export const isCanceled = ({ cancellation, canceledElsewhere }: Invoice): boolean =>
+  cancellation?.status === 'succeeded' || canceledElsewhere !== undefined;
+
+/** Whether another note replaces this one, so that its PDF says SUBSTITUÍDA (PDF-3). */
+export const isReplaced = ({ origin, canceledElsewhere }: Invoice): boolean =>
+  (origin.kind === 'imported' && origin.replaced) || canceledElsewhere?.eventType === SUBSTITUTION_EVENT;
+
+/** When the note was canceled, by whomever; undefined while it is valid. */
+export const canceledAt = ({ cancellation, canceledElsewhere }: Invoice): Instant | undefined =>
+  cancellation?.canceledAt ?? canceledElsewhere?.canceledAt;
 
 /** Number of attempts known not to have produced a note (INV-failed_attempts). */
 export const failedAttempts = (invoice: Invoice): number =>

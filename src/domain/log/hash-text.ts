@@ -50,8 +50,8 @@ export const sortedJson = (value: unknown): string => JSON.stringify(inOrder(val
 /** The same value with its keys in order. Stored events come back in order, so a walk over the log builds each only once. */
 const inOrder = (value: unknown): unknown => (isInOrder(value) ? value : rebuilt(value));
 
-/** False also for a value without a canonical text. */
-const isInOrder = (value: unknown): boolean => {
+/** Whether all keys are in code unit order; false also for a value without a canonical text. */
+export const isInOrder = (value: unknown): boolean => {
   switch (typeof value) {
     case 'string':
     case 'boolean':

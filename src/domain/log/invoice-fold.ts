@@ -33,12 +33,14 @@ type FoldedAttempt = {
   deadlineAtMs: number;
   /** The authorizer said that the DPS exists. */
   dpsExists: boolean;
+  /** It was refused with an uncatalogued code: it ends by two absences or by time, and is not sent again. */
+  refused?: true;
 };
 
 type AttemptResult = 'open' | 'not sent' | 'unknown' | 'absent' | 'other note';
 
 type FoldedCancellation = {
-  /** 0: canceled without a request of this service, by an import or by support. */
+  /** 0: canceled without a request of this service, by an import, by support or elsewhere. */
   request: number;
   status: 'pending' | 'succeeded' | 'failed';
   lastAttempt?: { attempt: number; result: AttemptResult; deadlineAtMs: number };
@@ -75,6 +77,7 @@ export const foldInvoice = (fold: InvoiceFold, event: ReadInvoiceEvent): Invoice
         : breach('an event follows on a reference that another invoice holds');
     case 'invoice':
       if (event.type === 'TestInvoiceDeleted') return { kind: 'deleted' };
+      if (event.type === 'NoteCanceledElsewhere') return foldCanceledElsewhere(fold);
       return isAboutCancellation(event) ? foldCancellation(fold, event) : foldIssuance(fold, event);
   }
 };
@@ -110,11 +113,15 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
       const answered = openAttempt(fold, event.data.attempt);
       if ('breach' in answered) return answered;
       const dpsExists = answered.dpsExists || event.data.codes.includes(DPS_EXISTS);
-      return withResult(fold, { ...answered, dpsExists }, 'unknown');
+      const refused = event.data.refused === true ? { refused: true as const } : {};
+      return withResult(fold, { ...answered, dpsExists, ...refused }, 'unknown');
     }
     case 'IssuanceProvenAbsent': {
       const absent = provenAbsent(fold, event.data);
-      return 'breach' in absent ? absent : withResult(fold, absent, 'absent');
+      if ('breach' in absent) return absent;
+      return absent.refused === true
+        ? breach('a refused document proven absent in order to be sent again')
+        : withResult(fold, absent, 'absent');
     }
     case 'NumberConflictFound': {
       const answered = lastAttempt(fold, event.data.attempt);
@@ -127,7 +134,11 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
       return withOutcome(fold, 'issued');
     }
     case 'IssuanceRejected': {
-      const answered = openAttempt(fold, event.data.attempt);
+      const { attempt, firstAskedAt, secondAskedAt } = event.data;
+      const isProven = firstAskedAt !== undefined && secondAskedAt !== undefined;
+      const answered = isProven
+        ? provenRefused(fold, { attempt, firstAskedAt, secondAskedAt })
+        : openAttempt(fold, attempt);
       if ('breach' in answered) return answered;
       if (fold.left > 1) return breach('called failed although an earlier attempt may have left a note');
       return withOutcome(fold, 'failed');
@@ -215,6 +226,13 @@ const provenAbsent = (
   return epochMs(proof.secondAskedAt) <= epochMs(proof.firstAskedAt) ? breach('proven absent by one look-up') : last;
 };
 
+/** A refusal that only look-ups made final: the answer itself is the event before. */
+const provenRefused = (fold: FoldedInvoice, proof: Parameters<typeof provenAbsent>[1]): FoldedAttempt | Breach => {
+  const absent = provenAbsent(fold, proof);
+  if ('breach' in absent) return absent;
+  return absent.refused === true ? absent : breach('called rejected by absences of what was not refused');
+};
+
 type CancellationEvent = Extract<ReadInvoiceEvent, { type: `Cancellation${string}` }>;
 
 const isAboutCancellation = (event: ReadInvoiceEvent): event is CancellationEvent =>
@@ -244,6 +262,13 @@ const foldCancellation = (fold: FoldedInvoice, event: CancellationEvent): Invoic
       return 'breach' in next ? next : { ...fold, cancellation: next };
     }
   }
+};
+
+const foldCanceledElsewhere = (fold: FoldedInvoice): InvoiceFold | Breach => {
+  const { outcome, cancellation } = fold;
+  if (outcome !== 'issued') return breach('a note canceled elsewhere that was not issued');
+  if (cancellation?.status === 'succeeded') return breach('a note canceled elsewhere that was canceled before');
+  return { ...fold, cancellation: { request: 0, ...cancellation, status: 'succeeded' } };
 };
 
 const foldPending = (

@@ -1,5 +1,5 @@
 import { UUID } from '../common/ids.js';
-import { type HashedEvent, hashText, NotCanonical } from './hash-text.js';
+import { type HashedEvent, hashText, hashTextIfAny, isInOrder, NotCanonical } from './hash-text.js';
 
 /** The stored form of an event: the hash text itself with the hash beside it, so that readers get exactly what was hashed. */
 export type StoredRecord = { record: string; hash: string };
@@ -17,10 +17,29 @@ export const toRecord = (stream: string, revision: number, event: HashedEvent): 
 };
 
 /** The inverse of `toRecord`. */
-export const fromRecord = ({ record, hash }: StoredRecord): RecordContent => {
-  const content: unknown = JSON.parse(record);
-  if (!Array.isArray(content) || content[0] !== 1) throw new NotCanonical('a record of an unknown format');
-  const [, , stream, revision, id, type, pairs, data] = content;
+export const fromRecord = ({ record, hash }: StoredRecord): RecordContent => contentOf(parseRecord(record), hash);
+
+/** The JSON array of a record; throws for a text that is none. */
+export const parseRecord = (record: string): ParsedRecord => {
+  const parsed: unknown = JSON.parse(record);
+  if (!Array.isArray(parsed) || parsed[0] !== 1) throw new NotCanonical('a record of an unknown format');
+  return parsed as unknown as ParsedRecord;
+};
+
+/** What `hashText` writes, as far as readers rely on it; a record that was edited may hold anything. */
+type ParsedRecord = readonly [
+  format: 1,
+  prevHash: string,
+  stream: string,
+  revision: number,
+  id: string,
+  type: string,
+  pairs: readonly (readonly [string, string])[],
+  data: RecordContent['data'],
+];
+
+export const contentOf = (parsed: ParsedRecord, hash: string): RecordContent => {
+  const [, , stream, revision, id, type, pairs, data] = parsed;
   // Every read of an event runs through this loop; `Object.fromEntries` would add a third to its cost.
   const metadata: Record<string, string> = {};
   for (const [key, value] of pairs) {
@@ -29,6 +48,62 @@ export const fromRecord = ({ record, hash }: StoredRecord): RecordContent => {
   }
   metadata.hash = hash;
   return { stream, revision, id, type, data, metadata };
+};
+
+/**
+ * The hash text of a record's own event, as `hashTextIfAny`. It is the record itself unless the record was edited, and proving that is faster than
+ * writing the text again.
+ */
+export const hashTextOfRecord = (record: string, parsed: ParsedRecord, content: RecordContent): string | undefined =>
+  isInCanonicalOrder(parsed, content) && isSpelledAs(record, parsed)
+    ? record
+    : hashTextIfAny(content.stream, content.revision, content);
+
+/** Whether the array is the one that `hashText` would write. */
+const isInCanonicalOrder = (parsed: ParsedRecord, { metadata }: RecordContent): boolean => {
+  const [, prevHash, , , , , pairs, data] = parsed;
+  let before = '';
+  for (const pair of pairs) {
+    const [key] = pair;
+    if (pair.length !== 2 || key <= before || key === 'hash') return false;
+    before = key;
+  }
+  return parsed.length === 8 && prevHash === (metadata.prevHash ?? '') && isInOrder(data);
+};
+
+/** From this length on a text is compared with its place in the record instead of being spelled again. */
+const LONG = 200;
+
+/** A text that no text of a record without a backslash equals, and its spelling. */
+const MARK = '\u0001';
+const MARK_SPELLED = '"\\u0001"';
+
+/** Whether the record is `JSON.stringify(parsed)`. Most of a record is one or two long texts. */
+const isSpelledAs = (record: string, parsed: ParsedRecord): boolean => {
+  // Without a backslash every text in it is spelled as it is.
+  if (record.includes('\\')) return JSON.stringify(parsed) === record;
+  const data = parsed[7];
+  const long: string[] = [];
+  const short: Record<string, CanonicalJson> = {};
+  for (const key of Object.keys(data)) {
+    const value = data[key] ?? '';
+    const isLong = typeof value === 'string' && value.length >= LONG;
+    if (isLong) long.push(value);
+    short[key] = isLong ? MARK : value;
+  }
+  let at = 0;
+  const follows = (text: string): boolean => {
+    at += text.length;
+    // Far faster than `startsWith` of a long text.
+    return record.slice(at - text.length, at) === text;
+  };
+  const pieces = JSON.stringify([...parsed.slice(0, 7), short]).split(MARK_SPELLED);
+  return (
+    pieces.every((piece, index) => {
+      const text = long[index];
+      return follows(piece) && (text === undefined || (follows('"') && follows(text) && follows('"')));
+    }) && at === record.length
+  );
 };
 
 type RecordContent = {

@@ -49,7 +49,7 @@ export const isFirstStart = async ({ log, store }: Pick<Engines, 'log' | 'store'
 
 /** Registers and enables `registration` with a certificate of the simulator's authority and one key per mode. */
 export const makeDemoCompany = async (
-  service: Service,
+  service: Pick<Service, 'engines'>,
   config: Config,
   clock: Clock,
   modes: readonly Mode[],

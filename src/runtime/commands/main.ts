@@ -1,6 +1,6 @@
 import type { Command } from '../../cli/command.js';
 import { apiCommands } from '../../cli/commands/api.js';
-import { auditCommands } from '../../cli/commands/audit.js';
+import { auditCommands, type OpenExaminer } from '../../cli/commands/audit.js';
 import { backupCommand, restoreCommand } from '../../cli/commands/backup.js';
 import { certificateCommands } from '../../cli/commands/certificate.js';
 import { companyCommands } from '../../cli/commands/company.js';
@@ -43,7 +43,7 @@ export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): reado
   ...referenceCommands,
   ...eventCommands,
   ...invoiceCommands,
-  ...auditCommands,
+  ...auditCommands(openExaminer),
   privacyCommand,
   ...projectionCommands,
   ...masterKeyCommands,
@@ -55,6 +55,14 @@ export const allCommands = (env: NodeJS.ProcessEnv, config: () => Config): reado
   giveUpCommand(async (...what) => (await import('./give-up.js')).giveUpOf(config, systemClock)(...what)),
   ...setupCommands(config),
 ];
+
+const openExaminer: OpenExaminer = async () => {
+  const [{ openExaminingThreads }, { examiningThreads, thisMachine }] = await Promise.all([
+    import('../operator/examining-threads.js'),
+    import('../config/machine.js'),
+  ]);
+  return openExaminingThreads(examiningThreads(thisMachine()));
+};
 
 /** Runs the program and returns its exit code. Every fault of a start ends in one line on stderr. */
 export const main = async (argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {

@@ -35,6 +35,7 @@ export const serveCommand = (config: () => Config): Command => ({
         roles,
         clock: systemClock,
         simulatorProcess: true,
+        warmThreads: true,
         logger,
         stopAsked: asked.signal,
         beforeReady: async (started) => {

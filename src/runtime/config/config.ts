@@ -140,6 +140,8 @@ const toConfig = (
       clientCaFile: e.SIMULATOR_CA_FILE,
       /** Certificates are requested by renegotiation (docs/national-system.md#renegotiation). */
       renegotiate: e.SIMULATOR_RENEGOTIATE === '1',
+      /** Only the spellings that every version of the authorizer takes (docs/simulator.md#start-it). */
+      strict: e.SIMULATOR_STRICT === '1',
       /** Modes whose configured authorizer is a simulator too: their documents say SIMULADO. */
       elsewhere: e.SIMULATED_MODES,
     },

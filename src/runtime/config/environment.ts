@@ -116,6 +116,7 @@ export const environment = v.object({
   SIMULATOR_CONTROL_PORT: port('0'),
   SIMULATOR_CA_FILE: v.optional(text),
   SIMULATOR_RENEGOTIATE: flag,
+  SIMULATOR_STRICT: flag,
 });
 
 /** Variables whose value may come from a mounted file instead: `NAME_FILE`. */

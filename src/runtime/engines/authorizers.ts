@@ -1,16 +1,18 @@
-import { availableParallelism } from 'node:os';
 import { createAuthorizer } from '../../adapters/authorizer/client.js';
 import type { Reader, ReadingJob } from '../../adapters/authorizer/reading.js';
 import { type ReadingAnswer, readInThreads } from '../../adapters/authorizer/reading.js';
 import { readTrustRoots, sefinTrustRoots } from '../../adapters/authorizer/trust-roots.js';
 import type { Mode } from '../../domain/common/ids.js';
-import { createThreadPool, JobFailed } from '../../lib/thread-pool.js';
+import { createThreadPool } from '../../lib/thread-pool.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
 import { isSimulatorAuthority, type Simulator } from '../../simulator/start.js';
+import { gzipBase64 } from '../../xml/packing.js';
+import { SAMPLE_NOTE } from '../../xml/sample-note.js';
 import { isLoopbackInUrl } from '../config/checks.js';
 import { type Config, simulatedModes } from '../config/config.js';
+import { readingThreads, thisMachine } from '../config/machine.js';
 import type { Runner } from './runner.js';
 
 /**
@@ -43,11 +45,16 @@ type AuthorizerParts = {
   runner: Runner;
   simulator: Pick<Simulator, 'urls' | 'caPem'> | undefined;
   certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
+  /** Given where answers are usual: the threads that read them then start as soon as the service is ready. */
+  whenReady?: WhenReady | undefined;
 };
+
+/** Takes what is to be done once the service is ready. */
+export type WhenReady = (task: () => Promise<void>) => void;
 
 /** Returns an authorizer with one client per mode, each with its own trust roots. A mode without an address answers that it was not reached. */
 export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer> => {
-  const read = openReadingThreads(parts.runner);
+  const read = openReadingThreads(parts.runner, { whenReady: parts.whenReady });
   const clients = { live: await openClient(parts, read, 'live'), test: await openClient(parts, read, 'test') };
   return {
     sendDps: async (caller, bytes, deadlineAt) =>
@@ -101,31 +108,42 @@ const READ_WITHIN_MS = 20_000;
 /** All answers share one queue: the issuers bound how many calls are under way. */
 const OWNER = 'answers';
 
-/** Several times what the largest accepted document needs. */
-const HEAP_MB = 128;
+/** A note without a signature, so that a thread loads and uses everything that reads a document. */
+const WARM_UP: ReadingJob<'note'> = {
+  name: 'note',
+  expected: { accessKey: '', absentCodes: [] },
+  exchange: {
+    kind: 'answered',
+    status: 200,
+    contentType: 'application/json',
+    body: Buffer.from(JSON.stringify({ nfseXmlGZipB64: gzipBase64(Buffer.from(SAMPLE_NOTE)) })),
+  },
+};
 
 /**
- * Reads the authorizer's answers outside the event loop that serves clients (ADR 31). The threads start when first needed and end with the process.
+ * Reads the authorizer's answers outside the event loop that serves clients (ADR 31). The threads start in `whenReady`, else when first needed, and end
+ * with the process.
  */
 export const openReadingThreads = (
   runner: Pick<Runner, 'onStop'>,
-  { file = threadFile(), timeoutMs = READ_WITHIN_MS }: { file?: URL; timeoutMs?: number } = {},
+  {
+    file = threadFile(),
+    timeoutMs = READ_WITHIN_MS,
+    whenReady,
+  }: { file?: URL; timeoutMs?: number; whenReady?: WhenReady | undefined } = {},
 ): Reader => {
+  const { workers, heapMb } = readingThreads(thisMachine());
   const pool = createThreadPool<ReadingJob, ReadingAnswer>({
     what: 'answers to be read',
     file,
-    workers: Math.max(1, Math.min(2, availableParallelism() - 1)),
+    workers,
     waitMs: 2 * READ_WITHIN_MS,
     timeoutMs,
-    heapMb: HEAP_MB,
+    heapMb,
   });
   runner.onStop('reading threads', () => pool.close());
-  // The pool retries the job of a thread that died. A job that timed out is given to another thread once, here.
-  const again = (job: ReadingJob) => (error: unknown) => {
-    if (error instanceof JobFailed && error.reason === 'timeout') return pool.run(OWNER, job);
-    throw error;
-  };
-  return readInThreads((job) => pool.run(OWNER, job).catch(again(job)));
+  whenReady?.(() => pool.warm(WARM_UP));
+  return readInThreads((job) => pool.run(OWNER, job));
 };
 
 // The service runs from TypeScript in development and from compiled JavaScript once built.

@@ -1,14 +1,13 @@
 import type { Tables } from '../../simulator/start.js';
-import { isCustomerCountry, serviceCodeDescription, shippedCatalogue } from '../../tables/catalogue.js';
+import { isCustomerCountry, nbsDescription, serviceCodeDescription } from '../../tables/catalogue.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
+
+const described = (description: string | undefined) => (description === undefined ? undefined : { description });
 
 /** The shipped tables of the national system, as the simulator asks for them. */
 export const simulatorTables: Tables = {
-  serviceCode: (code) => {
-    const description = serviceCodeDescription(code);
-    return description === undefined ? undefined : { description };
-  },
-  isNbs: shippedCatalogue.isNbs,
+  serviceCode: (code) => described(serviceCodeDescription(code)),
+  nbs: (code) => described(nbsDescription(code)),
   municipality: municipalityByCode,
   isForeignCountry: isCustomerCountry,
 };

@@ -39,7 +39,7 @@ export const simulatorFolder = (config: Config): string => join(config.dataDir, 
 const A_DAY = 86_400;
 
 const settingsOf = async (config: Config): Promise<SimulatorSettings> => {
-  const { host, port, controlPort, clientCaFile, renegotiate } = config.simulator;
+  const { host, port, controlPort, clientCaFile, renegotiate, strict } = config.simulator;
   return {
     folder: simulatorFolder(config),
     host,
@@ -48,6 +48,7 @@ const settingsOf = async (config: Config): Promise<SimulatorSettings> => {
     port,
     controlPort,
     renegotiate,
+    strict,
     testNoteSeconds: Math.max(config.limits.testRetentionSeconds, SPEC_WINDOWS.TEST_RETENTION_S) + A_DAY,
     ...(clientCaFile === undefined ? {} : { extraClientCaPem: await readFile(clientCaFile, 'utf8') }),
   };

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { EventStore } from '../../app/event-store/event-store.js';
+import type { Appended, EventStore } from '../../app/event-store/event-store.js';
 import type { DomainEvent } from '../../app/event-store/event-types.js';
+import { cancelingEvents } from '../../domain/common/access-key.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { differenceKinds } from '../../domain/invoice/reconciliation.js';
@@ -55,6 +56,11 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
   ]);
   const conflicts = counter('nfse_number_conflicts_total', 'Foreign notes found under one of our DPS ids.', ['mode']);
 
+  const elsewhere = counter(
+    'nfse_canceled_elsewhere_total',
+    'Notes that an event of another party canceled or replaced, by the type of the event.',
+    ['mode', 'event'],
+  );
   const differences = counter(
     'nfse_reconciliation_differences_total',
     'Differences found between our outcomes and what the authorizer holds.',
@@ -62,11 +68,13 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
   );
 
   for (const mode of modes) {
+    for (const event of cancelingEvents) elsewhere.inc({ mode, event }, 0);
     for (const kind of differenceKinds) differences.inc({ mode, kind }, 0);
     for (const one of [accepted, cancellations, conflicts]) one.inc({ mode }, 0);
     for (const [event, outcome] of Object.entries(outcomes)) ended.inc({ mode, outcome, event }, 0);
     for (const as of ['issued', 'failed', 'canceled']) settled.inc({ mode, as }, 0);
-    for (const outcome of ['succeeded', 'refused', 'timeout']) cancelEnded.inc({ mode, outcome }, 0);
+    for (const outcome of ['succeeded', 'refused', 'timeout', 'document_invalid'])
+      cancelEnded.inc({ mode, outcome }, 0);
     for (const work of works) for (const one of [attempts, notSent, unknown, absent]) one.inc({ mode, work }, 0);
   }
 
@@ -92,6 +100,7 @@ const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     if (event.type === 'ReconciliationDifferenceFound') differences.inc({ mode, kind: event.data.kind });
     if (event.type === 'CancellationRequested') cancellations.inc({ mode });
     if (event.type === 'CancellationConfirmed') cancelEnded.inc({ mode, outcome: 'succeeded' });
+    if (event.type === 'NoteCanceledElsewhere') elsewhere.inc({ mode, event: event.data.eventType });
     if (event.type === 'CancellationNotConfirmed') cancelEnded.inc({ mode, outcome: event.data.reason });
     if (!isOutcome(event.type) || !('at' in event.data)) return;
     const outcome = outcomes[event.type];
@@ -127,24 +136,31 @@ export const measuredStore = (series: Series): ((store: EventStore) => EventStor
       remember(stream, events[0]);
       for (const event of events) count(event, address.mode, acceptances.get(stream));
     };
+    const measured = async (append: () => Promise<Appended>, stream: StreamName, events: readonly DomainEvent[]) => {
+      const startedAt = performance.now();
+      const ended = (result: 'ok' | 'conflict' | 'error'): void =>
+        duration.observe({ result }, (performance.now() - startedAt) / 1000);
+      const appended = await append().catch((error: unknown) => {
+        ended('error');
+        throw error;
+      });
+      ended(appended.ok ? 'ok' : 'conflict');
+      if (appended.ok) countEvents(stream, events);
+      return appended;
+    };
+    const { appendGuarded } = store;
     return {
       load: async (stream, options) => {
         const loaded = await store.load(stream, options);
         remember(stream, loaded.events[0] as DomainEvent | undefined);
         return loaded as Awaited<ReturnType<typeof store.load<never>>>;
       },
-      append: async (stream, version, events, context) => {
-        const startedAt = performance.now();
-        const ended = (result: 'ok' | 'conflict' | 'error'): void =>
-          duration.observe({ result }, (performance.now() - startedAt) / 1000);
-        const appended = await store.append(stream, version, events, context).catch((error: unknown) => {
-          ended('error');
-          throw error;
-        });
-        ended(appended.ok ? 'ok' : 'conflict');
-        if (appended.ok) countEvents(stream, events);
-        return appended;
-      },
+      append: (stream, version, events, context) =>
+        measured(() => store.append(stream, version, events, context), stream, events),
+      ...(appendGuarded && {
+        appendGuarded: (stream, event, ...rest) =>
+          measured(() => appendGuarded(stream, event, ...rest), stream, [event]),
+      }),
     };
   };
 };

@@ -47,6 +47,7 @@ const LOOK_RESULTS: Record<ComparisonResult, true> = {
   differs: true,
   absent_once: true,
   inconclusive: true,
+  canceled_elsewhere: true,
   left_alone: true,
 };
 

@@ -46,7 +46,8 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   const address = { baseUrl: config.api.baseUrl ?? '' };
   const company = companyOf(parts.engines, parts.clock);
   // Only asked for XML that the log lacks. In a mode that this process cannot reach, it answers that it was not reached.
-  const opened = await openAuthorizer({ ...parts, certificateOf: certificatesOf(parts, 'worker:api', company) });
+  const certificateOf = certificatesOf(parts, 'worker:api', company);
+  const opened = await openAuthorizer({ ...parts, certificateOf, whenReady: undefined });
   const authorizer = parts.metrics.measureAuthorizer(opened);
   const app = createApp(httpDeps(parts, { pdf, authorizer, company, address }));
   const server = await listen(app, config.api, {
@@ -167,6 +168,7 @@ const acceptDeps = (
   taxRegistry: openTaxRegistry(config, engines, clock),
   annexVIII,
   municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
+  underWay: new Map(),
   clock,
   company,
   eligibilityFacts: eligibilityFacts({ engines, clock }, catalogueOf),

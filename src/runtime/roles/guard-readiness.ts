@@ -25,9 +25,12 @@ export type GuardReadinessSource = {
   whileAppendsAllowed(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
   /**
    * As `whileAppendsAllowed`, for work that follows the log from a stored position. A subscription to a log that ends before that position would wait
-   * there without end.
+   * there without end. `wasPaused`: the log was incomplete before, so a position that was read earlier may be lost.
    */
-  whileLogCoversCheckpoint(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  whileLogCoversCheckpoint(
+    signal: AbortSignal,
+    work: (signal: AbortSignal, wasPaused: boolean) => Promise<void>,
+  ): Promise<void>;
   /** Over when the guards have first been compared with the log, or after a bounded wait. The API listens after that. */
   untilSettled(): Promise<void>;
 };
@@ -44,6 +47,7 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
   /** Aborts when work must pause; undefined during a pause. */
   let period: AbortController | undefined;
   const periods = new EventEmitter();
+  let wasPaused = false;
 
   const setAllowed = (isAllowed: boolean): void => {
     if (isAllowed === (period !== undefined)) return;
@@ -52,10 +56,10 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
     if (isAllowed) periods.emit('begun');
   };
 
-  const inPeriods: GuardReadinessSource['whileAppendsAllowed'] = async (signal, work) => {
+  const inPeriods: GuardReadinessSource['whileLogCoversCheckpoint'] = async (signal, work) => {
     while (!signal.aborted) {
       if (period === undefined) await once(periods, 'begun', { signal }).catch(() => undefined);
-      else await work(AbortSignal.any([signal, period.signal]));
+      else await work(AbortSignal.any([signal, period.signal]), wasPaused);
     }
   };
 
@@ -64,6 +68,7 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
     set: (readiness) => {
       const isOtherKind = readiness.kind !== last.kind;
       last = readiness;
+      wasPaused ||= readiness.kind === 'log incomplete';
       if (readiness.kind !== 'unknown') setAllowed(readiness.kind !== 'log incomplete');
       return isOtherKind;
     },
@@ -76,7 +81,7 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
 const inOneDatabase: GuardReadinessSource = {
   current: () => ({ kind: 'complete' }),
   whileAppendsAllowed: (signal, work) => work(signal),
-  whileLogCoversCheckpoint: (signal, work) => work(signal),
+  whileLogCoversCheckpoint: (signal, work) => work(signal, false),
   untilSettled: async () => undefined,
 };
 

@@ -45,10 +45,9 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
   });
   if (roles.includes('issuer') && !queue.isDurable) await refillQueue(sweeper, signal);
   if (roles.includes('relay')) {
-    // Only for the first run: after a pause the position may be one that the log has lost.
-    const starts = guards.current().kind === 'log incomplete' ? [] : [after];
-    const relay = async (going: AbortSignal): Promise<void> =>
-      runRelayRole(starts.length > 0 ? (starts.pop() ?? null) : await relayStart(parts), parts, going);
+    // After a pause the position of the start may be one that the log has lost.
+    const relay = async (going: AbortSignal, wasPaused: boolean): Promise<void> =>
+      runRelayRole(wasPaused ? await relayStart(parts) : after, parts, going);
     running.push(guards.whileLogCoversCheckpoint(signal, relay));
   }
   if (roles.includes('issuer') && !queue.isDurable) running.push(showParked(parts, signal));

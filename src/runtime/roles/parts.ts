@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Simulator } from '../../simulator/start.js';
 import type { Config, Role } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
+import type { WhenReady } from '../engines/authorizers.js';
 import type { Engines } from '../engines/engines.js';
 import type { Runner } from '../engines/runner.js';
 import type { OpenedQueue } from '../engines/work-queue.js';
@@ -19,6 +20,8 @@ export type ServiceOptions = {
   logger: Logger;
   /** True: the simulator, if one is needed, runs in a separate process, on the system's clock. Tests leave it in this process, on their clock. */
   simulatorProcess?: boolean;
+  /** True: threads start once the service is ready. Tests leave it, and their threads start when needed. */
+  warmThreads?: boolean;
   /** When it aborts during a start, the start ends between two of its steps. */
   stopAsked?: AbortSignal;
   /** Runs when everything is started, before the service reports that it is ready. */
@@ -48,5 +51,7 @@ export type Parts = ServiceOptions & {
   metrics: Metrics;
   guards: GuardReadinessSource;
   turns: Turns;
+  /** Takes what is done after the service has reported that it is ready; the tasks follow one another, and none may reject. */
+  whenReady: WhenReady;
   decorateAuthorizer: (authorizer: Authorizer) => Authorizer;
 };

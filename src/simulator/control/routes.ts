@@ -24,12 +24,15 @@ const CERTIFICATE = members({
 
 const LEDGER = members({ environment: v.exactOptional(MODE) });
 
+const KEY = textLike(/^[0-9A-Z]{50}$/, 'an access key of 50 characters');
+
 const EVENT = members({
   environment: MODE,
-  access_key: textLike(/^[0-9A-Z]{50}$/, 'an access key of 50 characters'),
+  access_key: KEY,
   type: oneOf(EVENT_TYPES),
   about: v.exactOptional(oneOf(BLOCKABLE)),
   author: v.exactOptional(CNPJ),
+  replaced_by: v.exactOptional(KEY),
 });
 
 /** Answers one control call; undefined for an address that does not exist. Throws `BadInput` for a wrong member. */
@@ -101,15 +104,16 @@ const entryOf = ({ mode, ledger }: Environment, note: Note): Json => {
 
 /** `POST /_control/events`: puts an event that no client sent on an existing note. Resolves when it is on disk; throws `BadInput`. */
 const linkEvent = async (world: World, body: unknown): Promise<void> => {
-  const { environment: mode, accessKey, type, about, author } = read(EVENT, body);
+  const { environment: mode, accessKey, type, about, author, replacedBy } = read(EVENT, body);
   const environment = world.environments[mode];
   const { ledger } = environment;
   const isBlock = type === '305102' || type === '305103';
   if (isBlock !== (about !== undefined)) throw new BadInput('about', 'goes with 305102 and 305103, and only with them');
+  if (replacedBy !== undefined && type !== '105102') throw new BadInput('replaced_by', 'goes with 105102 only');
   const note = ledger.noteByKey(accessKey);
   if (note === undefined) throw new BadInput('access_key', 'is of no note in this environment');
   if (ledger.event(accessKey, storedType(type, about)) !== undefined)
     throw new BadInput('type', 'is on the note already');
-  linkForeignEvent(world, environment, note, { type, about, author: author ?? note.cnpj });
+  linkForeignEvent(world, environment, note, { type, about, replacedBy, author: author ?? note.cnpj });
   await ledger.durable();
 };

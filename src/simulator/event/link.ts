@@ -2,6 +2,7 @@ import { type Canonical, element, field } from '../../domain/common/canonical-xm
 import type { Instant } from '../../domain/common/time.js';
 import { wholeSecond } from '../clock.js';
 import type { Environment, World } from '../environment.js';
+import { newAccessKey } from '../note/access-key.js';
 import type { Note } from '../state/ledger.js';
 import { eventDocument, systemRequest } from './evento.js';
 import { EVENT_KINDS, type EventType, storedType } from './kinds.js';
@@ -25,16 +26,21 @@ export const linkSubstitution = (
 
 /**
  * Puts an event of a customer, a municipality or the web portal on a note. Such events cause E0840 for a cancellation and E0046 to E0076 for
- * a substitution. `about` is the event type that a block or release concerns.
+ * a substitution. `about` is the event type that a block or release concerns, `replacedBy` the note that a substitution names; without it the key of
+ * a note that nobody has.
  */
 export const linkForeignEvent = (
   world: World,
   environment: Environment,
   note: Note,
-  { type, about, author }: { type: EventType; about: string | undefined; author: string },
+  event: { type: EventType; about: string | undefined; replacedBy: string | undefined; author: string },
 ): void => {
+  const { type, about, author } = event;
   const at = wholeSecond(world.clock.now());
-  add(world, environment, { note, type, author, at, details: detailsOf(note, type, about), about });
+  const number = environment.ledger.nextNumber(note.cnpj);
+  const { municipality, cnpj: emitter } = note;
+  const replacedBy = event.replacedBy ?? newAccessKey({ municipality, emitter, number, at });
+  add(world, environment, { note, type, author, at, details: detailsOf(note, type, { about, replacedBy }), about });
 };
 
 const add = (
@@ -53,7 +59,9 @@ const REASON = 'Evento vinculado pelo controle do simulador';
 
 const AGENT = '12345678909';
 
-const detailsOf = ({ accessKey }: Note, type: EventType, about: string | undefined): Canonical => {
+type Named = { about: string | undefined; replacedBy: string };
+
+const detailsOf = ({ accessKey }: Note, type: EventType, { about, replacedBy }: Named): Canonical => {
   const of = (...fields: readonly (Canonical | undefined)[]) =>
     element(`e${type}`, field('xDesc', EVENT_KINDS[type].name), ...fields);
   const agent = field('CPFAgTrib', AGENT);
@@ -66,7 +74,7 @@ const detailsOf = ({ accessKey }: Note, type: EventType, about: string | undefin
     case '204207':
       return of(field('cMotivo', '1'), text);
     case '105102':
-      return of(field('cMotivo', '99'), text, field('chSubstituta', accessKey));
+      return of(field('cMotivo', '99'), text, field('chSubstituta', replacedBy));
     case '105104':
     case '105105':
       return of(agent, field('cMotivo', '1'), text);

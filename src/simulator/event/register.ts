@@ -24,7 +24,7 @@ export const registerEvent = (
   pathKey: string,
 ): Registration => {
   const request = readRequest(received);
-  if (request === undefined) return refused('E1242');
+  if (request === undefined) return refused(isSubstitution(received) ? 'E1861' : 'E1242');
   const now = world.clock.now();
   const fault = world.judgeSigner(received.signerDer, now);
   if (fault !== undefined) return refused(fault === 'invalid' ? 'E1983' : 'E1986');
@@ -53,6 +53,9 @@ const readRequest = ({ root }: Received): EventContext['request'] | undefined =>
     tpAmb: textAt(infPedReg, 'tpAmb') ?? '',
   };
 };
+
+/** Only the authorizer itself registers e105102, for a DPS with `subst` (docs/national-system.md#substitution). */
+const isSubstitution = ({ root }: Received): boolean => nodeAt(root, 'pedRegEvento/infPedReg/e105102') !== undefined;
 
 const contextOf = (
   world: World,

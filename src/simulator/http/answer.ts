@@ -13,7 +13,8 @@ export type Answer =
   | { kind: 'json'; status: number; body: JsonObject }
   /** `application/problem+json` of the web framework (ASP.NET). */
   | { kind: 'problem'; status: number; body: JsonObject }
-  | { kind: 'html'; status: number; title: string }
+  /** `location`: where a redirect leads. */
+  | { kind: 'html'; status: number; title: string; location?: string }
   | { kind: 'raw'; status: number; text: string }
   | { kind: 'empty'; status: number }
   | { kind: 'cut' }
@@ -83,8 +84,9 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** A page of the web server in front of the application; it proves nothing about a document. */
-export const webServerPage = (status: number): Answer => ({
+export const webServerPage = (status: number, location?: string): Answer => ({
   kind: 'html',
   status,
   title: TITLES[status] ?? `${status} - Server error`,
+  ...(location !== undefined && { location }),
 });

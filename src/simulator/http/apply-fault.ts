@@ -29,7 +29,7 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
       return operation.refuse([refusalOf(fault, 'RNG9999')]);
     case 'late_commit':
       world.timers.after(fault.delayMs, () => void operation.perform().catch(() => undefined));
-      return { kind: 'cut' };
+      return fault.code === undefined ? { kind: 'cut' } : operation.refuse([refusalOf(fault, 'RNG9999')]);
     case 'lost_before_commit':
       return { kind: 'cut' };
     case 'lost_after_commit':

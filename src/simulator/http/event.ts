@@ -5,7 +5,8 @@ import { typeOf } from '../event/kinds.js';
 import { registerEvent } from '../event/register.js';
 import { EVENT_KIND, takeIn } from '../intake.js';
 import { refusal } from '../refusal.js';
-import { type Answer, answersOf, webServerPage } from './answer.js';
+import type { Ledger, RegisteredEvent } from '../state/ledger.js';
+import { type Answer, answersOf, type Json, webServerPage } from './answer.js';
 import { textMember } from './issue.js';
 import { isActor, noteConcerned } from './lookup.js';
 import { hiddenEvent, type Operation } from './operation.js';
@@ -28,7 +29,7 @@ export const eventOperation = (
     perform: async () => {
       const base64 = textMember(body, 'pedidoRegistroEventoXmlGZipB64');
       if (base64 === undefined) return refuse([refusal('RNG9999')]);
-      const intake = takeIn(base64, EVENT_KIND);
+      const intake = takeIn(base64, EVENT_KIND, world);
       if (!intake.ok) return refuse([intake.refusal]);
       if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
       const result = registerEvent(world, environment, intake.received, accessKey);
@@ -65,15 +66,43 @@ export const eventLookupOperation = (
       const isHidden = type === CANCELLATION_EVENT && world.hidden.has(hiddenEvent(accessKey));
       if (event === undefined || isHidden) return absent();
       if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
-      const document = (await ledger.eventDocument(accessKey, event.type)) ?? '';
-      const found = {
-        chaveAcesso: accessKey,
-        tipoEvento: Number(type),
-        numeroPedidoRegistroEvento: event.sequence,
-        dataHoraRecebimento: `${brasiliaStamp(event.registeredAt).slice(0, 19)}.00`,
-        arquivoXml: Buffer.from(document, 'latin1').toString('base64'),
-      };
-      return json(200, { eventos: [found] });
+      return json(200, { eventos: [await itemOf(ledger, event)] });
     },
   };
 };
+
+/** `GET /nfse/{chaveAcesso}/eventos`: all events of a note, the oldest first, in the form of the look-up (docs/national-system.md#event-paths). */
+export const eventListOperation = (
+  world: World,
+  environment: Environment,
+  caller: string,
+  { accessKey }: { accessKey: string },
+): Operation => {
+  const { ledger } = environment;
+  const { json, failedQuery } = answersOf(world, environment);
+  const note = ledger.noteByKey(accessKey);
+  const absent = (): Answer =>
+    failedQuery(404, { code: 'E2401', message: 'Nenhum evento encontrado para a chave de acesso informada.' });
+  return {
+    on: 'event_list',
+    note: noteConcerned(accessKey, note),
+    refuse: ([first = refusal('RNG9999')]) => failedQuery(400, first),
+    effect: { kind: 'reads', absent },
+    perform: async () => {
+      const hidesOwn = world.hidden.has(hiddenEvent(accessKey));
+      const events = ledger.events(accessKey).filter(({ type }) => !(hidesOwn && type === CANCELLATION_EVENT));
+      if (events.length === 0) return absent();
+      if (note !== undefined && !isActor(caller, note)) return webServerPage(403);
+      return json(200, { eventos: await Promise.all(events.map((event) => itemOf(ledger, event))) });
+    },
+  };
+};
+
+/** One item of `eventos`; its document is base64 twice. */
+const itemOf = async (ledger: Ledger, { accessKey, type, sequence, registeredAt }: RegisteredEvent): Promise<Json> => ({
+  chaveAcesso: accessKey,
+  tipoEvento: Number(typeOf(type)),
+  numeroPedidoRegistroEvento: sequence,
+  dataHoraRecebimento: `${brasiliaStamp(registeredAt).slice(0, 19)}.00`,
+  arquivoXml: Buffer.from((await ledger.eventDocument(accessKey, type)) ?? '', 'latin1').toString('base64'),
+});

@@ -5,7 +5,7 @@ import type { FaultKind, Taken } from '../state/faults.js';
 import { type Answer, answersOf, webServerPage } from './answer.js';
 import { answerUnderFaults } from './apply-fault.js';
 import type { Caller } from './caller.js';
-import { eventLookupOperation, eventOperation } from './event.js';
+import { eventListOperation, eventLookupOperation, eventOperation } from './event.js';
 import { issueOperation } from './issue.js';
 import { fetchOperation, lookupOperation } from './lookup.js';
 import type { Operation } from './operation.js';
@@ -20,13 +20,15 @@ type Received = { method: string; url: string; body: Buffer | undefined };
 
 /** Answers one request: certificate, route, operation, faults. */
 export const handle = async (world: World, request: Received, caller: Caller): Promise<Handled> => {
-  const addressed = routeOf(request.method, request.url);
+  const addressed = routeOf(request.method, request.url, world);
   const honest = (answer: Answer): Handled => ({ answer, addressed, faults: [] });
   const { mode, route } = addressed;
   if (caller.kind === 'none') return honest(webServerPage(route.operation === 'parameters' ? 496 : 403));
   const environment = world.environments[mode ?? 'test'];
   if (caller.kind === 'refused') return honest(answersOf(world, environment).failedQuery(403, refusal(caller.code)));
-  if (route.operation === 'none') return honest(webServerPage(route.status));
+  if (route.operation === 'none') {
+    return honest(webServerPage(route.status, route.status === 307 ? route.location : undefined));
+  }
   if (route.operation === 'parameters') return honest(answerParameters(world, environment, route.path));
   const operation = operationOf(world, environment, request, caller.cnpj, route);
   if ('kind' in operation) return honest(operation);
@@ -57,6 +59,8 @@ const operationOf = (
       return fetchOperation(world, environment, cnpj, route);
     case 'event_lookup':
       return eventLookupOperation(world, environment, cnpj, route);
+    case 'event_list':
+      return eventListOperation(world, environment, cnpj, route);
     default:
       return unreachable(route);
   }

@@ -10,7 +10,7 @@ import { hiddenNote, type Operation } from './operation.js';
 
 /** `POST /nfse` (docs/national-system.md#operations). `body` is the parsed JSON, `caller` the CNPJ of the client certificate. */
 export const issueOperation = (world: World, environment: Environment, caller: string, body: unknown): Operation => {
-  const taken = takeDps(body);
+  const taken = takeDps(world, body);
   const { json, rejectedDps } = answersOf(world, environment);
   const refuse = (refusals: readonly Refusal[]) => rejectedDps(refusals, taken.id);
   const dps = 'dps' in taken ? taken.dps : undefined;
@@ -37,10 +37,10 @@ export const issueOperation = (world: World, environment: Environment, caller: s
 
 type Taken = { refusal: Refusal; id?: string } | { dps: Dps; received: Received; id: string };
 
-const takeDps = (body: unknown): Taken => {
+const takeDps = (world: World, body: unknown): Taken => {
   const base64 = textMember(body, 'dpsXmlGZipB64');
   if (base64 === undefined) return { refusal: refusal('RNG9999') };
-  const intake = takeIn(base64, DPS_KIND);
+  const intake = takeIn(base64, DPS_KIND, world);
   if (!intake.ok) return intake;
   const { received } = intake;
   const dps = readDps(received.root);

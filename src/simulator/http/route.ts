@@ -8,28 +8,42 @@ export type Route =
   | { operation: 'fetch'; accessKey: string }
   | { operation: 'event'; accessKey: string }
   | { operation: 'event_lookup'; accessKey: string; type: string; sequence: string }
+  | { operation: 'event_list'; accessKey: string }
   | { operation: 'parameters'; path: readonly string[] }
-  | { operation: 'none'; status: 307 | 404 | 405 | 501 };
+  | { operation: 'none'; status: 404 | 405 | 501 }
+  /** `location` is the same path in the spelling of the Swagger. */
+  | { operation: 'none'; status: 307; location: string };
 
 export type Addressed = { mode?: Mode; route: Route };
 
 const MODES: readonly Mode[] = ['test', 'live'];
 
 /**
- * Paths are case-sensitive (docs/national-system.md#environments). Of the look-ups of events only the whole path exists
- * (docs/national-system.md#event-paths).
+ * The base path in other letter cases is answered alike, or with 307 under `strict`: both were seen (docs/national-system.md#environments). The
+ * rest of a path is case-sensitive. The list of a note's events is in the manual, and the live servers were seen without it; under `strict` it is
+ * missing (docs/national-system.md#event-paths).
  */
-export const routeOf = (method: string, url: string): Addressed => {
+export const routeOf = (method: string, url: string, { strict }: { strict: boolean }): Addressed => {
   const path = url.split('?', 1)[0] ?? '';
   const parameters = parametersRoute(method, path);
   if (parameters !== undefined) return parameters;
   for (const mode of MODES) {
-    const base = `${ENVIRONMENT_FACTS[mode].basePath}/`;
-    if (path.startsWith(base)) return { mode, route: routeBelow(method, path.slice(base.length).split('/')) };
-    if (path.toLowerCase().startsWith(base.toLowerCase())) return { mode, route: wrongCase };
+    const { basePath } = ENVIRONMENT_FACTS[mode];
+    const below = pathBelow(basePath, path);
+    if (below === undefined) continue;
+    const location = `${basePath}/${below}`;
+    if (strict && path !== location) return { mode, route: { operation: 'none', status: 307, location } };
+    const route = routeBelow(method, below.split('/'));
+    return { mode, route: strict && route.operation === 'event_list' ? wrongMethod : route };
   }
   return { route: notFound };
 };
+
+/** What follows the base path, in any letter case; undefined when `path` begins otherwise. Some clients write `/API` before the application. */
+const pathBelow = (basePath: string, path: string): string | undefined =>
+  [`${basePath}/`, `${basePath}/`.replace('/Sefin', '/API/Sefin')]
+    .filter((base) => path.slice(0, base.length).toLowerCase() === base.toLowerCase())
+    .map((base) => path.slice(base.length))[0];
 
 /** The parameters API, in reality another server. Here each environment has a path; the path without one is of restricted production. */
 const parametersRoute = (method: string, path: string): Addressed | undefined => {
@@ -39,8 +53,6 @@ const parametersRoute = (method: string, path: string): Addressed | undefined =>
   return { mode: mode === 'live' ? 'live' : 'test', route };
 };
 
-/** The answer to a path in the wrong case, such as `/sefinnacional/…` (docs/national-system.md#environments). */
-const wrongCase: Route = { operation: 'none', status: 307 };
 const notFound: Route = { operation: 'none', status: 404 };
 const wrongMethod: Route = { operation: 'none', status: 405 };
 
@@ -67,6 +79,7 @@ const noteRoute = (method: string, accessKey: string, rest: readonly string[]): 
   const [events, type, sequence, ...more] = rest;
   if (events === undefined) return only(method === 'GET', { operation: 'fetch', accessKey });
   if (events !== 'eventos' || more.length > 0) return notFound;
+  if (type === undefined && method === 'GET') return { operation: 'event_list', accessKey };
   if (type === undefined) return only(method === 'POST', { operation: 'event', accessKey });
   if (sequence === undefined) return notFound;
   return only(method === 'GET', { operation: 'event_lookup', accessKey, type, sequence });

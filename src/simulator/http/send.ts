@@ -12,6 +12,7 @@ export const send = (response: ServerResponse, answer: Answer, reset: () => void
       write(response, answer.status, 'application/problem+json; charset=utf-8', JSON.stringify(answer.body));
       return;
     case 'html':
+      if (answer.location !== undefined) response.setHeader('location', answer.location);
       write(response, answer.status, 'text/html', page(answer.title));
       return;
     case 'raw':
@@ -38,11 +39,7 @@ const write = (response: ServerResponse, status: number, contentType: string, te
   response.end(bytes);
 };
 
-/** The redirect leads to a path where no application answers. */
-const EXTRA_HEADERS: Readonly<Record<number, Record<string, string>>> = {
-  307: { location: '/' },
-  429: { 'retry-after': '1' },
-};
+const EXTRA_HEADERS: Readonly<Record<number, Record<string, string>>> = { 429: { 'retry-after': '1' } };
 
 const page = (title: string): string =>
   `<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">\r\n` +

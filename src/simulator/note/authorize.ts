@@ -1,7 +1,4 @@
-import { randomInt } from 'node:crypto';
-import { accessKeyCheckDigit } from '../../domain/common/access-key.js';
 import { present } from '../../domain/common/present.js';
-import { brasiliaDate, type Instant } from '../../domain/common/time.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
 import { linkSubstitution } from '../event/link.js';
@@ -16,6 +13,7 @@ import type { RuleContext } from '../rules/rule.js';
 import { placeOf } from '../rules/subst.js';
 import { signedGzip } from '../sign.js';
 import type { Note } from '../state/ledger.js';
+import { newAccessKey } from './access-key.js';
 import { buildNfse, nfseId } from './nfse.js';
 
 export type Authorization =
@@ -105,20 +103,4 @@ const ruleContext = (world: World, environment: Environment, dps: Dps): RuleCont
     incidence: place === undefined ? {} : registry.municipality(place),
     company: registry.company(dps.emitter),
   };
-};
-
-/** Makes an access key with nine random digits (docs/national-system.md#access-key). */
-export const newAccessKey = (note: {
-  municipality: string;
-  /** CNPJ or CPF. */
-  emitter: string;
-  number: number;
-  at: Instant;
-}): string => {
-  const kind = note.emitter.length === 14 ? '2' : '1';
-  const yearAndMonth = brasiliaDate(note.at).replaceAll('-', '').slice(2, 6);
-  const random = String(randomInt(1_000_000_000)).padStart(9, '0');
-  const number = String(note.number).padStart(13, '0');
-  const first49 = `${note.municipality}2${kind}${note.emitter.padStart(14, '0')}${number}${yearAndMonth}${random}`;
-  return `${first49}${accessKeyCheckDigit(first49)}`;
 };

@@ -34,6 +34,9 @@ export const buildNfse = (parts: NfseParts): string => {
   const nameOf = (ibge: string) => tables.municipality(ibge)?.name ?? 'Município não identificado';
   const cLocIncid = hasIncidence(dps) ? (placeOfIncidence(dps) ?? dps.municipality) : undefined;
   const place = dps.text('serv/locPrest/cLocPrestacao');
+  // The texts of municipal codes are in the municipality's own table, which the simulator does not have.
+  const municipalCode = dps.text('serv/cServ/cTribMun');
+  const nbs = dps.text('serv/cServ/cNBS');
   return elementWith(
     'NFSe',
     { xmlns: 'http://www.sped.fazenda.gov.br/nfse', versao: '1.01' },
@@ -45,10 +48,9 @@ export const buildNfse = (parts: NfseParts): string => {
       field('nNFSe', String(parts.number)),
       field('cLocIncid', cLocIncid),
       field('xLocIncid', cLocIncid && nameOf(cLocIncid)),
-      field(
-        'xTribNac',
-        (tables.serviceCode(dps.serviceCode)?.description ?? dps.serviceCode).slice(0, LONGEST_DESCRIPTION),
-      ),
+      field('xTribNac', described(tables.serviceCode(dps.serviceCode), dps.serviceCode)),
+      field('xTribMun', municipalCode && `Código municipal ${municipalCode}`),
+      field('xNBS', nbs && described(tables.nbs(nbs), nbs)),
       field('verAplic', parts.verAplic),
       field('ambGer', '2'),
       field('tpEmis', '1'),
@@ -66,6 +68,10 @@ export const buildNfse = (parts: NfseParts): string => {
 };
 
 const LONGEST_DESCRIPTION = 600;
+
+/** The text of a code, or the code where a table has none. */
+const described = (entry: { description: string } | undefined, code: string): string =>
+  (entry?.description || code).slice(0, LONGEST_DESCRIPTION).trimEnd();
 
 /** False for immunity, export, non-incidence and the service outside the list (99.01.01), which have no place of incidence. */
 const hasIncidence = (dps: Dps): boolean => isTaxable({ dps }) && dps.serviceCode !== '990101';

@@ -20,7 +20,7 @@ export const servRules: Rules = {
   E0315: ({ dps }) => dps.text(MUNICIPAL_CODE) === '000',
   E0316: ({ dps, tables }) => {
     const nbs = dps.text(NBS);
-    return nbs !== undefined && !tables.isNbs(nbs);
+    return nbs !== undefined && tables.nbs(nbs) === undefined;
   },
   E0318: (context) => isAbroad(context) && !context.dps.has(NBS),
   E0322: ({ dps }) => dps.has('IBSCBS') && !dps.has(NBS),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Mode } from '../../domain/common/ids.js';
 import type { Cents } from '../../domain/common/money.js';
 
-export const FAULT_TARGETS = ['issue', 'lookup', 'fetch', 'event', 'event_lookup'] as const;
+export const FAULT_TARGETS = ['issue', 'lookup', 'fetch', 'event', 'event_lookup', 'event_list'] as const;
 export type FaultTarget = (typeof FAULT_TARGETS)[number];
 
 export const FAULT_KINDS = [

@@ -20,7 +20,7 @@ export type Note = {
 };
 
 /** One registered event, without its document. */
-type RegisteredEvent = { accessKey: string; type: string; sequence: number; registeredAt: Instant };
+export type RegisteredEvent = { accessKey: string; type: string; sequence: number; registeredAt: Instant };
 
 /** What remains of dropped notes: the last number of each emitter, and how many documents were dropped. */
 type Numbers = { kind: 'numbers'; last: { [cnpj: string]: number }; documents: number };

@@ -32,11 +32,20 @@ const success = (): Record<Subject, object> => ({
   event: { eventoXmlGZipB64: gzipBase64(eventAround(harness.cancellation.bytes)) },
 });
 
+const at0 = '2026-08-28T14:37:08.1234567-03:00';
+
 /** A final code of each subject. */
 const FINAL = { dps: 'E0316', event: 'E0822' } as const;
 
-type Expected = { kind: SendResult<unknown>['kind']; reason?: string; certificateRefused?: boolean };
+type Expected = { kind: SendResult<unknown>['kind']; reason?: string; refused?: true; certificateRefused?: boolean };
 type Case = { answer: (subject: Subject) => Answer; expected: Expected; outage?: true };
+
+/** The members that every answer of the application begins with (docs/national-system.md#error-body). */
+const envelope = { tipoAmbiente: 2, versaoAplicativo: 'SefinNacional_1.6.0', dataHoraProcessamento: at0 };
+
+const refusal = (...codes: string[]) => ({ ...envelope, ...errors(...codes) });
+
+const UNCATALOGUED: Expected = { kind: 'unknown', reason: 'uncatalogued_code' };
 
 /** The authorizer's answer for each row of the table, over a real connection, and the result that the protocol gets. */
 const answered: Readonly<Record<string, readonly Case[]>> = {
@@ -105,8 +114,36 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
       outage: true,
     },
   ],
+  uncatalogued_refusal: [
+    {
+      answer: () => json(400, refusal('E7777')),
+      expected: { kind: 'unknown', reason: 'uncatalogued_refusal', refused: true },
+    },
+    {
+      answer: (s) => json(400, refusal(FINAL[s], 'E7777')),
+      expected: { kind: 'unknown', reason: 'uncatalogued_refusal', refused: true },
+    },
+    {
+      answer: () => json(400, { ...envelope, erro: { codigo: 'E7777', descricao: 'texto' } }),
+      expected: { kind: 'unknown', reason: 'uncatalogued_refusal', refused: true },
+    },
+  ],
   uncatalogued_code: [
-    { answer: (s) => json(400, errors(FINAL[s], 'E7777')), expected: { kind: 'unknown', reason: 'uncatalogued_code' } },
+    // Not the documented body, or not its status.
+    { answer: () => json(400, errors('E7777')), expected: UNCATALOGUED },
+    { answer: () => json(422, refusal('E7777')), expected: UNCATALOGUED },
+    { answer: () => json(500, refusal('E7777')), expected: UNCATALOGUED },
+    // Not only codes of the form of the rules.
+    { answer: () => json(400, refusal('E7777', 'RNG7777')), expected: UNCATALOGUED },
+    { answer: () => json(400, refusal('E77777')), expected: UNCATALOGUED },
+    {
+      answer: () => json(400, { ...envelope, erros: [{ Codigo: 'E7777' }, { Descricao: 'texto' }] }),
+      expected: UNCATALOGUED,
+    },
+    // Beside a code that is not about the document, or beside the document itself.
+    { answer: () => json(400, refusal('E7777', 'E2404')), expected: UNCATALOGUED },
+    { answer: () => json(400, refusal('E7777', 'E1203')), expected: UNCATALOGUED },
+    { answer: (s) => json(400, { ...success()[s], ...refusal('E7777') }), expected: UNCATALOGUED },
   ],
   gateway_status: [408, 502, 504].flatMap((status) => [
     { answer: (s) => json(status, errors(FINAL[s])), expected: { kind: 'unknown', reason: 'gateway_status' } },
@@ -161,6 +198,7 @@ describe('the classification table', () => {
     const result = await send(subject, harness.client);
     expect(result).toMatchObject(expected);
     expect('outage' in result).toBe(outage === true);
+    expect('refused' in result).toBe(expected.refused === true);
     expect(harness.server.received).toHaveLength(calls + 1);
   });
 

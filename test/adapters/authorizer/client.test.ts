@@ -13,7 +13,7 @@ import {
   now,
   openClientHarness,
 } from '../../support/harness/authorizer-client.js';
-import { html, json, unpacked } from '../../support/harness/authorizer-server.js';
+import { type Answer, html, json, unpacked } from '../../support/harness/authorizer-server.js';
 
 let harness: ClientHarness;
 let { authority, company, dps, cancellation, server, client } = {} as ClientHarness;
@@ -443,6 +443,52 @@ describe('cancellation', () => {
   it.each([{}, { erro: { codigo: 'E2405' } }])('takes JSON 404 %j for absence', async (body) => {
     server.answer(json(404, body));
     expect(await client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
+  });
+
+  const base = `/SefinNacional/nfse/${accessKey}/eventos`;
+  const paths = () => server.received.map(({ path }) => path.slice(base.length));
+  /** No event of ours; the list and the look-ups of other types as given. */
+  const others = (list: Answer, byType: Answer) =>
+    server.answer((call, response) => {
+      if (call.path === base) return list(call, response);
+      const answer = call.path.endsWith('/101101/1') ? json(404, {}) : byType;
+      return answer(call, response);
+    });
+
+  it.each([
+    ['a list of other events', json(200, { eventos: [{ tipoEvento: 203202, arquivoXml: 'AAAA' }] })],
+    ['an empty list', json(200, { eventos: [] })],
+  ])('takes %s for absence, once our own is absent', async (_title, list) => {
+    others(list, html(500));
+    expect(await client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
+    expect(paths()).toEqual(['/101101/1', '']);
+  });
+
+  it.each([
+    ['405', html(405)],
+    ['an HTML 404', html(404)],
+    ['a JSON 404', json(404, { message: 'No HTTP resource was found' })],
+    ['a JSON 404 with a code', json(404, errors('E2401'))],
+    ['501', html(501)],
+    ['JSON without a list', json(200, {})],
+  ])('asks for each type that cancels a note where the list is answered with %s', async (_title, list) => {
+    others(list, json(404, {}));
+    expect(await client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
+    expect(paths()).toEqual(['/101101/1', '', '/105102/1', '/105104/1', '/305101/1']);
+    expect(await client.findCancellation(caller, accessKey)).toEqual({ kind: 'absent' });
+    expect(paths().slice(5)).toEqual(['/101101/1', '/105102/1', '/105104/1', '/305101/1']);
+  });
+
+  it.each([
+    ['the list fails', html(503), json(404, {})],
+    ['the list refuses the caller', html(403), json(404, {})],
+    ['the list is asked too often', json(429, {}), json(404, {})],
+    ['a type has no answer', html(405), html(404)],
+    ['the listed event is unreadable', json(200, { eventos: [{ tipoEvento: 105102, arquivoXml: 'AAAA' }] }), html(500)],
+    ['the listed event has no document', json(200, { eventos: [{ tipoEvento: '305101' }] }), html(500)],
+  ])('concludes nothing when %s', async (_title, list, byType) => {
+    others(list, byType);
+    expect(await client.findCancellation(caller, accessKey)).toMatchObject({ kind: 'inconclusive' });
   });
 
   it.each([

@@ -124,10 +124,12 @@ describe('the event query answers a list, its XML in base64 twice', () => {
 });
 
 describe('only the whole event path exists', () => {
-  it('is the one that is asked', async () => {
+  it('is the one that is asked, for each event that cancels a note, where the list is missing', async () => {
+    const asked = harness.server.received.length;
     harness.server.answer(json(404, {}));
     expect(await findCancellation()).toEqual({ kind: 'absent' });
-    expect(lastPath()).toBe(`/SefinNacional/nfse/${accessKey}/eventos/101101/1`);
+    const paths = harness.server.received.slice(asked).map(({ path }) => path.split('/eventos')[1]);
+    expect(paths.filter((path) => path !== '')).toEqual(['/101101/1', '/105102/1', '/105104/1', '/305101/1']);
   });
 
   it.each([405, 404])('and what the shorter ones answer, HTML with %i, proves nothing', async (status) => {
@@ -169,10 +171,13 @@ describe('wrong paths and faults of the web server are HTML', () => {
 });
 
 describe('one fault under two codes', () => {
-  it.each(['RNG6110', 'E1235', 'E6154', 'E1229', 'E6155', 'E1228'])('is final as %s', async (code) => {
-    harness.server.answer(json(400, errors(code)));
-    expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: [code] });
-  });
+  it.each(['RNG6110', 'RNG6159', 'RNG9997', 'E1235', 'E6154', 'E1229', 'E6155', 'E1228'])(
+    'is final as %s',
+    async (code) => {
+      harness.server.answer(json(400, errors(code)));
+      expect(await sendDps()).toMatchObject({ kind: 'rejected', codes: [code] });
+    },
+  );
 
   it('is of the moment as RNG9999', async () => {
     harness.server.answer(json(400, errors('RNG9999')));

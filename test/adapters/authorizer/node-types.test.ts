@@ -78,7 +78,7 @@ const outcomes = async (packedNote: string, packedEvent: string): Promise<readon
     { name: 'sentDps', expected: harness.dps, exchange: answered(201, found) },
     { name: 'note', expected: { accessKey, absentCodes: [] }, exchange: answered(200, found) },
     { name: 'sentCancellation', expected: harness.cancellation, exchange: answered(201, event) },
-    { name: 'cancellation', expected: { accessKey }, exchange: answered(200, event) },
+    { name: 'event', expected: { accessKey, eventType: '101101' }, exchange: answered(200, event) },
   ];
   return (await Promise.all(jobs.map((job) => readInline(job)))).map(({ kind }) => kind);
 };

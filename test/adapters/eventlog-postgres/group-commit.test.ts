@@ -1,9 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import {
-  groupCommit,
-  type PreparedAppend,
-  type SendAppends,
-} from '../../../src/adapters/eventlog-postgres/group-commit.js';
+import { groupCommit, type SendAppends } from '../../../src/adapters/eventlog-postgres/group-commit.js';
+import type { PreparedAppend } from '../../../src/adapters/eventlog-postgres/prepared-append.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
 
 const prepared = (stream: string, bytes = 100): PreparedAppend => ({ stream, expected: -1, events: [], bytes });
@@ -11,8 +8,7 @@ const prepared = (stream: string, bytes = 100): PreparedAppend => ({ stream, exp
 /** A server that remembers its batches and accepts everything. */
 const accepting = () => {
   const batches: string[][] = [];
-  const send: SendAppends = async (appends, onSent) => {
-    onSent();
+  const send: SendAppends = async (appends) => {
     batches.push(appends.map(({ stream }) => stream));
     return appends.map((_append, index) => ({ ok: true, revision: index }));
   };
@@ -31,8 +27,7 @@ it('carries at most 64 appends or 1 MiB at once, in order', async () => {
 
 it('sends one by one what the server refused together', async () => {
   const refusal = new Error('value out of range');
-  const { append } = groupCommit(async (appends, onSent) => {
-    onSent();
+  const { append } = groupCommit(async (appends) => {
     if (appends.some(({ stream }) => stream === 'bad')) throw refusal;
     return appends.map(() => ({ ok: true, revision: 0 }));
   }, 5_000);
@@ -47,8 +42,7 @@ it('sends one by one what the server refused together', async () => {
 it('gives up the append under way at its deadline, and refuses the appends that wait', async () => {
   let lose: (() => void) | undefined;
   let aborted = false;
-  const { append } = groupCommit((_appends, onSent, signal) => {
-    onSent();
+  const { append } = groupCommit((_appends, signal) => {
     signal.addEventListener('abort', () => {
       aborted = true;
     });

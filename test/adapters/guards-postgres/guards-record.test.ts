@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresGuards, type PostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
 import { guardCheckpoint, readGuardReadiness } from '../../../src/adapters/guards-postgres/guards-record.js';
+import { resumeIssuing } from '../../../src/adapters/guards-postgres/incomplete-log.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import type { LogPosition } from '../../../src/ports/event-log.js';
@@ -100,7 +101,27 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
 
   it('remembers that the log was set back', async () => {
     const session = await openSession();
+    await guards.relay.move('log', at(12));
     await session.noteIncompleteLog(at(3), NOW);
+    await session.noteIncompleteLog(null, NOW);
+    expect(await session.look()).toMatchObject({ logWasIncomplete: true });
+  });
+
+  it('does not pause issuing anew when a log recovery has ended since the look', async () => {
+    const session = await openSession();
+    await guards.relay.move('log', at(12));
+    await session.noteIncompleteLog(at(3), NOW);
+    expect(await session.look()).toMatchObject({ furthest: 12n, logWasIncomplete: true });
+    await resumeIssuing(database.pool, 'log', at(3));
+    await session.noteIncompleteLog(at(3), NOW);
+    expect(await session.look()).toMatchObject({ furthest: 3n, logWasIncomplete: false });
+  });
+
+  it('pauses issuing over an empty log when any row was made from it', async () => {
+    const session = await openSession();
+    await session.noteIncompleteLog(null, NOW);
+    expect(await session.look()).toMatchObject({ logWasIncomplete: false });
+    await guards.relay.move('log', at(0));
     await session.noteIncompleteLog(null, NOW);
     expect(await session.look()).toMatchObject({ logWasIncomplete: true });
   });

@@ -54,6 +54,10 @@ describeWithPostgres('guards in PostgreSQL', () => {
     }
   });
 
+  const keptKeys = async (): Promise<unknown[]> =>
+    (await database.pool.query('select key_hash from idempotency_keys order by 1')).rows.map((row) => row.key_hash);
+  const prune = (at: string): Promise<number> => pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, at);
+
   it('prunes keys and marks that no request is compared with any more, and no others', async () => {
     await database.admin.query('truncate idempotency_keys, duplicate_marks');
     const [old, young] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.001Z'];
@@ -62,11 +66,24 @@ describeWithPostgres('guards in PostgreSQL', () => {
       await guards.idempotency.claim({ mode: 'live', companyId: 'C', keyHash: at }, 'body', claim, at);
       await guards.duplicates.place(knownAs(at), { stream: 's', at }, null);
     }
-    expect(await pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, '2026-11-21T12:00:00.000Z')).toBe(2);
-    expect((await database.pool.query('select key_hash from idempotency_keys')).rows).toEqual([{ key_hash: young }]);
+    expect(await prune('2026-11-21T12:00:00.000Z')).toBe(1);
     expect((await database.pool.query('select fingerprint from duplicate_marks')).rows).toEqual([
       { fingerprint: young },
     ]);
+    expect(await keptKeys()).toEqual([old, young]);
+    expect(await prune('2026-11-21T12:02:00.000Z')).toBe(2);
+    expect(await keptKeys()).toEqual([young]);
+  });
+
+  it('prunes a released key a minute after its release', async () => {
+    await database.admin.query('truncate idempotency_keys, duplicate_marks');
+    const owner = { mode: 'live', companyId: 'C', keyHash: 'released' } as const;
+    const at = '2026-11-21T12:00:00.000Z';
+    await guards.idempotency.claim(owner, 'body', { leaseToken: 't', commandId: 'c', acceptedAt: at }, at);
+    await guards.idempotency.release(owner, 't', at);
+    expect(await prune(addSeconds(at, 59))).toBe(0);
+    expect(await prune(addSeconds(at, 60))).toBe(1);
+    expect(await keptKeys()).toEqual([]);
   });
 
   /** `a`, `m` and `z` are old and were written in the opposite order. */

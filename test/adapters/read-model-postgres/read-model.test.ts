@@ -1,4 +1,6 @@
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { deadlines } from '../../../projections/deadlines.js';
 import { allProjections } from '../../../projections/registry.js';
 import { createReadModel } from '../../../src/adapters/read-model-postgres/read-model.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
@@ -7,7 +9,7 @@ import { epochMs } from '../../../src/domain/common/time.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
 import type { OpenWork, ReadModel, Timer } from '../../../src/ports/read-model.js';
 import { applyBatch } from '../../../src/projector/batch.js';
-import { readCheckpoint } from '../../../src/projector/generations.js';
+import { readCheckpoint, tableOf } from '../../../src/projector/generations.js';
 import {
   accepted,
   at,
@@ -144,6 +146,39 @@ describeWithPostgres('read model', () => {
     expect(await due({ started: at(20) })).toEqual([streamOf('live', 2)]);
     expect(await due({ cancel: at(30) })).toEqual([streamOf('live', 3)]);
     expect(await due({ queued: at(9e3), started: at(9e3), cancel: at(9e3) })).toHaveLength(3);
+  });
+
+  it('finds what a sweep asks for by an index, however many test invoices wait for their retention', async () => {
+    await given(streamOf('live', 1), accepted('live', 1, 0));
+    const table = tableOf(await liveOf(database.pool, deadlines));
+    await database.admin.query(
+      `insert into ${table} (stream, revision, mode, company_id, started, retention_since)
+       select 'nfseTest-' || n, 2, 'test', '${COMPANY}', false, '${at(9e3)}' from generate_series(1, 20000) n`,
+    );
+    await database.admin.query(`analyze ${table}`);
+    const plans: string[] = [];
+    const explaining = {
+      connect: async () => {
+        const client = await database.pool.connect();
+        const query = async (text: string, values: unknown[]) => {
+          const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
+          plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+          return await client.query(text, values);
+        };
+        return { query, release: () => client.release() };
+      },
+    } as unknown as pg.Pool;
+    const { openWork, verdictsDue, expiredTestInvoices } = createReadModel(explaining);
+    const bounds = { queued: at(9), started: at(9), cancel: at(9) };
+    const found = [
+      await openWork({ quietSince: null, windows }, 200),
+      await openWork({ quietSince: bounds, windows }, 200),
+      await verdictsDue(bounds, 200),
+    ];
+    expect(found.map((rows) => rows.map(({ stream }) => stream))).toEqual(Array(3).fill([streamOf('live', 1)]));
+    expect(await expiredTestInvoices(at(9), 200)).toEqual([]);
+    expect(plans).toHaveLength(4);
+    for (const plan of plans) expect(plan).not.toContain('Seq Scan');
   });
 
   it('lists test invoices whose life is over, and no live ones', async () => {

@@ -46,6 +46,38 @@ describe('the tax registry', () => {
     expect(seen).toEqual([`/${CNPJ}`, 'identity']);
   });
 
+  const address = {
+    ...{ street: ' Av. Rio Branco ', number: '123', district: 'Centro', city: 'Niterói', state: 'RJ' },
+    postal_code: '24020077',
+  };
+  const known = {
+    ...{ street: 'Av. Rio Branco', number: '123', district: 'Centro', city: 'Niterói', state: 'RJ' },
+    postalCode: '24020077',
+  };
+
+  it.each([
+    ['without a complement', address, known],
+    ['with one', { ...address, complement: 'Sala 4' }, { ...known, complement: 'Sala 4' }],
+    ['whose complement is null', { ...address, complement: null }, known],
+    ['whose complement is empty', { ...address, complement: ' ', country: 'BR' }, known],
+  ])('tells the address too, %s', async (_name, said, wanted) => {
+    const body = JSON.stringify({ legal_name: 'EMPRESA', address: said });
+    expect(await answered((response) => response.end(body))).toEqual({
+      ...{ cnpj: CNPJ, legalName: 'EMPRESA', address: wanted },
+    });
+  });
+
+  it.each([
+    ['no street', { ...address, street: undefined }],
+    ['a masked postal code', { ...address, postal_code: '24020-077' }],
+    ['a state in words', { ...address, state: 'Rio de Janeiro' }],
+    ['a text', 'Av. Rio Branco, 123'],
+    ['null', null],
+  ])('tells the name alone when its address is or has %s', async (_name, said) => {
+    const body = JSON.stringify({ legal_name: 'EMPRESA', address: said });
+    expect(await answered((response) => response.end(body))).toEqual({ cnpj: CNPJ, legalName: 'EMPRESA' });
+  });
+
   it.each(['gzip', 'br', 'deflate', 'x-unknown'])(
     'is not believed when it answers in %s all the same',
     async (encoding) => {

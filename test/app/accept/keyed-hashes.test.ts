@@ -7,7 +7,7 @@ import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { GuardKey } from '../../../src/ports/guard-keys.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { T0 } from '../../support/fixture/invoice.js';
-import { type AcceptHarness, acceptHarness, codeOf, idOf } from '../../support/harness/accept.js';
+import { type AcceptHarness, acceptHarness, arrangements, codeOf, idOf } from '../../support/harness/accept.js';
 import { fixedKeys } from '../../support/harness/event-store.js';
 
 const keyNamed = (tag: string): GuardKey => ({ tag, key: Buffer.alloc(32, tag) });
@@ -31,9 +31,9 @@ const PLAIN = {
   fingerprint: fingerprintOf('live', DEMO_CNPJ, 10_000, 'Serviço'),
 };
 
-describe('what is kept of a request', () => {
+describe.each(arrangements)('what is kept of a request%s', (_where, open) => {
   it('is hashed under a key, in the event and in the guards alike, and its plain hash stands nowhere', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post({}, 'k');
     const [event] = await harness.acceptances();
     const kept = JSON.stringify([event?.data, harness.guards.contents()]);
@@ -47,9 +47,9 @@ describe('what is kept of a request', () => {
   });
 });
 
-describe('when another key hashes from now on', () => {
+describe.each(arrangements)('when another key hashes from now on%s', (_where, open) => {
   it('the same key and body give the same invoice to the end of its 24 hours, with and without the guards', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     changeKeys(harness);
     const first = idOf(await harness.post({}, 'k'));
     for (const seconds of [20, 86_399]) {
@@ -63,7 +63,7 @@ describe('when another key hashes from now on', () => {
   });
 
   it('a twin is refused to the end of its 60 seconds, and not longer', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     changeKeys(harness);
     await harness.post();
     for (const seconds of [9, 10, 59]) {
@@ -76,7 +76,7 @@ describe('when another key hashes from now on', () => {
   });
 
   it('requests of both sides at once give one invoice', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     changeKeys(harness);
     const before = Array.from({ length: 20 }, () => harness.post());
     harness.clock.moveTo(CHANGE);
@@ -87,10 +87,10 @@ describe('when another key hashes from now on', () => {
   });
 
   it('what was left by a process that died is resumed under the same command', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     changeKeys(harness);
     const { store } = harness.deps;
-    harness.deps.store = { ...store, append: () => Promise.reject(new Error('died')) };
+    harness.deps.store = { load: store.load, append: () => Promise.reject(new Error('died')) };
     await expect(harness.post({}, 'k')).rejects.toThrow('died');
     harness.deps.store = store;
     harness.clock.moveTo(addSeconds(T0, 30));
@@ -100,7 +100,7 @@ describe('when another key hashes from now on', () => {
   });
 
   it('and the one of before is gone: refused, with the invoice that it gave, and never a second one', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     changeKeys(harness, { lost: true });
     const first = idOf(await harness.post({}, 'k'));
     const referenced = idOf(await harness.post({ reference: 'r', description: 'x' }, 'other'));
@@ -116,10 +116,10 @@ describe('when another key hashes from now on', () => {
   });
 });
 
-describe('what was accepted before hashes had a key', () => {
+describe.each(arrangements)('what was accepted before hashes had a key%s', (_where, open) => {
   /** Hashes as the previous version wrote them, in the log and in the guards. */
   const acceptedBefore = async (): Promise<AcceptHarness> => {
-    const harness = acceptHarness();
+    const harness = open();
     const { hashes, idempotency, duplicates } = harness.deps;
     harness.deps.hashes = {
       ...hashes,

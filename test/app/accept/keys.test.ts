@@ -3,7 +3,14 @@ import { StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import type { Claim } from '../../../src/ports/idempotency-keys.js';
 import { at } from '../../support/fixture/invoice.js';
-import { type AcceptHarness, acceptedOf, acceptHarness, codeOf, idOf } from '../../support/harness/accept.js';
+import {
+  type AcceptHarness,
+  acceptedOf,
+  acceptHarness,
+  arrangements,
+  codeOf,
+  idOf,
+} from '../../support/harness/accept.js';
 
 class Crash extends Error {}
 
@@ -48,9 +55,9 @@ const crashOnceAt = (harness: AcceptHarness, point: 'append' | 'markDone'): void
   }
 };
 
-describe('a request with an Idempotency-Key', () => {
+describe.each(arrangements)('a request with an Idempotency-Key%s', (_where, open) => {
   it('is answered with its invoice again', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const first = await harness.post({}, 'k');
     harness.clock.pass(60);
     expect(acceptedOf(await harness.post({}, 'k'))).toEqual(acceptedOf(first));
@@ -58,7 +65,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('is replayed although the company could not issue any more', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const first = await harness.post({}, 'k');
     const { certificate: _expired, ...rest } = harness.company.current;
     harness.company.current = rest;
@@ -67,14 +74,14 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('is refused with another body', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post({}, 'k');
     expect(codeOf(await harness.post({ amountInCents: 1 }, 'k'))).toBe('idempotency_key_reuse');
     expect(await harness.acceptances()).toHaveLength(1);
   });
 
   it('belongs to its company and mode', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const ids = [
       idOf(await harness.post({}, 'k')),
       idOf(await harness.post({}, 'k', { mode: 'test' })),
@@ -84,20 +91,20 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('is free again after a refusal by the rules', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     expect(codeOf(await harness.post({ cnae: '9999999' }, 'k'))).toBe('nfse.cnae_not_allowed');
     expect(codeOf(await harness.post({}, 'k'))).toBe('accepted');
   });
 
   it('is free again after a refusal behind the claim', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post({ reference: 'r' });
     expect(codeOf(await harness.post({ reference: 'r' }, 'k'))).toBe('nfse.reference_in_use');
     expect(codeOf(await harness.post({ amountInCents: 5 }, 'k'))).toBe('accepted');
   });
 
   it('gives a new invoice after 24 hours, also when the guards were lost meanwhile', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const first = idOf(await harness.post({}, 'k'));
     harness.clock.pass(DAY - 1);
     expect(idOf(await harness.post({}, 'k'))).toBe(first);
@@ -110,7 +117,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('never gives two invoices, not even when the guards are lost', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const first = idOf(await harness.post({}, 'k'));
     harness.loseGuards();
     expect(idOf(await harness.post({}, 'k'))).toBe(first);
@@ -118,7 +125,9 @@ describe('a request with an Idempotency-Key', () => {
     expect(codeOf(await harness.post({ amountInCents: 1 }, 'k'))).toBe('idempotency_key_reuse');
     expect(await harness.acceptances()).toHaveLength(1);
   });
+});
 
+describe('a claimed key', () => {
   it.each(['append', 'markDone'] as const)('resumes what a process left that died at %s', async (point) => {
     const harness = acceptHarness();
     const claims = watchClaims(harness);

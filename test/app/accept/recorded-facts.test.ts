@@ -39,11 +39,16 @@ describe('what an acceptance records of the tables and the tax registry', () => 
     expect(customer).toEqual({ type: 'br', document: '11111111000191', name: 'CLIENTE REGISTRADO SA', address });
   });
 
-  it('is no address where the document has no use for it', async () => {
+  it('is the address also where the document declares no IBS and CBS, or not by the customer', async () => {
     const simples = eligible({ issuer: { ...eligible().issuer, taxRegime: 'simples' } });
     for (const { customer } of [await recorded(simples), await recorded(eligible(), '050101')])
-      expect(customer).toEqual({ type: 'br', document: '11111111000191', name: 'CLIENTE REGISTRADO SA' });
+      expect(customer).toEqual({ type: 'br', document: '11111111000191', name: 'CLIENTE REGISTRADO SA', address });
     expect((await recorded(simples)).line).toEqual(eligible().line);
+  });
+
+  it('is no address that the document could not carry whole', async () => {
+    const tooLong = { ...entry, address: { ...entry.address, street: 'A'.repeat(256) } as RegistryEntry['address'] };
+    expect((await recorded(eligible(), '050101', tooLong as RegistryEntry)).customer).not.toHaveProperty('address');
   });
 
   it('is the name that was sent when the registry knows nobody', async () => {

@@ -4,7 +4,7 @@ import { bodyHashOf, fingerprintOf, invoiceIdOfReference } from '../../../src/ap
 import { invoiceStream, publicInvoiceId } from '../../../src/domain/common/ids.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
 import { at, T0 } from '../../support/fixture/invoice.js';
-import { type AcceptHarness, acceptHarness, codeOf, idOf } from '../../support/harness/accept.js';
+import { type AcceptHarness, arrangements, codeOf, idOf } from '../../support/harness/accept.js';
 import { appendTo, fixedGuardKeys } from '../../support/harness/event-store.js';
 
 const ONE_MINUTE = 60;
@@ -12,9 +12,9 @@ const orphan = { stream: invoiceStream('live', DEMO_CNPJ, '99999999-9999-4999-89
 const plain = fingerprintOf('live', DEMO_CNPJ, 10_000, 'Serviço');
 const keyed = () => guardHashes(fixedGuardKeys()).fingerprints('live', plain, T0, ONE_MINUTE);
 
-describe('a reference', () => {
+describe.each(arrangements)('a reference%s', (_where, open) => {
   it('is taken for ever, and its holder is named', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const first = idOf(await harness.post({ reference: 'r' }));
     harness.clock.pass(400 * 86_400);
     harness.company.current = { ...harness.company.current, ...stillValid };
@@ -24,7 +24,7 @@ describe('a reference', () => {
   });
 
   it('is a replay under the same key and body, also without the guards', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const first = idOf(await harness.post({ reference: 'r' }, 'k'));
     expect(idOf(await harness.post({ reference: 'r' }, 'k'))).toBe(first);
     harness.loseGuards();
@@ -33,7 +33,7 @@ describe('a reference', () => {
   });
 
   it('is reuse under the same key with another body, also without the guards', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post({ reference: 'r' }, 'k');
     expect(codeOf(await harness.post({ reference: 'r', amountInCents: 2 }, 'k'))).toBe('idempotency_key_reuse');
     harness.loseGuards();
@@ -41,21 +41,21 @@ describe('a reference', () => {
   });
 
   it('is in use under another key, and for who sends none', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post({ reference: 'r' }, 'k');
     expect(codeOf(await harness.post({ reference: 'r' }, 'other'))).toBe('nfse.reference_in_use');
     expect(codeOf(await harness.post({ reference: 'r', amountInCents: 2 }))).toBe('nfse.reference_in_use');
   });
 
   it('is in use under its own key once that key is over', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post({ reference: 'r' }, 'k');
     harness.clock.pass(86_400);
     expect(codeOf(await harness.post({ reference: 'r' }, 'k'))).toBe('nfse.reference_in_use');
   });
 
   it('belongs to its company and mode', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const ids = [
       idOf(await harness.post({ reference: 'r' })),
       idOf(await harness.post({ reference: 'r' }, undefined, test)),
@@ -64,7 +64,7 @@ describe('a reference', () => {
   });
 
   it('stays taken by an imported invoice and by a deleted test invoice', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const imported = invoiceStream('live', DEMO_CNPJ, invoiceIdOfReference('live', DEMO_CNPJ, 'imported'));
     const other = '88888888-8888-4888-8888-888888888888';
     await appendTo(
@@ -85,9 +85,9 @@ describe('a reference', () => {
   });
 });
 
-describe('duplicate_suspected', () => {
+describe.each(arrangements)('duplicate_suspected%s', (_where, open) => {
   it('refuses the same amount and description for 60 seconds, and not longer', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post();
     expect(codeOf(await harness.post())).toBe('duplicate_suspected');
     expect(codeOf(await harness.post({ amountInCents: 10_001 }))).toBe('accepted');
@@ -99,14 +99,14 @@ describe('duplicate_suspected', () => {
   });
 
   it('counts keyed invoices but never refuses a keyed request', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post({}, 'k1');
     expect(codeOf(await harness.post({}, 'k2'))).toBe('accepted');
     expect(codeOf(await harness.post())).toBe('duplicate_suspected');
   });
 
   it('does not prolong itself by refusing', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post();
     harness.clock.pass(40);
     expect(codeOf(await harness.post())).toBe('duplicate_suspected');
@@ -115,7 +115,7 @@ describe('duplicate_suspected', () => {
   });
 
   it('gives up a mark whose invoice never came, once its request cannot be on the way any more', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.guards.duplicates.place(await keyed(), orphan, null);
     harness.clock.moveTo(at(20));
     expect(codeOf(await harness.post())).toBe('duplicate_suspected');
@@ -125,7 +125,7 @@ describe('duplicate_suspected', () => {
   });
 
   it('lets one of many take over an abandoned mark', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.guards.duplicates.place(await keyed(), orphan, null);
     harness.clock.moveTo(at(21));
     const results = await Promise.all(Array.from({ length: 20 }, () => harness.post()));
@@ -133,7 +133,7 @@ describe('duplicate_suspected', () => {
   });
 
   it('keeps no trace of a refused request', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     await harness.post({ reference: 'r', amountInCents: 1 });
     expect(codeOf(await harness.post({ reference: 'r' }))).toBe('nfse.reference_in_use');
     expect(codeOf(await harness.post({ cnae: '9999999', description: 'x' }))).toBe('nfse.cnae_not_allowed');
@@ -142,7 +142,7 @@ describe('duplicate_suspected', () => {
   });
 });
 
-describe('a hundred requests at once', () => {
+describe.each(arrangements)('a hundred requests at once%s', (_where, open) => {
   const hundred = async (harness: AcceptHarness, changes: object, key?: string) => {
     const results = await Promise.all(Array.from({ length: 100 }, () => harness.post(changes, key)));
     const accepted = results.filter((result) => codeOf(result) === 'accepted');
@@ -151,7 +151,7 @@ describe('a hundred requests at once', () => {
   };
 
   it('with one key give one invoice', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const { ids, refusals } = await hundred(harness, {}, 'k');
     expect(ids.size).toBe(1);
     expect(refusals.filter((code) => code !== 'idempotency_key_in_use')).toEqual([]);
@@ -159,7 +159,7 @@ describe('a hundred requests at once', () => {
   });
 
   it('with one reference give one invoice', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const { accepted, refusals } = await hundred(harness, { reference: 'r' });
     expect(accepted).toBe(1);
     expect(refusals.every((code) => ['nfse.reference_in_use', 'duplicate_suspected'].includes(code))).toBe(true);
@@ -167,7 +167,7 @@ describe('a hundred requests at once', () => {
   });
 
   it('with one reference and different bodies give one invoice', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const results = await Promise.all(
       Array.from({ length: 100 }, (_, index) => harness.post({ reference: 'r', amountInCents: index + 1 })),
     );
@@ -176,7 +176,7 @@ describe('a hundred requests at once', () => {
   });
 
   it('with neither give one invoice', async () => {
-    const harness = acceptHarness();
+    const harness = open();
     const { accepted, refusals } = await hundred(harness, {});
     expect(accepted).toBe(1);
     expect(refusals).toEqual(['duplicate_suspected']);

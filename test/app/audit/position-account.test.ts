@@ -1,19 +1,21 @@
 import { expect, it } from 'vitest';
 import { createPositionAccount } from '../../../src/app/audit/verify-log.js';
-import type { InspectedEvent, LogPosition } from '../../../src/ports/event-log.js';
+import type { LogPosition } from '../../../src/ports/event-log.js';
 
 const TEST = 'nfseTest-12345678000195_11111111-1111-4111-8111-111111111111';
 
-const at = (position: number, revision = 0, type = 'InvoiceAccepted'): InspectedEvent => {
-  const place = { position: BigInt(position) as LogPosition, stream: TEST, revision };
-  return { ...place, event: { ...place, id: 'id', type, data: {}, metadata: {} } };
-};
-const end = (position: number, revision: number): InspectedEvent => at(position, revision, 'TestInvoiceDeleted');
+const at = (position: number, revision = 0, type = 'InvoiceAccepted') => ({
+  position: BigInt(position) as LogPosition,
+  revision,
+  stream: TEST,
+  type,
+});
+const end = (position: number, revision: number) => at(position, revision, 'TestInvoiceDeleted');
 
 /** Each event with the last revision of its stream that the walk met before it. */
-const detailOf = (walk: readonly (readonly [InspectedEvent, number])[]): string | undefined => {
+const detailOf = (walk: readonly (readonly [ReturnType<typeof at>, number])[]): string | undefined => {
   const account = createPositionAccount();
-  for (const [event, before] of walk) account.add(event, before);
+  for (const [event, before] of walk) account.add(event, event, before);
   return account.finish()[0]?.detail;
 };
 

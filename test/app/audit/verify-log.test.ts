@@ -104,6 +104,18 @@ describe('verifying a log', () => {
     expect(await kindsIn(moved)).toContain(`repeated_revision ${harness.streamOf(9)}@1`);
   });
 
+  it.each([{ upTo: 'x' }, { live: 'none' }, { test: undefined }])(
+    'names an anchor that was made unreadable: %o',
+    async (change) => {
+      const anchor = all.find(({ type }) => type === 'LogAnchored');
+      if (anchor === undefined) throw new Error('the log has no anchor');
+      const data = { ...anchor.data, ...change } as unknown as JsonObject;
+      const found = await kindsIn(replaced(anchor, { ...anchor, data }));
+      expect(found).toContain(`hash_mismatch ${anchor.stream}@${anchor.revision}`);
+      expect(found).toContain(`anchor_mismatch ${anchor.stream}@${anchor.revision}`);
+    },
+  );
+
   it('finds by the anchor what was rewritten with every hash behind it', async () => {
     const event = eventOf(1, 0);
     const changed = replaced(event, { ...event, data: { ...event.data, amountInCents: 1 } });

@@ -41,8 +41,8 @@ const put = async (harness: IssuingHarness, list: Found): Promise<void> => {
     return;
   }
   const requestId = (await harness.invoice()).cancellation?.sends[0]?.requestId ?? '';
-  const event = { xml: Buffer.from('<evento/>'), registeredAt: harness.clock.now(), requestId };
-  harness.authorizer.events.push({ ...event, digest: '', ...doubt });
+  const event = { xml: Buffer.from('<evento/>'), eventType: '101101' as const, registeredAt: harness.clock.now() };
+  harness.authorizer.events.push({ ...event, requestId, digest: '', ...doubt, signatureFault: 'missing' });
 };
 
 describe.each(kinds)('given %s that was sent and not answered', (_what, sent, work, proof, list) => {

@@ -3,6 +3,7 @@ import { concludeCancellationIfDue } from '../../../src/app/issuing/cancellation
 import type { Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
+import { SchemaViolation } from '../../../src/ports/documents.js';
 import { at, cancelAbsent, cancelAttempted, cancelUnknown } from '../../support/fixture/invoice.js';
 import { ProcessDied, type Turn } from '../../support/harness/fake-authorizer.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
@@ -28,6 +29,10 @@ const request = (harness: IssuingHarness, number: number): Promise<void> =>
     },
   });
 
+const OTHER_ALGORITHM = { digest: '', contradiction: { claimed: 'x', computed: 'y' } };
+
+const OTHER_KEY = '33045572212345678000195000000000014826082012345670';
+
 const cancellation = async (harness: IssuingHarness) => (await harness.invoice()).cancellation;
 
 describe('canceling', () => {
@@ -37,6 +42,27 @@ describe('canceling', () => {
     expect(await harness.status()).toBe('canceled');
     expect(harness.authorizer.sends).toHaveLength(1);
     expect(harness.authorizer.events).toHaveLength(1);
+  });
+
+  it('fails at once when its request does not fit the schema, and parks its work', async () => {
+    const harness = await requested([]);
+    harness.deps.signer = {
+      ...harness.deps.signer,
+      signPedRegEvento: async () => {
+        throw new SchemaViolation("Element '{http://www.sped.fazenda.gov.br/nfse}xMotivo': [facet 'minLength']");
+      },
+    };
+    expect(await harness.cancel()).toEqual({
+      kind: 'park',
+      reason: "the document does not fit the official schema: Element 'xMotivo': [facet 'minLength']",
+    });
+    expect((await harness.events()).at(-1)).toMatchObject({
+      type: 'CancellationNotConfirmed',
+      data: { request: 1, reason: 'document_invalid', codes: [] },
+    });
+    expect(await harness.status()).toBe('issued');
+    expect(harness.authorizer.sends).toEqual([]);
+    expect(await harness.cancel()).toEqual({ kind: 'done' });
   });
 
   it('finds the event whose answer was lost', async () => {
@@ -88,47 +114,52 @@ describe('canceling', () => {
     expect(harness.authorizer.events).toHaveLength(0);
   });
 
-  it('is not confirmed by an event that is not its own', async () => {
-    const harness = await requested([]);
+  it.each([
+    ['its emitter by other software', '101101', { digest: 'of somebody else' }, {}],
+    ['other software that signs by another algorithm', '101101', OTHER_ALGORITHM, {}],
+    ['the pages of the national system', '101101', { digest: '', contradiction: { claimed: '', computed: 'y' } }, {}],
+    [
+      'a substitution',
+      '105102',
+      { digest: '', contradiction: { claimed: '', computed: 'y' } },
+      { replacedBy: OTHER_KEY },
+    ],
+    ['the municipality after an analysis', '105104', OTHER_ALGORITHM, {}],
+    ['the municipality ex officio', '305101', { digest: 'of the municipality' }, {}],
+  ] as const)('succeeds when the note was canceled elsewhere, by %s', async (_who, eventType, signed, named) => {
+    const harness = await requested([{ unknown: ['E0840'] }]);
     const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
+    const registeredAt = harness.clock.now();
     harness.authorizer.events.push({
-      xml: Buffer.from('<evento/>'),
-      registeredAt: harness.clock.now(),
-      requestId: `PRE${accessKey}101101`,
-      digest: 'of somebody else',
+      ...{ xml: Buffer.from('<evento/>'), eventType, ...named, registeredAt },
+      ...{ requestId: `PRE${accessKey}${eventType}`, ...signed },
     });
     await harness.cancelToTheEnd();
-    expect(await cancellation(harness)).toMatchObject({ status: 'failed' });
+    expect(await harness.status()).toBe('canceled');
+    expect(await cancellation(harness)).toMatchObject({ status: 'succeeded', canceledAt: registeredAt });
+    expect((await harness.events()).at(-1)).toMatchObject({
+      type: 'NoteCanceledElsewhere',
+      data: { accessKey, eventType, canceledAt: registeredAt, ...named },
+    });
     expect(await harness.types()).not.toContain('CancellationConfirmed');
     expect(harness.authorizer.sends).toHaveLength(1);
+    expect(harness.notices).toEqual([]);
   });
 
   it.each([
-    ['document_altered', { digest: '', contradiction: { claimed: 'x', computed: 'y' } }],
+    ['document_altered', { digest: '', contradiction: { claimed: 'x', computed: '' } }],
     ['signature_unverified', { digest: 'of somebody else', signatureFault: 'missing' }],
   ])('tells of an event under its id that nobody vouches for: %s', async (notice, doubt) => {
     const harness = await requested([]);
     const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
     harness.authorizer.events.push({
-      ...{ xml: Buffer.from('<evento/>'), registeredAt: harness.clock.now(), requestId: `PRE${accessKey}101101` },
-      ...doubt,
+      ...{ xml: Buffer.from('<evento/>'), eventType: '101101', registeredAt: harness.clock.now() },
+      ...{ requestId: `PRE${accessKey}101101`, ...doubt },
     });
     await harness.cancelToTheEnd();
     expect(await cancellation(harness)).toMatchObject({ status: 'failed' });
     expect(harness.notices.map((entry) => entry.notice)).toContain(notice);
     expect(harness.authorizer.sends).toHaveLength(1);
-  });
-
-  it('gives no alarm for an unsigned request from the authorizer’s own pages, in an event that the authorizer signed', async () => {
-    const harness = await requested([]);
-    const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
-    harness.authorizer.events.push({
-      ...{ xml: Buffer.from('<evento/>'), registeredAt: harness.clock.now(), requestId: `PRE${accessKey}101101` },
-      ...{ digest: '', contradiction: { claimed: '', computed: 'of somebody else' } },
-    });
-    await harness.cancelToTheEnd();
-    expect(await cancellation(harness)).toMatchObject({ status: 'failed' });
-    expect(harness.notices).toEqual([]);
   });
 
   it('is refused at once by a final refusal of the first send', async () => {

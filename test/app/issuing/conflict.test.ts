@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lastNumbers } from '../../../src/app/issuing/allocate-number.js';
+import { hasSameContent } from '../../../src/app/issuing/found-documents.js';
 import { dpsId } from '../../../src/domain/common/access-key.js';
 import { dpsStream } from '../../../src/domain/common/ids.js';
 import { moveNumber } from '../../../src/domain/dps-number/dps-number.js';
@@ -48,6 +49,21 @@ describe('a foreign note under our DPS id', () => {
     expect((await harness.invoice()).attempts.map(({ number }) => number)).toEqual([1, 50]);
     expect(harness.authorizer.sends).toHaveLength(2);
     expect(harness.authorizer.notes).toHaveLength(2);
+  });
+
+  it('may be our own although its lines end otherwise than those that were accepted', async () => {
+    const harness = await withForeignNote({
+      amount: '1500.00',
+      description: 'Desenvolvimento de sistema',
+      customerDocument: '11111111000191',
+    });
+    const [note] = harness.authorizer.notes;
+    const [accepted] = await harness.events();
+    if (note === undefined || accepted === undefined) throw new Error('nothing to compare');
+    const withLines = (description: string) => ({ ...note, content: { ...note.content, description } });
+    const stored = { ...accepted, data: { ...accepted.data, description: 'um\r\ndois' } } as typeof accepted;
+    expect(hasSameContent(withLines('um\ndois'), [stored])).toBe(true);
+    expect(hasSameContent(withLines('um dois'), [stored])).toBe(false);
   });
 
   it('ends indeterminate without a new number when the note may be our own of before a restore', async () => {

@@ -92,7 +92,7 @@ const rows: readonly Row[] = [
   ['the opening of the certificate', () => ({ identityOf: rejects }), undefined, 'NotProcessed'],
   ['the signer', signer({ signDps: rejects }), undefined, 'NotProcessed'],
   ['the schema', signer({ signDps: broken }), undefined, 'NotProcessed'],
-  ['a document that fits no schema', signer({ signDps: violation }), undefined, 'NotProcessed'],
+  ['a document that fits no schema', signer({ signDps: violation }), undefined, 'IssuanceFailed'],
   ['the allocation of a number', noNumbers, undefined, 'NotProcessed'],
   ['the record of a number', noAppend('allocate_number'), undefined, 'NotProcessed'],
   ['the record of the attempt', noAppend('record_issue_attempt'), undefined, 'NotProcessed'],

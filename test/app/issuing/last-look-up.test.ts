@@ -87,11 +87,25 @@ describe('given a registered cancellation whose confirmation cannot be recorded,
     expect(await harness.status()).toBe('canceled');
   });
 
-  it('then an event that is not its own delays nothing', async () => {
+  it('then an event that nobody vouches for delays nothing', async () => {
     const harness = await registeredAndDue();
-    harness.authorizer.events = harness.authorizer.events.map((event) => ({ ...event, digest: 'another' }));
+    const doubt = { digest: 'another', signatureFault: 'missing' };
+    harness.authorizer.events = harness.authorizer.events.map((event) => ({ ...event, ...doubt }));
     await concludeCancellationIfDue(harness.stream, harness.deps);
     expect(await cancellationOf(harness)).toMatchObject({ status: 'failed' });
+  });
+
+  it('then an event of another party that cannot be recorded is waited for like its own, and recorded once it can be', async () => {
+    const harness = await registeredAndDue();
+    harness.authorizer.events = harness.authorizer.events.map((event) => ({ ...event, digest: 'another' }));
+    const { store } = harness.deps;
+    harness.deps.store = withoutAppend(harness, 'record_cancel_lookup');
+    await concludeCancellationIfDue(harness.stream, harness.deps);
+    expect(await cancellationOf(harness)).toMatchObject({ status: 'pending' });
+    harness.deps.store = store;
+    await concludeCancellationIfDue(harness.stream, harness.deps);
+    expect(await cancellationOf(harness)).toMatchObject({ status: 'succeeded' });
+    expect((await harness.events()).at(-1)).toMatchObject({ type: 'NoteCanceledElsewhere' });
   });
 });
 

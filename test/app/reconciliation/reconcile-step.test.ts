@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reconcileStep } from '../../../src/app/reconciliation/reconcile-step.js';
+import type { StreamName } from '../../../src/domain/common/ids.js';
 import { authorizedData } from '../../support/fixture/invoice.js';
 import {
   openReconciliationHarness,
@@ -18,10 +19,17 @@ describe('the walk over what the authorizer holds', () => {
   afterEach(() => harness.close());
 
   const fault = (order: object) => harness.simulator.control('POST', 'faults', order);
-  const cancelElsewhere = async (stream: string) =>
+  const cancelElsewhere = async (stream: string, type = '101101') =>
     await harness.simulator.control('POST', 'events', {
-      ...{ environment: 'live', access_key: await harness.accessKey(stream), type: '101101' },
+      ...{ environment: 'live', access_key: await harness.accessKey(stream), type },
     });
+  /** Our own event is registered, and every answer is lost until the request ends as failed. */
+  const cancelWithoutConfirmation = async (stream: StreamName) => {
+    await fault({ on: 'event', kind: 'lost_after_commit' });
+    await fault({ on: 'event_lookup', kind: 'http_404_html', times: 500 });
+    await harness.cancel(stream);
+    await harness.simulator.control('DELETE', 'faults');
+  };
   const lookups = async (): Promise<number> => {
     const calls = (await harness.simulator.control('GET', 'calls')).json as { method: string }[];
     return calls.filter(({ method }) => method === 'GET').length;
@@ -122,17 +130,18 @@ describe('the walk over what the authorizer holds', () => {
     expect(behind).not.toBe(broken);
   });
 
-  it('reports a cancellation that only the authorizer has, and one that only the log has', async () => {
+  it('records a cancellation that only the authorizer has, and reports one that only the log has', async () => {
     const there = await harness.issue();
     await cancelElsewhere(there);
     const here = await harness.issue();
     await harness.cancel(here);
     harness.clock.pass(HOUR);
-    await fault({ on: 'event_lookup', kind: 'stale', times: 2, match: { amount_in_cents: 100_001 } });
+    // One look-up asks for several types of events.
+    for (const on of ['event_lookup', 'event_list'])
+      await fault({ on, kind: 'stale', times: 20, match: { amount_in_cents: 100_001 } });
     await harness.walkToTheEnd();
-    expect(await harness.differences(there)).toEqual(['canceled_there_only']);
-    expect(await harness.differences(here)).toEqual(['canceled_here_only']);
-    expect([await harness.status(there), await harness.status(here)]).toEqual(['issued', 'canceled']);
+    expect([await harness.status(there), await harness.differences(there)]).toEqual(['canceled', []]);
+    expect([await harness.status(here), await harness.differences(here)]).toEqual(['canceled', ['canceled_here_only']]);
   });
 
   it('reports a note with another access key or another document than ours', async () => {
@@ -160,9 +169,44 @@ describe('the walk over what the authorizer holds', () => {
     expect(await harness.differences(twins[1] ?? '')).toEqual(['digest_differs']);
   });
 
+  it.each([
+    ['by their list', false],
+    ['one type after another, where the server has no list', true],
+  ])('finds every event that cancels a note, %s, and no other event', async (_how, isWithoutList) => {
+    if (isWithoutList) await fault({ on: 'event_list', kind: 'http_404_html', times: 1_000 });
+    const canceling = ['101101', '105102', '105104', '305101'];
+    const types = [...canceling, '203202', '105105', '305102'];
+    const streams: StreamName[] = [];
+    for (const type of types) {
+      const stream = await harness.issue();
+      streams.push(stream);
+      const about = type === '305102' ? { about: '101101' } : {};
+      const event = { environment: 'live', access_key: await harness.accessKey(stream), type };
+      await harness.simulator.control('POST', 'events', { ...event, ...about });
+    }
+    harness.clock.pass(HOUR);
+    await harness.walkToTheEnd();
+    for (const [index, type] of types.entries()) {
+      const stream = streams[index] ?? '';
+      const last = (await harness.events(stream)).at(-1);
+      const found = last?.type === 'NoteCanceledElsewhere' ? last.data.eventType : undefined;
+      expect([type, found, await harness.differences(stream)]).toEqual([
+        type,
+        canceling.includes(type) ? type : undefined,
+        [],
+      ]);
+    }
+    const replaced = (await harness.events(streams[1] ?? '')).at(-1);
+    expect(replaced?.data).toMatchObject({ replacedBy: expect.stringMatching(/^3304557/) });
+    harness.clock.pass(DAY);
+    harness.looks.length = 0;
+    await harness.walkToTheEnd();
+    expect(harness.looks).toEqual(types.map(() => 'agrees'));
+  });
+
   it('reports each difference once, in however many rounds it is found', async () => {
     const stream = await harness.issue();
-    await cancelElsewhere(stream);
+    await cancelWithoutConfirmation(stream);
     for (let round = 0; round < 3; round += 1) {
       harness.clock.pass(DAY);
       await harness.walkToTheEnd();
@@ -174,7 +218,7 @@ describe('the walk over what the authorizer holds', () => {
 
   it('reports a difference once when two processes find it at the same moment', async () => {
     const stream = await harness.issue();
-    await cancelElsewhere(stream);
+    await cancelWithoutConfirmation(stream);
     harness.clock.pass(HOUR);
     await Promise.all([
       reconcileStep('live', harness.deps),
@@ -245,10 +289,7 @@ describe('the walk over what the authorizer holds', () => {
   it('always looks at an invoice whose cancellation failed, and finds the event that came late', async () => {
     const streams: string[] = [];
     for (let n = 0; n < 4; n += 1) streams.push(await harness.issue());
-    await fault({ on: 'event', kind: 'lost_after_commit', times: 4 });
-    await fault({ on: 'event_lookup', kind: 'http_404_html', times: 500 });
-    for (const stream of streams) await harness.cancel(stream);
-    await harness.simulator.control('DELETE', 'faults');
+    for (const stream of streams) await cancelWithoutConfirmation(stream);
     harness.clock.pass(HOUR);
     await harness.walkToTheEnd('live', { ...harness.deps, settings: { ...SETTINGS, samplePercent: 1 } });
     for (const stream of streams) {

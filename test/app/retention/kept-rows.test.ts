@@ -20,7 +20,7 @@ describeWithPostgres('the rows that are kept for a rollback', () => {
   const test = invoiceStream('test', CNPJ, ID);
   const live = invoiceStream('live', CNPJ, ID);
   beforeAll(async () => {
-    operator = await openOperator([...projectionCommands, ...auditCommands]);
+    operator = await openOperator([...projectionCommands, ...auditCommands()]);
     const { store } = operator.session;
     const acceptedAt = addSeconds(operator.session.clock.now(), -limits.testRetentionSeconds);
     await appendTo(store, test, [accepted({ mode: 'test', acceptedAt })], acceptedAt);

@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  type AnnexVIII,
-  type IbsCbsOptions,
-  needsCustomerAddress,
-  onlyIbsCbsOption,
-} from '../../../src/domain/company/service-rules.js';
+import { type AnnexVIII, type IbsCbsOptions, onlyIbsCbsOption } from '../../../src/domain/company/service-rules.js';
 import type { IssuerFacts, ServiceLine } from '../../../src/domain/invoice/events.js';
 import { domesticAddress } from '../../../src/domain/registry/entry.js';
 import { annexVIII, shippedCatalogue } from '../../../src/tables/catalogue.js';
@@ -27,7 +22,6 @@ describe('operation and classification for IBS and CBS', () => {
     (cIndOp) => {
       const settled = { cIndOp, cClassTrib: '000001' };
       expect(onlyIbsCbsOption(line, normal, annex(cIndOp))).toEqual(settled);
-      expect(needsCustomerAddress({ ...line, ibsCbs: settled })).toBe(cIndOp.startsWith('10'));
     },
   );
 

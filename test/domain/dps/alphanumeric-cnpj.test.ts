@@ -4,7 +4,7 @@ import { dpsStream, invoiceStream, parseInvoiceStream } from '../../../src/domai
 import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { CUSTOMER_DOCUMENT } from '../../../src/http/body/issue-schema.js';
-import { newAccessKey } from '../../../src/simulator/note/authorize.js';
+import { newAccessKey } from '../../../src/simulator/note/access-key.js';
 import { schemaFaults } from '../../../src/xml/schema.js';
 import { brokenCodes } from '../../support/fixture/broken-codes.js';
 import { type Accepted, acceptedFacts } from '../../support/fixture/dps-facts.js';
@@ -49,6 +49,7 @@ describe('a CNPJ with letters', () => {
       requestedAt: '2026-11-21T12:00:00.000Z',
     });
     expect(xml).toContain(`<CNPJAutor>${COMPANY}</CNPJAutor><chNFSe>${key}</chNFSe>`);
+    expect(schemaFaults('pedRegEvento', Buffer.from(xml))).toEqual([]);
   });
 
   it('names streams that are found again', () => {

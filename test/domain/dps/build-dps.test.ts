@@ -123,6 +123,12 @@ describe('buildDps', () => {
     expect(schemaFaults('DPS', Buffer.from(xml))).toEqual([]);
   });
 
+  it('ends each line of the description with LF, whatever the caller’s system writes', () => {
+    const xml = build({ description: 'um\r\ndois\rtrês\nquatro' });
+    expect(xml).toContain('<xDescServ>um\ndois\ntrês\nquatro</xDescServ>');
+    expect(xml).not.toMatch(/\r|&#xD;/i);
+  });
+
   it('writes the address abroad in Latin letters', () => {
     const address = { street: 'ul. Łąkowa – 1', number: '1', district: 'Śródmieście', city: 'Łódź', state: 'Łódzkie' };
     const customer = {

@@ -47,6 +47,7 @@ const depsOf = (attempt: Attempt, appended: InvoiceEvent[]): AcceptDeps => {
     idempotency: guards.idempotency,
     duplicates: guards.duplicates,
     hashes: guardHashes(fixedGuardKeys()),
+    underWay: new Map(),
     annexVIII,
     municipalityCode,
     taxRegistry: {

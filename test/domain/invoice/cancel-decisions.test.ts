@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decideCancelAbsence,
   decideCancelRejection,
+  decideCancelUnsendable,
   decideConfirmed,
   decideTimeout,
 } from '../../../src/domain/invoice/decide-cancellation.js';
@@ -41,12 +42,14 @@ const commands: Record<string, (state: InvoiceState) => Decision> = {
   'prove absent': (state) =>
     decideCancelAbsence(state, { request: 1, attempt: 1, firstAbsentAt: at(150), now: at(300) }, limits),
   conclude: (state) => decideTimeout(state, at(90_000), limits),
+  'give up as unfit': (state) => decideCancelUnsendable(state, 1, at(300)),
 };
 
 const NONE = 'no such pending cancellation';
 const BUSY = 'another attempt is under way';
 const NOT_LAST = 'not the last attempt';
 const SETTLED = 'the attempt is settled';
+const TRIED = 'an attempt was made';
 const SO = 'already so';
 
 const SENT = 'CancellationAttempted';
@@ -56,16 +59,16 @@ const ABSENT = 'CancellationProvenAbsent';
 
 /** Rows: what is known. Columns: the commands above, in order. */
 const table: Record<string, readonly string[]> = {
-  'no invoice': [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO],
-  'not asked for': [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO],
-  requested: [SENT, BUSY, NONE, NONE, NONE, DONE, NOT_LAST, OVER],
-  open: [BUSY, BUSY, 'CancellationNotSent', 'CancellationOutcomeUnknown', OVER, DONE, ABSENT, OVER],
-  'not sent': [BUSY, SENT, SO, SO, SO, DONE, SETTLED, OVER],
-  unknown: [BUSY, BUSY, SO, SO, SO, DONE, ABSENT, OVER],
-  'unknown, E0840': [BUSY, BUSY, SO, SO, SO, DONE, OVER, OVER],
-  absent: [BUSY, SENT, SO, SO, SO, DONE, SO, OVER],
-  succeeded: [NONE, NONE, NONE, NONE, NONE, SO, NOT_LAST, SO],
-  failed: [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO],
+  'no invoice': [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO, SO],
+  'not asked for': [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO, SO],
+  requested: [SENT, BUSY, NONE, NONE, NONE, DONE, NOT_LAST, OVER, OVER],
+  open: [BUSY, BUSY, 'CancellationNotSent', 'CancellationOutcomeUnknown', OVER, DONE, ABSENT, OVER, TRIED],
+  'not sent': [BUSY, SENT, SO, SO, SO, DONE, SETTLED, OVER, TRIED],
+  unknown: [BUSY, BUSY, SO, SO, SO, DONE, ABSENT, OVER, TRIED],
+  'unknown, E0840': [BUSY, BUSY, SO, SO, SO, DONE, OVER, OVER, TRIED],
+  absent: [BUSY, SENT, SO, SO, SO, DONE, SO, OVER, TRIED],
+  succeeded: [NONE, NONE, NONE, NONE, NONE, SO, NOT_LAST, SO, SO],
+  failed: [NONE, NONE, NONE, NONE, NONE, NONE, NOT_LAST, SO, SO],
 };
 
 const columns = Object.keys(commands);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { addSeconds } from '../../../src/domain/common/time.js';
 import * as cancellation from '../../../src/domain/invoice/decide-cancellation.js';
 import * as issuance from '../../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../../src/domain/invoice/decision.js';
@@ -32,11 +33,16 @@ const commands: Record<string, Command> = {
   attempt: (invoice, s) => sends.decideAttempt(invoice, attempted(attemptOf(invoice) + 1, s)),
   notSent: (invoice, s) => sends.decideAnswer(invoice, notSent(attemptOf(invoice), s)),
   unknown: (invoice, s) => sends.decideAnswer(invoice, unknown(attemptOf(invoice), s)),
+  refuse: (invoice, s) =>
+    sends.decideAnswer(invoice, {
+      type: 'IssuanceOutcomeUnknown',
+      data: { attempt: attemptOf(invoice), reason: 'x', refused: true, codes: ['E9998'], at: at(s) },
+    }),
   reject: (invoice, s) =>
     issuance.decideRejection(invoice, { attempt: attemptOf(invoice) }, { codes: ['E0188'] }, at(s)),
   authorize: (invoice, s) => issuance.decideAuthorized(invoice, authorizedData(attemptOf(invoice), s)),
   absent: (invoice, s) =>
-    issuance.decideAbsence(invoice, { attempt: attemptOf(invoice), firstAbsentAt: at(s - 61), now: at(s) }, limits),
+    issuance.decideAbsence(invoice, { attempt: attemptOf(invoice), firstAbsentAt: at(s - 301), now: at(s) }, limits),
   conclude: (invoice, s) => issuance.decideVerdict(invoice, verdictByTime(invoice, limits), at(s), limits),
   requestCancel: (invoice, s) => requestCancellation(invoice, { now: at(s) }),
   cancelAttempt: (invoice, s) =>
@@ -81,6 +87,23 @@ const play = (
 };
 
 describe('whatever is asked, in any order', () => {
+  it('a refusal with an uncatalogued code is never sent again, and fails only after two absences past its deadline', () => {
+    fc.assert(
+      fc.property(history, (played) => {
+        play(played, (before, decision, after) => {
+          const last = before.attempts.at(-1);
+          if (last?.refused !== true) return;
+          expect(after.attempts).toHaveLength(before.attempts.length);
+          const [event] = 'events' in decision ? decision.events : [];
+          if (after.outcome.status !== 'failed' || event?.type !== 'IssuanceRejected') return;
+          expect(event.data.codes).toEqual(last.codes);
+          expect((event.data.firstAskedAt ?? '') >= last.deadlineAt).toBe(true);
+          expect(event.data.secondAskedAt).toBe(addSeconds(event.data.firstAskedAt ?? '', 301));
+        });
+      }),
+    );
+  });
+
   it('an outcome never changes, except issued to canceled (invariant 5)', () => {
     fc.assert(
       fc.property(history, (played) => {

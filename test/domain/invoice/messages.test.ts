@@ -95,6 +95,12 @@ describe('the message of an invoice that failed otherwise', () => {
       'O CNPJ do cliente não foi encontrado no cadastro e nenhum nome foi enviado. Envie customer.name e emita de novo.',
     ],
     [
+      'a document that our own check refuses',
+      { type: 'IssuanceFailed', data: { failedAt: at(3), reason: 'document_invalid', at: at(3) } },
+      'issue_failed',
+      'A nota não cabe na forma que o sistema nacional exige e não foi enviada. Nada foi emitido. Confira a descrição e o cliente; se estiverem certos, fale com o suporte.',
+    ],
+    [
       'not begun in time',
       { type: 'NotProcessed', data: { failedAt: at(900), at: at(900) } },
       'nfse.not_processed',

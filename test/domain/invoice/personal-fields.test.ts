@@ -20,6 +20,7 @@ describe('personal fields', () => {
       CancellationConfirmed: ['eventXmlGzip'],
       CancellationNotConfirmed: ['texts'],
       CancellationSettledBySupport: ['evidence', 'eventXmlGzip'],
+      NoteCanceledElsewhere: ['eventXmlGzip', 'evidence'],
       IndeterminateResolved: ['evidence', 'nfseXmlGzip'],
       InvoiceImported: ['customer', 'description', 'nfseXmlGzip'],
     });
@@ -36,8 +37,8 @@ describe('personal fields', () => {
     expect(evolve(initialInvoice, read)).toMatchObject({ kind: 'invoice', outcome: { status: 'open' } });
   });
 
-  it('are decided for each of the 24 types of event', () => {
-    expect(invoiceEventTypes).toHaveLength(24);
+  it('are decided for each of the 25 types of event', () => {
+    expect(invoiceEventTypes).toHaveLength(25);
     expect(new Set(invoiceEventTypes)).toEqual(new Set(Object.keys(invoicePersonalFields)));
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hashText, hashTextIfAny, NotCanonical, sortedJson } from '../../../src/domain/log/hash-text.js';
-import { fromRecord, toRecord } from '../../../src/domain/log/record.js';
+import { contentOf, fromRecord, hashTextOfRecord, parseRecord, toRecord } from '../../../src/domain/log/record.js';
 
 const id = '0b6a1c52-7a3e-4e1f-9d7c-2f0b1a4c5d6e';
 const event = {
@@ -104,5 +104,62 @@ describe('a record in another spelling', () => {
   ])('with %s', (_what, record) => {
     expect(record).not.toBe(RECORD);
     expect(textOf(record)).not.toBe(record);
+  });
+});
+
+describe('the hash text of a record', () => {
+  const textOf = (record: string): string | undefined => {
+    const parsed = parseRecord(record);
+    return hashTextOfRecord(record, parsed, contentOf(parsed, 'h'));
+  };
+  const slowly = (record: string): string | undefined => {
+    const content = contentOf(parseRecord(record), 'h');
+    return hashTextIfAny(content.stream, content.revision, content);
+  };
+  const long = fc.stringMatching(/^[\w:.-]{190,230}$/);
+
+  it('is the record of what was stored, with long texts and short ones', () => {
+    fc.assert(
+      fc.property(fc.dictionary(key, fc.oneof(canonical, long), { maxKeys: 5, noNullPrototype: true }), (data) => {
+        const { record } = toRecord('s-1', 0, { ...event, data });
+        expect(textOf(record)).toBe(record);
+      }),
+    );
+  });
+
+  it('is found in the same way when the record was edited anywhere', () => {
+    const data = { a: 'x'.repeat(250), b: 'y'.repeat(300), c: [1, { d: 'ç' }], n: 10 };
+    const { record } = toRecord('s-1', 0, { ...event, data });
+    const inserted = fc.constantFrom(' ', '\\', '"', ',', '0', 'e', 'x', '\u00e7', '{', '\\u0078', '.0', '[]');
+    fc.assert(
+      fc.property(fc.nat(record.length), fc.nat(2), inserted, (at, cut, text) => {
+        const edited = record.slice(0, at) + text + record.slice(at + cut);
+        let expected: string | undefined;
+        try {
+          expected = slowly(edited);
+        } catch {
+          return;
+        }
+        expect(textOf(edited)).toBe(expected);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it.each([
+    ['another number spelling', '"n":10', '"n":1e1'],
+    ['white space in place of a digit', '"n":10', '"n": 1'],
+    ['a key twice', '"n":10', '"n":10,"n":10'],
+    ['keys in another order', '"a":"b"', '"z":"b"'],
+    ['an escape that says the same', '"a":"b"', '"a":"\\u0062"'],
+    ['metadata with its own hash', '["actor","x"]', '["actor","x"],["hash","h"]'],
+    ['metadata in another order', '["actor","x"]', '["zctor","x"]'],
+    ['another previous hash in front', '[1,"p"', '[1,"q"'],
+  ])('is not the record with %s', (_what, from, to) => {
+    const { record } = toRecord('s-1', 0, { ...event, data: { a: 'b', n: 10 } });
+    const edited = record.replace(from, to);
+    expect(edited).not.toBe(record);
+    expect(textOf(edited)).toBe(slowly(edited));
+    expect(textOf(edited)).not.toBe(edited);
   });
 });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { InvoiceEvent, InvoiceEventData } from '../../../src/domain/invoice/events.js';
 import { foldInvoice, type InvoiceFold, noEvents } from '../../../src/domain/log/invoice-fold.js';
 import {
+  ACCESS_KEY,
   accepted,
   at,
   attempted,
@@ -55,6 +56,13 @@ const canceledBySupport: InvoiceEvent = {
   type: 'CancellationSettledBySupport',
   data: { evidence: 'portal', eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64), canceledAt: at(50), at: at(60) },
 };
+const canceledElsewhere: InvoiceEvent = {
+  type: 'NoteCanceledElsewhere',
+  data: {
+    ...{ accessKey: ACCESS_KEY, eventType: '101101', eventXmlGzip: 'H4sI', eventSha256: 'b'.repeat(64) },
+    ...{ canceledAt: at(50), at: at(60) },
+  },
+};
 const deleted: InvoiceEvent = { type: 'TestInvoiceDeleted', data: { lastHash: 'a'.repeat(64), deletedAt: at(9) } };
 const taken: InvoiceEvent = {
   type: 'ReferenceTaken',
@@ -64,6 +72,14 @@ const askedOnce: InvoiceEvent = {
   type: 'IssuanceProvenAbsent',
   data: { attempt: 1, dpsId: 'DPS', firstAskedAt: at(200), secondAskedAt: at(200), at: at(200) },
 };
+const refused: InvoiceEvent = {
+  type: 'IssuanceOutcomeUnknown',
+  data: { attempt: 1, reason: 'uncatalogued_refusal', refused: true, codes: ['E9998'], at: at(2) },
+};
+const provenRejected = (first: number, second: number): InvoiceEvent => ({
+  type: 'IssuanceRejected',
+  data: { attempt: 1, codes: ['E9998'], firstAskedAt: at(first), secondAskedAt: at(second), at: at(second) },
+});
 const issued = [accepted(), attempted(1, 1), authorized(1, 2)];
 const canceling = [...issued, cancelRequested(5), cancelAttempted(1, 6)];
 const lostThreeTimes = [1, 2, 3].flatMap((n) => [
@@ -81,6 +97,18 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   ['attempt 2 follows attempt 0', [accepted(), attempted(2, 1)]],
   ['an attempt while the one before was not settled', [accepted(), attempted(1, 1), attempted(2, 2)]],
   ['an attempt while the one before was not settled', [accepted(), attempted(1, 1), unknown(1, 2), attempted(2, 200)]],
+  [undefined, [accepted(), attempted(1, 1), refused, provenRejected(90, 510)]],
+  ['a second answer to the same attempt', [accepted(), attempted(1, 1), refused, rejected(1, 510)]],
+  ['proven absent by one look-up', [accepted(), attempted(1, 1), refused, provenRejected(90, 90)]],
+  ['proven absent by a look-up before the deadline', [accepted(), attempted(1, 1), refused, provenRejected(20, 510)]],
+  [
+    'called rejected by absences of what was not refused',
+    [accepted(), attempted(1, 1), unknown(1, 2), provenRejected(90, 510)],
+  ],
+  [
+    'a refused document proven absent in order to be sent again',
+    [accepted(), attempted(1, 1), refused, provenAbsent(1, 200)],
+  ],
   ['an attempt after the outcome', [...issued, attempted(2, 5)]],
   ['an attempt after the outcome', [imported(), attempted(1, 5)]],
   ['a further attempt with another DPS', [accepted(), attempted(1, 1), notSent(1, 2), attempt(2, 3, { dpsId: 'DPS' })]],
@@ -131,6 +159,11 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   ['a second answer to a cancellation attempt', [...canceling, cancelUnknown(1, 7), cancelNotSent(1, 8)]],
   ['a cancellation proven absent after it was settled', [...canceling, cancelNotSent(1, 7), cancelAbsent(1, 200)]],
   ['a cancellation proven absent without two look-ups after the deadline', [...canceling, cancelAbsent(1, 90)]],
+  ['a note canceled elsewhere that was not issued', [accepted(), canceledElsewhere]],
+  ['a note canceled elsewhere that was canceled before', [...canceling, cancelConfirmed(7), canceledElsewhere]],
+  ['a note canceled elsewhere that was canceled before', [...issued, canceledElsewhere, canceledElsewhere]],
+  ['a word on a cancellation that is not under way', [...canceling, canceledElsewhere, cancelConfirmed(70)]],
+  ['a cancellation while another one stands', [...issued, canceledElsewhere, cancelRequested(70)]],
   // No breach.
   [undefined, [taken, deleted]],
   [undefined, [accepted(), notProcessed]],
@@ -144,6 +177,10 @@ it.each<[string | undefined, readonly InvoiceEvent[]]>([
   [undefined, [...canceling, cancelAbsent(1, 200), cancelAttempted(2, 201), cancelNotConfirmed(300)]],
   [undefined, [...canceling, cancelNotConfirmed(300), cancelRequested(400, 2), cancelAttempted(1, 401, 2)]],
   [undefined, [...canceling, cancelNotConfirmed(300), canceledBySupport]],
+  [undefined, [...issued, canceledElsewhere]],
+  [undefined, [imported(), canceledElsewhere]],
+  [undefined, [...canceling, canceledElsewhere]],
+  [undefined, [...canceling, cancelNotConfirmed(300), canceledElsewhere]],
 ])('the auditor says %j of the last event', (breach, events) => {
   expect(breachOf(events)).toBe(breach);
 });

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('../../..', import.meta.url).pathname,
-    include: ['test/domain/{invoice,dps-number}/**/*.test.ts'],
+    include: ['test/domain/{invoice,dps-number}/**/*.test.ts', 'test/app/issuing/uncatalogued-refusal.test.ts'],
     testTimeout: 30_000,
   },
 });

@@ -59,7 +59,7 @@ describe('the threads that read answers', () => {
       sentDps(),
       { name: 'sentDps', expected: { id: dps.id, digest: 'another' }, exchange: sentDps().exchange },
       { name: 'sentCancellation', expected: { ...request }, exchange: answered(201, event) },
-      { name: 'cancellation', expected: { accessKey }, exchange: answered(200, event) },
+      { name: 'event', expected: { accessKey, eventType: '101101' }, exchange: answered(200, event) },
       { name: 'note', expected: { accessKey, absentCodes: [] }, exchange: answered(200, found) },
       {
         name: 'accessKeyOfDps',

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createGuardReadiness } from '../../../src/runtime/roles/guard-readiness.js';
 
@@ -60,6 +61,28 @@ describe('work that appends to the log', () => {
     stop.abort();
     await ended;
     expect(seen.began).toBe(0);
+  });
+
+  it('learns whether the log was incomplete before', async () => {
+    const beganAfterPause = async (...kinds: Parameters<ReturnType<typeof createGuardReadiness>['set']>[0][]) => {
+      const source = createGuardReadiness();
+      const stop = new AbortController();
+      const seen: boolean[] = [];
+      const ended = source.whileLogCoversCheckpoint(stop.signal, async (signal, wasPaused) => {
+        seen.push(wasPaused);
+        if (!signal.aborted) await once(signal, 'abort');
+      });
+      for (const kind of kinds) {
+        source.set(kind);
+        await turnsPass();
+      }
+      stop.abort();
+      await ended;
+      return seen;
+    };
+    expect(await beganAfterPause({ kind: 'unknown' }, { kind: 'complete' })).toEqual([false]);
+    expect(await beganAfterPause({ kind: 'unknown' }, incomplete, { kind: 'complete' })).toEqual([true]);
+    expect(await beganAfterPause({ kind: 'complete' }, incomplete, { kind: 'complete' })).toEqual([false, true]);
   });
 
   it('says whether the kind is another than before', () => {

@@ -1,5 +1,5 @@
 import { brasiliaStamp, type Instant } from '../../../src/domain/common/time.js';
-import { newAccessKey } from '../../../src/simulator/note/authorize.js';
+import { newAccessKey } from '../../../src/simulator/note/access-key.js';
 import { readDps } from '../../../src/simulator/rules/dps.js';
 import { brokenRules } from '../../../src/simulator/rules/engine.js';
 import { placeOfIncidence } from '../../../src/simulator/rules/incidence.js';
@@ -84,7 +84,7 @@ export const note = (changes: Partial<Note> = {}): Note => ({
 
 const tables: Tables = {
   serviceCode: (code) => (code === '999999' ? undefined : { description: code }),
-  isNbs: (code) => code === '115022000',
+  nbs: (code) => (code === '115022000' ? { description: code } : undefined),
   municipality: (ibge) => ([RIO, NITEROI].includes(ibge) ? { name: 'Rio de Janeiro', uf: 'RJ' } : undefined),
   isForeignCountry: (code) => ['US', 'DE'].includes(code),
 };

@@ -34,10 +34,12 @@ export type AcceptHarness = {
 
 export const requester: Requester = { mode: 'live', companyId: DEMO_CNPJ, keyId: 'key_1', requestId: 'req_1' };
 
-export const acceptHarness = (): AcceptHarness => {
-  const log = memoryEventLog();
+/** `isOneDatabase`: the log appends together with the guards (ADR 42). */
+export const acceptHarness = ({ isOneDatabase = false } = {}): AcceptHarness => {
+  let current = createMemoryGuards();
+  const log = memoryEventLog(isOneDatabase ? () => current : undefined);
   const clock = movableClock(T0);
-  const guards = createMemoryGuards();
+  const guards = current;
   const company = { current: demoCompany(DEMO_CNPJ) };
   const asked: string[] = [];
   const deps: AcceptDeps = {
@@ -52,6 +54,7 @@ export const acceptHarness = (): AcceptHarness => {
       },
     },
     annexVIII,
+    underWay: new Map(),
     municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
     clock,
     company: async () => company.current,
@@ -77,9 +80,9 @@ export const acceptHarness = (): AcceptHarness => {
         ({ type }) => type === 'InvoiceAccepted',
       ),
     loseGuards: () => {
-      const fresh = createMemoryGuards();
-      deps.idempotency = fresh.idempotency;
-      deps.duplicates = fresh.duplicates;
+      current = createMemoryGuards();
+      deps.idempotency = current.idempotency;
+      deps.duplicates = current.duplicates;
     },
   };
 };
@@ -92,3 +95,9 @@ export const acceptedOf = (result: AcceptResult): Invoice => {
 export const idOf = (result: AcceptResult): string => acceptedOf(result).facts.invoiceId;
 
 export const codeOf = (result: AcceptResult): string => ('refused' in result ? result.refused.code : 'accepted');
+
+/** For `describe.each`: log and guards in two databases, and in one. */
+export const arrangements: readonly (readonly [where: string, open: () => AcceptHarness])[] = [
+  ['', () => acceptHarness()],
+  [' over one database', () => acceptHarness({ isOneDatabase: true })],
+];

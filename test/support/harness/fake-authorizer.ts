@@ -150,6 +150,7 @@ export const noteFor = (signedDps: Buffer, number: number): AuthorizedNote => ({
 
 const eventFor = (signed: Buffer): RegisteredEvent => ({
   xml: Buffer.from('<evento/>'),
+  eventType: '101101',
   registeredAt: NOTE_AT,
   requestId: idIn(signed),
   digest: digestIn(signed),

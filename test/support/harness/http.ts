@@ -117,6 +117,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
         store,
         ...guards,
         hashes: guardHashes(fixedGuardKeys()),
+        underWay: new Map(),
         clock,
         taxRegistry: {
           lookup: async (cnpj) => (cnpj === OTHER_CNPJ ? { cnpj, legalName: 'CLIENTE REGISTRADO SA' } : undefined),

@@ -78,7 +78,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
   const simulator = await openSimulatorHarness({
     tables: {
       serviceCode: () => ({ description: 'Serviço' }),
-      isNbs: () => true,
+      nbs: () => ({ description: 'Serviço' }),
       municipality: () => ({ name: 'Rio de Janeiro', uf: 'RJ' }),
       isForeignCountry: () => true,
     },

@@ -44,7 +44,7 @@ export const openRetentionHarness = async (env: NodeJS.ProcessEnv): Promise<Rete
       const runner = createRunner(() => undefined);
       const { engines } = running.service;
       const session = sessionOver(engines, running.config, clock, { logger: runLogger(), runner });
-      const commands = [...eventCommands, ...auditCommands, ...projectionCommands];
+      const commands = [...eventCommands, ...auditCommands(), ...projectionCommands];
       const terminal = { out: write, err: write };
       const exit = await runCommand(argv, commands, async () => session, terminal).finally(() => runner.stop());
       return { exit, out: out.join('\n') };

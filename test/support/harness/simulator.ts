@@ -25,7 +25,7 @@ export const RIO = '3304557';
 
 export const tables: Tables = {
   serviceCode: (code) => (code === '010101' ? { description: 'Análise e desenvolvimento de sistemas.' } : undefined),
-  isNbs: (code) => code === '115022000',
+  nbs: (code) => (code === '115022000' ? { description: 'Projeto e desenvolvimento de aplicativos.' } : undefined),
   municipality: (ibge) => (ibge === RIO ? { name: 'Rio de Janeiro', uf: 'RJ' } : undefined),
   isForeignCountry: (code) => code === 'US',
 };
@@ -36,7 +36,14 @@ export const testClock = (at: Instant = new Date().toISOString()) => {
   return clock;
 };
 
-export type Answered = { status: number; contentType: string; text: string; json: Record<string, unknown> };
+export type Answered = {
+  status: number;
+  contentType: string;
+  text: string;
+  json: Record<string, unknown>;
+  /** Where a redirect leads. */
+  location?: string;
+};
 
 export type SimulatorHarness = {
   folder: string;
@@ -115,7 +122,14 @@ const send = (agent: Agent, method: string, url: string, body: unknown): Promise
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
         const contentType = response.headers['content-type'] ?? '';
-        resolve({ status: response.statusCode ?? 0, contentType, text, json: parsed(contentType, text) });
+        const { location } = response.headers;
+        resolve({
+          status: response.statusCode ?? 0,
+          contentType,
+          text,
+          json: parsed(contentType, text),
+          ...(location !== undefined && { location }),
+        });
       });
     });
     sent.on('error', reject);

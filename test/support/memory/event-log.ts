@@ -6,6 +6,7 @@ import {
   type EventToAppend,
   EventTooLarge,
   type Expected,
+  type GuardedAppend,
   type LogPosition,
   MAX_EVENT_BYTES,
   type RecordedEvent,
@@ -13,11 +14,15 @@ import {
   SUBSCRIPTION_BATCH,
   type Subscription,
 } from '../../../src/ports/event-log.js';
+import type { MemoryGuards } from './guards.js';
 
 type Stored = StoredRecord & { stream: StreamName; revision: Revision; id: string; position: LogPosition };
 
-/** The log of unit tests: keeps the promises of the durable logs and stores events as the same text. */
-export const memoryEventLog = (): EventLog => {
+/**
+ * The log of unit tests: keeps the promises of the durable logs and stores events as the same text. `guards`: those of the same database, if the log
+ * is to append together with them.
+ */
+export const memoryEventLog = (guards?: () => Pick<MemoryGuards, 'isKnown' | 'storeFinished'>): EventLog => {
   const identity: string = randomUUID();
   const streams = new Map<StreamName, Stored[]>();
   let all: Stored[] = [];
@@ -68,7 +73,18 @@ export const memoryEventLog = (): EventLog => {
     }
   }
 
+  const appendGuarded =
+    (shared: NonNullable<typeof guards>): GuardedAppend =>
+    async (stream, event, own) => {
+      const prepared = prepare(stream, 0, [event]);
+      if (shared().isKnown(own.owner) || streams.has(stream)) return false;
+      shared().storeFinished(stream, own);
+      commit(stream, 0, prepared);
+      return true;
+    };
+
   return {
+    ...(guards && { appendGuarded: appendGuarded(guards) }),
     append: async (stream, expected, events) => {
       const firstRevision = firstRevisionOf(expected);
       const prepared = prepare(stream, firstRevision, events);

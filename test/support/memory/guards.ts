@@ -1,7 +1,9 @@
+import type { StreamName } from '../../../src/domain/common/ids.js';
 import type { Instant } from '../../../src/domain/common/time.js';
 import { addSeconds, isBefore } from '../../../src/domain/common/time.js';
 import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../../src/ports/duplicate-window.js';
 import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../../src/ports/idempotency-keys.js';
+import type { KeyedGuards } from '../../../src/ports/keyed-guards.js';
 import type { LookupProgressStore, PendingCuts, StoredLookupProgress } from '../../../src/ports/work-progress.js';
 
 export type MemoryGuards = {
@@ -9,6 +11,11 @@ export type MemoryGuards = {
   duplicates: DuplicateWindow;
   lookups: LookupProgressStore;
   cuts: PendingCuts;
+  isKnown(owner: KeyOwner): boolean;
+  /** The row of the key is lost. */
+  forget(owner: KeyOwner): void;
+  /** What an acceptance in one transaction leaves beside its event. */
+  storeFinished(stream: StreamName, guards: KeyedGuards): void;
   /** Rows of the keys and marks of the duplicate window, for tests that compare whole states; in no particular order. */
   contents(): { keys: readonly (KeyRow & { owner: string })[]; marks: readonly DuplicateMark[] };
 };
@@ -22,6 +29,12 @@ export const createMemoryGuards = ({ idempotencyTtlSeconds = 86_400, leaseSecond
     duplicates: memoryWindow(marks),
     lookups: memoryMemos(),
     cuts: memoryCuts(),
+    isKnown: (owner) => rows.has(keyOf(owner)),
+    forget: (owner) => void rows.delete(keyOf(owner)),
+    storeFinished: (stream, { owner, bodyHash, claim, invoiceId, fingerprints }) => {
+      rows.set(keyOf(owner), { ...claim, bodyHash, leasedUntil: claim.acceptedAt, invoiceId });
+      for (const fingerprint of fingerprints.placed) marks.set(fingerprint, { stream, at: claim.acceptedAt });
+    },
     contents: () => ({ keys: [...rows].map(([owner, row]) => ({ owner, ...row })), marks: [...marks.values()] }),
   };
 };
@@ -64,9 +77,15 @@ const memoryKeys = (rows: Map<string, KeyRow>, ttlSeconds: number, leaseSeconds:
       rows.set(keyOf(owner), { ...row, invoiceId });
       return true;
     },
-    release: async (owner, leaseToken) => {
+    release: async (owner, leaseToken, now) => {
       const row = rows.get(keyOf(owner));
-      if (row?.leaseToken === leaseToken && row.invoiceId === undefined) rows.delete(keyOf(owner));
+      if (row?.leaseToken !== leaseToken || row.invoiceId !== undefined) return;
+      const over = addSeconds(now, -ttlSeconds - 60);
+      rows.set(keyOf(owner), { ...row, acceptedAt: over, leasedUntil: over, leaseToken: '' });
+    },
+    isFinished: async (owner, now) => {
+      const row = rows.get(keyOf(owner));
+      return row?.invoiceId !== undefined && !isOver(row, now);
     },
   };
 };

@@ -198,7 +198,7 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   TAX_REGISTRY_URL: {
     group: 'Registers',
     meaning:
-      'source of customer names: `GET {url}/{cnpj}` answers `{"legal_name"}`. `https`, or an address of this machine; plain bytes, at most 64 kB, within 500 ms, no redirect',
+      'source of customer names and addresses: `GET {url}/{cnpj}` answers [this JSON](#tax-registry). `https`, or an address of this machine; plain bytes, at most 64 kB, within 500 ms, no redirect',
     unset: 'what `nfse registry put FILE.json` recorded',
   },
   QUEUED_TIMEOUT_S: window('how long an invoice may wait for its first attempt'),
@@ -242,6 +242,11 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
     group: 'Simulator',
     meaning:
       '1: the simulator asks for the client’s certificate by TLS 1.2 renegotiation after the request, as Sefin does',
+  },
+  SIMULATOR_STRICT: {
+    group: 'Simulator',
+    meaning:
+      '1: the simulator takes only the XML declaration and the path that every version of Sefin takes ([what it takes else](../simulator.md#what-it-answers))',
   },
   LOG_LEVEL: { group: 'Logging', meaning: 'least level of the JSON lines on stdout' },
 };

@@ -5,6 +5,7 @@ import { batchedGuardsMigration } from './0024-batched-guards.js';
 import { keyedGuardsMigration } from './0030-keyed-guards.js';
 import { leastRightsMigration } from './0035-least-rights.js';
 import { checkedAppendMigration } from './0041-checked-append.js';
+import { guardedAppendMigration } from './0042-guarded-append.js';
 
 /**
  * Received documents that could not be relied on, counted by notice and reason, so that a command in another process sees them. The log has each
@@ -266,4 +267,5 @@ export const migrations: readonly Migration[] = [
   leastRightsMigration,
   documentAlarmsMigration,
   checkedAppendMigration,
+  guardedAppendMigration,
 ];

@@ -9,6 +9,7 @@ import {
   cannotBeCanceled,
   type ProvenAbsence,
   settleAsCanceled,
+  settleAsCanceledElsewhere,
   settleAsFailed,
   settleAsIssued,
   whyDoubtful,
@@ -25,6 +26,7 @@ import {
   cancellationFields,
   compareNote,
   compareRequest,
+  elsewhereFrom,
   noteFields,
   sentRequests,
 } from '../../issuing/found-documents.js';
@@ -92,7 +94,7 @@ const appendSettlement = async (
 };
 
 /**
- * Settles what the protocol left open: an indeterminate invoice, or a cancellation that ended as failed. The authorizer is asked in every case
+ * Settles what the protocol left open: an indeterminate invoice, a cancellation that ended as failed, or a note that was canceled elsewhere. The authorizer is asked in every case
  * (docs/operations/support.md#settle-an-invoice; invariant 5 of docs/architecture.md#invariants). Throws what the log throws.
  */
 export const settleInvoice = (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
@@ -133,8 +135,8 @@ const lookUp = async (
 };
 
 /**
- * Settles as canceled only with the event that the authorizer holds, ours or another's; its exact bytes are recorded. An event that is not known
- * to be our request needs a valid signature of the authorizer.
+ * Settles as canceled only with the event that the authorizer holds, ours or another's, whether a request failed or nobody asked here; its exact
+ * bytes are recorded. An event that is not known to be our request needs a valid signature of the authorizer.
  */
 const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
   const { state, events } = await loadInvoice(command.stream, deps.store);
@@ -149,9 +151,17 @@ const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise
   await notifyDoubts(command.stream, found.found, owner, deps);
   const doubt = owner === 'unknown' ? whyDoubtful(found.found) : undefined;
   if (doubt !== undefined) return refusedResult(doubt);
-  const data = { evidence: command.evidence, ...cancellationFields(found.found), at: deps.clock.now() };
+  const at = deps.clock.now();
+  const { evidence, stream } = command;
+  const { registeredAt, eventType } = found.found;
+  if (owner === 'other') {
+    const elsewhere = elsewhereFrom(found.found, accessKey, at, evidence);
+    const decide = (current: InvoiceState): Decision => settleAsCanceledElsewhere(current, elsewhere);
+    return await appendSettlement(stream, decide, `canceled ${registeredAt} by event ${eventType} of another`, deps);
+  }
+  const data = { evidence, ...cancellationFields(found.found), at };
   const decide = (current: InvoiceState): Decision => settleAsCanceled(current, data);
-  return await appendSettlement(command.stream, decide, `canceled ${data.canceledAt}`, deps);
+  return await appendSettlement(stream, decide, `canceled ${registeredAt}`, deps);
 };
 
 /** Names the look-ups of support for a DPS id in the database. */

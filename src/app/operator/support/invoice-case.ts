@@ -60,7 +60,9 @@ export type PersonalLine = { name: string; value: string };
 /** Customer, descriptions, texts of the authorizer, evidence of settlements. The caller must have recorded the look (`appendAudit`). */
 export const personalLines = async (stream: StreamName, store: EventStore): Promise<readonly PersonalLine[]> => {
   const { events } = await store.load<InvoiceEvent>(stream);
-  return events.flatMap(linesOf);
+  // A refusal that look-ups made final repeats the texts of its answer.
+  const lines = new Map(events.flatMap(linesOf).map((one) => [JSON.stringify(one), one]));
+  return [...lines.values()];
 };
 
 const linesOf = (event: ReadInvoiceEvent): readonly PersonalLine[] => {
@@ -81,6 +83,7 @@ const linesOf = (event: ReadInvoiceEvent): readonly PersonalLine[] => {
       return line(`Cancellation ${event.data.request}`, event.data.description);
     case 'IndeterminateResolved':
     case 'CancellationSettledBySupport':
+    case 'NoteCanceledElsewhere':
       return line('Evidence of support', event.data.evidence);
     default:
       return [];
@@ -121,6 +124,10 @@ export const timelineEntries = (recorded: readonly RecordedEvent[]): readonly Ti
 /** A key's name cut to the first block of its UUID, which is enough for a reader to tell keys apart. */
 export const shortActor = (who: string): string => who.replace(/^(apiKey:key_[0-9a-f]{8})-.*$/, '$1');
 
+/** The look-ups that made a refusal final. */
+const absencesOf = ({ firstAskedAt, secondAskedAt }: { firstAskedAt?: Instant; secondAskedAt?: Instant }) =>
+  firstAskedAt === undefined || secondAskedAt === undefined ? [] : [`absent ${firstAskedAt} and ${secondAskedAt}`];
+
 /** One short line of facts without personal fields, which are sealed here anyway. */
 const evidenceOf = (event: ReadInvoiceEvent): string => {
   switch (event.type) {
@@ -143,7 +150,7 @@ const evidenceOf = (event: ReadInvoiceEvent): string => {
     case 'Authorized':
       return `access key ${event.data.accessKey}, by ${event.data.evidence}`;
     case 'IssuanceRejected':
-      return event.data.codes.join(' ');
+      return [...event.data.codes, ...absencesOf(event.data)].join(' ');
     case 'NumberConflictFound':
       return `${event.data.dpsId} holds ${event.data.accessKey}`;
     case 'CancellationRequested':
@@ -151,8 +158,9 @@ const evidenceOf = (event: ReadInvoiceEvent): string => {
     case 'CancellationConfirmed':
       return `canceled ${event.data.canceledAt}, by ${event.data.evidence}`;
     case 'CancellationNotConfirmed':
-      return [event.data.reason, ...event.data.codes].join(' ');
+      return [event.data.reason, ...event.data.codes, ...absencesOf(event.data)].join(' ');
     case 'IssuanceFailed':
+      return event.data.reason ?? `time was over at ${event.data.failedAt}`;
     case 'NotProcessed':
     case 'IssuanceInterrupted':
       return `time was over at ${event.data.failedAt}`;
@@ -160,6 +168,11 @@ const evidenceOf = (event: ReadInvoiceEvent): string => {
       return `settled as ${event.data.as}`;
     case 'CancellationSettledBySupport':
       return `canceled ${event.data.canceledAt}`;
+    case 'NoteCanceledElsewhere': {
+      const { eventType, canceledAt, replacedBy } = event.data;
+      const by = replacedBy === undefined ? '' : `, replaced by ${replacedBy}`;
+      return `event ${eventType} of another party, ${canceledAt}${by}`;
+    }
     case 'ReconciliationDifferenceFound':
       return event.data.kind;
     case 'ReferenceTaken':

@@ -1,6 +1,7 @@
 /**
- * Subjects of the national system's codes, each with a text for the codes that have no individual one. They cover all 514 codes of the
- * official annexes and of answers seen in use. A code that the annexes put into two groups is in the first; its individual text fits both.
+ * Subjects of the national system's codes, each with a text for the codes that have no individual one. They cover all 516 codes of the
+ * official annexes and of answers seen in use, and those of other versions (docs/national-system.md#codes-of-other-versions). A code that the annexes
+ * put into two groups is in the first; its individual text fits both.
  */
 export const areas = {
   emission: {
@@ -55,8 +56,8 @@ export const areas = {
     reason:
       'O sistema nacional não aceitou os valores ou os tributos da nota. Confira amount_in_cents e o regime tributário com o contador; se a recusa se repetir, fale com o suporte.',
     codes: `
-      E0031 E0032 E0423 E0424 E0425 E0529 E0530 E0532 E0539 E0540 E0580 E0583 E0585 E0588 E0590 E0591
-      E0592 E0593 E0595 E0596 E0600 E0602 E0604 E0617 E0619 E0621 E0625 E0628 E0631 E0635 E0640 E0650
+      E0031 E0032 E0423 E0424 E0425 E0529 E0530 E0532 E0539 E0540 E0580 E0583 E0585 E0588 E0589 E0590
+      E0591 E0592 E0593 E0595 E0596 E0600 E0602 E0604 E0606 E0617 E0619 E0621 E0625 E0628 E0631 E0635 E0640 E0650
       E0652 E0667 E0670 E0672 E0673 E0702 E0703 E0704 E0706 E0707 E0708 E0710 E0712 E0713
     `,
   },
@@ -64,7 +65,7 @@ export const areas = {
     reason:
       'O sistema nacional não aceitou os descontos ou as deduções da nota, que este emissor não envia. Seus dados estão certos: fale com o suporte.',
     codes: `
-      E0427 E0428 E0431 E0432 E0435 E0436 E0438 E0439 E0440 E0441 E0442 E0444 E0446 E0447 E0449 E0453
+      E0427 E0428 E0430 E0431 E0432 E0435 E0436 E0437 E0438 E0439 E0440 E0441 E0442 E0444 E0446 E0447 E0449 E0453
       E0454 E0455 E0456 E0458 E0460 E0462 E0464 E0466 E0468 E0470 E0472 E0474 E0476 E0477 E0478 E0482
       E0484 E0488 E0490 E0492 E0494 E0496 E0498 E0499 E1538
     `,
@@ -73,7 +74,7 @@ export const areas = {
     reason:
       'O sistema nacional não aceitou o benefício municipal ou a redução do ISS, que este emissor não envia. Seus dados estão certos: fale com o suporte.',
     codes: `
-      E0429 E0533 E0534 E0535 E0536 E0537 E0541 E0544 E0548 E0550 E0565 E0567 E0574 E0575 E0577 E0579
+      E0429 E0533 E0534 E0535 E0536 E0537 E0538 E0541 E0544 E0548 E0550 E0565 E0567 E0574 E0575 E0577 E0579
       E0586 E0587 E0594 E0612
     `,
   },
@@ -89,26 +90,26 @@ export const areas = {
     reason:
       'O sistema nacional não aceitou as informações de IBS e CBS da nota. Confirme o regime da empresa com o contador e fale com o suporte.',
     codes: `
-      E0850 E0854 E0901 E0903 E0904 E0905 E0906 E0907 E0910 E0911 E0912 E0913 E0914 E0920 E0921 E0922
+      E0850 E0854 E0859 E0901 E0903 E0904 E0905 E0906 E0907 E0910 E0911 E0912 E0913 E0914 E0920 E0921 E0922
       E0928 E0930 E0931 E0932 E0933 E0934 E0935 E0940 E0942 E0943 E0945 E0946 E0947 E0948 E0950 E0951
-      E0952 E0953 E0958 E0959 E0964 E0965 E0969 E0970 E0971 E0972
+      E0952 E0953 E0958 E0959 E0960 E0961 E0964 E0965 E0969 E0970 E0971 E0972
     `,
   },
   substitution: {
     reason: 'O sistema nacional não aceitou a substituição da nota. Fale com o suporte antes de emitir outra.',
     codes: `
-      E0042 E0044 E0046 E0050 E0056 E0058 E0060 E0061 E0065 E0068 E0070 E0072 E0074 E0076 E0078 E1308
+      E0042 E0044 E0046 E0050 E0056 E0058 E0060 E0061 E0063 E0065 E0068 E0070 E0072 E0074 E0076 E0078 E1308
       E1310
     `,
   },
   generated: {
     reason: 'O sistema nacional não fechou os cálculos da nota. Seus dados podem estar certos: fale com o suporte.',
     codes: `
-      E1263 E1268 E1276 E1280 E1282 E1284 E1285 E1286 E1287 E1288 E1289 E1295 E1297 E1300 E1301 E1302
-      E1303 E1305 E1307 E1309 E1311 E1313 E1317 E1321 E1325 E1327 E1329 E1506 E1508 E1515 E1517 E1521
-      E1522 E1523 E1530 E1531 E1533 E1534 E1535 E1539 E1540 E1541 E1543 E1545 E1546 E1547 E1548 E1549
-      E1550 E1551 E1552 E1553 E1554 E1555 E1556 E1557 E1558 E1560 E1561 E1565 E1566 E1567 E1568 E1569
-      E1570 E1571 E1572 E1575 E1576 E1577 E1578 E1580 E1581 E1582 E1583 E1584 E1585 E1586 E1587 E1588
+      E1263 E1268 E1276 E1280 E1281 E1282 E1284 E1285 E1286 E1287 E1288 E1289 E1295 E1297 E1300 E1301 E1302
+      E1303 E1305 E1307 E1309 E1311 E1313 E1317 E1321 E1325 E1327 E1329 E1506 E1508 E1515 E1517 E1518 E1521
+      E1522 E1523 E1524 E1525 E1526 E1530 E1531 E1533 E1534 E1535 E1539 E1540 E1541 E1543 E1545 E1546 E1547 E1548 E1549
+      E1550 E1551 E1552 E1553 E1554 E1555 E1556 E1557 E1558 E1560 E1561 E1562 E1563 E1565 E1566 E1567 E1568 E1569
+      E1570 E1571 E1572 E1573 E1574 E1575 E1576 E1577 E1578 E1580 E1581 E1582 E1583 E1584 E1585 E1586 E1587 E1588
       E1589 E1590 E1600 E1601 E1602 E1603 E1604 E1605 E1606 E1607
     `,
   },
@@ -128,7 +129,7 @@ export const areas = {
   payload: {
     reason:
       'O sistema nacional não aceitou a forma do documento enviado. É uma falha do programa emissor, não dos seus dados: fale com o suporte.',
-    codes: 'E1225 E1226 E1228 E1229 E1235 E1242 E1802 E1825 E1827 E1845 E6154 E6155 RNG6110',
+    codes: 'E1225 E1226 E1228 E1229 E1235 E1242 E1802 E1825 E1827 E1845 E6154 E6155 RNG6110 RNG6159 RNG9997',
   },
   unavailable: {
     reason: 'O sistema nacional não estava disponível. Aguarde alguns minutos; se continuar, fale com o suporte.',

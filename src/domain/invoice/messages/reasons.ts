@@ -33,6 +33,36 @@ const taxReasons: Readonly<Record<string, string>> = {
     'O percentual aproximado de tributos do Simples não vale para empresa fora dele. Peça ao suporte que corrija o cadastro.',
 };
 
+const SUSPENDED = 'com a cobrança do ISS suspensa por decisão judicial ou administrativa';
+const SUSPENSION = 'Confirme a suspensão com o contador e fale com o suporte.';
+const CLASSIFICATION = 'Peça ao suporte que confira a atividade da empresa.';
+const COMPUTED = `O sistema nacional calculou IBS e CBS de um modo que não combina com a classificação da nota. ${CLASSIFICATION}`;
+
+/** Codes that are in other versions of the annexes than those of the catalogue (docs/national-system.md#codes-of-other-versions). */
+const otherVersionReasons: Readonly<Record<string, string>> = {
+  E0063:
+    'A nota substituta muda um dado que a substituição não permite mudar. Fale com o suporte antes de emitir outra.',
+  E0430: 'Um desconto, que este emissor não envia, deixaria o ISS da nota abaixo do mínimo de 2%. Fale com o suporte.',
+  E0437: `Não cabem deduções na nota ${SUSPENDED}. ${SUSPENSION}`,
+  E0538: `Não cabe benefício municipal na nota ${SUSPENDED}. ${SUSPENSION}`,
+  E0589: `O cliente não pode reter o ISS ${SUSPENDED}. ${SUSPENSION}`,
+  E0606: `Não se informa alíquota do ISS na nota ${SUSPENDED}. ${SUSPENSION}`,
+  E0859: `O indicador da operação para IBS e CBS não combina com a classificação da nota. ${CLASSIFICATION}`,
+  E0860: `O indicador da operação para IBS e CBS não combina com a classificação da nota. ${CLASSIFICATION}`,
+  E0960: `As informações de IBS e CBS da nota não combinam com a classificação dela. ${CLASSIFICATION}`,
+  E0961: `As informações de IBS e CBS da nota não combinam com a classificação dela. ${CLASSIFICATION}`,
+  E1281:
+    'O CNPJ da empresa não era de MEI na data da competência. Confira o regime com o contador e peça ao suporte que corrija o cadastro.',
+  E1518: COMPUTED,
+  E1524: COMPUTED,
+  E1525: COMPUTED,
+  E1526: COMPUTED,
+  E1562: COMPUTED,
+  E1563: COMPUTED,
+  E1573: COMPUTED,
+  E1574: COMPUTED,
+};
+
 /** The service, its codes, and exports (docs/national-system.md#service, #foreign-trade, #export). */
 const serviceReasons: Readonly<Record<string, string>> = {
   E0302: 'O município onde o serviço foi prestado não existe na tabela oficial. Fale com o suporte.',
@@ -159,6 +189,8 @@ const documentReasons: Readonly<Record<string, string>> = {
   E6155: `O documento foi escrito fora da forma exigida. ${PROGRAM}`,
   E999: 'O sistema nacional teve um erro sem explicação. Aguarde alguns minutos; se continuar, fale com o suporte.',
   RNG6110: `Um dado da nota não cabe na forma exigida. Confira se a descrição e o nome do cliente têm caracteres incomuns; se não, fale com o suporte.`,
+  RNG6159: `O sistema nacional não reconheceu o documento enviado. ${PROGRAM}`,
+  RNG9997: `Um dado da nota não cabe na forma exigida. Confira se a descrição e o nome do cliente têm caracteres incomuns; se não, fale com o suporte.`,
   RNG9999: 'O sistema nacional teve um erro sem explicação. Aguarde alguns minutos; se continuar, fale com o suporte.',
 };
 
@@ -224,6 +256,7 @@ export const ownReasons: ReadonlyMap<string, string> = new Map(
     customerReasons,
     serviceReasons,
     taxReasons,
+    otherVersionReasons,
     documentReasons,
     cancellationReasons,
   ].flatMap((reasons) => Object.entries(reasons)),

@@ -1,8 +1,7 @@
 import { accessKeyCheckDigit } from '../../../../src/domain/common/access-key.js';
+import { simulatorTables } from '../../../../src/runtime/engines/simulator-tables.js';
 import { buildNfse } from '../../../../src/simulator/note/nfse.js';
 import { readDps } from '../../../../src/simulator/rules/dps.js';
-import { serviceCodeDescription } from '../../../../src/tables/catalogue.js';
-import { municipalityByCode } from '../../../../src/tables/municipalities.js';
 import { parseXml } from '../../../../src/xml/parse.js';
 
 /** The NFS-e that the simulator writes for a DPS, unsigned and always the same. */
@@ -22,15 +21,7 @@ export const issuedXml = (dpsXml: Buffer): Buffer => {
     processedAt: '2026-09-15T13:30:05.000Z',
     defaultRate: '5.00',
     holderName: 'Estúdio Exemplo Ltda',
-    tables: {
-      serviceCode: (code) => {
-        const description = serviceCodeDescription(code);
-        return description === undefined ? undefined : { description };
-      },
-      isNbs: () => true,
-      municipality: municipalityByCode,
-      isForeignCountry: () => true,
-    },
+    tables: simulatorTables,
   });
   return Buffer.from(xml, 'utf8');
 };

@@ -73,15 +73,41 @@ it('it stays as it was without the event, and while the authorizer says nothing'
   expect(await harness.status()).toBe('issued');
 });
 
-it('nothing is settled that nobody asked for, or that is still being worked on', async () => {
+it('without a request it is settled by an event of another party, and never without an event', async () => {
   const harness = await issued();
-  expect(await settle(harness)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('nobody has asked') });
+  const none = { kind: 'refused', reason: expect.stringContaining('no cancellation event') };
+  expect(await settle(harness)).toMatchObject(none);
+  const { accessKey } = harness.authorizer.notes[0] ?? { accessKey: '' };
+  const registeredAt = harness.clock.now();
+  const requestId = `PRE${accessKey}105102`;
+  harness.authorizer.events.push({
+    ...{ xml: Buffer.from('<evento/>'), eventType: '105102', registeredAt, requestId },
+    ...{ digest: '', contradiction: { claimed: '', computed: 'y' } },
+  });
+  expect(await settle(harness)).toEqual({
+    kind: 'settled',
+    detail: `canceled ${registeredAt} by event 105102 of another`,
+  });
+  expect((await harness.events()).at(-1)).toMatchObject({
+    type: 'NoteCanceledElsewhere',
+    data: { accessKey, eventType: '105102', canceledAt: registeredAt, evidence: 'Consulta ao portal' },
+    metadata: { actor: 'support:maria' },
+  });
+  const body = invoiceView(await harness.invoice(), harness.clock.now());
+  expect(body.status).toBe('canceled');
+  expect(body).not.toHaveProperty('cancellation');
+  expect(body).not.toHaveProperty('cancelable_until');
+  expect(await settle(harness)).toEqual({ kind: 'already_so' });
+});
+
+it('nothing is settled that is still being worked on', async () => {
+  const harness = await issued();
   await requested(harness);
   expect(await settle(harness)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('end by itself') });
 });
 
 it.each([
-  ['contradicts itself', { digest: '', contradiction: { claimed: 'x', computed: 'y' } }, 'contradicts itself'],
+  ['contradicts itself', { digest: '', contradiction: { claimed: 'x', computed: '' } }, 'contradicts itself'],
   ['is another’s, and unsigned', { digest: 'another', signatureFault: 'missing' }, 'cannot be verified'],
 ])('an event that %s settles nothing, and is told', async (_what, change, reason) => {
   const harness = await cancellationFailed(true);
@@ -94,6 +120,7 @@ it.each([
 
 it.each([
   ['another’s', { digest: 'another' }],
+  ['another’s, by another algorithm', { digest: '', contradiction: { claimed: 'x', computed: 'y' } }],
   ['of the authorizer’s own pages', { digest: '', contradiction: { claimed: '', computed: 'another' } }],
 ])('an event that is %s, signed by the authorizer, is evidence as ever', async (_what, change) => {
   const harness = await cancellationFailed(true);

@@ -1,0 +1,53 @@
+import type pg from 'pg';
+import { inTransaction } from '../adapters/sql/transaction.js';
+import { pause } from '../lib/pause.js';
+import type { Clock } from '../ports/clock.js';
+import { type EventLog, isEarlier, type LogPosition } from '../ports/event-log.js';
+import { type Generation, moveCheckpoint } from './generations.js';
+
+type PassOver = {
+  log: Pick<EventLog, 'head' | 'readAll'>;
+  db: pg.Pool;
+  clock: Clock;
+  /** The checkpoint as the projector knows it. */
+  position(): LogPosition | null;
+  onMoved(position: LogPosition): void;
+  onFault(error: unknown): void;
+  signal: AbortSignal;
+  everyMs?: number;
+};
+
+const EVERY_MS = 10_000;
+
+/**
+ * Moves the checkpoint of a projection over events of other streams. The checkpoint of a projection with few events, such as that of the
+ * companies, would otherwise stay far behind, and each start would look through the log from there. Resolves when the signal aborts.
+ */
+export const passOverOthers = async (generation: Generation, passOver: PassOver): Promise<void> => {
+  const { onFault, signal, everyMs = EVERY_MS } = passOver;
+  while (!signal.aborted) {
+    await pause(everyMs, signal);
+    if (signal.aborted) return;
+    await toHead(generation, passOver).catch((error: unknown) => {
+      if (!signal.aborted) onFault(error);
+    });
+  }
+};
+
+const toHead = async (
+  generation: Generation,
+  { log, db, clock, position, onMoved, signal }: PassOver,
+): Promise<void> => {
+  const from = position();
+  // The head is read first: an empty answer then proves that no event of the projection lies up to it.
+  const head = await log.head();
+  if (head === null || !isEarlier(from, head)) return;
+  const [next] = await log.readAll({ prefixes: generation.prefixes, after: from, limit: 1 });
+  if (signal.aborted || position() !== from || (next !== undefined && !isEarlier(head, next.position))) return;
+  // A crash that loses this commit loses nothing: the stretch is looked through once more.
+  const moved = await inTransaction(db, async (client) => {
+    await client.query('set local synchronous_commit = off');
+    return await moveCheckpoint(client, generation, from, head, clock.now());
+  });
+  if (moved) onMoved(head);
+};

@@ -1,0 +1,96 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fillFolder } from './growth/fill.js';
+import type { Filled } from './growth/filled.js';
+import { measurePass, type Pass, timed } from './growth/pass.js';
+import { atMost, type Row } from './report.js';
+import { median } from './rounds.js';
+
+/**
+ * `folder`: keeps the filled data there, and uses what an earlier run has filled. `fillMinutes`: only fills, and ends after about so many minutes; the
+ * next run continues.
+ */
+export type GrowthOptions = { sizes: readonly number[]; folder?: string | undefined; fillMinutes?: number | undefined };
+
+export const GROWTH_SIZES: readonly number[] = [10_000, 100_000, 1_000_000];
+
+const PASSES = 3;
+const AIM = 1.2;
+
+/** Rates far above those of the bench; no reconciliation, because the simulator does not know the notes of a generated history. */
+const ENV = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000', RECONCILE_SAMPLE_PERCENT: '0' };
+
+type Size = { invoices: number; env: Record<string, string>; filled: Filled; passes: Pass[] };
+
+/**
+ * The same calls on histories of different sizes: what costs more on the largest than on the smallest. The passes take turns, so that a slow
+ * moment of the machine meets every size (aim: docs/development.md#bench).
+ */
+export const benchGrowth = async ({ sizes, folder, fillMinutes }: GrowthOptions): Promise<readonly Row[]> => {
+  const home = folder ?? (await mkdtemp(join(tmpdir(), 'nfse-growth-')));
+  try {
+    await mkdir(home, { recursive: true });
+    // As root the database runs as another user, who must be able to pass through.
+    await chmod(home, 0o711);
+    const filled: Size[] = [];
+    for (const invoices of sizes) {
+      const env = { ...ENV, DATA_DIR: join(home, String(invoices)) };
+      const minutes = fillMinutes ?? Number.MAX_SAFE_INTEGER;
+      filled.push({ invoices, env, filled: await fillFolder({ env, invoices, minutes }), passes: [] });
+    }
+    if (fillMinutes !== undefined) return [];
+    for (let pass = 0; pass < PASSES; pass += 1)
+      for (const size of filled) size.passes.push(await measurePass(size.env, size.filled));
+    return rowsOf(filled);
+  } finally {
+    if (folder === undefined) await rm(home, { recursive: true, force: true });
+  }
+};
+
+type Figure = { name: string; unit: string; of(size: Size): number };
+
+const quantileOf =
+  (name: Pass['times'] extends Record<infer Name, number[]> ? Name : never, part: number) =>
+  ({ passes }: Size): number => {
+    const all = passes.flatMap(({ times }) => times[name]).sort((one, other) => one - other);
+    return all[Math.min(all.length - 1, Math.floor(all.length * part))] ?? Number.NaN;
+  };
+
+const medianOf =
+  (figure: (pass: Pass) => number) =>
+  ({ passes }: Size): number =>
+    median(passes.map(figure));
+
+const TAILS: ReadonlySet<string> = new Set(['POST', 'GET', 'find by reference']);
+
+const figures: readonly Figure[] = [
+  ...timed.flatMap((name): Figure[] => [
+    { name: `${name}, p50`, unit: 'ms', of: quantileOf(name, 0.5) },
+    ...(TAILS.has(name) ? [{ name: `${name}, p99`, unit: 'ms', of: quantileOf(name, 0.99) }] : []),
+  ]),
+  { name: 'start to ready', unit: 's', of: medianOf(({ readySeconds }) => readySeconds) },
+  { name: 'memory of the process', unit: 'MB', of: medianOf(({ rssMb }) => rssMb) },
+  {
+    name: 'disk of an invoice',
+    unit: 'KB',
+    of: (size) => medianOf(({ diskBytes }) => diskBytes)(size) / 1_024 / size.invoices,
+  },
+];
+
+const rowsOf = (sizes: readonly Size[]): readonly Row[] => {
+  const [smallest] = sizes;
+  const largest = sizes.at(-1);
+  if (smallest === undefined || largest === undefined) throw new Error('growth needs sizes');
+  return figures.map(({ name, unit, of }) => {
+    const ratio = of(largest) / of(smallest);
+    const detail = sizes.map((size) => `${size.invoices.toLocaleString('en')}: ${of(size).toFixed(1)}`).join(', ');
+    return {
+      name: `growth: ${name}`,
+      figure: `${of(largest).toFixed(1)} ${unit}`,
+      ratio,
+      aim: atMost(AIM, ratio),
+      detail: `${unit} at ${detail}`,
+    };
+  });
+};
