@@ -9,6 +9,7 @@ import type { ActivityBody } from '../domain/company/activities.js';
 import type { Scope } from '../domain/company/events.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { Clock } from '../ports/clock.js';
+import type { Pacing } from './access/pacing.js';
 
 /** Owner and rights of a key, at most one second old. */
 export type Authenticated = {
@@ -68,6 +69,8 @@ export type HttpDeps = {
   isUnavailable(error: unknown): boolean;
   /** Delays the answer to a fault, so that clients that repeat at once do not keep the service busy with refusals. */
   delayFault?(error: unknown): Promise<void>;
+  /** Default: no answer waits. */
+  pacing?: Pacing;
   onRequest?(summary: RequestSummary): void;
   onFault?(error: unknown, requestId: string): void;
 };

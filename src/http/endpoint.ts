@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { present } from '../domain/common/present.js';
+import { pacedCodes } from './access/pacing.js';
 import { refuse } from './answer.js';
 import type { Call } from './call.js';
 import type { HttpDeps } from './deps.js';
@@ -22,6 +23,8 @@ export const endpoint =
       response = refuse(call, faultRefusal(error, call.requestId, deps));
     }
     report(deps, route, c, call, response.status, startedAt);
+    if (call.code !== undefined && pacedCodes.has(call.code))
+      await deps.pacing?.refusals(call.keyId ?? peerOf(c) ?? '');
     return response;
   };
 
@@ -53,5 +56,5 @@ const report = (deps: HttpDeps, route: string, c: Context, call: Call, status: n
 };
 
 /** Undefined without a connection, as in tests, and after the client has left. */
-const peerOf = ({ env }: Context): string | undefined =>
+export const peerOf = ({ env }: Context): string | undefined =>
   (env as Partial<HttpBindings> | undefined)?.incoming?.socket.remoteAddress;

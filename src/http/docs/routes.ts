@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
-import { type Handler, openEndpoint } from '../endpoint.js';
+import { type Handler, openEndpoint, peerOf } from '../endpoint.js';
 import { openApiDocument } from '../openapi/document.js';
 import { createTurns } from '../turns.js';
 import { errorIndexPage, errorPage, type Html, isErrorCode, referencePage } from './error-pages.js';
@@ -34,11 +34,12 @@ export const addDocs = (app: Hono, deps: HttpDeps, { readText, compress }: DocsO
   const page = (path: string, make: (assetPath: AssetPath) => Html) =>
     file(path, { contentType: 'text/html; charset=utf-8', read: async () => String(await make(await assetPaths())) });
 
-  // One answer goes out in each turn of the event loop: it has up to 1.5 MB, and asking for it needs no key.
+  // Asking needs no key, and an answer has up to 1.5 MB: the answers to one address are paced, and one goes out in each turn of the event loop.
   const takeTurn = createTurns(1);
   const inTurn =
     (handler: Handler): Handler =>
     async (c, call) => {
+      await deps.pacing?.pages(peerOf(c) ?? '');
       await takeTurn(1);
       return await handler(c, call);
     };

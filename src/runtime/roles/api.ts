@@ -13,6 +13,7 @@ import { createDownloadTokens, type SecretsOfDay } from '../../app/download/down
 import { issuableActivities } from '../../domain/company/activities.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
+import { createPacing } from '../../http/access/pacing.js';
 import { createApp } from '../../http/app.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { listen } from '../../http/server.js';
@@ -121,6 +122,7 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
       // The random part spreads the answers to requests that were refused at the same moment.
       if (isOverloaded(error)) await pause(REFUSED_AFTER_MS * (0.5 + Math.random()));
     },
+    pacing: createPacing(),
     onRequest: (summary) => {
       metrics.request(summary);
       logger.info({ msg: 'request', ...requestFields(summary) });

@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache';
+import type { ErrorCode } from '../../domain/common/error-catalogue.js';
+import { pause } from '../../lib/pause.js';
+
+/** Resolves when the caller's answer may leave. Only the caller's connection waits. */
+type Pacer = (caller: string) => Promise<void> | undefined;
+
+/** Slows down callers that ask faster than a quota or a person would (ADR 29). A caller is a key, or an address when there is no key. */
+export type Pacing = {
+  /** For refusals of `pacedCodes`. */
+  refusals: Pacer;
+  /** For pages and assets of the API's documents. */
+  pages: Pacer;
+};
+
+/** Codes of refusals that take nothing from a quota, so that no quota bounds their number. */
+export const pacedCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'rate_limit_exceeded',
+  'unauthorized',
+  'insufficient_scope',
+  'feature_not_enabled',
+  'route_not_found',
+]);
+
+export type Pace = {
+  /** Answers of one caller that leave at once after a pause of `burst` times `everyMs`. */
+  burst: number;
+  /** Milliseconds between further answers to the same caller. */
+  everyMs: number;
+  /** Longest wait: an answer that is due later leaves then, so that clients do not give up. */
+  longestMs: number;
+};
+
+const REFUSALS: Pace = { burst: 200, everyMs: 10, longestMs: 1_000 };
+/** A browser asks for five files to show the reference, and a proxy may be the address of many browsers. */
+const PAGES: Pace = { burst: 200, everyMs: 20, longestMs: 1_000 };
+
+/** Callers in memory. A caller that is forgotten gets a new burst. */
+const MAX_CALLERS = 10_000;
+
+/** Milliseconds that the caller's next answer waits. `nowMs` is monotonic. */
+export const createPace = ({ burst, everyMs, longestMs }: Pace, nowMs = () => performance.now()) => {
+  const dueAt = new LRUCache<string, number>({ max: MAX_CALLERS });
+  return (caller: string): number => {
+    const now = nowMs();
+    const due = Math.min(now + longestMs, Math.max(dueAt.get(caller) ?? 0, now - burst * everyMs) + everyMs);
+    dueAt.set(caller, due);
+    return Math.max(0, due - now);
+  };
+};
+
+const createPacer = (pace: Pace): Pacer => {
+  const waitOf = createPace(pace);
+  return (caller) => {
+    const waitMs = waitOf(caller);
+    return waitMs === 0 ? undefined : pause(waitMs);
+  };
+};
+
+export const createPacing = (): Pacing => ({ refusals: createPacer(REFUSALS), pages: createPacer(PAGES) });

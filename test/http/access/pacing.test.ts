@@ -1,0 +1,75 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createPace, type Pacing } from '../../../src/http/access/pacing.js';
+import { createHarness } from '../../support/harness/http.js';
+
+describe('the pace of one caller', () => {
+  const paceAt = (time: { ms: number }) => createPace({ burst: 3, everyMs: 10, longestMs: 35 }, () => time.ms);
+
+  it('lets a burst through, then one answer in each interval, and none waits longer than the longest time', () => {
+    const waitOf = paceAt({ ms: 5_000 });
+    expect(Array.from({ length: 8 }, () => waitOf('a'))).toEqual([0, 0, 0, 10, 20, 30, 35, 35]);
+  });
+
+  it('is the caller`s own', () => {
+    const waitOf = paceAt({ ms: 5_000 });
+    for (let n = 0; n < 8; n += 1) waitOf('a');
+    expect(waitOf('b')).toBe(0);
+  });
+
+  it('comes back with the time, to the burst at most', () => {
+    const time = { ms: 5_000 };
+    const waitOf = paceAt(time);
+    for (let n = 0; n < 8; n += 1) waitOf('a');
+    time.ms += 45;
+    expect([waitOf('a'), waitOf('a')]).toEqual([0, 10]);
+    time.ms += 60_000;
+    expect(Array.from({ length: 4 }, () => waitOf('a'))).toEqual([0, 0, 0, 10]);
+  });
+});
+
+/** Holds every answer that asks, until it is released. */
+const holdingPacing = () => {
+  const held: string[] = [];
+  let release = (): void => {};
+  const hold = (kind: string) => (caller: string) => {
+    held.push(`${kind} ${caller}`);
+    return new Promise<void>((resolve) => {
+      release = resolve;
+    });
+  };
+  const pacing: Pacing = { refusals: hold('refusal'), pages: hold('page') };
+  return { pacing, held, release: () => release() };
+};
+
+describe('an answer that no quota bounds', () => {
+  it.each([
+    ['a request over the limit', '/v1/activities', {}, 429, 'refusal'],
+    ['a key without the scope', '/v1/nfse', { key: 'readOnly', json: {} }, 403, 'refusal'],
+    ['no key', '/v1/activities', { key: 'none' }, 401, 'refusal'],
+    ['an unknown route', '/v1/nope', {}, 404, 'refusal'],
+    ['a page of the documents', '/docs/errors', {}, 200, 'page'],
+  ] as const)('waits for its turn: %s', async (_what, path, options, status, kind) => {
+    const { pacing, held, release } = holdingPacing();
+    const harness = createHarness({ pacing, rateLimits: { write: 60, read: 1 } });
+    if (status === 429) await harness.call(path);
+    let isAnswered = false;
+    const answer = harness.call(path, options).then((response) => {
+      isAnswered = true;
+      return response;
+    });
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    // These requests have no connection, so a caller without a key has no address.
+    expect(held).toEqual([`${kind} ${kind === 'page' ? '' : (harness.summaries.at(-1)?.keyId ?? '')}`]);
+    expect(isAnswered).toBe(false);
+    release();
+    expect((await answer).status).toBe(status);
+  });
+
+  it('is not one that the quota paid for', async () => {
+    const { pacing, held } = holdingPacing();
+    const harness = createHarness({ pacing });
+    expect((await harness.call('/v1/activities')).status).toBe(200);
+    expect((await harness.call('/v1/nfse', { json: {} })).status).toBe(400);
+    expect(held).toEqual([]);
+  });
+});
