@@ -4,8 +4,8 @@ import type { Invoice } from '../domain/invoice/state.js';
 import type { InvoiceBody } from './openapi/responses.js';
 
 /**
- * `error` of the invoice, our code and a Portuguese text for end users (IERR-code, IERR-message); undefined unless it failed or is indeterminate. The authorizer's raw text is never shown. A rejection shows the
- * authorizer's codes in both modes (SVC-6, SVC-9).
+ * `error` of the invoice, our code and a Portuguese text for end users (IERR-code, IERR-message); undefined unless it failed or is indeterminate. The
+ * authorizer's raw text is never shown. A rejection shows the authorizer's codes in both modes (SVC-6, SVC-9).
  */
 export const invoiceError = (invoice: Invoice): InvoiceBody['error'] => {
   const { outcome } = invoice;

@@ -60,8 +60,8 @@ const LOST_THREADS_ALLOWED = 1;
 const PATIENCE_MS = 3_000;
 
 /**
- * Threads with one job each; owners take turns (ADR 37 says why this is not a library). Threads start when first needed, are replaced when they die or hang, and keep the process alive
- * only while they work.
+ * Threads with one job each; owners take turns (ADR 37 says why this is not a library). Threads start when first needed, are replaced when they die
+ * or hang, and keep the process alive only while they work.
  */
 export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): ThreadPool<Request, Answer> => {
   const waiting = createFairQueue<Job<Request, Answer>>();

@@ -90,7 +90,7 @@ export type Authorizer = {
     deadlineAt: Instant,
   ): Promise<SendResult<RegisteredEvent>>;
   /**
-   * The event that cancels or replaces the note, whoever made it; `absent` when none of its events does. Asks for our own event first
+   * The event that cancels or replaces the note, of whatever author; `absent` when none of its events does. Asks for our own event first
    * (`GET /nfse/{key}/eventos/101101/1`), then for all events of the note, by their list or one type after another.
    */
   findCancellation(caller: Caller, accessKey: AccessKey, until?: Instant): Promise<LookupResult<RegisteredEvent>>;

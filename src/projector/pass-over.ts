@@ -14,7 +14,8 @@ type PassOver = {
   onMoved(position: LogPosition): void;
   onFault(error: unknown): void;
   signal: AbortSignal;
-  everyMs?: number;
+  /** Default: 10 s. */
+  everyMs?: number | undefined;
 };
 
 const EVERY_MS = 10_000;

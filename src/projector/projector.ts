@@ -77,8 +77,12 @@ const followLive = async (
   // A batch that is written at the same moment fails its compare-and-set, or makes this one fail; then the checkpoint is read again.
   // Not waited for at the end, because a server that is silent would delay the stop.
   void passOverOthers(generation, {
-    ...{ log, db, clock, onFault: onInterrupted, signal: AbortSignal.any([signal, ended.signal]) },
-    ...(passOverMs === undefined ? {} : { everyMs: passOverMs }),
+    log,
+    db,
+    clock,
+    everyMs: passOverMs,
+    onFault: onInterrupted,
+    signal: AbortSignal.any([signal, ended.signal]),
     position: () => position,
     onMoved: (to) => {
       position = to;

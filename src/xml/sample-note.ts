@@ -1,4 +1,4 @@
-/** An NFS-e of nobody, with the usual parts: threads that read or draw notes get ready with it. */
+/** An invented NFS-e with the usual parts: threads that read or draw notes get ready with it. */
 export const SAMPLE_NOTE =
   '<?xml version="1.0" encoding="utf-8"?><NFSe xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">' +
   '<infNFSe Id="NFS33045572200000000000000000000000000126110000000000"><xLocEmi>Rio de Janeiro</xLocEmi>' +

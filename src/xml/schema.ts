@@ -11,8 +11,8 @@ import { withXmlDocument } from './document.js';
 export type DocumentKind = 'DPS' | 'NFSe' | 'pedRegEvento' | 'evento';
 
 /**
- * The faults of a document by the official XSDs of layout 1.01 with `CORRECTION`, empty when it is valid. They hold names, facets and lines, never values of the
- * document. Each schema is compiled once per process, when it is first needed.
+ * The faults of a document by the official XSDs of layout 1.01 with `CORRECTION`, empty when it is valid. They hold names, facets and lines, never
+ * values of the document. Each schema is compiled once per process, when it is first needed.
  */
 export const schemaFaults = (kind: DocumentKind, xml: Buffer): readonly string[] =>
   schemaFaultsWithValues(kind, xml).map(withoutValue);
@@ -55,7 +55,7 @@ const schemaFiles = (): ReadonlyMap<string, Buffer> => {
 
 /**
  * The one pattern of the official files that is wrong: `TSChaveNFSe` takes the letters of a CNPJ six places early, so that no key with letters
- * passes. In its place stands the pattern of the same key inside `TSIdPedRegEvt` (docs/national-system.md#cnpj-with-letters).
+ * passes. The corrected pattern is that of the same key inside `TSIdPedRegEvt` (docs/national-system.md#cnpj-with-letters).
  */
 const CORRECTION = {
   file: 'tiposSimples_v1.01.xsd',
@@ -66,7 +66,7 @@ const CORRECTION = {
 const corrected = (name: string, source: Buffer): Buffer => {
   if (name !== CORRECTION.file) return source;
   const text = source.toString('utf8');
-  // A new bundle may have another pattern; whoever adds it decides anew.
+  // A new bundle may have another pattern; then a person has to look at the correction again.
   if (text.split(CORRECTION.official).length !== 2) throw new Error(`${name} no longer holds the pattern to correct`);
   return Buffer.from(text.replace(CORRECTION.official, CORRECTION.right), 'utf8');
 };

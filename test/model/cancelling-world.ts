@@ -1,6 +1,6 @@
 import {
-  decideCanceledElsewhere,
   decideCancelAbsence,
+  decideCanceledElsewhere,
   decideCancelRejection,
   decideConfirmed,
   decideTimeout,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { describe, inject } from 'vitest';
+import { describe, expect, inject, vi } from 'vitest';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import type { PostgresOfRun } from './global-setup.js';
 import { PATIENT } from './patient.js';
@@ -122,3 +122,16 @@ const reset = async (pool: pg.Pool, seeds: readonly Seed[]): Promise<void> => {
     throw error;
   }
 };
+
+/** Waits until so many connections of the database wait for a lock. */
+export const lockWaits = ({ admin }: FreshDatabase, count: number): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const { rows } = await admin.query<{ waits: number }>(
+        `select count(*)::int as waits from pg_stat_activity
+         where wait_event_type = 'Lock' and datname = current_database()`,
+      );
+      expect(rows[0]?.waits).toBe(count);
+    },
+    { timeout: 60_000, interval: 20 },
+  );

@@ -4,6 +4,7 @@ import {
   isAccessKey,
   SUBSTITUTION_EVENT,
 } from '../../domain/common/access-key.js';
+import { present } from '../../domain/common/present.js';
 import { type Instant, instantOfStamp } from '../../domain/common/time.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { gunzipBase64 } from '../../xml/packing.js';
@@ -87,8 +88,13 @@ export const readEvent = (packed: string | undefined, sent?: Uint8Array): Regist
   const replacedBy = text(`${details(SUBSTITUTION_EVENT)}/chSubstituta`);
   const { digest, ...doubts } = digestOf(read, request);
   return {
-    ...{ xml, eventType, registeredAt, requestId, digest, ...doubts },
-    ...(replacedBy !== undefined && isAccessKey(replacedBy) ? { replacedBy } : {}),
+    xml,
+    eventType,
+    registeredAt,
+    requestId,
+    digest,
+    ...doubts,
+    ...present({ replacedBy: replacedBy !== undefined && isAccessKey(replacedBy) ? replacedBy : undefined }),
   };
 };
 

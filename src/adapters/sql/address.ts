@@ -22,7 +22,7 @@ export const readDatabaseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol) || url.host.includes(',')) {
     throw new AddressInvalid(
-      'expected one postgres://user:password@host:port/database; before several servers stands a proxy or a DNS name',
+      'expected one postgres://user:password@host:port/database; use a proxy or a DNS name before several servers',
     );
   }
   const { searchParams } = url;

@@ -9,8 +9,8 @@ export class DatabaseUnsuitable extends Error {
 const SHOWN = 5;
 
 /**
- * Throws `DatabaseUnsuitable`, which names what the migrations made and the database lacks or has otherwise. Additional objects are allowed: an operator
- * may add an index.
+ * Throws `DatabaseUnsuitable`, which names what the migrations made and the database lacks or has otherwise. Additional objects are allowed: an
+ * operator may add an index.
  */
 export const checkSchema = async (db: Pick<pg.Pool, 'query'>): Promise<void> => {
   const there = new Set(await schemaLines(db));

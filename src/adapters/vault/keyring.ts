@@ -22,8 +22,9 @@ export type KeyringOptions = {
 export type Keyring = Awaited<ReturnType<typeof openKeyring>>;
 
 /**
- * The master keys of this process: the newest active key seals, and all keys open. Registers the keys of a new database, once. Throws `WrongMasterKey` when the database has seen another key under the same name, or a generation
- * that the file lacks: events sealed under a stray key could not be opened again.
+ * The master keys of this process: the newest active key seals, and all keys open. Registers the keys of a new database, once. Throws
+ * `WrongMasterKey` when the database has seen another key under the same name, or a generation that the file lacks: events sealed under a stray key
+ * could not be opened again.
  */
 export const openKeyring = async ({ readFile, file, db, clock }: KeyringOptions) => {
   const keys: KnownKey[] = (await readFile()).map(known);

@@ -57,7 +57,7 @@ export const reserveAndAppend = async (candidate: Candidate, deps: AcceptDeps): 
 
 /**
  * Accepts a request with an Idempotency-Key in one transaction: its key, the event and its mark (ADR 42). Undefined where the log cannot do that,
- * when the key or the id has been used, and while the outcome is open. Whoever then claims the key waits for a transaction that still holds it.
+ * when the key or the id has been used, and while the outcome is open. A later claim of the key waits for a transaction that still holds the key.
  */
 export const appendAtOnce = async (
   candidate: Candidate,

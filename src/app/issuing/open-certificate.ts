@@ -12,8 +12,8 @@ import { anyState, transact } from '../event-store/transact.js';
 const KEPT_OPEN = 1_000;
 
 /**
- * Opens a company's current certificate once while it stays among those kept. Each opening is recorded before the key is used. A renewed certificate has another id,
- * so the next call opens it.
+ * Opens a company's current certificate once while it stays among those kept. Each opening is recorded before the key is used. A renewed certificate
+ * has another id, so the next call opens it.
  */
 export const createCertificateOpener = (deps: {
   vault: CertificateVault;

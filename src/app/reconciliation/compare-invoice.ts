@@ -67,8 +67,8 @@ export const DOUBTFUL_DOCUMENT = 'document_doubtful';
 const leftAlone: Comparison = { result: 'left_alone', absentOnce: [] };
 
 /**
- * Asks the authorizer what it holds of one invoice and appends what differs, or that another party canceled the note. `absentBefore`: keys of look-ups that were absent before, long enough
- * ago. A first absence proves nothing yet.
+ * Asks the authorizer what it holds of one invoice and appends what differs, or that another party canceled the note. `absentBefore`: keys of look-
+ * ups that were absent before, long enough ago. A first absence proves nothing yet.
  */
 export const compareInvoice = async (
   stream: StreamName,

@@ -106,8 +106,11 @@ export const saidIn = ({
 
 /** What the event of a refusal records that became final by two absences. */
 export const provenRefusal = ({ codes }: Send, { firstAbsentAt, now, answer = {} }: AbsenceProof) => ({
-  ...{ codes, ...answer },
-  ...{ firstAskedAt: firstAbsentAt, secondAskedAt: now, at: now },
+  codes,
+  ...answer,
+  firstAskedAt: firstAbsentAt,
+  secondAskedAt: now,
+  at: now,
 });
 
 /** A refusal with an uncatalogued code becomes final only when no earlier send may still leave a document. */

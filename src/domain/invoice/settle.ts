@@ -110,7 +110,7 @@ export const settleAsCanceled = (
   return { events: [{ type: 'CancellationSettledBySupport', data }] };
 };
 
-/** The authorizer has an event of another party: the note is canceled, whether a request of ours failed or nobody asked here. */
+/** The authorizer has an event of another party: the note is canceled, with or without a failed request of ours. */
 export const settleAsCanceledElsewhere = (
   state: InvoiceState,
   data: InvoiceEventData<'NoteCanceledElsewhere'>,

@@ -19,7 +19,7 @@ export const toRecord = (stream: string, revision: number, event: HashedEvent): 
 /** The inverse of `toRecord`. */
 export const fromRecord = ({ record, hash }: StoredRecord): RecordContent => contentOf(parseRecord(record), hash);
 
-/** The JSON array of a record; throws for a text that is none. */
+/** The JSON array of a record; throws for any other text. */
 export const parseRecord = (record: string): ParsedRecord => {
   const parsed: unknown = JSON.parse(record);
   if (!Array.isArray(parsed) || parsed[0] !== 1) throw new NotCanonical('a record of an unknown format');

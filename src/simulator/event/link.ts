@@ -27,7 +27,7 @@ export const linkSubstitution = (
 /**
  * Puts an event of a customer, a municipality or the web portal on a note. Such events cause E0840 for a cancellation and E0046 to E0076 for
  * a substitution. `about` is the event type that a block or release concerns, `replacedBy` the note that a substitution names; without it the key of
- * a note that nobody has.
+ * an unknown note.
  */
 export const linkForeignEvent = (
   world: World,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards, type PostgresGuards } from '../../../src/adapters/guards-postgres/guards.js';
 import { AppendOutcomeUnknown } from '../../../src/ports/event-log.js';
@@ -7,7 +7,7 @@ import { claimAt, freshGuards, guardedAppendContract, NOW } from '../../contract
 import { chained, freshStream } from '../../support/harness/event-log.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
 import { createMemoryGuards } from '../../support/memory/guards.js';
-import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase, lockWaits } from '../../support/postgres.js';
 
 describe('the log of unit tests, with the guards of unit tests', () => {
   const guards = createMemoryGuards();
@@ -33,18 +33,6 @@ describeWithPostgres('the postgres event log, with the guards of its database', 
 
   guardedAppendContract(() => ({ log, ...guards }));
 
-  const lockWaits = (count: number): Promise<void> =>
-    vi.waitFor(
-      async () => {
-        const { rows } = await database.admin.query<{ waits: number }>(
-          `select count(*)::int as waits from pg_stat_activity
-           where wait_event_type = 'Lock' and datname = current_database()`,
-        );
-        expect(rows[0]?.waits).toBe(count);
-      },
-      { timeout: 60_000, interval: 20 },
-    );
-
   type Held = { own: KeyedGuards; stream: string };
 
   /** Accepts while another transaction holds the rows of `hold`, and ends that one. Returns what was accepted, and the result. */
@@ -60,7 +48,7 @@ describeWithPostgres('the postgres event log, with the guards of its database', 
       const accepting = log
         .appendGuarded(held.stream, chained(held.stream, 0), held.own)
         .catch((error: unknown) => error);
-      await lockWaits(1);
+      await lockWaits(database, 1);
       await during(held);
       await holder.query('rollback');
       return { held, result: await accepting };
@@ -113,7 +101,7 @@ describeWithPostgres('the postgres event log, with the guards of its database', 
           `select pg_terminate_backend(pid) from pg_stat_activity
            where datname = current_database() and wait_event_type = 'Lock'`,
         );
-        await lockWaits(0);
+        await lockWaits(database, 0);
       });
       expect(result).toBeInstanceOf(AppendOutcomeUnknown);
       expect(await shown(held)).toEqual(nothing);
@@ -124,7 +112,7 @@ describeWithPostgres('the postgres event log, with the guards of its database', 
     let claiming: Promise<unknown> | undefined;
     const { held, result } = await whileHeld(lockOfLog, async ({ own }) => {
       claiming = guards.idempotency.claim(own.owner, 'body', claimAt(NOW), NOW);
-      await lockWaits(2);
+      await lockWaits(database, 2);
     });
     expect(result).toBe(true);
     expect(await claiming).toEqual({ kind: 'done', invoiceId: held.own.invoiceId });

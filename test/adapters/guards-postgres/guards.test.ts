@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   createPostgresGuards,
   type PostgresGuards,
@@ -10,7 +10,7 @@ import { lookupMemosContract } from '../../contracts/lookup-memos.js';
 import { pendingCutsContract } from '../../contracts/pending-cuts.js';
 import { relayCheckpointContract } from '../../contracts/relay-checkpoint.js';
 import { knownAs } from '../../support/harness/event-store.js';
-import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
+import { describeWithPostgres, type FreshDatabase, freshDatabase, lockWaits } from '../../support/postgres.js';
 
 describeWithPostgres('guards in PostgreSQL', () => {
   let database: FreshDatabase;
@@ -99,28 +99,16 @@ describeWithPostgres('guards in PostgreSQL', () => {
       await holder.query('begin');
       await holder.query(lockOfM);
       const accepting = accept();
-      await lockWaits(1);
+      await lockWaits(database, 1);
       const pruning = pruneGuards(database.pool, { idempotencyTtlSeconds: 86_400 }, LATER);
       const both = Promise.all([pruning, accepting]);
-      await Promise.race([pruning.catch(() => undefined), lockWaits(2)]);
+      await Promise.race([pruning.catch(() => undefined), lockWaits(database, 2)]);
       await holder.query('rollback');
       return await both;
     } finally {
       holder.release();
     }
   };
-  const lockWaits = (count: number): Promise<void> =>
-    vi.waitFor(
-      async () => {
-        const { rows } = await database.admin.query<{ waits: number }>(
-          `select count(*)::int as waits from pg_stat_activity
-           where wait_event_type = 'Lock' and datname = current_database()`,
-        );
-        expect(rows[0]?.waits).toBe(count);
-      },
-      { timeout: 60_000, interval: 20 },
-    );
-
   it('prunes no key that an acceptance is about to use again, and never deadlocks with it', async () => {
     const ownerOf = (keyHash: string) => ({ mode: 'live', companyId: 'C', keyHash }) as const;
     const claimAt = (name: string, at: string) => ({ leaseToken: `${name} ${at}`, commandId: name, acceptedAt: at });

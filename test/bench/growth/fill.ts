@@ -1,7 +1,7 @@
 import { startChild } from '../child.js';
+import { serve } from '../serve.js';
 import type { FillArgument } from './fill-process.js';
 import { type Filled, readFilled } from './filled.js';
-import { serve } from '../serve.js';
 
 /**
  * Fills a data folder with a history; the rows follow meanwhile, as in production. A filled folder is left as it is, and a fill that ended early

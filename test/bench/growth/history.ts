@@ -3,8 +3,8 @@ import type { CommandContext } from '../../../src/app/event-store/command-contex
 import { type EventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
 import { dpsStream, type StreamName } from '../../../src/domain/common/ids.js';
-import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
+import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
 import { benchCompanies, type Owner, ownerOfPart, PART } from './companies.js';
 import { pastInvoice, SERIES } from './past-invoice.js';
 

@@ -1,5 +1,5 @@
-import { createPreviousGeneration } from '../../../src/adapters/read-model-postgres/kept-rows.js';
 import { pruneGuards } from '../../../src/adapters/guards-postgres/guards.js';
+import { createPreviousGeneration } from '../../../src/adapters/read-model-postgres/kept-rows.js';
 import { unreachable } from '../../../src/domain/common/unreachable.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { createLogger } from '../../../src/runtime/config/logger.js';

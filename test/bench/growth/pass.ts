@@ -6,11 +6,11 @@ import { demoCompany } from '../../../src/runtime/commands/demo-company.js';
 import { tokenOf } from '../../support/harness/console.js';
 import { startChild } from '../child.js';
 import { openClient, type PlainClient, postOf } from '../plain-client.js';
+import { type Serving, serve } from '../serve.js';
 import { demoInvoices } from './companies.js';
 import type { Filled } from './filled.js';
 import type { OperatorQuestion } from './operator-process.js';
 import { accessKeyOf, referenceOf } from './past-invoice.js';
-import { type Serving, serve } from '../serve.js';
 
 /** What is timed, one list of milliseconds for each. */
 export const timed = [

@@ -94,8 +94,9 @@ const appendSettlement = async (
 };
 
 /**
- * Settles what the protocol left open: an indeterminate invoice, a cancellation that ended as failed, or a note that was canceled elsewhere. The authorizer is asked in every case
- * (docs/operations/support.md#settle-an-invoice; invariant 5 of docs/architecture.md#invariants). Throws what the log throws.
+ * Settles what the protocol left open: an indeterminate invoice, a cancellation that ended as failed, or a note that was canceled elsewhere. The
+ * authorizer is asked in every case (docs/operations/support.md#settle-an-invoice; invariant 5 of docs/architecture.md#invariants). Throws what the
+ * log throws.
  */
 export const settleInvoice = (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
   const settle = { issued: settleIssued, failed: settleFailed, canceled: settleCanceled }[command.as];
@@ -135,7 +136,7 @@ const lookUp = async (
 };
 
 /**
- * Settles as canceled only with the event that the authorizer holds, ours or another's, whether a request failed or nobody asked here; its exact
+ * Settles as canceled only with the event that the authorizer holds, ours or another's, with or without a failed request of ours; its exact
  * bytes are recorded. An event that is not known to be our request needs a valid signature of the authorizer.
  */
 const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise<SettleResult> => {
