@@ -9,7 +9,6 @@ import type { ActivityBody } from '../domain/company/activities.js';
 import type { Scope } from '../domain/company/events.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { Clock } from '../ports/clock.js';
-import type { Pacing } from './access/pacing.js';
 
 /** Owner and rights of a key, at most one second old. */
 export type Authenticated = {
@@ -39,6 +38,17 @@ export type RequestSummary = {
 
 /** Requests per 60 seconds and key; the contract's numbers are the least values. */
 export type RateLimits = { write: number; read: number };
+
+/** Resolves when the caller's answer may leave. Only the caller's connection waits. */
+export type Pacer = (caller: string) => Promise<void> | undefined;
+
+/** Slows down callers that ask faster than a quota or a person would (ADR 29). A caller is a key, or an address when there is no key. */
+export type Pacing = {
+  /** For refusals that take nothing from a quota. */
+  refusals: Pacer;
+  /** For pages and assets of the API's documents. */
+  pages: Pacer;
+};
 
 type Owner = Omit<InvoiceAddress, 'invoiceId'>;
 

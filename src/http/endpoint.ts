@@ -1,13 +1,22 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { ErrorCode } from '../domain/common/error-catalogue.js';
 import { present } from '../domain/common/present.js';
-import { pacedCodes } from './access/pacing.js';
 import { refuse } from './answer.js';
 import type { Call } from './call.js';
 import type { HttpDeps } from './deps.js';
 import { faultRefusal, switchedOff } from './faults.js';
 
 export type Handler = (c: Context, call: Call) => Response | Promise<Response>;
+
+/** Codes of refusals that take nothing from a quota, so that no quota bounds their number. */
+const pacedCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'rate_limit_exceeded',
+  'unauthorized',
+  'insufficient_scope',
+  'feature_not_enabled',
+  'route_not_found',
+]);
 
 /** A route: request id and kill switch come first (HTTP-ORDER); one summary is reported, and no exception leaves. */
 export const endpoint =

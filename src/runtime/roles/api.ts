@@ -13,7 +13,6 @@ import { createDownloadTokens, type SecretsOfDay } from '../../app/download/down
 import { issuableActivities } from '../../domain/company/activities.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
-import { createPacing } from '../../http/access/pacing.js';
 import { createApp } from '../../http/app.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { listen } from '../../http/server.js';
@@ -31,6 +30,7 @@ import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/compani
 import { isOverloaded, isUnavailable, requestFaults } from './api-faults.js';
 import { companyCatalogue, eligibilityFacts, openTaxRegistry } from './companies.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
+import { createPacing } from './pacing.js';
 import type { Parts } from './parts.js';
 
 /** Bounds database queries for unknown keys, so that the other connections remain for known keys. */

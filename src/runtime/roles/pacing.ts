@@ -1,26 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { ErrorCode } from '../../domain/common/error-catalogue.js';
+import type { Pacer, Pacing } from '../../http/deps.js';
 import { pause } from '../../lib/pause.js';
-
-/** Resolves when the caller's answer may leave. Only the caller's connection waits. */
-type Pacer = (caller: string) => Promise<void> | undefined;
-
-/** Slows down callers that ask faster than a quota or a person would (ADR 29). A caller is a key, or an address when there is no key. */
-export type Pacing = {
-  /** For refusals of `pacedCodes`. */
-  refusals: Pacer;
-  /** For pages and assets of the API's documents. */
-  pages: Pacer;
-};
-
-/** Codes of refusals that take nothing from a quota, so that no quota bounds their number. */
-export const pacedCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'rate_limit_exceeded',
-  'unauthorized',
-  'insufficient_scope',
-  'feature_not_enabled',
-  'route_not_found',
-]);
 
 export type Pace = {
   /** Answers of one caller that leave at once after a pause of `burst` times `everyMs`. */
