@@ -4,6 +4,7 @@ import type { SettleCommand, SettleResult } from '../app/operator/settlement/set
 import type { SearchDeps } from '../app/operator/support/search.js';
 import type { Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
+import type { CertificateRefusal } from '../ports/certificate-refusals.js';
 import type { EventLog } from '../ports/event-log.js';
 import type { BuildingStatus, ProjectionStatus } from '../ports/projection-status.js';
 import type { ReadModel } from '../ports/read-model.js';
@@ -55,6 +56,8 @@ export type ConsoleDeps = SearchDeps & {
   /** Asks the authorizer and records the settlement, with the operator as actor. */
   settle(command: SettleCommand, operator: string): Promise<SettleResult>;
   health(): Promise<{ roles: readonly RoleHealth[]; checks: readonly CheckHealth[]; waiting: readonly WaitingWork[] }>;
+  /** Certificates that the authorizer refuses; the longest refused first. */
+  refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   projections(): Promise<readonly ProjectionLine[]>;
   rebuilds: Rebuilds;
   version: string;

@@ -32,7 +32,8 @@ export type AuthorizedNote = {
 /**
  * Result of a send (docs/architecture.md#never-twice). `not_sent`: no byte was handed to a connected socket, or a JSON body refused the
  * channel's certificate. `rejected`: a JSON body whose codes are all final. Everything else is `unknown`. `outage`: the cause is the
- * environment, not this document or company; it only pauses sends and is never recorded. `signatureFault`: our document came back
+ * environment, not this document or company; it only pauses sends and is never recorded. `certificateRefused`: the answer refuses the
+ * certificate of the connection; it holds back the company's sends (ADR 47) and is not recorded either. `signatureFault`: our document came back
  * inside a note whose signature cannot be relied on; this raises an alarm and is recorded as the reason only. `refused`: the answer refuses the
  * document by a code that is in no catalogue, so only look-ups make it final.
  */
@@ -44,15 +45,19 @@ export type SendResult<Success> =
       reason: string;
       refused?: true;
       outage?: true;
+      certificateRefused?: true;
       signatureFault?: string;
     } & AuthorizerAnswer)
   | { kind: 'done'; result: Success };
 
-/** Result of a look-up. Only `absent` (JSON 404 with the catalogued code) counts towards a proven absence. */
+/**
+ * Result of a look-up. Only `absent` (JSON 404 with the catalogued code) counts towards a proven absence. `outage` and `certificateRefused` have the
+ * meaning of their counterparts in `SendResult`.
+ */
 export type LookupResult<Found> =
   | { kind: 'found'; found: Found }
   | { kind: 'absent' }
-  | { kind: 'inconclusive'; reason: string; outage?: true };
+  | { kind: 'inconclusive'; reason: string; outage?: true; certificateRefused?: true };
 
 /** The event registered at the authorizer that cancels or replaces a note, ours or another party's: its exact bytes. */
 export type RegisteredEvent = {

@@ -64,6 +64,8 @@ export const appendScenarios = {
     // The refusal was lost with its process, so the same bytes are sent again.
     { ...issue, title: 'issue refused', faults: [rejected], only: 'before' },
     { ...absent, occurrence: 2, thorough: true },
+    // Its company is held back until a look-up is answered, by whatever process.
+    { ...issue, title: 'issue whose certificate is refused', faults: [{ on: 'issue', kind: 'http_403_html' }] },
   ],
   record_issue_lookup: [
     { ...issue, title: 'issue whose answer is lost', faults: [lost('issue', 'lost_after_commit')] },

@@ -11,7 +11,13 @@ import { issueClientCertificate, startSimulator } from '../../src/simulator/star
 import type { FaultTarget } from '../../src/simulator/state/faults.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { T0 } from '../support/fixture/invoice.js';
-import { fixedKeys, type MovableClock, movableClock, openBreaker } from '../support/harness/event-store.js';
+import {
+  certificateBreaker,
+  fixedKeys,
+  type MovableClock,
+  movableClock,
+  openBreaker,
+} from '../support/harness/event-store.js';
 import { issuingHarness } from '../support/harness/issuing.js';
 import { tables } from '../support/harness/simulator.js';
 import { memoryEventLog } from '../support/memory/event-log.js';
@@ -84,7 +90,7 @@ export const openFaultHarness = async (): Promise<FaultHarness> => {
     },
     ledger: async () => (await control('ledger?environment=test')) as readonly LedgerEntry[],
     startIssuer: (calls, dies, patience) =>
-      // Each invoice has a separate breaker, so that the faults of one invoice do not affect another.
+      // Each invoice has separate breakers, so that the faults of one invoice do not affect another.
       mortal({ ...usual, authorizer: clients[patience], breaker: openBreaker(clock) }, calls, dies),
     close: async () => {
       clients.long.close();
@@ -112,5 +118,6 @@ const mortal = (deps: IssuerDeps, calls: CallCounts, dies: FaultTarget | undefin
     sendCancellation: (...asked) => counted('eventSends', ['event'], authorizer.sendCancellation(...asked)),
     findCancellation: (...asked) => counted('eventLookUps', ['event_lookup'], authorizer.findCancellation(...asked)),
   };
-  return { ...deps, store, authorizer: watched };
+  const certificates = certificateBreaker(deps.clock);
+  return { ...deps, store, certificates, authorizer: certificates.watch(watched) };
 };

@@ -141,6 +141,7 @@ describe('a fault on issuing', () => {
     ['http_500', 500, JSON_TYPE],
     ['http_502_html', 502, 'text/html'],
     ['http_503', 503, 'text/html'],
+    ['http_403_html', 403, 'text/html'],
     ['http_404_html', 404, 'text/html'],
   ];
 

@@ -21,6 +21,23 @@ type SendMeaning = 'success' | 'not_sent' | 'rejected' | 'refused' | 'unknown';
 /** The authorizer refused the certificate of the connection and did not look at the document (docs/national-system.md#error-codes). */
 const CHANNEL_CODES = ['E1200', 'E1203', 'E1205', 'E1207', 'E1208', 'E1209'];
 
+/** Statuses with which a web server refuses a certificate by a page (docs/national-system.md#mutual-tls). */
+const REFUSED_BY_THE_SERVER = [401, 403, 495, 496];
+
+/** A TLS alert with which a server refuses the certificate of the client. */
+const CERTIFICATE_ALERT = /^ERR_SSL_\w*ALERT_\w*(?:CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
+
+/**
+ * Whether the call says that the authorizer refuses the certificate of the connection: by a TLS alert, by a page or an answer without codes, or by
+ * codes of the channel alone.
+ */
+export const refusesCertificate = (seen: CallEvidence): boolean => {
+  if (seen.exchange.kind !== 'answered') return CERTIFICATE_ALERT.test(seen.exchange.reason);
+  return seen.errors.length === 0
+    ? REFUSED_BY_THE_SERVER.includes(statusOf(seen))
+    : !GATEWAY_STATUSES.includes(statusOf(seen)) && areAllOf(seen.errors, CHANNEL_CODES);
+};
+
 /** Codes that pass by themselves and say nothing about the document: revocation list unreachable, maintenance, uncatalogued faults. */
 export const transientCodes: readonly string[] = ['E1206', 'E1217', 'RNG9999', 'E999'];
 

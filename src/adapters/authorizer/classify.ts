@@ -1,4 +1,4 @@
-import type { SendResult } from '../../ports/authorizer.js';
+import type { LookupResult, SendResult } from '../../ports/authorizer.js';
 import {
   areAllOf,
   type CallEvidence,
@@ -6,6 +6,7 @@ import {
   contradicts,
   existsCodes,
   hasOneOf,
+  refusesCertificate,
   type Subject,
   transientCodes,
   whatCallShows,
@@ -26,7 +27,13 @@ export const classifySend = <Success>(
   const row = classification.find(({ when }) => when(seen, subject));
   const reason = exchange.kind === 'answered' ? (row?.name ?? 'unclassified') : exchange.reason;
   const answer = answerOf(seen);
-  const unknown = (why: string) => ({ kind: 'unknown' as const, reason: why, ...answer, ...outage(seen) });
+  const unknown = (why: string) => ({
+    kind: 'unknown' as const,
+    reason: why,
+    ...answer,
+    ...outage(seen),
+    ...certificate(seen),
+  });
   switch (row?.is) {
     case 'success': {
       const read: SuccessRead<Success> = seen.body === undefined ? NOT_OURS : readSuccess(seen.body);
@@ -35,7 +42,7 @@ export const classifySend = <Success>(
       return { ...unknown(why), ...alarm };
     }
     case 'not_sent': {
-      const certificateRefused = exchange.kind === 'answered';
+      const certificateRefused = refusesCertificate(seen);
       return { kind: 'not_sent', reason, codes: answer.codes, certificateRefused, ...outage(seen) };
     }
     case 'rejected':
@@ -64,11 +71,14 @@ const answerOf = ({ exchange, errors }: CallEvidence) => {
 
 const outage = (seen: CallEvidence): { outage?: true } => (isOutage(seen) ? { outage: true } : {});
 
+const certificate = (seen: CallEvidence): { certificateRefused?: true } =>
+  refusesCertificate(seen) ? { certificateRefused: true } : {};
+
 /** What a look-up's answer proves: presence by a JSON 200, absence, or nothing. */
 type LookupAnswer =
   | { kind: 'present'; body: JsonBody }
   | { kind: 'absent' }
-  | { kind: 'inconclusive'; reason: string; outage?: true };
+  | Extract<LookupResult<never>, { kind: 'inconclusive' }>;
 
 /**
  * Absence is a JSON 404 whose only codes are `absentCodes` (docs/national-system.md#proof-of-absence). With 'any' it is a JSON 404 without a
@@ -77,7 +87,11 @@ type LookupAnswer =
 export const classifyLookup = (exchange: Exchange, absentCodes: readonly string[] | 'any'): LookupAnswer => {
   const seen = whatCallShows(exchange);
   const { body, errors } = seen;
-  const inconclusive = (reason: string): LookupAnswer => ({ kind: 'inconclusive', reason, ...outage(seen) });
+  const inconclusive = (reason: string): LookupAnswer => ({
+    ...{ kind: 'inconclusive', reason },
+    ...outage(seen),
+    ...certificate(seen),
+  });
   if (exchange.kind !== 'answered') return inconclusive(exchange.reason);
   if (body === undefined) return inconclusive(`no_json_${exchange.status}`);
   if (exchange.status === 200) return { kind: 'present', body };

@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
+import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import { openDatabase } from '../sql/database.js';
+import { REFUSAL_COLUMNS } from './certificate-refusals.js';
 import type { ReadSchema } from './schema.js';
 
 /** Open work of one kind; `oldest` is the earliest acceptance before the first attempt, else the earliest first attempt. */
@@ -45,6 +47,15 @@ export const createMonitoringReads = (pool: pg.Pool) => {
         .orderBy('notAfter')
         .limit(limit)
         .execute();
+    },
+    /** Certificates that the authorizer refuses and that are still their companies' newest; the longest refused first. */
+    refusedCertificates: async (): Promise<readonly CertificateRefusal[]> => {
+      const { rows } = await pool.query<CertificateRefusal>(
+        `select ${REFUSAL_COLUMNS} from certificate_refusals join read.companies using (company_id)
+         where enabled and state::jsonb -> 'certificate' ->> 'certificateId' = certificate_id
+         order by since, company_id, mode`,
+      );
+      return rows;
     },
     /** Whether the server or this session refuses writes: a standby, or an operator's switch. */
     isReadOnly: async (): Promise<boolean> => {

@@ -73,6 +73,7 @@ const cancellation: SendDefinition<CancellationSending> = {
   send: ({ invoice, accessKey }, bytes, deadlineAt, { authorizer }) =>
     authorizer.sendCancellation(invoice.facts, accessKey, bytes, deadlineAt),
   find: (caller, { accessKey }, _of, { authorizer }, until) => authorizer.findCancellation(caller, accessKey, until),
+  probe: ({ work: { invoice, accessKey } }, { authorizer }) => authorizer.findByAccessKey(invoice.facts, accessKey),
   ownerOf: ({ sent }, found) => compareRequest(found, sent),
   recordOther: ({ stream, work }, _of, found, deps) => recordElsewhere(stream, work.accessKey, found, deps),
   absenceOf: ({ cancellation: { sends } }, send) => {

@@ -9,6 +9,7 @@ import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
 import type { LookupProgressStore } from '../../ports/work-progress.js';
 import type { EventStore } from '../event-store/event-store.js';
 import type { Breaker } from './breaker.js';
+import type { CertificateBreaker } from './certificate-breaker.js';
 import type { LookUpSemaphore } from './look-up-limit.js';
 
 /** What the protocol reports to operators; never holds a document, a name or a raw answer. */
@@ -41,6 +42,8 @@ export type IssuerDeps = {
   authorizer: Authorizer;
   /** The breaker: holds back sends while an environment is out. Look-ups continue. */
   breaker: Breaker;
+  /** Holds back the sends of a company whose certificate the authorizer refuses. Look-ups continue. */
+  certificates: CertificateBreaker;
   signer: DocumentSigner;
   /** Bounds the look-ups of a worker, so that sends have room beside them. Without it look-ups are not bounded. */
   lookUpSemaphore?: LookUpSemaphore;

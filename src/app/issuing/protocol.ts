@@ -230,7 +230,7 @@ const storedProgress = async <K extends Sending>(
 
 type SendNow<K extends Sending> = Extract<SendStep<K['send'], K['verdict']>, { do: 'send' | 'resend' }>;
 
-/** While the environment is out, nothing is recorded and no number is taken. */
+/** While the environment is out or refuses the company's certificate, nothing is recorded and no number is taken. */
 const sendWithPermit = async <K extends Sending>(
   job: Job<K>,
   open: OpenWork<K>,
@@ -238,12 +238,19 @@ const sendWithPermit = async <K extends Sending>(
 ): Promise<Next | 'reload'> => {
   const { definition, deps } = job;
   if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
-  const permit = await deps.breaker.requestPermit(definition.callerOf(open.work));
-  if (permit.kind === 'paused') return { kind: 'later', at: permit.until };
+  const caller = definition.callerOf(open.work);
+  const turn = await deps.certificates.requestTurn(caller, () => definition.probe(open, deps));
+  if (turn.kind === 'paused') return { kind: 'later', at: turn.until };
   try {
-    return await recordAndSend(job, open, step, permit);
+    const permit = await deps.breaker.requestPermit(caller);
+    if (permit.kind === 'paused') return { kind: 'later', at: permit.until };
+    try {
+      return await recordAndSend(job, open, step, permit);
+    } finally {
+      permit.release();
+    }
   } finally {
-    permit.release();
+    turn.release();
   }
 };
 
@@ -305,7 +312,13 @@ const recordResult = async <K extends Sending>(
         return definition.decideRejected(state, key, answer, at);
       }
       case 'unknown': {
-        const { kind: _kind, outage: _outage, signatureFault: _fault, ...answer } = result;
+        const {
+          kind: _kind,
+          outage: _outage,
+          signatureFault: _fault,
+          certificateRefused: _refused,
+          ...answer
+        } = result;
         return definition.decideUnknown(state, { ...key, ...answer, at });
       }
       default:
@@ -316,7 +329,7 @@ const recordResult = async <K extends Sending>(
     sendNotice(deps, { notice: 'signature_unverified', stream, detail: result.signatureFault });
   }
   if (!isRecorded) sendNotice(deps, { notice: 'outcome_not_recorded', stream, detail: result.kind });
-  if (result.kind === 'not_sent' && result.certificateRefused) {
+  if ('certificateRefused' in result && result.certificateRefused) {
     sendNotice(deps, { notice: 'certificate_refused', stream });
   }
 };

@@ -3,6 +3,7 @@ import { parseInvoiceStream, publicInvoiceId } from '../../domain/common/ids.js'
 import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { ageText } from '../../lib/age-text.js';
+import type { CertificateRefusal } from '../../ports/certificate-refusals.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
 import type { CheckHealth, ProjectionLine, RebuildRun, RoleHealth, WaitingWork } from '../deps.js';
@@ -75,11 +76,15 @@ ${table(
 export type CertificateLine = { cnpj: string; enabled: boolean; notAfter: Instant | undefined };
 
 /** Sorted by days left; companies without a certificate come first. */
-export const certificatesPage = (context: PageContext, lines: readonly CertificateLine[], now: Instant): Html =>
+export const certificatesPage = (
+  context: PageContext,
+  { lines, refused }: { lines: readonly CertificateLine[]; refused: readonly CertificateRefusal[] },
+  now: Instant,
+): Html =>
   page(
     context,
     { title: 'Certificates' },
-    table(
+    html`${refusedList(refused)}${table(
       'By days left',
       ['Company', 'State', 'Days left', 'Ends', 'API'],
       [...lines]
@@ -92,8 +97,17 @@ export const certificatesPage = (context: PageContext, lines: readonly Certifica
           enabled ? 'enabled' : 'disabled',
         ]),
       'No company is registered.',
-    ),
+    )}`,
   );
+
+/** The sends of these companies are held back until the authorizer takes their certificate, or another one is stored. */
+const refusedList = (refused: readonly CertificateRefusal[]): Html =>
+  refused.length === 0
+    ? html``
+    : html`<ul>${refused.map(
+        ({ companyId, mode, since, reason }) =>
+          html`<li>${badge('refused', 'bad')} The authorizer refuses the certificate of CNPJ ${companyId} in ${mode} mode since ${timeOf(since)} (${reason}). Its invoices wait: store another certificate.</li>`,
+      )}</ul>`;
 
 const stateOf = (notAfter: Instant | undefined, now: Instant): Html => {
   if (notAfter === undefined) return badge('none on file', 'wait');
@@ -152,6 +166,7 @@ type OverviewFacts = {
   parked: number;
   /** Companies whose certificate has fewer than 30 days left or has expired. */
   certificates: number;
+  refused: readonly CertificateRefusal[];
 };
 
 export const overviewPage = (context: PageContext, facts: OverviewFacts): Html =>
@@ -159,7 +174,7 @@ export const overviewPage = (context: PageContext, facts: OverviewFacts): Html =
     context,
     { title: 'Overview' },
     html`<section aria-labelledby="find"><h2 id="find">Find an invoice</h2>${searchForm(context)}</section>
-<section aria-labelledby="attention"><h2 id="attention">Waits for you</h2>${attention(facts)}</section>
+<section aria-labelledby="attention"><h2 id="attention">Waits for you</h2>${attention(facts)}${refusedList(facts.refused)}</section>
 <section aria-labelledby="roles"><h2 id="roles">Roles</h2>${rolesTable(facts.roles)}</section>
 <section aria-labelledby="work"><h2 id="work">Work without an outcome</h2>${waitingTable(facts.waiting)}</section>
 <section aria-labelledby="process"><h2 id="process">This process</h2>${checksTable(facts.checks)}</section>`,

@@ -29,18 +29,19 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   const lines = async () => (await deps.projections()).map((line) => ({ ...line, run: rebuilds.of(line.name) }));
 
   app.get(ROOT, async (c) => {
-    const [health, waiting, parkedItems, certificates] = await Promise.all([
+    const [health, waiting, parkedItems, certificates, refused] = await Promise.all([
       deps.health(),
       supportReads.indeterminate(1),
       queue.parked(),
       certificateLines(deps),
+      deps.refusedCertificates(),
     ]);
     const ending = certificates.filter(
       ({ notAfter, enabled }) =>
         enabled && notAfter !== undefined && expiryWarning(notAfter, clock.now()) !== undefined,
     );
     const counts = { indeterminate: waiting.count, parked: parkedItems.length, certificates: ending.length };
-    return c.html(overviewPage(c.get('page'), { ...health, ...counts }));
+    return c.html(overviewPage(c.get('page'), { ...health, ...counts, refused }));
   });
 
   app.get(`${ROOT}/indeterminate`, async (c) =>
@@ -48,7 +49,13 @@ export const workRoutes = (app: Hono<ConsoleEnv>, deps: ConsoleDeps): void => {
   );
 
   app.get(`${ROOT}/certificates`, async (c) =>
-    c.html(certificatesPage(c.get('page'), await certificateLines(deps), clock.now())),
+    c.html(
+      certificatesPage(
+        c.get('page'),
+        { lines: await certificateLines(deps), refused: await deps.refusedCertificates() },
+        clock.now(),
+      ),
+    ),
   );
 
   app.get(`${ROOT}/parked`, async (c) =>

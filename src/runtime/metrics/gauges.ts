@@ -85,6 +85,7 @@ export const watchedGauges = (series: Series, watched: Watched): (() => Promise<
 
   addOpenWork(sources, series, watched);
   addCertificates(sources, series, watched);
+  addRefusals(sources, series, watched);
   addParameters(sources, series, watched);
   return sources.refresh;
 };
@@ -147,6 +148,24 @@ const addCertificates = (sources: Sources, { gauge }: Series, { watch, clock }: 
         if (warning !== undefined)
           ending.inc({ within: warning.kind === 'expired' ? 'over' : `${warning.withinDays}d` });
       }
+    },
+  });
+};
+
+/** The one gauge that names companies: an alert without the CNPJ would not say whom it is about. */
+const addRefusals = (sources: Sources, { gauge }: Series, { watch }: Watched): void => {
+  const refused = gauge(
+    'nfse_certificate_refused',
+    '1 while the authorizer refuses the certificate of this company; other companies are not named.',
+    ['mode', 'company'],
+  );
+  sources.add({
+    name: 'refused_certificates',
+    gauges: [refused],
+    ask: () => watch.refusedCertificates(),
+    show: (rows) => {
+      for (const mode of modes) refused.set({ mode, company: '' }, 0);
+      for (const { mode, companyId } of rows) refused.set({ mode, company: companyId }, 1);
     },
   });
 };

@@ -72,6 +72,7 @@ const consoleDeps = (parts: Parts, sources: ConsoleSources): ConsoleDeps => {
       defaultOperator: osUser(),
     },
     settle: (command, operator) => settle(command, operator, parts),
+    refusedCertificates: () => sources.watch.refusedCertificates(),
     projections: sources.statuses,
     health: async () => {
       const [readiness, openWork, projections, switchedOff, lag] = await Promise.all([

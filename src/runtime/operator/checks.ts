@@ -3,6 +3,7 @@ import { allProjections } from '../../../projections/registry.js';
 import { readGuardReadiness } from '../../adapters/guards-postgres/guards-record.js';
 import { isIssuingPaused } from '../../adapters/guards-postgres/incomplete-log.js';
 import type { DocumentAlarm, DocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
+import type { MonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceWithoutCopy } from '../../adapters/vault/master-key.js';
 import { createLag } from '../../app/read/lag.js';
@@ -99,6 +100,17 @@ const textOf = ({ notice, detail, seen, lastAt, lastStream }: DocumentAlarm): st
   const where = invoice === undefined ? lastStream : publicInvoiceId(invoice.invoiceId);
   return `${notice} (${detail}) ${seen} times, last at ${lastAt} of ${where}`;
 };
+
+/** One line for each company whose certificate the authorizer refuses; its sends are held back (ADR 47). */
+export const certificateRefusalChecks = async (
+  watch: Pick<MonitoringReads, 'refusedCertificates'>,
+): Promise<readonly Check[]> =>
+  (await watch.refusedCertificates()).map(({ mode, companyId, reason, since, seen, lastAt }) => ({
+    name: `certificate ${companyId} ${mode}`,
+    ok: false,
+    detail: `the authorizer refuses the certificate of CNPJ ${companyId} in ${mode} mode since ${since} (${reason}, ${counted(seen, 'answer')}, last at ${lastAt}): its invoices wait`,
+    cure: `nfse certificate put ${companyId} --pfx FILE --password-file FILE`,
+  }));
 
 /** Whether the service's database user lacks every right that the service never uses. */
 export const rightsCheck = async (pool: pg.Pool): Promise<Check> => {

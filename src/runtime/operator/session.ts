@@ -3,6 +3,7 @@ import { pauseIssuing } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createDocumentAlarms } from '../../adapters/read-model-postgres/document-alarms.js';
 import { createKeyUses } from '../../adapters/read-model-postgres/key-uses.js';
+import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { createParkedItems } from '../../adapters/read-model-postgres/parked-items.js';
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
 import { createExportSigner } from '../../adapters/vault/export-signer.js';
@@ -27,6 +28,7 @@ import { type OpenedQueue, openWorkQueue } from '../engines/work-queue.js';
 import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { backUp } from './backup.js';
 import {
+  certificateRefusalChecks,
   documentAlarmsCheck,
   engineChecks,
   exportKeyCheck,
@@ -124,6 +126,7 @@ export const sessionOver = (
       await exportKeyCheck(exportSigner),
       await parametersCheck(parameters, clock),
       await documentAlarmsCheck(createDocumentAlarms(pool), clock),
+      ...(await certificateRefusalChecks(createMonitoringReads(pool))),
     ],
   };
 };

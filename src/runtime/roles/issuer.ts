@@ -1,7 +1,9 @@
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
 import { createPreviousGeneration } from '../../adapters/read-model-postgres/kept-rows.js';
 import { createParkedItems, type ParkedItems } from '../../adapters/read-model-postgres/parked-items.js';
+import { createCertificateRefusals } from '../../adapters/read-model-postgres/certificate-refusals.js';
 import { createBreaker } from '../../app/issuing/breaker.js';
+import { createCertificateBreaker } from '../../app/issuing/certificate-breaker.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { APPEND_GRACE_SECONDS } from '../../app/issuing/protocol.js';
 import { pause } from '../../lib/pause.js';
@@ -83,13 +85,29 @@ const issuerDeps = async (parts: Parts): Promise<IssuerDeps> => {
   const company = companyOf(engines, clock);
   const tellOperators = createNoticeTeller({ pool: engines.pool, clock, logger, metrics });
   const certificateOf = certificatesOf(parts, 'worker:issuer', company);
+  const shortestWindowSeconds = Math.min(config.limits.queuedSeconds, config.limits.processingSeconds);
+  const certificates = createCertificateBreaker({
+    refusals: createCertificateRefusals(engines.pool),
+    ...{ clock, company, shortestWindowSeconds },
+    onChange: ({ companyId, refused, ...change }) =>
+      logger.warn({
+        msg: refused
+          ? 'the authorizer refuses the certificate of a company'
+          : 'the authorizer takes the certificate again',
+        company: companyId,
+        ...change,
+      }),
+    onFault: (error) =>
+      logger.warn({ msg: 'what the authorizer says of a certificate is not kept', ...faultFields(error) }),
+  });
   return {
     store: engines.store,
-    authorizer: decorateAuthorizer(await openAuthorizer({ ...parts, certificateOf })),
+    authorizer: certificates.watch(decorateAuthorizer(await openAuthorizer({ ...parts, certificateOf }))),
+    certificates,
     breaker: createBreaker({
       clock,
       leaseSeconds: APPEND_GRACE_SECONDS + 3 * config.limits.sendSeconds,
-      shortestWindowSeconds: Math.min(config.limits.queuedSeconds, config.limits.processingSeconds),
+      shortestWindowSeconds,
       chance: Math.random,
       onChange: (change) => {
         metrics.circuit(change);

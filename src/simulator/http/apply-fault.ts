@@ -41,6 +41,7 @@ const answerUnder = async (world: World, operation: Operation, { main: fault, nt
     case 'http_500':
     case 'http_502_html':
     case 'http_503':
+    case 'http_403_html':
     case 'http_404_html':
       if (fault.commit === true) await operation.perform();
       return fault.kind === 'transient' ? operation.refuse([refusalOf(fault, 'E1217')]) : FAILURES[fault.kind];
@@ -69,6 +70,7 @@ const FAILURES = {
   http_500: { kind: 'json', status: 500, body: { message: 'An error has occurred.' } },
   http_502_html: webServerPage(502),
   http_503: webServerPage(503),
+  http_403_html: webServerPage(403),
   http_404_html: webServerPage(404),
 } as const satisfies Partial<Record<FaultKind, Answer>>;
 

@@ -16,6 +16,7 @@ export const FAULT_KINDS = [
   'http_500',
   'http_502_html',
   'http_503',
+  'http_403_html',
   'http_404_html',
   'transient',
   'reset',

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguedCodes, classification, type Subject } from '../../../src/adapters/authorizer/classification.js';
 import { classifyLookup, classifySend } from '../../../src/adapters/authorizer/classify.js';
+import type { Exchange } from '../../../src/adapters/authorizer/exchange.js';
 import type { SendResult } from '../../../src/ports/authorizer.js';
 import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, eventAround, issued, noteAround } from '../../support/fixture/sefin.js';
@@ -79,7 +80,7 @@ const answered: Readonly<Record<string, readonly Case[]>> = {
   no_json: [
     { answer: () => html(503), expected: { kind: 'unknown', reason: 'no_json' }, outage: true },
     { answer: () => html(404), expected: { kind: 'unknown', reason: 'no_json' }, outage: true },
-    { answer: () => html(403), expected: { kind: 'unknown', reason: 'no_json' } },
+    { answer: () => html(403), expected: { kind: 'unknown', reason: 'no_json', certificateRefused: true } },
     {
       answer: (s) => raw(400, JSON.stringify(errors(FINAL[s])), 'text/html; charset=utf-8'),
       expected: { kind: 'unknown', reason: 'no_json' },
@@ -329,7 +330,44 @@ describe('an outage', () => {
     const heard = (status: number, contentType: string, text: string) =>
       classifyLookup({ kind: 'answered', status, contentType, body: Buffer.from(text) }, ['E2404']);
     expect(heard(503, 'text/html', '<html>')).toEqual({ kind: 'inconclusive', reason: 'no_json_503', outage: true });
-    expect(heard(403, 'application/json', '{}')).toEqual({ kind: 'inconclusive', reason: 'status_403' });
+    expect(heard(403, 'application/json', '{}')).toEqual({
+      ...{ kind: 'inconclusive', reason: 'status_403', certificateRefused: true },
+    });
     expect(heard(404, 'application/json', '{"erro":{"codigo":"E2404"}}')).toEqual({ kind: 'absent' });
+  });
+});
+
+describe('a certificate that the authorizer refuses', () => {
+  const answered = (status: number, contentType: string, text: string) =>
+    ({ kind: 'answered', status, contentType, body: Buffer.from(text) }) as const;
+  const page = (status: number) => answered(status, 'text/html', '<html>403 - Forbidden</html>');
+  const coded = (...codes: string[]) => answered(403, 'application/json', JSON.stringify(errors(...codes)));
+  const judged = (exchange: Exchange) =>
+    [classifySend('dps', exchange, () => ({ reason: 'unread' })), classifyLookup(exchange, ['E2404'])].map(
+      (answer) => 'certificateRefused' in answer && answer.certificateRefused,
+    );
+
+  it.each([
+    ['a page with 403', page(403)],
+    ['a page with 401', page(401)],
+    ['a page with 496', page(496)],
+    ['codes of the channel alone', coded('E1205', 'E1203')],
+    ['a TLS alert about the certificate', { kind: 'not_handed', reason: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA' }],
+    ['such an alert after the first byte', { kind: 'broken', reason: 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED' }],
+  ] as const)('is known by %s, to a send and a look-up alike', (_what, exchange) => {
+    expect(judged(exchange)).toEqual([true, true]);
+  });
+
+  it.each([
+    ['a page with 404', page(404)],
+    ['a page with 503', page(503)],
+    ['a page with 429', page(429)],
+    ['a code of the document beside it', coded('E1205', 'E0312')],
+    ['a revocation list that is out', coded('E1206')],
+    ['a handshake without a reason', { kind: 'not_handed', reason: 'EPROTO' }],
+    ['a connection that breaks', { kind: 'broken', reason: 'ECONNRESET' }],
+    ['the absence of a document', answered(404, 'application/json', JSON.stringify(errors('E2404')))],
+  ] as const)('is not concluded from %s', (_what, exchange) => {
+    expect(judged(exchange)).toEqual([false, false]);
   });
 });

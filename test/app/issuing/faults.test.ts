@@ -97,6 +97,12 @@ const rows: readonly Row[] = [
   ['the record of a number', noAppend('allocate_number'), undefined, 'NotProcessed'],
   ['the record of the attempt', noAppend('record_issue_attempt'), undefined, 'NotProcessed'],
   ['the breaker', () => ({ breaker: { requestPermit: rejects, isClosed: () => true } }), undefined, 'NotProcessed'],
+  [
+    'the breaker of certificates',
+    ({ deps }) => ({ certificates: { ...deps.certificates, requestTurn: rejects } }),
+    undefined,
+    'NotProcessed',
+  ],
   ['a key to open', wrongKey, undefined, 'NotProcessed'],
   ['a key to seal', noKeyToSeal, undefined, 'NotProcessed'],
   ['the telling of operators', () => ({ notify: broken, company: async () => undefined }), undefined, 'NotProcessed'],

@@ -8,7 +8,7 @@ import { openEngines } from '../../../src/runtime/engines/engines.js';
 import { createRunner } from '../../../src/runtime/engines/runner.js';
 import { workChecks } from '../../../src/runtime/operator/work-checks.js';
 import { type Sweeper, sweep } from '../../../src/workers/sweeper.js';
-import { openBreaker } from '../../support/harness/event-store.js';
+import { certificateBreaker, openBreaker } from '../../support/harness/event-store.js';
 import { fakeAuthorizer } from '../../support/harness/fake-authorizer.js';
 import { fakeSigner } from '../../support/harness/issuing.js';
 import { collectingQueue } from '../../support/harness/workers.js';
@@ -31,7 +31,12 @@ await serveParent<Record<string, string>, OperatorQuestion>(async (env) => {
     ...{ log, readModel, queue, cuts: guards.cuts, previousGeneration: createPreviousGeneration(pool) },
     deps: {
       ...{ store, clock: systemClock, limits: config.limits, lookups: guards.lookups, signer: fakeSigner },
-      ...{ authorizer: fakeAuthorizer(), breaker: openBreaker(systemClock), actor: 'timer:sweeper' },
+      ...{
+        authorizer: fakeAuthorizer(),
+        breaker: openBreaker(systemClock),
+        certificates: certificateBreaker(systemClock),
+        actor: 'timer:sweeper',
+      },
       company: readModel.company,
       identityOf: async () => undefined,
       currencyCode: () => undefined,

@@ -12,6 +12,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../src/domain/invoice/state.js';
 import type { ReadModel } from '../../../src/ports/read-model.js';
+import type { CertificateRefusal } from '../../../src/ports/certificate-refusals.js';
 import type { SupportRow } from '../../../src/ports/support-reads.js';
 import type { ParkedWork } from '../../../src/ports/work-queue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
@@ -41,6 +42,8 @@ export type ConsoleHarness = {
   settled: { command: SettleCommand; operator: string }[];
   parked: ParkedWork[];
   begun: string[];
+  /** Certificates that the authorizer refuses. */
+  refused: CertificateRefusal[];
   /** Answers that a test may change. */
   answers: { settle: SettleResult; broken: boolean; run: RebuildRun | undefined };
   visit(path: string, options?: Visit): Promise<Answer>;
@@ -71,6 +74,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
   };
   const harness = {
     ...{ faults: [] as unknown[], settled: [] as ConsoleHarness['settled'], begun: [] as string[] },
+    refused: [] as CertificateRefusal[],
     parked: [{ stream, kind: 'issue', messageId: 'm', reason: 'failed 31 times', parkedAt: T0 }] as ParkedWork[],
     answers: { settle: { kind: 'settled', detail: 'x' }, broken: false, run: undefined } as ConsoleHarness['answers'],
   };
@@ -104,6 +108,7 @@ export const consoleHarness = async (access: Partial<ConsoleDeps['access']> = {}
       if (harness.answers.broken) throw new Error('the password is hunter2');
       return { roles: [], checks: [], waiting: [] };
     },
+    refusedCertificates: async () => harness.refused,
     projections: async () => [{ name: 'invoices', version: 1, generation: 1, lagSeconds: 0 }],
     rebuilds: { begin: (name) => harness.begun.push(name) > 0, of: () => harness.answers.run },
     onFault: (error) => harness.faults.push(error),

@@ -3,12 +3,15 @@ import type { CommandContext } from '../../../src/app/event-store/command-contex
 import type { EventStore } from '../../../src/app/event-store/event-store.js';
 import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
 import { type Breaker, createBreaker } from '../../../src/app/issuing/breaker.js';
+import { type CertificateBreaker, createCertificateBreaker } from '../../../src/app/issuing/certificate-breaker.js';
 import type { Mode, StreamName } from '../../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Fingerprints } from '../../../src/ports/duplicate-window.js';
 import type { GuardKey, GuardKeys } from '../../../src/ports/guard-keys.js';
 import type { SealingKeys } from '../../../src/ports/sealing-keys.js';
+import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
+import { memoryRefusals } from '../memory/certificate-refusals.js';
 
 /** A clock that only the test moves, forwards. */
 export type MovableClock = Clock & { pass(seconds: number): void; moveTo(at: Instant): void };
@@ -79,3 +82,16 @@ export const appendTo = async (
 /** A breaker at the contract's windows, without chance. */
 export const openBreaker = (clock: Clock): Breaker =>
   createBreaker({ clock, leaseSeconds: 60, shortestWindowSeconds: 900, chance: () => 0, onChange: () => undefined });
+
+/** The breaker of certificates over refusals in memory; it watches no authorizer unless the test makes it. */
+export const certificateBreaker = (
+  clock: Clock,
+  options: Partial<Parameters<typeof createCertificateBreaker>[0]> = {},
+): CertificateBreaker =>
+  createCertificateBreaker({
+    refusals: memoryRefusals(),
+    ...{ clock, company: async () => demoCompany(DEMO_CNPJ), shortestWindowSeconds: 900 },
+    onChange: () => undefined,
+    onFault: () => undefined,
+    ...options,
+  });

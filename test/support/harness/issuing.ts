@@ -14,7 +14,14 @@ import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, limits, T0 } from '../fixture/invoice.js';
 import { memoryEventLog } from '../memory/event-log.js';
 import { createMemoryGuards } from '../memory/guards.js';
-import { appendTo, fixedKeys, type MovableClock, movableClock, openBreaker } from './event-store.js';
+import {
+  appendTo,
+  certificateBreaker,
+  fixedKeys,
+  type MovableClock,
+  movableClock,
+  openBreaker,
+} from './event-store.js';
 import { digestOf, type FakeAuthorizer, fakeAuthorizer, markOf } from './fake-authorizer.js';
 
 export type IssuingHarness = {
@@ -61,13 +68,15 @@ export const issuingHarness = async (
   const store = createEventStore(log, fixedKeys());
   const clock = movableClock(T0);
   const authorizer = fakeAuthorizer();
+  const certificates = certificateBreaker(clock);
   const notices: IssuerNotice[] = [];
   const event = accepted({ mode });
   if (event.type !== 'InvoiceAccepted') throw new Error('not an acceptance');
   const stream = invoiceStream(mode, DEMO_CNPJ, event.data.invoiceId);
   const deps: IssuerDeps = {
     store,
-    authorizer,
+    authorizer: certificates.watch(authorizer),
+    certificates,
     breaker: openBreaker(clock),
     signer: fakeSigner,
     lookups: createMemoryGuards().lookups,

@@ -22,7 +22,14 @@ import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, cancelRequested, limits } from '../fixture/invoice.js';
 import { memoryEventLog } from '../memory/event-log.js';
 import { createMemoryGuards } from '../memory/guards.js';
-import { appendTo, fixedKeys, type MovableClock, movableClock, openBreaker } from './event-store.js';
+import {
+  appendTo,
+  certificateBreaker,
+  fixedKeys,
+  type MovableClock,
+  movableClock,
+  openBreaker,
+} from './event-store.js';
 import { openSimulatorHarness, type SimulatorHarness } from './simulator.js';
 
 export const SETTINGS: ReconciliationSettings = {
@@ -98,6 +105,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
   const issuer: IssuerDeps = {
     ...{ store, clock, limits, authorizer: client as Authorizer },
     breaker: openBreaker(clock),
+    certificates: certificateBreaker(clock),
     signer: createDocumentSigner(),
     lookups: createMemoryGuards().lookups,
     company: async () => demoCompany(DEMO_CNPJ),

@@ -8,6 +8,26 @@ import { checkedAppendMigration } from './0041-checked-append.js';
 import { guardedAppendMigration } from './0042-guarded-append.js';
 
 /**
+ * Companies whose certificate the authorizer refuses, so that every process holds their sends back and operators see them (ADR 47). Losing a row
+ * costs one more refused send.
+ */
+const certificateRefusalsMigration: Migration = {
+  id: 43,
+  name: 'certificate-refusals',
+  sql: `create table if not exists certificate_refusals (
+  mode text collate "C" not null,
+  company_id text collate "C" not null,
+  certificate_id text collate "C" not null,
+  reason text not null,
+  since text collate "C" not null,
+  seen bigint not null,
+  last_at text collate "C" not null,
+  probe_at text collate "C" not null,
+  primary key (mode, company_id)
+);`,
+};
+
+/**
  * Received documents that could not be relied on, counted by notice and reason, so that a command in another process sees them. The log has each
  * invoice's history, so losing these rows loses only the alarms.
  */
@@ -268,4 +288,5 @@ export const migrations: readonly Migration[] = [
   documentAlarmsMigration,
   checkedAppendMigration,
   guardedAppendMigration,
+  certificateRefusalsMigration,
 ];

@@ -1,0 +1,226 @@
+import type { CompanyId, Mode } from '../../domain/common/ids.js';
+import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
+import type { Company } from '../../domain/company/company.js';
+import { shortCache } from '../../lib/short-cache.js';
+import type { Authorizer, Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
+import type { CertificateRefusal, CertificateRefusals } from '../../ports/certificate-refusals.js';
+import type { Clock } from '../../ports/clock.js';
+import { pauseScaleOf } from './breaker.js';
+
+/** A look-up that changes nothing at the authorizer, under the company's newest certificate. */
+type Probe = () => Promise<unknown>;
+
+/** The leave for one send, or when to come again. `release` is always called, also when nothing was sent. */
+export type CertificateTurn = { kind: 'turn'; release(): void } | { kind: 'paused'; until: Instant };
+
+/**
+ * A breaker for each company certificate and environment (ADR 47). While the authorizer refuses a certificate, its company sends nothing: no number
+ * is taken and no attempt recorded. A certificate that was stored since is not held.
+ */
+export type CertificateBreaker = {
+  /** Called before an attempt is recorded. `probe` is called when a held certificate is due to be tried. */
+  requestTurn(caller: Caller, probe: Probe): Promise<CertificateTurn>;
+  /** The same authorizer; what its answers say of certificates is noted. Every caller of the issuing protocol uses it. */
+  watch(authorizer: Authorizer): Authorizer;
+};
+
+export type CertificateChange = Pick<CertificateRefusal, 'mode' | 'companyId'> & { refused: boolean; reason?: string };
+
+type CertificateBreakerOptions = {
+  refusals: CertificateRefusals;
+  clock: Clock;
+  company(companyId: CompanyId): Promise<Company | undefined>;
+  /** The shortest window of an invoice, in seconds; all pauses shrink with a shorter one (ADR 17). */
+  shortestWindowSeconds: number;
+  onChange(change: CertificateChange): void;
+  onFault(error: unknown): void;
+};
+
+/** Milliseconds for which the refusals of other processes are not read again. */
+const CACHE_MS = 1_000;
+
+/** Held sends look again after this many seconds, so that a new certificate is used soon. */
+const LOOK_AGAIN_SECONDS = 15;
+
+/** A probe comes after half of the time since the refusal, within these seconds: well within the 15 minutes of a queued invoice. */
+const [SHORTEST_PROBE_PAUSE, LONGEST_PROBE_PAUSE] = [15, 300];
+
+/**
+ * The first send of a certificate goes ahead of the company's other sends until it is answered, this long at most. So a certificate that is refused
+ * from the beginning costs one send, not all that wait.
+ */
+const AHEAD_SECONDS = 2;
+const BEHIND_SECONDS = 0.2;
+
+export const createCertificateBreaker = (options: CertificateBreakerOptions): CertificateBreaker => {
+  const { refusals, clock, onChange, onFault } = options;
+  const pace = pauseScaleOf(options.shortestWindowSeconds);
+  const standing = standingRefusals(refusals, clock, onFault);
+  /** The certificate that a send of this process was answered under, and the send that goes ahead. */
+  const proven = new Map<string, string>();
+  const ahead = new Map<string, { certificateId: string; since: Instant }>();
+
+  const certificateOf = async ({ companyId }: Caller): Promise<string | undefined> => {
+    try {
+      return (await options.company(companyId))?.certificate?.certificateId;
+    } catch (error) {
+      onFault(error);
+      return undefined;
+    }
+  };
+
+  const noteRefused = async (caller: Caller, certificateId: string, reason: string): Promise<void> => {
+    const { mode, companyId } = caller;
+    proven.delete(keyOf(caller));
+    const at = clock.now();
+    const before = (await standing.all()).get(keyOf(caller));
+    const isNew = before?.certificateId !== certificateId;
+    const since = isNew ? at : before.since;
+    const probeAt = isNew ? addSeconds(at, SHORTEST_PROBE_PAUSE * pace) : before.probeAt;
+    const refusal = { mode, companyId, certificateId, reason, probeAt };
+    standing.set({ ...refusal, since, lastAt: at, seen: 1 });
+    if (isNew) onChange({ mode, companyId, refused: true, reason });
+    await refusals.note({ ...refusal, at });
+  };
+
+  const noteTaken = async (caller: Caller): Promise<void> => {
+    const { mode, companyId } = caller;
+    if (!(await standing.all()).has(keyOf(caller))) return;
+    standing.remove(caller);
+    onChange({ mode, companyId, refused: false });
+    await refusals.remove(caller);
+  };
+
+  /** What an answer says is noted before the caller goes on, so that the next send of the company knows it. A failure to note it changes no answer. */
+  const watched = async <Answer extends SendResult<unknown> | LookupResult<unknown>>(
+    caller: Caller,
+    call: () => Promise<Answer>,
+  ): Promise<Answer> => {
+    const certificateId = await certificateOf(caller);
+    const answer = await call();
+    if (certificateId === undefined) return answer;
+    try {
+      const said = verdictOn(answer);
+      if (said === 'refused') await noteRefused(caller, certificateId, reasonOf(answer));
+      if (said === 'taken') await noteTaken(caller);
+      if (isAnsweredSend(answer)) proven.set(keyOf(caller), certificateId);
+    } catch (error) {
+      onFault(error);
+    }
+    return answer;
+  };
+
+  const held = async (caller: Caller, refusal: CertificateRefusal, probe: Probe): Promise<CertificateTurn> => {
+    const now = clock.now();
+    const nextLook = addSeconds(now, LOOK_AGAIN_SECONDS * pace);
+    if (isBefore(now, refusal.probeAt))
+      return { kind: 'paused', until: isBefore(nextLook, refusal.probeAt) ? nextLook : refusal.probeAt };
+    const age = (epochMs(now) - epochMs(refusal.since)) / 1000;
+    const pause = Math.min(LONGEST_PROBE_PAUSE * pace, Math.max(SHORTEST_PROBE_PAUSE * pace, age / 2));
+    const probeAt = addSeconds(now, pause);
+    standing.set({ ...refusal, probeAt });
+    if (!(await refusals.claimProbe(caller, now, probeAt))) return { kind: 'paused', until: nextLook };
+    await probe();
+    const isHeld = (await standing.all()).has(keyOf(caller));
+    // The caller's step was decided before the look-up, so the caller decides again.
+    return { kind: 'paused', until: isHeld ? nextLook : clock.now() };
+  };
+
+  const turnOf = (caller: Caller, certificateId: string): CertificateTurn => {
+    const key = keyOf(caller);
+    if (proven.get(key) === certificateId) return NO_WAIT;
+    const now = clock.now();
+    const first = ahead.get(key);
+    const isBehind =
+      first?.certificateId === certificateId &&
+      !isBefore(now, first.since) &&
+      isBefore(now, addSeconds(first.since, AHEAD_SECONDS * pace));
+    if (isBehind) return { kind: 'paused', until: addSeconds(now, BEHIND_SECONDS * pace) };
+    const mine = { certificateId, since: now };
+    ahead.set(key, mine);
+    return {
+      kind: 'turn',
+      release: () => {
+        if (ahead.get(key) === mine) ahead.delete(key);
+      },
+    };
+  };
+
+  return {
+    requestTurn: async (caller, probe) => {
+      const certificateId = await certificateOf(caller);
+      if (certificateId === undefined) return NO_WAIT;
+      const refusal = (await standing.all()).get(keyOf(caller));
+      return refusal?.certificateId === certificateId
+        ? await held(caller, refusal, probe)
+        : turnOf(caller, certificateId);
+    },
+    watch: (authorizer) => ({
+      sendDps: (caller, ...asked) => watched(caller, () => authorizer.sendDps(caller, ...asked)),
+      findByDps: (caller, ...asked) => watched(caller, () => authorizer.findByDps(caller, ...asked)),
+      findByAccessKey: (caller, ...asked) => watched(caller, () => authorizer.findByAccessKey(caller, ...asked)),
+      sendCancellation: (caller, ...asked) => watched(caller, () => authorizer.sendCancellation(caller, ...asked)),
+      findCancellation: (caller, ...asked) => watched(caller, () => authorizer.findCancellation(caller, ...asked)),
+    }),
+  };
+};
+
+const NO_WAIT: CertificateTurn = { kind: 'turn', release: () => undefined };
+
+const keyOf = ({ mode, companyId }: { mode: Mode; companyId: CompanyId }): string => `${mode}/${companyId}`;
+
+/** A document that was judged, found or proven absent was asked for under a good certificate. Everything else may come from a server before it. */
+const verdictOn = (answer: SendResult<unknown> | LookupResult<unknown>): 'refused' | 'taken' | 'nothing' => {
+  switch (answer.kind) {
+    case 'unknown':
+      return answer.certificateRefused === true ? 'refused' : answer.refused === true ? 'taken' : 'nothing';
+    case 'inconclusive':
+      return answer.certificateRefused === true ? 'refused' : 'nothing';
+    case 'not_sent':
+      return answer.certificateRefused ? 'refused' : 'nothing';
+    default:
+      return 'taken';
+  }
+};
+
+const isAnsweredSend = ({ kind }: SendResult<unknown> | LookupResult<unknown>): boolean =>
+  kind === 'done' || kind === 'rejected';
+
+const reasonOf = (answer: SendResult<unknown> | LookupResult<unknown>): string => {
+  if ('codes' in answer && answer.codes.length > 0) return answer.codes.join(' ');
+  const status = 'httpStatus' in answer && answer.httpStatus !== undefined ? ` ${answer.httpStatus}` : '';
+  return `${'reason' in answer ? answer.reason : answer.kind}${status}`;
+};
+
+/**
+ * The refusals of all processes, at most a second old, with those that this process has just noted. A reading that began before a change of this
+ * process does not undo it. While the database cannot be read, what was known counts.
+ */
+const standingRefusals = (refusals: CertificateRefusals, clock: Clock, onFault: (error: unknown) => void) => {
+  let known: ReadonlyMap<string, CertificateRefusal> = new Map();
+  let changes = 0;
+  const read = shortCache(CACHE_MS, clock, async () => {
+    const before = changes;
+    try {
+      const rows = await refusals.all();
+      if (before === changes) known = new Map(rows.map((row) => [keyOf(row), row]));
+    } catch (error) {
+      onFault(error);
+    }
+    return true;
+  });
+  return {
+    all: async (): Promise<ReadonlyMap<string, CertificateRefusal>> => {
+      await read('all');
+      return known;
+    },
+    set: (refusal: CertificateRefusal): void => {
+      changes += 1;
+      known = new Map(known).set(keyOf(refusal), refusal);
+    },
+    remove: (caller: Caller): void => {
+      changes += 1;
+      known = new Map([...known].filter(([key]) => key !== keyOf(caller)));
+    },
+  };
+};

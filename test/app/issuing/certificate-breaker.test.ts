@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest';
+import { workOnCancellation } from '../../../src/app/issuing/cancellation.js';
+import type { CertificateBreaker, CertificateChange } from '../../../src/app/issuing/certificate-breaker.js';
+import type { IssuerDeps, Next } from '../../../src/app/issuing/deps.js';
+import { concludeIssueIfDue, workOnIssue } from '../../../src/app/issuing/note.js';
+import { invoiceStream, type StreamName } from '../../../src/domain/common/ids.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
+import type { Company } from '../../../src/domain/company/company.js';
+import type { Authorizer, LookupResult, SendResult } from '../../../src/ports/authorizer.js';
+import { DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../../support/fixture/demo.js';
+import { accepted, at, cancelRequested, T0 } from '../../support/fixture/invoice.js';
+import { appendTo, certificateBreaker, openBreaker } from '../../support/harness/event-store.js';
+import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
+import { memoryRefusals } from '../../support/memory/certificate-refusals.js';
+
+const page = { kind: 'unknown', reason: 'no_json', codes: [], httpStatus: 403, certificateRefused: true } as const;
+const chain = { kind: 'not_sent', reason: 'certificate_refused', codes: ['E1205'], certificateRefused: true } as const;
+const noAnswer = { kind: 'inconclusive', reason: 'no_json_403', certificateRefused: true } as const;
+
+type World = {
+  harness: IssuingHarness;
+  refusals: ReturnType<typeof memoryRefusals>;
+  changes: CertificateChange[];
+  calls: string[];
+  /** What the authorizer's server does with the certificate of these ids. */
+  refused: Map<string, SendResult<never>>;
+  company: { current: Company };
+  /** Another process of the service, which knows only log and database. */
+  process(): IssuerDeps;
+  accept(nth: number): Promise<StreamName>;
+  /** Looks at the streams whenever their time comes, for this many seconds. */
+  pass(seconds: number, streams: readonly StreamName[], deps?: IssuerDeps): Promise<void>;
+  typesOf(stream: StreamName): Promise<readonly string[]>;
+};
+
+const world = async (): Promise<World> => {
+  const company = { current: demoCompany(DEMO_CNPJ) };
+  const harness = await issuingHarness('live', { company: async () => company.current });
+  const { authorizer, clock, store } = harness;
+  const refusals = memoryRefusals();
+  const changes: CertificateChange[] = [];
+  const calls: string[] = [];
+  const refused = new Map<string, SendResult<never>>();
+  const current = () => refused.get(company.current.certificate?.certificateId ?? '');
+  const asked = async <T extends SendResult<unknown> | LookupResult<unknown>>(
+    name: string,
+    call: () => Promise<T>,
+    no: (answer: SendResult<never>) => unknown,
+  ): Promise<T> => {
+    calls.push(name);
+    const answer = current();
+    return answer === undefined ? await call() : (no(answer) as T);
+  };
+  const server: Authorizer = {
+    ...authorizer,
+    sendDps: (...args) =>
+      asked(
+        'send',
+        () => authorizer.sendDps(...args),
+        (answer) => answer,
+      ),
+    sendCancellation: (...args) =>
+      asked(
+        'send',
+        () => authorizer.sendCancellation(...args),
+        (answer) => answer,
+      ),
+    findByDps: (...args) =>
+      asked(
+        'look-up',
+        () => authorizer.findByDps(...args),
+        () => noAnswer,
+      ),
+    findByAccessKey: (...args) =>
+      asked(
+        'look-up',
+        () => authorizer.findByAccessKey(...args),
+        () => noAnswer,
+      ),
+    findCancellation: (...args) =>
+      asked(
+        'look-up',
+        () => authorizer.findCancellation(...args),
+        () => noAnswer,
+      ),
+  };
+  const process = (): IssuerDeps => {
+    const certificates: CertificateBreaker = certificateBreaker(clock, {
+      ...{ refusals, company: async () => company.current },
+      onChange: (change) => changes.push(change),
+    });
+    return { ...harness.deps, certificates, authorizer: certificates.watch(server), breaker: openBreaker(clock) };
+  };
+  const own = process();
+  return {
+    ...{ harness, refusals, changes, calls, refused, company, process },
+    accept: async (nth) => {
+      const invoiceId = `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
+      const event = accepted({ mode: 'live', invoiceId, acceptedAt: clock.now() });
+      const stream = invoiceStream('live', DEMO_CNPJ, invoiceId);
+      await appendTo(store, stream, [event], clock.now());
+      return stream;
+    },
+    pass: async (seconds, streams, deps = own) => {
+      const end = addSeconds(clock.now(), seconds);
+      const due = new Map(streams.map((stream) => [stream, clock.now()]));
+      for (;;) {
+        const [next] = [...due].sort(([, one], [, other]) => (one < other ? -1 : 1));
+        if (next === undefined || next[1] > end) break;
+        const [stream, instant] = next;
+        clock.moveTo(instant);
+        const step: Next = await workOnIssue(stream, deps);
+        await concludeIssueIfDue(stream, deps);
+        if (step.kind === 'later') due.set(stream, step.at > clock.now() ? step.at : addSeconds(clock.now(), 0.01));
+        else due.delete(stream);
+      }
+      clock.moveTo(end);
+    },
+    typesOf: async (stream) => (await store.load(stream)).events.map(({ type }) => type),
+  };
+};
+
+const renewed = (company: Company): Company => ({
+  ...company,
+  certificate: { ...(company.certificate as NonNullable<Company['certificate']>), certificateId: 'renewed' },
+});
+
+describe('given a certificate that the web server refuses by a page', () => {
+  it('when many invoices wait, then one attempt meets it, and the others end queued and safe to repeat', async () => {
+    const { harness, refused, calls, accept, pass, typesOf, changes } = await world();
+    refused.set('certificate', page);
+    const streams = [harness.stream, ...(await Promise.all([1, 2, 3, 4, 5, 6, 7].map(accept)))];
+    await pass(1_000, streams);
+    expect(calls.filter((call) => call === 'send')).toHaveLength(1);
+    const types = await Promise.all(streams.map(typesOf));
+    expect(types[0]).toEqual(['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceOutcomeUnknown']);
+    for (const others of types.slice(1)) expect(others).toEqual(['InvoiceAccepted', 'NotProcessed']);
+    expect(changes).toEqual([{ mode: 'live', companyId: DEMO_CNPJ, refused: true, reason: 'no_json 403' }]);
+  });
+
+  it('when a new certificate is stored, then the waiting invoices are sent within seconds and the look-up settles the held one', async () => {
+    const { harness, refused, company, accept, pass, typesOf, refusals } = await world();
+    harness.authorizer.script = ['lost_request'];
+    refused.set('certificate', page);
+    const other = await accept(1);
+    await pass(120, [harness.stream, other]);
+    expect(await typesOf(other)).toEqual(['InvoiceAccepted']);
+    company.current = renewed(company.current);
+    harness.authorizer.script = [];
+    await pass(16, [other]);
+    expect(await typesOf(other)).toContain('Authorized');
+    await pass(1_500, [harness.stream]);
+    // The page came from a server before the application: the absence is proven, and the same document is sent again.
+    expect(await harness.types()).toEqual([
+      ...['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceOutcomeUnknown', 'IssuanceProvenAbsent'],
+      ...['IssuanceAttempted', 'Authorized'],
+    ]);
+    expect(await refusals.all()).toEqual([]);
+  });
+
+  it('when the server takes the certificate again, then a look-up finds that out and no send is lost', async () => {
+    const { harness, refused, calls, accept, pass, typesOf, changes } = await world();
+    refused.set('certificate', page);
+    await pass(60, [harness.stream]);
+    refused.clear();
+    const other = await accept(1);
+    await pass(60, [other]);
+    expect(await typesOf(other)).toContain('Authorized');
+    expect(changes.map(({ refused: is }) => is)).toEqual([true, false]);
+    expect(calls.filter((call) => call === 'send')).toHaveLength(2);
+  });
+
+  it('when another process takes over, or the process starts again, then it sends nothing under the certificate', async () => {
+    const { harness, refused, calls, accept, pass, process, typesOf } = await world();
+    refused.set('certificate', page);
+    await pass(20, [harness.stream]);
+    const streams = await Promise.all([1, 2, 3].map(accept));
+    for (const stream of streams) await pass(30, [stream], process());
+    expect(calls.filter((call) => call === 'send')).toHaveLength(1);
+    for (const stream of streams) expect(await typesOf(stream)).toEqual(['InvoiceAccepted']);
+  });
+
+  it('when a process dies before it notes the refusal, then the look-up of its attempt holds the others', async () => {
+    const { harness, refused, refusals, accept, process, pass, typesOf } = await world();
+    refused.set('certificate', page);
+    harness.authorizer.script = ['lost_request'];
+    await harness.issue();
+    await pass(40, [harness.stream], process());
+    expect(await refusals.all()).toMatchObject([{ certificateId: 'certificate', reason: 'no_json_403' }]);
+    const other = await accept(1);
+    await pass(30, [other], process());
+    expect(await typesOf(other)).toEqual(['InvoiceAccepted']);
+  });
+
+  it('holds neither another company nor the other environment', async () => {
+    const { harness, refused, pass, process } = await world();
+    refused.set('certificate', page);
+    await pass(20, [harness.stream]);
+    const { certificates } = process();
+    const turnOf = async (mode: 'live' | 'test', companyId: string) =>
+      (await certificates.requestTurn({ mode, companyId }, async () => undefined)).kind;
+    expect(await turnOf('live', DEMO_CNPJ)).toBe('paused');
+    expect(await turnOf('live', OTHER_CNPJ)).toBe('turn');
+    expect(await turnOf('test', DEMO_CNPJ)).toBe('turn');
+  });
+
+  it('holds a cancellation too, and asks for the note as its probe', async () => {
+    const { harness, refused, calls, process } = await world();
+    await harness.issueToTheEnd();
+    await harness.record(cancelRequested(0));
+    const deps = process();
+    refused.set('certificate', page);
+    await deps.authorizer.findByAccessKey({ mode: 'live', companyId: DEMO_CNPJ }, '1');
+    harness.clock.pass(16);
+    const step = await workOnCancellation(harness.stream, deps);
+    expect(step.kind).toBe('later');
+    expect(calls).toEqual(['look-up', 'look-up']);
+    expect(await harness.types()).not.toContain('CancellationAttempted');
+  });
+});
+
+describe('given a certificate that the authorizer refuses in JSON (E1205)', () => {
+  it('when 40 invoices wait for 90 s, then one attempt is recorded and look-ups grow rare', async () => {
+    const { harness, refused, calls, accept, pass, typesOf } = await world();
+    refused.set('certificate', chain);
+    const numbers = Array.from({ length: 39 }, (_, index) => index + 1);
+    const streams = [harness.stream, ...(await Promise.all(numbers.map(accept)))];
+    await pass(90, streams);
+    const events = (await Promise.all(streams.map(typesOf))).flat().filter((type) => type !== 'InvoiceAccepted');
+    expect(events).toEqual(['IssuanceAttempted', 'IssuanceNotSent']);
+    expect(calls.filter((call) => call === 'look-up').length).toBeLessThan(6);
+    refused.clear();
+    await pass(120, streams);
+    for (const stream of streams) expect(await typesOf(stream)).toContain('Authorized');
+  });
+
+  it('when nobody stores another one, then the attempt fails after its hour, safe to repeat', async () => {
+    const { harness, refused, pass } = await world();
+    refused.set('certificate', chain);
+    await pass(3_700, [harness.stream]);
+    expect((await harness.types()).at(-1)).toBe('IssuanceFailed');
+    expect(await harness.invoice()).toMatchObject({ outcome: { failedAt: at(3_600) } });
+  });
+});
+
+describe('the first send of a certificate', () => {
+  it('goes ahead of the others until it is answered, two seconds at most', async () => {
+    const { harness, process } = await world();
+    const { certificates } = process();
+    const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
+    const ask = () => certificates.requestTurn(caller, async () => undefined);
+    const first = await ask();
+    expect(await ask()).toEqual({ kind: 'paused', until: addSeconds(T0, 0.2) });
+    if (first.kind === 'turn') first.release();
+    expect((await ask()).kind).toBe('turn');
+    expect((await ask()).kind).toBe('paused');
+    harness.clock.pass(2);
+    expect((await ask()).kind).toBe('turn');
+  });
+
+  it('is not waited for once a send was answered', async () => {
+    const { harness, process } = await world();
+    const deps = process();
+    await deps.authorizer.sendDps({ mode: 'live', companyId: DEMO_CNPJ }, Buffer.from('<x Id="1"/>'), T0);
+    const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
+    const ask = () => deps.certificates.requestTurn(caller, async () => undefined);
+    expect([(await ask()).kind, (await ask()).kind]).toEqual(['turn', 'turn']);
+    expect(harness.authorizer.notes).toHaveLength(1);
+  });
+});
+
+describe('a database that is out', () => {
+  it('holds no send and changes no answer', async () => {
+    const faults: unknown[] = [];
+    const { harness } = await world();
+    const broken = async (): Promise<never> => {
+      throw new Error('the database is out');
+    };
+    const certificates = certificateBreaker(harness.clock, {
+      refusals: { all: broken, note: broken, remove: broken, claimProbe: broken },
+      onFault: (error) => faults.push(error),
+    });
+    const authorizer = certificates.watch({ ...harness.authorizer, sendDps: async () => page });
+    const caller = { mode: 'live', companyId: DEMO_CNPJ } as const;
+    expect(await authorizer.sendDps(caller, Buffer.alloc(0), T0)).toEqual(page);
+    expect((await certificates.requestTurn(caller, async () => undefined)).kind).toBe('paused');
+    expect(faults.length).toBeGreaterThan(0);
+  });
+});
