@@ -1,3 +1,4 @@
+import type { Classifications } from '../domain/common/classification.js';
 import type { Mode } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Timers } from './timers.js';
@@ -15,6 +16,8 @@ export type Tables = {
   municipality(ibge: string): { name: string; uf: string } | undefined;
   /** ISO 3166-1 alpha-2 code of the national table, which does not hold Brazil. */
   isForeignCountry(code: string): boolean;
+  /** cClassTrib, six digits. */
+  classification: Classifications;
 };
 
 export type SimulatorOptions = {

@@ -1,4 +1,5 @@
 import type { CatalogueLine } from '../domain/catalog/events.js';
+import type { Classification, Classifications } from '../domain/common/classification.js';
 import type { Catalogue } from '../domain/company/line-selection.js';
 import { type AnnexVIII, type IbsCbsOptions, unmetDemandOf } from '../domain/company/service-rules.js';
 import { lazy, readTable } from './tsv.js';
@@ -64,6 +65,26 @@ const options = lazy(() => {
 export const annexVIII: AnnexVIII = (serviceCode, nbs) => options().get(lineKey(serviceCode, nbs));
 
 const lineKey = (serviceCode: string, nbs: string): string => `${serviceCode} ${nbs}`;
+
+const classifications = lazy(
+  () =>
+    new Map(
+      readTable('class-trib.tsv', ['code', 'reduction_ibs', 'reduction_cbs', 'rate', 'asks_for_regular']).map(
+        ({ code, reduction_ibs, reduction_cbs, rate, asks_for_regular }): [string, Classification] => [
+          code,
+          {
+            reductionIbs: Number(reduction_ibs),
+            reductionCbs: Number(reduction_cbs),
+            rate: rate as Classification['rate'],
+            asksForRegular: asks_for_regular === 'true',
+          },
+        ],
+      ),
+    ),
+);
+
+/** The tax classifications that a NFS-e may carry. */
+export const classification: Classifications = (code) => classifications().get(code);
 
 const countries = columnsOf('countries.tsv', 'code', 'name');
 

@@ -221,6 +221,56 @@ describe('issuing', () => {
     expect([vBC, at('valores/vLiq'), vTotNF]).toEqual(['9500.00', '9385.00', '9480.00']);
   });
 
+  it.each([
+    ['2026-12-31', '0.10', '0.00', '0.90'],
+    ['2027-01-01', '0.05', '0.05', '0.90'],
+  ])('computes with the rates of the year of the competence: %s', async (dCompet, pIBSUF, pIBSMun, pCBS) => {
+    const today = harness.clock.at;
+    harness.clock.at = '2027-01-01T12:00:00.000Z';
+    const { xml, at } = await issued({
+      ...{ dCompet, regTrib: NORMAL, totTrib: MONEY_TOT_TRIB, ibscbs: IBSCBS },
+      toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
+    });
+    harness.clock.at = today;
+    expect(schemaFaults('NFSe', xml)).toEqual([]);
+    const valores = 'IBSCBS/valores';
+    expect([at(`${valores}/uf/pIBSUF`), at(`${valores}/mun/pIBSMun`), at(`${valores}/fed/pCBS`)]).toEqual([
+      ...[pIBSUF, pIBSMun, pCBS],
+    ]);
+  });
+
+  it.each([
+    // 1000 less 50 of ISSQN, taxed at what the reduction leaves of the rates of 2026.
+    ['200052', '', ['30.00', '0.07', '0.63', '0.67', '5.99']],
+    ['200029', '', ['60.00', '0.04', '0.36', '0.38', '3.42']],
+    ['200025', '', ['60.00', '0.04', '0.00', '0.38', '0.00']],
+    ['820007', '', [undefined, '0.00', '0.00', '0.00', '0.00']],
+    [
+      '550016',
+      '<gTribRegular><CSTReg>000</CSTReg><cClassTribReg>000001</cClassTribReg></gTribRegular>',
+      [undefined, '0.00', '0.00', '0.00', '0.00'],
+    ],
+    [
+      '515001',
+      '<gDif><pDifUF>100.00</pDifUF><pDifMun>100.00</pDifMun><pDifCBS>100.00</pDifCBS></gDif>',
+      ['60.00', '0.04', '0.36', '0.38', '3.42'],
+    ],
+  ])('reduces the rates by the classification %s', async (cClassTrib, group, expected) => {
+    const declared = `<CST>${cClassTrib.slice(0, 3)}</CST><cClassTrib>${cClassTrib}</cClassTrib>${group}`;
+    const { xml, at } = await issued({
+      ...{ dCompet: '2026-01-02', regTrib: NORMAL, totTrib: MONEY_TOT_TRIB, amount: '1000.00' },
+      toma: party('toma', `<CNPJ>${CUSTOMER}</CNPJ>`, address()),
+      ibscbs: IBSCBS.replace('<CST>000</CST><cClassTrib>000001</cClassTrib>', declared),
+    });
+    expect(schemaFaults('NFSe', xml)).toEqual([]);
+    const [valores, total] = ['IBSCBS/valores', 'IBSCBS/totCIBS'];
+    const paths = [`${valores}/uf/pRedAliqUF`, `${valores}/uf/pAliqEfetUF`, `${valores}/fed/pAliqEfetCBS`];
+    expect([...paths, `${total}/gIBS/vIBSTot`, `${total}/gCBS/vCBS`].map((path) => at(path))).toEqual(expected);
+    const regular = cClassTrib === '550016' ? ['0.10', '8.55'] : [undefined, undefined];
+    expect([at(`${total}/gTribRegular/pAliqEfeRegIBSUF`), at(`${total}/gTribRegular/vTribRegCBS`)]).toEqual(regular);
+    expect(at(`${total}/gCBS/vDifCBS`)).toBe(cClassTrib === '515001' ? '3.42' : undefined);
+  });
+
   const surroundings: [string, (xml: string) => string][] = [
     ['a comment before it', (xml) => xml.replace('?><DPS', '?><!-- <DPS> </DPS> --><DPS')],
     ['a comment after it', (xml) => `${xml}<!-- </DPS> -->`],

@@ -1,5 +1,5 @@
 import type { Tables } from '../../simulator/start.js';
-import { isCustomerCountry, nbsDescription, serviceCodeDescription } from '../../tables/catalogue.js';
+import { classification, isCustomerCountry, nbsDescription, serviceCodeDescription } from '../../tables/catalogue.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
 
 const described = (description: string | undefined) => (description === undefined ? undefined : { description });
@@ -10,4 +10,5 @@ export const simulatorTables: Tables = {
   nbs: (code) => described(nbsDescription(code)),
   municipality: municipalityByCode,
   isForeignCountry: isCustomerCountry,
+  classification,
 };

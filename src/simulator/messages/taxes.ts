@@ -115,8 +115,14 @@ export const IBSCBS_MESSAGES = {
   E0951: 'Competência do documento do reembolso posterior à sua emissão.',
   E0952: 'Descrição do reembolso só para o tipo 99.',
   E0953: 'Reembolso maior que o valor do serviço.',
+  E0958: 'cClassTrib não é de prestação de serviços.',
   E0959: 'cClassTrib não pertence ao CST.',
+  E0964: 'Tributação regular não se aplica a este cClassTrib.',
+  E0965: 'Tributação regular é obrigatória para este cClassTrib.',
+  E0969: 'cClassTribReg não é de prestação de serviços.',
   E0970: 'cClassTribReg não pertence ao CSTReg.',
+  E0971: 'Diferimento não se aplica a este cClassTrib.',
+  E0972: 'Diferimento é obrigatório para este cClassTrib.',
 } as const;
 
 /** Amounts, discounts and deductions: the simulator's own short texts. */

@@ -60,7 +60,7 @@ export const buildNfse = (parts: NfseParts): string => {
       field('nDFSe', String(parts.documentNumber)),
       emit(dps, parts.holderName, tables.municipality(dps.municipality)?.uf ?? 'DF'),
       valores(values),
-      ibscbs(dps, values, nameOf),
+      ibscbs(dps, values, tables, nameOf),
       // Byte for byte: it may not be canonical, and the signature canonicalizes the whole NFS-e.
       parts.dpsText as Canonical,
     ),

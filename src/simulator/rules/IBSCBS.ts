@@ -1,4 +1,6 @@
 import { isAccessKey } from '../../domain/common/access-key.js';
+import { asksForDeferral } from '../../domain/common/classification.js';
+import { DECLARABLE_FROM } from '../../domain/common/ibs-cbs-calendar.js';
 import {
   hasWrongCnpj,
   hasWrongCpf,
@@ -13,7 +15,7 @@ import { asksForTpOper, OPERATIONS, OPERATIONS_ON_REAL_ESTATE, WORKS_ON_REAL_EST
 
 /** Operation, recipient, real estate and classification of IBS and CBS (annex I, group IBSCBS; docs/national-system.md#ibs-and-cbs). */
 export const ibscbsRules: Rules = {
-  E0850: ({ dps }) => dps.has('IBSCBS') && dps.competence < '2026-01-01',
+  E0850: ({ dps }) => dps.has('IBSCBS') && dps.competence < DECLARABLE_FROM,
   E0854: ({ dps }) => dps.has('IBSCBS') && dps.version < '1.01',
   E0901: ({ dps }) => dps.has('IBSCBS') && !OPERATIONS.has(operation(dps)),
   E0903: (context) => needsTpOper(context) && !context.dps.has('IBSCBS/tpOper'),
@@ -40,8 +42,14 @@ export const ibscbsRules: Rules = {
   E0934: (context) =>
     isPerformedAbroad(context) && context.dps.has(`${IMOVEL}/end`) && !context.dps.has(`${IMOVEL}/end/endExt`),
   E0935: (context) => isPerformedInBrazil(context) && context.dps.has(`${IMOVEL}/end/endExt`),
+  E0958: ({ dps, tables }) => isUnknownClassification(dps, tables, `${CLASSIFICATION}/cClassTrib`),
   E0959: ({ dps }) => isOutsideGroup(dps, `${CLASSIFICATION}/cClassTrib`, `${CLASSIFICATION}/CST`),
+  E0964: ({ dps, tables }) => dps.has(REGULAR) && classificationOf(dps, tables)?.asksForRegular === false,
+  E0965: ({ dps, tables }) => !dps.has(REGULAR) && classificationOf(dps, tables)?.asksForRegular === true,
+  E0969: ({ dps, tables }) => isUnknownClassification(dps, tables, `${REGULAR}/cClassTribReg`),
   E0970: ({ dps }) => isOutsideGroup(dps, `${REGULAR}/cClassTribReg`, `${REGULAR}/CSTReg`),
+  E0971: ({ dps }) => dps.has(DEFERRAL) && !asksForDeferral(declared(dps)),
+  E0972: ({ dps }) => dps.has('IBSCBS') && !dps.has(DEFERRAL) && asksForDeferral(declared(dps)),
 };
 
 type Dps = RuleContext['dps'];
@@ -53,6 +61,15 @@ const IMOVEL = 'IBSCBS/imovel';
 const CLASSIFICATION = 'IBSCBS/valores/trib/gIBSCBS';
 
 const REGULAR = `${CLASSIFICATION}/gTribRegular`;
+
+const DEFERRAL = `${CLASSIFICATION}/gDif`;
+
+const declared = (dps: Dps): string => dps.text(`${CLASSIFICATION}/cClassTrib`) ?? '';
+
+const classificationOf = (dps: Dps, { classification }: RuleContext['tables']) => classification(declared(dps));
+
+const isUnknownClassification = (dps: Dps, { classification }: RuleContext['tables'], path: string): boolean =>
+  dps.has(path) && classification(dps.text(path) ?? '') === undefined;
 
 const operation = (dps: Dps): string => dps.text('IBSCBS/cIndOp') ?? '';
 

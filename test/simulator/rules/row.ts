@@ -6,6 +6,7 @@ import { placeOfIncidence } from '../../../src/simulator/rules/incidence.js';
 import type { Tables } from '../../../src/simulator/start.js';
 import type { Company, Municipality, Person } from '../../../src/simulator/state/entries.js';
 import type { Note } from '../../../src/simulator/state/ledger.js';
+import { classification } from '../../../src/tables/catalogue.js';
 import { parseXml } from '../../../src/xml/parse.js';
 import { schemaFaults } from '../../../src/xml/schema.js';
 import {
@@ -87,6 +88,7 @@ const tables: Tables = {
   nbs: (code) => (code === '115022000' ? { description: code } : undefined),
   municipality: (ibge) => ([RIO, NITEROI].includes(ibge) ? { name: 'Rio de Janeiro', uf: 'RJ' } : undefined),
   isForeignCountry: (code) => ['US', 'DE'].includes(code),
+  classification,
 };
 
 /** Codes that a DPS breaks; throws when the schema refuses it, which would hide the rule. */

@@ -18,6 +18,7 @@ import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
 import type { Authorizer } from '../../../src/ports/authorizer.js';
 import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
+import { classification } from '../../../src/tables/catalogue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, cancelRequested, limits } from '../fixture/invoice.js';
 import { memoryEventLog } from '../memory/event-log.js';
@@ -88,6 +89,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
       nbs: () => ({ description: 'Serviço' }),
       municipality: () => ({ name: 'Rio de Janeiro', uf: 'RJ' }),
       isForeignCountry: () => true,
+      classification,
     },
   });
   const clock = movableClock(simulator.clock.at);

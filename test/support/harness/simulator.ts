@@ -12,6 +12,7 @@ import {
   startSimulator,
   type Tables,
 } from '../../../src/simulator/start.js';
+import { classification } from '../../../src/tables/catalogue.js';
 import { gunzipBase64, gzipBase64 } from '../../../src/xml/packing.js';
 import { signDocument } from '../../../src/xml/sign.js';
 import { clientOfRun, giveIdentity } from '../fixture/simulator-identity.js';
@@ -28,6 +29,7 @@ export const tables: Tables = {
   nbs: (code) => (code === '115022000' ? { description: 'Projeto e desenvolvimento de aplicativos.' } : undefined),
   municipality: (ibge) => (ibge === RIO ? { name: 'Rio de Janeiro', uf: 'RJ' } : undefined),
   isForeignCountry: (code) => code === 'US',
+  classification,
 };
 
 /** A clock that only the test moves. */

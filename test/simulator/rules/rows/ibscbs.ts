@@ -10,6 +10,7 @@ type Parts = {
   dest?: string;
   property?: string;
   documents?: string;
+  cst?: string;
   cClassTrib?: string;
   regular?: string;
 };
@@ -19,7 +20,7 @@ const ibscbs = (parts: Parts = {}) => ({
   ibscbs:
     `<IBSCBS><finNFSe>0</finNFSe><cIndOp>${parts.operation ?? '030101'}</cIndOp>${parts.kind ?? ''}${parts.refs ?? ''}` +
     `${parts.government ?? ''}<indDest>${parts.indDest ?? (parts.dest === undefined ? '0' : '1')}</indDest>` +
-    `${parts.dest ?? ''}${parts.property ?? ''}<valores>${parts.documents ?? ''}<trib><gIBSCBS><CST>000</CST>` +
+    `${parts.dest ?? ''}${parts.property ?? ''}<valores>${parts.documents ?? ''}<trib><gIBSCBS><CST>${parts.cst ?? '000'}</CST>` +
     `<cClassTrib>${parts.cClassTrib ?? '000001'}</cClassTrib>${parts.regular ?? ''}</gIBSCBS></trib></valores></IBSCBS>`,
 });
 
@@ -33,6 +34,7 @@ const property = (end = '<CEP>20000000</CEP>') => `<imovel><end>${end}${STREET}<
 const END_ABROAD = '<endExt><cEndPost>1</cEndPost><xCidade>X</xCidade><xEstProvReg>Y</xEstProvReg></endExt>';
 const regular = (classification: string) =>
   `<gTribRegular><CSTReg>000</CSTReg><cClassTribReg>${classification}</cClassTribReg></gTribRegular>`;
+const DEFERRAL = '<gDif><pDifUF>100.00</pDifUF><pDifMun>100.00</pDifMun><pDifCBS>100.00</pDifCBS></gDif>';
 
 export const ibscbsRows: readonly Row[] = [
   [['E0850'], { ...ibscbs(), dCompet: '2025-12-31' }],
@@ -72,8 +74,16 @@ export const ibscbsRows: readonly Row[] = [
     },
   ],
   [['E0935'], ibscbs({ operation: '020101', property: property(END_ABROAD) })],
+  [['E0958', 'E0959'], ibscbs({ cClassTrib: '200003' })],
   [['E0959'], ibscbs({ cClassTrib: '200001' })],
-  [['E0970'], ibscbs({ regular: regular('200001') })],
+  [['E0964'], ibscbs({ regular: regular('000001') })],
+  [['E0965'], ibscbs({ cst: '550', cClassTrib: '550016' })],
+  [[], ibscbs({ cst: '550', cClassTrib: '550016', regular: regular('000001') })],
+  [['E0969', 'E0970'], ibscbs({ cst: '550', cClassTrib: '550016', regular: regular('200003') })],
+  [['E0970'], ibscbs({ cst: '550', cClassTrib: '550016', regular: regular('200001') })],
+  [['E0971'], ibscbs({ regular: DEFERRAL })],
+  [['E0972'], ibscbs({ cst: '515', cClassTrib: '515001' })],
+  [[], ibscbs({ cst: '515', cClassTrib: '515001', regular: DEFERRAL })],
 ];
 
 type Document = {
@@ -128,7 +138,6 @@ export const validIbscbs: readonly Row[] = [
   [[], ibscbs({ kind: tpOper('2'), government, refs: refs() })],
   [[], ibscbs({ dest: dest(CNPJ, address()) })],
   [[], ibscbs({ operation: '020101', property: property() })],
-  [[], ibscbs({ regular: regular('000001') })],
   [[], reimbursed({ what: national('1', '1'.repeat(50)) })],
   [[], reimbursed({ what: municipal(), ...past })],
   [[], reimbursed({ kind: '99', text: '<xTpReeRepRes>Outro</xTpReeRepRes>' })],

@@ -1,0 +1,149 @@
+import type { FiscalDate } from './time.js';
+
+/** `opSimpNac`: 2 MEI, 3 ME/EPP whatever its assessment, 1 outside the Simples. */
+type Regime = 'mei' | 'simples' | 'normal';
+
+/**
+ * A row of the table of duties (docs/national-system.md#ibs-and-cbs-by-date, with the sources and what they leave open).
+ * `prefixes`: of the national service codes that the row is about; a row without them is about the others. `declaredFrom`: the first competence
+ * for which this service declares, which E0850 allows before the duty begins. `toleratedUntil`: the last competence for which the authorizer is
+ * known to take a note without the group; the answer after that is open.
+ */
+export type Duty = {
+  regime: Regime;
+  prefixes?: readonly string[];
+  declaredFrom: FiscalDate;
+  owedFrom: FiscalDate;
+  toleratedUntil: FiscalDate;
+  source: string;
+};
+
+/** First competence for which the group may be declared (E0850). */
+export const DECLARABLE_FROM: FiscalDate = '2026-01-01';
+
+const TOLERATED_UNTIL: FiscalDate = '2026-12-31';
+
+const schedule = 'Ato Conjunto RFB/CGIBS 4/2026, art. 1, III; SE/CGNFS-e of 2026-08-07';
+const optantes = 'Ato Conjunto RFB/CGIBS 4/2026, art. 1, § 1; annex I, note on IBSCBS';
+
+/** Who owes the group IBSCBS, and from which competence on. The first row that fits decides. */
+export const DUTIES: readonly Duty[] = [
+  {
+    regime: 'normal',
+    prefixes: ['0103', '0105', '0109', '1601', '99'],
+    declaredFrom: DECLARABLE_FROM,
+    owedFrom: '2026-12-01',
+    toleratedUntil: TOLERATED_UNTIL,
+    source: schedule,
+  },
+  {
+    regime: 'normal',
+    declaredFrom: DECLARABLE_FROM,
+    owedFrom: '2026-10-01',
+    toleratedUntil: TOLERATED_UNTIL,
+    source: schedule,
+  },
+  {
+    regime: 'simples',
+    declaredFrom: '2027-01-01',
+    owedFrom: '2027-01-01',
+    toleratedUntil: TOLERATED_UNTIL,
+    source: optantes,
+  },
+  {
+    regime: 'mei',
+    declaredFrom: '2027-01-01',
+    owedFrom: '2027-01-01',
+    toleratedUntil: TOLERATED_UNTIL,
+    source: optantes,
+  },
+];
+
+/** The duty of a company of this regime for a national service code of six digits. */
+export const dutyOf = (regime: Regime, serviceCode: string): Duty => {
+  const duty = DUTIES.find(
+    ({ regime: of, prefixes }) => of === regime && (prefixes?.some((prefix) => serviceCode.startsWith(prefix)) ?? true),
+  );
+  if (duty === undefined) throw new Error(`no duty is on record for the regime ${regime}`);
+  return duty;
+};
+
+/** Percent with two places; `open`: not published, with the percentage that the simulator computes with meanwhile. */
+export type Rate = { percent: string } | { open: true; simulated: string };
+
+/** Rates from a competence on, before the reductions of a classification. */
+export type Rates = { from: FiscalDate; ibsUf: Rate; ibsMun: Rate; cbs: Rate; source: string };
+
+/** Rates of IBS and CBS by year. */
+export const RATES: readonly [Rates, ...Rates[]] = [
+  {
+    from: DECLARABLE_FROM,
+    ibsUf: { percent: '0.10' },
+    ibsMun: { percent: '0.00' },
+    cbs: { percent: '0.90' },
+    source: 'LC 214/2025, art. 343 and 346; annex I',
+  },
+  {
+    from: '2027-01-01',
+    ibsUf: { percent: '0.05' },
+    ibsMun: { percent: '0.05' },
+    cbs: { open: true, simulated: '0.90' },
+    source: 'LC 214/2025, art. 344; art. 347 and 349: reference rate of the Senate less 0.1 points',
+  },
+  {
+    from: '2029-01-01',
+    ibsUf: { open: true, simulated: '0.05' },
+    ibsMun: { open: true, simulated: '0.05' },
+    cbs: { open: true, simulated: '0.90' },
+    source: 'LC 214/2025, art. 349: reference rates of the Senate',
+  },
+];
+
+/** The rates of a competence; those of the first year for an earlier one, which no document can declare. */
+export const ratesOf = (competence: FiscalDate): Rates => RATES.findLast(({ from }) => from <= competence) ?? RATES[0];
+
+/** From this competence on, IBS and CBS are added to the note's total, and PIS and COFINS stay in the base (annex I, `vBC`; E1555). */
+export const ON_TOP_FROM: FiscalDate = '2027-01-01';
+
+/** What is not published: from which competence on, for whom, what, and what this service does until it is. */
+export type OpenPoint = { from: FiscalDate; regimes: readonly Regime[]; what: string; meanwhile: string };
+
+const everybody: readonly Regime[] = ['mei', 'simples', 'normal'];
+
+export const OPEN_POINTS: readonly OpenPoint[] = [
+  {
+    from: '2027-01-01',
+    regimes: everybody,
+    what: 'whether the authorizer refuses a note without the group',
+    meanwhile: 'the group is sent wherever its data are settled',
+  },
+  {
+    from: '2027-01-01',
+    regimes: ['mei', 'simples'],
+    what: 'how an optante declares taxes that it pays in the Simples: NT 009 has a field for it, layout 1.01 has none',
+    meanwhile: 'the group is sent as layout 1.01 has it',
+  },
+  {
+    from: '2027-01-01',
+    regimes: everybody,
+    what: 'the rate of the CBS',
+    meanwhile: 'nothing depends on it: a document carries no rate',
+  },
+  {
+    from: '2029-01-01',
+    regimes: everybody,
+    what: 'the rates of IBS and CBS',
+    meanwhile: 'nothing depends on them: a document carries no rate',
+  },
+];
+
+const WARNED_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** The open points that concern one of the regimes and begin within 30 days of this date, or have begun. */
+export const openPointsAt = (today: FiscalDate, regimes: ReadonlySet<Regime>): readonly OpenPoint[] =>
+  OPEN_POINTS.filter(
+    (point) =>
+      Date.parse(point.from) - Date.parse(today) <= WARNED_DAYS * DAY_MS &&
+      point.regimes.some((regime) => regimes.has(regime)),
+  );
