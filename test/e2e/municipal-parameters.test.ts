@@ -50,7 +50,8 @@ describeWithPostgres('a service whose municipality has parameters', () => {
   it('learns them by itself, in both environments, and shows them with their age', async () => {
     const { parameters: shown } = await eventually(
       parameters,
-      ({ parameters: { test, live } }) => [test, live].every((all) => all.some(({ told: one }) => one !== null)),
+      ({ parameters: { test, live } }) =>
+        [test, live].every((all) => all.some(({ question, told }) => question === 'convenio' && told !== null)),
       WITHIN_MS,
     );
     for (const mode of ['test', 'live'] as const) {
@@ -60,9 +61,13 @@ describeWithPostgres('a service whose municipality has parameters', () => {
         age_s: expect.any(Number),
       });
     }
-    const metrics = await (await fetch(`${running.service.opsUrl}/metrics`)).text();
-    expect(metrics).toMatch(/nfse_municipal_parameters_age_seconds\{mode="test"\} \d/);
-    expect(metrics).toMatch(/nfse_municipal_parameters_calls_total\{mode="test",outcome="told"\} [1-9]/);
+    await eventually(
+      async () => (await fetch(`${running.service.opsUrl}/metrics`)).text(),
+      (metrics) =>
+        /nfse_municipal_parameters_age_seconds\{mode="test"\} \d/.test(metrics) &&
+        /nfse_municipal_parameters_calls_total\{mode="test",outcome="told"\} [1-9]/.test(metrics),
+      WITHIN_MS,
+    );
   });
 
   it('refuses for want of a registration in test mode alone, and an operator’s word wins', async () => {
