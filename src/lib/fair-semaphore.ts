@@ -70,6 +70,11 @@ export type FairSemaphoreOptions = {
   perOwner: number;
   /** The same for an owner that was alone during the last 30 s; default: `perOwner`. */
   perOwnerAlone?: number;
+  /**
+   * While other owners are present, the place of a task stays taken as long again as the task took, when further tasks of its owner wait. So an owner
+   * that always has a task to do leaves half of the time of its places to the others. Default: false.
+   */
+  rests?: boolean;
   /** Tasks of one owner that may wait; one more is refused. */
   waitingPerOwner: number;
   /** Monotonic milliseconds; tests move it. */
@@ -88,10 +93,11 @@ const PRESENT_FOR_MS = 30_000;
  * began, or as the task does.
  */
 export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => {
-  const { what, atOnce, perOwner, perOwnerAlone = perOwner, waitingPerOwner } = options;
+  const { what, atOnce, perOwner, perOwnerAlone = perOwner, rests = false, waitingPerOwner } = options;
+  const nowMs = options.nowMs ?? monotonicMs;
   const queue = createFairQueue<() => void>();
   const running = new Map<string, number>();
-  const presence = options.presence ?? createPresence(options.nowMs);
+  const presence = options.presence ?? createPresence(nowMs);
   let inAll = 0;
 
   const runningOf = (owner: string): number => running.get(owner) ?? 0;
@@ -126,18 +132,22 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
       startNext();
       await turn;
     }
+    const begunMs = nowMs();
     try {
       return await task();
     } finally {
-      end(owner);
+      if (rests && queue.waitingOf(owner) > 0 && !presence.isAlone()) setTimeout(end, nowMs() - begunMs, owner);
+      else end(owner);
     }
   };
 };
 
+const monotonicMs = (): number => performance.now();
+
 /** Which owners called during the last 30 s. */
 type Presence = { note(owner: string): void; isAlone(): boolean };
 
-export const createPresence = (nowMs: () => number = () => performance.now()): Presence => {
+export const createPresence = (nowMs = monotonicMs): Presence => {
   const lastAt = new Map<string, number>();
   return {
     note: (owner) => {

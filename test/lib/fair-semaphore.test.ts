@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createFairSemaphore, type FairSemaphoreOptions, TooManyWaiting } from '../../src/lib/fair-semaphore.js';
 
 const usual: FairSemaphoreOptions = { what: 'tests', atOnce: 2, perOwner: 1, waitingPerOwner: 3 };
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A queue by company whose tasks end when the test says so. */
 const createHarness = (options: Partial<FairSemaphoreOptions> = {}) => {
@@ -16,7 +18,7 @@ const createHarness = (options: Partial<FairSemaphoreOptions> = {}) => {
     });
   const endOne = async (): Promise<void> => {
     running.shift()?.();
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
   };
   return { gate, run, begun, endOne };
 };
@@ -91,10 +93,36 @@ describe('a fair gate', () => {
     await other;
     now = 40_000;
     const late = run('a', 'a4');
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     expect(begun).toEqual(['b1', 'a1', 'a2', 'a3']);
     for (let left = 0; left < 4; left += 1) await endOne();
     await Promise.all([...first, late]);
     expect(begun).toEqual(['b1', 'a1', 'a2', 'a3', 'a4']);
+  });
+
+  it('keeps the place of an owner with more to do as long again as a task took, while others are present', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    try {
+      let now = 0;
+      const { run, begun, endOne } = createHarness({ atOnce: 4, rests: true, nowMs: () => now });
+      const all = ['a1', 'a2', 'a3', 'b1'].map((name) => run(name.slice(0, 1), name));
+      now = 30;
+      await endOne();
+      vi.advanceTimersByTime(29);
+      await turn();
+      expect(begun).toEqual(['a1', 'b1']);
+      vi.advanceTimersByTime(1);
+      await turn();
+      expect(begun).toEqual(['a1', 'b1', 'a2']);
+      // b has nothing more to do and need not rest, and alone a need not either.
+      await endOne();
+      now = 40_000;
+      await endOne();
+      expect(begun).toEqual(['a1', 'b1', 'a2', 'a3']);
+      await endOne();
+      await Promise.all(all);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -106,7 +106,7 @@ const notIssued = (invoice: Invoice): Refusal => {
 };
 
 /** The downloads of one company hold fewer reads than the log has connections for readers. */
-const READ_LIMITS = { what: 'documents to be read', atOnce: 6, perOwner: 2, waitingPerOwner: 128 };
+const READ_LIMITS = { what: 'documents to be read', atOnce: 6, perOwner: 2, rests: true, waitingPerOwner: 128 };
 
 /** The event store as downloads read it: companies take turns. `load` rejects with `TooManyWaiting` too. */
 export const fairStore = (store: EventStore): EventStore => {
