@@ -1,7 +1,8 @@
 import type { CatalogueLine } from '../domain/catalog/events.js';
 import type { Classification, Classifications } from '../domain/common/classification.js';
+import { type AnnexVIII, type IbsCbsOptions, type IbsCbsTables, settledByAnnex } from '../domain/company/ibs-cbs.js';
 import type { Catalogue } from '../domain/company/line-selection.js';
-import { type AnnexVIII, type IbsCbsOptions, unmetDemandOf } from '../domain/company/service-rules.js';
+import { unmetDemandOf } from '../domain/company/service-rules.js';
 import { lazy, readTable } from './tsv.js';
 
 /** The values of one column of a table by those of another. */
@@ -23,7 +24,7 @@ const lines = lazy(() => {
     const line: CatalogueLine = {
       cnae,
       serviceCode: service_code,
-      ...(nbs === '' ? {} : { nbs }),
+      ...(nbs === '' ? {} : { nbs, ...settledByAnnex(service_code, nbs, annexVIII) }),
       description: serviceCodeDescription(service_code) ?? service_code,
       isDefault: is_default === 'true',
       isBlocked: unmetDemandOf(service_code) !== undefined,
@@ -85,6 +86,11 @@ const classifications = lazy(
 
 /** The tax classifications that a NFS-e may carry. */
 export const classification: Classifications = (code) => classifications().get(code);
+
+export const ibsCbsTables: IbsCbsTables = { annexVIII, classification };
+
+/** The tables that a company file is checked against. */
+export const companyFileTables = { isServiceCode: shippedCatalogue.isServiceCode, classification };
 
 const countries = columnsOf('countries.tsv', 'code', 'name');
 

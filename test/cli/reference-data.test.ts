@@ -46,12 +46,64 @@ describeWithPostgres('the operator command over reference data', () => {
     expect(imported).toMatchObject({ exit: 0, out: '2 lines of 1 CNAE on record, 1 CNAE changed' });
     const after = (await run('catalog', 'export')).out.split('\n');
     expect(after.filter((line) => line.startsWith('6201501'))).toEqual([
-      '6201501\t010101\t\tConfirmada\ttrue\tfalse\t\t',
-      '6201501\t010201\t115021000\tOutra\tfalse\tfalse\t\t',
+      '6201501\t010101\t\tConfirmada\ttrue\tfalse\t\t\t\t\t\t\tnbs, ind_op, class_trib',
+      '6201501\t010201\t115021000\tOutra\tfalse\tfalse\t\t\t\t\t\tind_op 100301; class_trib 000001\t',
     ]);
     const others = (lines: string[]) => lines.filter((line) => !line.startsWith('6201501'));
     expect(others(after)).toEqual(others(before));
     expect(others(after).length).toBeGreaterThan(3_000);
+  });
+
+  it('a company’s lines say what their IBS and CBS lack, and a choice settles it for the catalogue or for the company', async () => {
+    const cnpj = '11444777000161';
+    const file = {
+      ...{ cnpj, legal_name: 'OFICINA LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      activities: [{ cnae: '9511800', is_main: true }],
+      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+    };
+    const put = async (changes: object) =>
+      await run('company', 'put', await fileOf('company.json', JSON.stringify({ ...file, ...changes })));
+    const lines = async () =>
+      ((await runJson('company', 'show', cnpj)).json as { ibs_cbs_lines: object }).ibs_cbs_lines;
+    const doctor = async () =>
+      (await run('doctor')).out.split('\n').filter((one) => one.includes(`IBS and CBS ${cnpj}`));
+    expect(await put({})).toMatchObject({ exit: 0 });
+    await run('company', 'enable', cnpj);
+    expect(await lines()).toMatchObject({ owed_from: '2026-10-01', lines: 7, without: 3, missing: { ind_op: 3 } });
+    expect((await doctor()).join()).toContain('missing: ind_op in 3');
+
+    const exported = await run('catalog', 'export', '--company', cnpj);
+    expect(exported.err).toContain('3 go out without');
+    const rows = exported.out.split('\n');
+    const repair = rows.find((row) => row.includes('\t140101\t'))?.split('\t') ?? [];
+    expect(repair.slice(-5)).toEqual(['', '000001', '', 'ind_op 050101 050102', 'ind_op']);
+
+    const services = [{ service_code: '140101', ind_op: '050101' }];
+    expect(await put({ ibs_cbs: { services } })).toMatchObject({ exit: 0 });
+    expect(await lines()).toMatchObject({ declared: 1, without: 2, missing: { ind_op: 2 } });
+    expect(await put({ ibs_cbs: { declare: false } })).toMatchObject({ exit: 0 });
+    expect(await lines()).toMatchObject({ without: 7, missing: { 'declare is false': 7 } });
+    expect(await put({})).toMatchObject({ exit: 0 });
+
+    const settled = rows.map((row) => row.replace(/\t\t000001\t\tind_op (\d+)[^\t]*\tind_op$/, '\t$1\t000001\t\t\t'));
+    const file2 = await fileOf('settled.tsv', settled.join('\n'));
+    expect(await run('catalog', 'import', file2)).toMatchObject({ exit: 0 });
+    expect(await lines()).toMatchObject({ declared: 3, without: 0, missing: {} });
+    expect(await doctor()).toEqual([]);
+  });
+
+  it('company put names what is wrong in the choices, and records nothing', async () => {
+    const services = [{ service_code: '999999', ind_op: '100302' }, { service_code: '010101' }];
+    const file = {
+      ...{ cnpj: '11444777000161', legal_name: 'X', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'normal' },
+      activities: [{ cnae: '6201501', is_main: true }],
+      ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true, ibs_cbs: { services } },
+    };
+    const refused = await run('company', 'put', await fileOf('wrong.json', JSON.stringify(file)));
+    expect(refused).toMatchObject({ exit: 1 });
+    expect(refused.err).toContain('ibs_cbs.services.0: service_code 999999 is not in the national list');
+    expect(refused.err).toContain('ibs_cbs.services.0: ind_op 100302 is for customers abroad');
+    expect(refused.err).toContain('ibs_cbs.services.1: must have ind_op or class_trib');
   });
 
   it('catalog import of the same file again is no news', async () => {

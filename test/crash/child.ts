@@ -13,6 +13,7 @@ import { openEngines } from '../../src/runtime/engines/engines.js';
 import { createRunner } from '../../src/runtime/engines/runner.js';
 import { sessionOver } from '../../src/runtime/operator/session.js';
 import { startService } from '../../src/runtime/service.js';
+import { companyFileTables } from '../../src/tables/catalogue.js';
 import { isCanceled, readLedger } from '../support/harness/ledger.js';
 import { type KillOrder, killing, parseKillPoint } from './kill-point.js';
 import { supportUnfinished } from './support-work.js';
@@ -61,7 +62,7 @@ const orderOf = (env: NodeJS.ProcessEnv, mayDie: Promise<void>): KillOrder | und
 };
 
 const operate = async (file: string, config: Config, hooks: ReturnType<typeof killing>): Promise<void> => {
-  const parsed = parseCompanyFile(JSON.parse(await readFile(file, 'utf8')));
+  const parsed = parseCompanyFile(JSON.parse(await readFile(file, 'utf8')), companyFileTables);
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   const runner = createRunner(() => undefined);
   const logger = createLogger(config.logLevel, 'stderr');

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMonitoringReads } from '../../src/adapters/read-model-postgres/monitoring-reads.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { certificateRefusalChecks } from '../../src/runtime/operator/checks.js';
-import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { eventually } from '../support/eventually.js';
+import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 

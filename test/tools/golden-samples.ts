@@ -103,6 +103,59 @@ export const goldenVariants = {
       fingerprint: HASH,
     },
   },
+  'InvoiceAccepted.v2.ibs-cbs': {
+    type: 'InvoiceAccepted',
+    data: {
+      mode: 'live',
+      companyId: COMPANY,
+      invoiceId: INVOICE,
+      amountInCents: 150_000,
+      description: 'Serviço de programação',
+      competence: '2027-01-01',
+      line: { cnae: '6201501', serviceCode: '010101', nbs: '115022000' },
+      issuer: { municipality: '3304557', taxRegime: 'simples', simplesAssessment: 'none', specialRegime: 0 },
+      ibsCbs: { cIndOp: '050101', cClassTrib: '550016', cClassTribReg: '000001' },
+      acceptedAt: AT,
+      fingerprint: KEYED,
+    },
+  },
+  'CompanyChanged.v1.ibs-cbs': {
+    type: 'CompanyChanged',
+    data: {
+      registration: {
+        ...registration,
+        ibsCbs: {
+          declare: true,
+          exportClassTrib: '410027',
+          services: [
+            { serviceCode: '010101', indOp: '100301', classTrib: '550016', classTribRegular: '000001' },
+            { serviceCode: '010201', classTrib: '200044' },
+          ],
+        },
+      },
+      at: AT,
+    },
+  },
+  'CatalogLinesReplaced.v1.ibs-cbs': {
+    type: 'CatalogLinesReplaced',
+    data: {
+      cnae: '6201501',
+      lines: [
+        {
+          cnae: '6201501',
+          serviceCode: '010101',
+          nbs: '115022000',
+          description: 'Desenvolvimento de programas',
+          isDefault: true,
+          isBlocked: false,
+          indOp: '100301',
+          classTrib: '550016',
+          classTribRegular: '000001',
+        },
+      ],
+      at: AT,
+    },
+  },
   'IssuanceOutcomeUnknown.v1.refused': {
     type: 'IssuanceOutcomeUnknown',
     data: { attempt: 1, reason: 'uncatalogued_refusal', refused: true, ...answer, at: AT },

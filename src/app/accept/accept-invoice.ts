@@ -149,7 +149,8 @@ const eligibleCandidate = async (
   };
   const checked = checkEligibility(request, facts);
   if ('refused' in checked) return checked;
-  const eligible = await withRecordedFacts(checked.eligible, deps);
+  const competence = brasiliaDate(claimedRequest.claim.acceptedAt);
+  const eligible = await withRecordedFacts({ ...checked, registration: company.registration, competence }, deps);
   return await candidateOf(claimedRequest, eligible, deps);
 };
 

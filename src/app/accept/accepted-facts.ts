@@ -1,26 +1,51 @@
+import type { CatalogueLine } from '../../domain/catalog/events.js';
 import { isXmlText } from '../../domain/common/canonical-xml.js';
+import type { FiscalDate } from '../../domain/common/time.js';
 import type { Eligible } from '../../domain/company/eligibility.js';
-import { type AnnexVIII, isDueWherePerformed, onlyIbsCbsOption } from '../../domain/company/service-rules.js';
+import type { Registration } from '../../domain/company/events.js';
+import { declarationOf, type IbsCbsTables, settlementOf } from '../../domain/company/ibs-cbs.js';
+import { isDueWherePerformed } from '../../domain/company/service-rules.js';
 import type { Customer, ServiceLine } from '../../domain/invoice/events.js';
 import { domesticAddress, type MunicipalityCode } from '../../domain/registry/entry.js';
 import type { TaxRegistry } from '../../ports/tax-registry.js';
 
 /** Sources of the facts that the caller does not send. */
-export type FactSources = { taxRegistry: TaxRegistry; annexVIII: AnnexVIII; municipalityCode: MunicipalityCode };
+export type FactSources = { taxRegistry: TaxRegistry; ibsCbs: IbsCbsTables; municipalityCode: MunicipalityCode };
 
-/** Adds the facts that the acceptance must record, so that the DPS is a pure function of the acceptance (ADR 2, ADR 16). */
-export const withRecordedFacts = async (eligible: Eligible, sources: FactSources): Promise<Eligible> => {
-  const line = lineFacts(eligible, sources.annexVIII);
-  const customer = await customerFacts(eligible.customer, sources);
-  return { ...eligible, line, ...(customer === undefined ? {} : { customer }) };
+/** An eligible request: its line as the catalogue has it, its company's choices, and the competence that it will have. */
+type Checked = {
+  eligible: Eligible;
+  line: CatalogueLine;
+  registration: Pick<Registration, 'ibsCbs'>;
+  competence: FiscalDate;
 };
 
-const lineFacts = ({ line, issuer, customer }: Eligible, annex: AnnexVIII): ServiceLine => {
-  if (customer?.type === 'foreign') {
-    return isDueWherePerformed(line.serviceCode) ? { ...line, issqnDue: 'where_performed' } : line;
-  }
-  const ibsCbs = onlyIbsCbsOption(line, issuer, annex);
-  return ibsCbs === undefined ? line : { ...line, ibsCbs };
+/** Adds the facts that the acceptance must record, so that the DPS is a pure function of the acceptance (ADR 2, ADR 16, ADR 46). */
+export const withRecordedFacts = async (checked: Checked, sources: FactSources): Promise<Eligible> => {
+  const { eligible } = checked;
+  const customer = await customerFacts(eligible.customer, sources);
+  const ibsCbs = declared(checked, customer, sources.ibsCbs);
+  return {
+    ...eligible,
+    line: lineFacts(eligible),
+    ...(customer === undefined ? {} : { customer }),
+    ...(ibsCbs === undefined ? {} : { ibsCbs }),
+  };
+};
+
+const lineFacts = ({ line, customer }: Eligible): ServiceLine =>
+  customer?.type === 'foreign' && isDueWherePerformed(line.serviceCode)
+    ? { ...line, issqnDue: 'where_performed' }
+    : line;
+
+const declared = (
+  { eligible: { issuer }, line, registration: { ibsCbs: company }, competence }: Checked,
+  customer: Customer | undefined,
+  tables: IbsCbsTables,
+) => {
+  const { taxRegime } = issuer;
+  const { serviceCode } = line;
+  return declarationOf(settlementOf(line, company, tables), { taxRegime, serviceCode, competence, customer, company });
 };
 
 /**

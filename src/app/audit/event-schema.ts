@@ -71,6 +71,7 @@ const acceptedWith = ({ guardHash }: VersionHashes) =>
       approximateTaxPercent: optional(text),
       municipalRegistration: optional(text),
     }),
+    ibsCbs: optional(strictObject({ cIndOp: text, cClassTrib: text, cClassTribReg: optional(text) })),
     acceptedAt: instant,
     idempotency: optional(strictObject({ keyHash: text, bodyHash: guardHash })),
     fingerprint: guardHash,
@@ -200,6 +201,7 @@ const invoiceSchemas = {
 } as const satisfies Record<InvoiceEventType, v.GenericSchema>;
 
 const atOnly = strictObject({ at: instant });
+const ibsCbsChoice = { indOp: optional(text), classTrib: optional(text), classTribRegular: optional(text) };
 const dpsStart = strictObject({ series: text, nextNumber: integerFrom1 });
 
 const registered = strictObject({
@@ -215,6 +217,13 @@ const registered = strictObject({
     municipalRegistration: strictObject({ live: optional(text), test: optional(text) }),
     dps: strictObject({ live: dpsStart, test: dpsStart }),
     activities: v.array(strictObject({ cnae: text, isMain: boolean })),
+    ibsCbs: optional(
+      strictObject({
+        declare: boolean,
+        exportClassTrib: optional(text),
+        services: v.array(strictObject({ serviceCode: text, ...ibsCbsChoice })),
+      }),
+    ),
     automaticIssuance: boolean,
     issuerConfigured: boolean,
     issuerApproved: boolean,
@@ -261,6 +270,7 @@ const operatorSchemas = {
         isDefault: boolean,
         isBlocked: boolean,
         municipalCode: optional(text),
+        ...ibsCbsChoice,
         incidence: optional(text),
       }),
     ),

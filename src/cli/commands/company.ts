@@ -2,8 +2,12 @@ import { putCompanyFile, setCompanyEnabled } from '../../app/operator/company/co
 import { parseCompanyFile } from '../../app/operator/company/company-file.js';
 import { companyUsage, type UsageCounts } from '../../app/operator/company-usage.js';
 import type { Company } from '../../domain/company/company.js';
+import type { IbsCbsOfCompany } from '../../domain/company/events.js';
+import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
+import { companyFileTables } from '../../tables/catalogue.js';
 import { answer, badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
 import { readJsonFile } from '../flags.js';
+import { companyIbsCbs } from '../ibs-cbs.js';
 
 const put: Command = {
   name: 'company put',
@@ -13,7 +17,7 @@ const put: Command = {
   run: async ({ positionals: [file = ''], actor, session }) => {
     const json = await readJsonFile(file);
     if ('problem' in json) return badUsage(json.problem);
-    const parsed = parseCompanyFile(json.value);
+    const parsed = parseCompanyFile(json.value, companyFileTables);
     if ('problems' in parsed) {
       const json = { error: 'not a valid company file', problems: parsed.problems };
       return { ...withProblems(`${file} is not a valid company file:`, parsed.problems), json };
@@ -41,12 +45,23 @@ const show: Command = {
   summary: 'what is on file for a company',
   changes: false,
   run: async ({ positionals: [cnpj = ''], session }) => {
-    const found = await (await session()).readModel.company(cnpj);
+    const opened = await session();
+    const found = await opened.readModel.company(cnpj);
     if (found === undefined) return refused(`no company ${cnpj}`);
-    const shown = describe(found);
+    const shown = { ...describe(found), ibs_cbs_lines: linesOf(await companyIbsCbs(found, opened)) };
     return done(JSON.stringify(shown, null, 2), shown);
   },
 };
+
+const linesOf = ({ lines, declared, withAddress, without, missing, owing, owedFrom }: IbsCbsReport) => ({
+  owed_from: owedFrom ?? null,
+  lines,
+  declared,
+  declared_with_customer_address: withAddress,
+  without,
+  without_and_owing: owing,
+  missing,
+});
 
 const list: Command = {
   name: 'company list',
@@ -79,6 +94,7 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
     test: { series: registration.dps.test.series, next_number: registration.dps.test.nextNumber },
   },
   activities: registration.activities.map(({ cnae, isMain }) => ({ cnae, is_main: isMain })),
+  ibs_cbs: registration.ibsCbs && describeIbsCbs(registration.ibsCbs),
   automatic_issuance: registration.automaticIssuance,
   issuer_configured: registration.issuerConfigured,
   issuer_approved: registration.issuerApproved,
@@ -86,6 +102,17 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
   certificate:
     certificate === undefined ? null : { not_before: certificate.notBefore, not_after: certificate.notAfter },
   keys: keys.filter((key) => !key.revoked).length,
+});
+
+const describeIbsCbs = ({ declare, exportClassTrib, services }: IbsCbsOfCompany) => ({
+  declare,
+  export_class_trib: exportClassTrib,
+  services: services.map(({ serviceCode, indOp, classTrib, classTribRegular }) => ({
+    service_code: serviceCode,
+    ind_op: indOp,
+    class_trib: classTrib,
+    class_trib_regular: classTribRegular,
+  })),
 });
 
 const usage: Command = {

@@ -3,6 +3,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { daysLeft, expiryWarning } from '../../domain/company/certificate-expiry.js';
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, type Outcome, reported, textFlag } from '../command.js';
+import { ibsCbsChecks } from '../ibs-cbs.js';
 import type { Check, LogRecovery, Session } from '../session.js';
 
 /** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
@@ -36,7 +37,8 @@ export const doctorCommand: Command = {
       return report(logRecoveryChecks(await opened.recoverLog(actor, options)));
     }
     const checks = [...(await opened.checks(actor)), await apiCheck(opened)];
-    return report([...checks, simulatorCheck(opened), ...(await certificateChecks(opened))]);
+    const ibsCbs = await ibsCbsChecks(opened);
+    return report([...checks, simulatorCheck(opened), ...(await certificateChecks(opened)), ...ibsCbs]);
   },
 };
 

@@ -1,13 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { parseCatalogFile, renderCatalogFile } from '../../app/operator/reference-data/catalog-file.js';
+import { parseCatalogFile, renderCatalogFile, type ShownLine } from '../../app/operator/reference-data/catalog-file.js';
 import { importCatalog, putRegistryEntries } from '../../app/operator/reference-data/commands.js';
 import { parseRegistryFile } from '../../app/operator/reference-data/registry-file.js';
 import type { ImportedLines } from '../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../domain/catalog/events.js';
+import type { IbsCbsOfCompany } from '../../domain/company/events.js';
+import { settlementOf } from '../../domain/company/ibs-cbs.js';
+import { ibsCbsText } from '../../domain/company/ibs-cbs-report.js';
 import { counted } from '../../lib/counted.js';
-import { shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
-import { badUsage, type Command, done, withProblems } from '../command.js';
+import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
+import { badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
 import { readJsonFile } from '../flags.js';
+import { companyIbsCbs } from '../ibs-cbs.js';
 
 const importCommand: Command = {
   name: 'catalog import',
@@ -17,7 +21,7 @@ const importCommand: Command = {
   run: async ({ positionals: [file = ''], actor, session }) => {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text === undefined) return badUsage(`${file} cannot be read`);
-    const parsed = parseCatalogFile(text, shippedCatalogue.isServiceCode);
+    const parsed = parseCatalogFile(text, companyFileTables);
     if ('problems' in parsed) return withProblems(`${file} was not imported:`, parsed.problems);
     const changed = await importCatalog(parsed.lines, (await session()).companyDeps(actor));
     const lines = [...parsed.lines.values()].flat().length;
@@ -30,24 +34,44 @@ const importCommand: Command = {
 
 const exportCommand: Command = {
   name: 'catalog export',
-  summary: 'the shipped activity lines under the imported ones, tab-separated',
+  summary: 'the shipped activity lines under the imported ones, tab-separated, with what IBS and CBS lack',
+  options: { company: { type: 'string', help: 'CNPJ: only the lines of its activities, with its choices' } },
   changes: false,
-  run: async ({ session }) => {
-    const lines = allLines(await (await session()).readModel.catalogLines('all'));
+  run: async ({ flags, session, terminal }) => {
+    const cnpj = textFlag(flags, 'company');
+    const opened = await session();
+    const company = cnpj === undefined ? undefined : await opened.readModel.company(cnpj);
+    if (cnpj !== undefined && company === undefined) return refused(`no company ${cnpj}`);
+    const cnaes = company?.registration.activities.map(({ cnae }) => cnae);
+    const imported = await opened.readModel.catalogLines(cnaes ?? 'all');
+    const lines = allLines(imported, cnaes).map((line) => shown(line, company?.registration.ibsCbs));
+    if (company !== undefined) terminal.err(`${cnpj}: ${ibsCbsText(await companyIbsCbs(company, opened))}`);
     return done(renderCatalogFile(lines), { lines: lines.map(describe) });
   },
 };
 
 export const catalogCommands: readonly Command[] = [importCommand, exportCommand];
 
-const allLines = (imported: ImportedLines): readonly OperatorLine[] =>
-  [...new Set([...shippedCnaes(), ...imported.keys()])]
+const allLines = (imported: ImportedLines, cnaes: readonly string[] | undefined): readonly OperatorLine[] =>
+  [...new Set(cnaes ?? [...shippedCnaes(), ...imported.keys()])]
     .sort()
     .flatMap((cnae) => imported.get(cnae) ?? shippedCatalogue.linesOf(cnae))
     // A CNAE without a published service is shipped without a code; such a line needs no review and cannot be imported.
     .filter((line) => line.serviceCode !== '');
 
-const describe = (line: OperatorLine) => ({
+/** With the options of annex VIII for what is a choice, and what the declaration of IBS and CBS lacks; a blocked line declares nothing. */
+const shown = (line: OperatorLine, company: IbsCbsOfCompany | undefined): ShownLine => {
+  const { cIndOp = [], cClassTrib = [] } = ibsCbsTables.annexVIII(line.serviceCode, line.nbs ?? '') ?? {};
+  const settlement = settlementOf(line, company, ibsCbsTables);
+  const candidates = [
+    ...(line.indOp === undefined && cIndOp.length > 0 ? [`ind_op ${cIndOp.join(' ')}`] : []),
+    ...(line.classTrib === undefined && cClassTrib.length > 0 ? [`class_trib ${cClassTrib.join(' ')}`] : []),
+  ];
+  const missing = settlement.kind === 'missing' && !line.isBlocked ? settlement.data : [];
+  return { ...line, candidates: candidates.join('; '), missing: missing.join(', ') };
+};
+
+const describe = (line: ShownLine) => ({
   cnae: line.cnae,
   service_code: line.serviceCode,
   nbs: line.nbs ?? '',
@@ -56,6 +80,11 @@ const describe = (line: OperatorLine) => ({
   is_blocked: line.isBlocked,
   municipal_code: line.municipalCode,
   incidence: line.incidence,
+  ind_op: line.indOp,
+  class_trib: line.classTrib,
+  class_trib_regular: line.classTribRegular,
+  candidates: line.candidates,
+  missing: line.missing,
 });
 
 export const registryCommand: Command = {

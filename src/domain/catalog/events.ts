@@ -10,6 +10,12 @@ export type CatalogueLine = {
   isDefault: boolean;
   isBlocked: boolean;
   municipalCode?: string;
+  /** `cIndOp` of IBS and CBS; absent while it is a choice. */
+  indOp?: string;
+  /** `cClassTrib`; absent while it is a choice. */
+  classTrib?: string;
+  /** `cClassTribReg`, for a classification that asks for it. */
+  classTribRegular?: string;
 };
 
 /** A line as an operator entered it. `incidence` is the operator's note on where the tax is due; it decides nothing here. */

@@ -1,9 +1,10 @@
+import type { CatalogueLine } from '../catalog/events.js';
 import type { Refusal } from '../common/error-catalogue.js';
 import type { Mode } from '../common/ids.js';
 import type { Cents } from '../common/money.js';
 import { present } from '../common/present.js';
 import { type Instant, isBefore } from '../common/time.js';
-import type { Customer, ForeignAddress, ForeignAmount, IssuerFacts, ServiceLine } from '../invoice/events.js';
+import type { Customer, ForeignAddress, ForeignAmount, IbsCbs, IssuerFacts, ServiceLine } from '../invoice/events.js';
 import type { Company } from './company.js';
 import { type Catalogue, selectLine } from './line-selection.js';
 
@@ -38,13 +39,19 @@ export type EligibilityFacts = {
   currencies: readonly string[];
 };
 
-export type Eligible = { line: ServiceLine; issuer: IssuerFacts; customer?: Customer; foreignAmount?: ForeignAmount };
+export type Eligible = {
+  line: ServiceLine;
+  issuer: IssuerFacts;
+  customer?: Customer;
+  foreignAmount?: ForeignAmount;
+  ibsCbs?: IbsCbs;
+};
 
-/** The 422 rules in the order of POST-responses; the first broken rule answers. */
+/** The 422 rules in the order of POST-responses; the first broken rule answers. `line` is the catalogue's, of which the invoice records a part. */
 export const checkEligibility = (
   request: IssueRequest,
   facts: EligibilityFacts,
-): { eligible: Eligible } | { refused: Refusal } => {
+): { eligible: Eligible; line: CatalogueLine } | { refused: Refusal } => {
   const { company, mode, municipality, catalogue } = facts;
   const { registration } = company;
   if (!registration.automaticIssuance) return { refused: { code: 'company.issuer_not_enabled' } };
@@ -80,6 +87,7 @@ export const checkEligibility = (
         municipalRegistration,
       }),
     },
+    line,
   };
 };
 

@@ -8,6 +8,16 @@ export type Scope = 'nfse:read' | 'nfse:write';
 
 type DpsStart = { series: string; nextNumber: number };
 
+/** What a company file says about IBS and CBS. */
+export type IbsCbsOfCompany = {
+  /** False: no document declares them, whatever the law says. */
+  declare: boolean;
+  /** `cClassTrib` of services for customers abroad. */
+  exportClassTrib?: string;
+  /** Choices for a national service code, which precede the catalogue's. */
+  services: readonly { serviceCode: string; indOp?: string; classTrib?: string; classTribRegular?: string }[];
+};
+
 /** The checked content of a company file. */
 export type Registration = {
   cnpj: CompanyId;
@@ -24,6 +34,7 @@ export type Registration = {
   dps: Record<Mode, DpsStart>;
   /** In the order of the file; exactly one is the main one. */
   activities: readonly { cnae: string; isMain: boolean }[];
+  ibsCbs?: IbsCbsOfCompany;
   automaticIssuance: boolean;
   issuerConfigured: boolean;
   issuerApproved: boolean;

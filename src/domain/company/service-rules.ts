@@ -1,6 +1,3 @@
-import { isDeclarable } from '../dps/ibs-cbs.js';
-import type { IbsCbs, IssuerFacts, ServiceLine } from '../invoice/events.js';
-
 const codes = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** Why no line of a service is issuable: what the authorizer demands, and the code by which it would refuse the DPS. */
@@ -43,28 +40,3 @@ const WHERE_PERFORMED = codes(`
   120801 120901 120902 120903 121001 121101 121201 121401 121501 121601 121701 141401 141402 141403 141404 160101
   160102 160103 160104 160201 171001 171002 200101 200201 200301 220101
 `);
-
-/** What annex VIII allows for IBS and CBS to a service under an NBS code. */
-export type IbsCbsOptions = { cIndOp: readonly string[]; cClassTrib: readonly string[] };
-
-export type AnnexVIII = (serviceCode: string, nbs: string) => IbsCbsOptions | undefined;
-
-/**
- * Operation and classification of a line, when there is no choice to make (ADR 16): annex VIII has one of each, this service knows all that
- * the operation asks, and the classification is full taxation without conditions. Undefined outside the normal regime: optantes of the
- * Simples declare nothing in 2026.
- */
-export const onlyIbsCbsOption = (line: ServiceLine, issuer: IssuerFacts, annex: AnnexVIII): IbsCbs | undefined => {
-  if (issuer.taxRegime !== 'normal' || line.nbs === undefined || asksForTpOper(line.serviceCode)) return undefined;
-  const { cIndOp = [], cClassTrib = [] } = annex(line.serviceCode, line.nbs) ?? {};
-  const [operation, ...otherOperations] = cIndOp;
-  const [classification, ...otherClassifications] = cClassTrib;
-  if (operation === undefined || otherOperations.length > 0 || !isDeclarable(operation)) return undefined;
-  if (classification !== FULL_TAXATION || otherClassifications.length > 0) return undefined;
-  return { cIndOp: operation, cClassTrib: classification };
-};
-
-const FULL_TAXATION = '000001';
-
-/** Items 10.05, 15.09, 17.12 and 25.05 of LC 116: E0903 demands `tpOper`, for which the API has no field. */
-const asksForTpOper = (serviceCode: string): boolean => /^(?:1005|1509|1712|2505)/.test(serviceCode);

@@ -53,12 +53,12 @@ export type ServiceLine = {
   municipalCode?: string;
   /** Where LC 116, article 3, makes the ISSQN due; absent means at the provider's establishment. */
   issqnDue?: 'where_performed';
-  /** Operation and classification where annex VIII leaves no choice (ADR 16). */
-  ibsCbs?: IbsCbs;
+  /** Recorded until November 2026: operation and classification, which the document declares on conditions of its own (ADR 16). */
+  ibsCbs?: Pick<IbsCbs, 'cIndOp' | 'cClassTrib'>;
 };
 
-/** `cIndOp` and `cClassTrib`, six digits each. */
-export type IbsCbs = { cIndOp: string; cClassTrib: string };
+/** The declaration of IBS and CBS: `cIndOp` and `cClassTrib`, six digits each; `cClassTribReg` for a suspension. */
+export type IbsCbs = { cIndOp: string; cClassTrib: string; cClassTribReg?: string };
 
 /** The company facts at acceptance. They make the DPS a pure function of the acceptance (ADR 2). */
 export type IssuerFacts = {
@@ -111,6 +111,8 @@ type InvoiceEvents = {
     reference?: string;
     line: ServiceLine;
     issuer: IssuerFacts;
+    /** Decided at acceptance; absent where the document declares nothing (ADR 46). */
+    ibsCbs?: IbsCbs;
     acceptedAt: Instant;
     idempotency?: IdempotencyMark;
     /** Key of the duplicate window: HMAC over company, mode, amount and the description as sent; SHA-256 in hex in version 1. */

@@ -1,9 +1,10 @@
 import { parseCompanyFile } from '../../app/operator/company/company-file.js';
 import type { Registration } from '../../domain/company/events.js';
+import { companyFileTables } from '../../tables/catalogue.js';
 
 /** The company that the first start of the embedded default registers for trying out. */
 export const demoCompany = (): Registration => {
-  const parsed = parseCompanyFile({
+  const file = {
     cnpj: '12345678000195',
     legal_name: 'ESTUDIO EXEMPLO LTDA',
     city: 'Rio de Janeiro',
@@ -18,7 +19,8 @@ export const demoCompany = (): Registration => {
     automatic_issuance: true,
     issuer_configured: true,
     issuer_approved: true,
-  });
+  };
+  const parsed = parseCompanyFile(file, companyFileTables);
   if ('problems' in parsed) throw new Error(`the demo company is not valid: ${parsed.problems.join('; ')}`);
   return parsed.registration;
 };

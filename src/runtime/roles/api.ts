@@ -20,7 +20,7 @@ import { pause } from '../../lib/pause.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
-import { annexVIII } from '../../tables/catalogue.js';
+import { ibsCbsTables } from '../../tables/catalogue.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { type Config, simulatedModes } from '../config/config.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
@@ -168,7 +168,7 @@ const acceptDeps = (
   duplicates: engines.guards.duplicates,
   hashes: guardHashes(engines.sealingKeys.guards),
   taxRegistry: openTaxRegistry(config, engines, clock),
-  annexVIII,
+  ibsCbs: ibsCbsTables,
   municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
   underWay: new Map(),
   clock,

@@ -1,7 +1,7 @@
 import { createDocumentSigner } from '../../adapters/authorizer/document-signer.js';
+import { createCertificateRefusals } from '../../adapters/read-model-postgres/certificate-refusals.js';
 import { createPreviousGeneration } from '../../adapters/read-model-postgres/kept-rows.js';
 import { createParkedItems, type ParkedItems } from '../../adapters/read-model-postgres/parked-items.js';
-import { createCertificateRefusals } from '../../adapters/read-model-postgres/certificate-refusals.js';
 import { createBreaker } from '../../app/issuing/breaker.js';
 import { createCertificateBreaker } from '../../app/issuing/certificate-breaker.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';

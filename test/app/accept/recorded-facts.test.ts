@@ -3,6 +3,7 @@ import { withRecordedFacts } from '../../../src/app/accept/accepted-facts.js';
 import type { Eligible } from '../../../src/domain/company/eligibility.js';
 import { invoiceView } from '../../../src/http/invoice-body.js';
 import type { RegistryEntry } from '../../../src/ports/tax-registry.js';
+import { classification } from '../../../src/tables/catalogue.js';
 import { T0 } from '../../support/fixture/invoice.js';
 import { acceptedOf, acceptHarness } from '../../support/harness/accept.js';
 
@@ -21,10 +22,17 @@ const entry: RegistryEntry = {
   },
 };
 
+const checkedOf = (given: Eligible) => ({
+  eligible: given,
+  line: { ...given.line, description: 'A', isDefault: true, isBlocked: false },
+  registration: {},
+  competence: '2026-11-23',
+});
+
 const recorded = (given: Eligible, cIndOp = '100301', found: RegistryEntry | undefined = entry): Promise<Eligible> =>
-  withRecordedFacts(given, {
+  withRecordedFacts(checkedOf(given), {
     taxRegistry: { lookup: async () => found },
-    annexVIII: () => ({ cIndOp: [cIndOp], cClassTrib: ['000001'] }),
+    ibsCbs: { annexVIII: () => ({ cIndOp: [cIndOp], cClassTrib: ['000001'] }), classification },
     municipalityCode: () => '3303302',
   });
 
@@ -34,8 +42,8 @@ const address = {
 
 describe('what an acceptance records of the tables and the tax registry', () => {
   it('is operation, name and address where the document declares IBS and CBS by the customer’s address', async () => {
-    const { line, customer } = await recorded(eligible());
-    expect(line.ibsCbs).toEqual({ cIndOp: '100301', cClassTrib: '000001' });
+    const { ibsCbs, customer } = await recorded(eligible());
+    expect(ibsCbs).toEqual({ cIndOp: '100301', cClassTrib: '000001' });
     expect(customer).toEqual({ type: 'br', document: '11111111000191', name: 'CLIENTE REGISTRADO SA', address });
   });
 
@@ -43,6 +51,7 @@ describe('what an acceptance records of the tables and the tax registry', () => 
     const simples = eligible({ issuer: { ...eligible().issuer, taxRegime: 'simples' } });
     for (const { customer } of [await recorded(simples), await recorded(eligible(), '050101')])
       expect(customer).toEqual({ type: 'br', document: '11111111000191', name: 'CLIENTE REGISTRADO SA', address });
+    expect(await recorded(simples)).not.toHaveProperty('ibsCbs');
     expect((await recorded(simples)).line).toEqual(eligible().line);
   });
 
@@ -53,8 +62,10 @@ describe('what an acceptance records of the tables and the tax registry', () => 
 
   it('is the name that was sent when the registry knows nobody', async () => {
     const unknown = async () => undefined;
-    const { customer } = await withRecordedFacts(eligible(), {
-      ...{ taxRegistry: { lookup: unknown }, annexVIII: () => undefined, municipalityCode: () => undefined },
+    const { customer } = await withRecordedFacts(checkedOf(eligible()), {
+      taxRegistry: { lookup: unknown },
+      ibsCbs: { annexVIII: () => undefined, classification },
+      municipalityCode: () => undefined,
     });
     expect(customer).toEqual(eligible().customer);
   });
@@ -82,7 +93,8 @@ describe('what an acceptance records of the tables and the tax registry', () => 
       ...{ document: '11111111000191', name: 'CLIENTE REGISTRADO SA', type: 'br' },
     });
     const [stored] = await harness.acceptances();
-    expect(stored?.data.line).toMatchObject({ ibsCbs: { cIndOp: '100301', cClassTrib: '000001' } });
+    expect(stored?.data.ibsCbs).toEqual({ cIndOp: '100301', cClassTrib: '000001' });
+    expect(stored?.data.line).not.toHaveProperty('ibsCbs');
     expect(stored?.data.customer).toMatch(/^sealed:/);
     expect(JSON.stringify(stored?.data)).not.toContain('Rio Branco');
     expect(invoice.facts.customer).toHaveProperty('address', address);

@@ -9,6 +9,7 @@ import {
   switchCompany,
 } from '../../../src/domain/company/company.js';
 import type { CompanyEvent, Registration } from '../../../src/domain/company/events.js';
+import { companyFileTables } from '../../../src/tables/catalogue.js';
 
 const at = '2026-11-21T12:00:00.000Z';
 const file = {
@@ -26,13 +27,13 @@ const file = {
 };
 
 const registrationOf = (json: unknown): Registration => {
-  const parsed = parseCompanyFile(json);
+  const parsed = parseCompanyFile(json, companyFileTables);
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   return parsed.registration;
 };
 
 const problemsOf = (json: unknown): readonly string[] => {
-  const parsed = parseCompanyFile(json);
+  const parsed = parseCompanyFile(json, companyFileTables);
   return 'problems' in parsed ? parsed.problems : [];
 };
 

@@ -11,23 +11,28 @@ const at = (now: string) => checkEligibility(request, { ...facts, now });
 const eligible = (changed: Partial<Registration>, mode: 'live' | 'test' = 'live') =>
   checkEligibility(request, { ...facts, mode, company: { ...company, registration: { ...registration, ...changed } } });
 
+const recordedOf = (changed: Partial<Registration>, mode: 'live' | 'test' = 'live') => {
+  const result = eligible(changed, mode);
+  return 'eligible' in result ? result.eligible : undefined;
+};
+
 const issuer = { municipality: '3304557', taxRegime: 'simples', simplesAssessment: 'all', specialRegime: 0 };
 const chosen = { cnae: '6201501', serviceCode: '010101', nbs: '115021000' };
 
 describe('what the acceptance records of the company', () => {
   it('is no more than the company file says', () => {
-    expect(eligible({})).toStrictEqual({ eligible: { line: chosen, issuer } });
+    expect(recordedOf({})).toStrictEqual({ line: chosen, issuer });
+    expect(eligible({})).toMatchObject({ line: { ...chosen, isDefault: true } });
   });
 
   it('are the percentage of taxes and the registration of the mode, where there are any', () => {
     const changed = { approximateTaxPercent: '6.00', municipalRegistration: { live: '111', test: '222' } };
-    expect(eligible(changed)).toStrictEqual({
-      eligible: { line: chosen, issuer: { ...issuer, approximateTaxPercent: '6.00', municipalRegistration: '111' } },
+    expect(recordedOf(changed)).toStrictEqual({
+      line: chosen,
+      issuer: { ...issuer, approximateTaxPercent: '6.00', municipalRegistration: '111' },
     });
     expect(eligible(changed, 'test')).toMatchObject({ eligible: { issuer: { municipalRegistration: '222' } } });
-    expect(eligible({ municipalRegistration: { live: '111' } }, 'test')).toStrictEqual({
-      eligible: { line: chosen, issuer },
-    });
+    expect(recordedOf({ municipalRegistration: { live: '111' } }, 'test')).toStrictEqual({ line: chosen, issuer });
   });
 
   it('is the municipal code of the line, where there is one', () => {

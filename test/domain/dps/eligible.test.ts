@@ -9,9 +9,9 @@ import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { issueRequestOf } from '../../../src/http/body/issue-request.js';
 import {
-  annexVIII,
   centralBankCode,
   currencyCodes,
+  ibsCbsTables,
   isCurrency,
   isCustomerCountry,
   shippedCatalogue,
@@ -48,7 +48,7 @@ const depsOf = (attempt: Attempt, appended: InvoiceEvent[]): AcceptDeps => {
     duplicates: guards.duplicates,
     hashes: guardHashes(fixedGuardKeys()),
     underWay: new Map(),
-    annexVIII,
+    ibsCbs: ibsCbsTables,
     municipalityCode,
     taxRegistry: {
       lookup: async (cnpj) => ({

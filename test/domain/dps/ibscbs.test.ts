@@ -25,7 +25,54 @@ const xmlOf = (changes: Partial<Accepted>): string => {
   return xml;
 };
 
-describe('IBSCBS, the declaration of IBS and CBS', () => {
+describe('IBSCBS, as the acceptance decided it', () => {
+  const decided = { cIndOp: '100301', cClassTrib: '000001' };
+  const abroad: Accepted['customer'] = {
+    ...{ type: 'foreign', name: 'ACME', taxIdAbsenceReason: 'exempt' },
+    address: {
+      ...{ street: 'Main', number: '1', district: 'Downtown', city: 'Austin', state: 'TX', postalCode: '73301' },
+      country: 'US',
+    },
+  };
+  const foreignAmount = { currency: 'USD', amountInCents: 500 };
+  const plain: Accepted['line'] = { cnae: '6201501', serviceCode: '010101', nbs: '115022000' };
+
+  it.each<[string, Partial<Accepted>, string]>([
+    ['of a company with an address', { customer, ibsCbs: decided }, '<cIndOp>100301</cIndOp>'],
+    ['without a customer', { ibsCbs: { cIndOp: '030101', cClassTrib: '200029' } }, '<cClassTrib>200029</cClassTrib>'],
+    [
+      'of a person at the provider',
+      { customer: { type: 'br', document: '12345678909', name: 'M' }, ibsCbs: { ...decided, cIndOp: '050101' } },
+      '<cIndOp>050101</cIndOp>',
+    ],
+    [
+      'of a customer abroad, whose address is abroad (E0234)',
+      { customer: abroad, foreignAmount, ibsCbs: { cIndOp: '100302', cClassTrib: '410027' } },
+      '<CST>410</CST><cClassTrib>410027</cClassTrib>',
+    ],
+    [
+      'with the regular taxation of a suspension (E0965)',
+      { customer, ibsCbs: { ...decided, cClassTrib: '550016', cClassTribReg: '000001' } },
+      '<CST>550</CST><cClassTrib>550016</cClassTrib><gTribRegular><CSTReg>000</CSTReg><cClassTribReg>000001</cClassTribReg></gTribRegular>',
+    ],
+  ])('is sent %s', (_case, changes, expected) => {
+    expect(xmlOf({ issuer, line: plain, ...changes })).toContain(expected);
+  });
+
+  it.each(['mei', 'simples'] as const)('is sent for a company of the regime %s', (taxRegime) => {
+    const changes: Partial<Accepted> = { competence: '2027-01-01', acceptedAt: '2027-01-01T03:00:10.000Z' };
+    expect(xmlOf({ ...changes, issuer: { ...issuer, taxRegime }, line: plain, customer, ibsCbs: decided })).toContain(
+      '<IBSCBS>',
+    );
+  });
+
+  it('is decided there, and not by what an acceptance before November 2026 recorded', () => {
+    expect(xmlOf({ issuer, customer, line: line('050101'), ibsCbs: decided })).toContain('<cIndOp>100301</cIndOp>');
+    expect(xmlOf({ issuer, customer, line: plain })).not.toContain('IBSCBS');
+  });
+});
+
+describe('IBSCBS of an acceptance until November 2026', () => {
   it('is the last group, and the customer has the address that its operation demands (E0234)', () => {
     const xml = xmlOf(software);
     expect(xml).toContain(

@@ -8,7 +8,7 @@ import type { Company } from '../../../src/domain/company/company.js';
 import type { IssueRequest } from '../../../src/domain/company/eligibility.js';
 import type { Invoice } from '../../../src/domain/invoice/state.js';
 import type { EventLog, RecordedEvent } from '../../../src/ports/event-log.js';
-import { annexVIII } from '../../../src/tables/catalogue.js';
+import { ibsCbsTables } from '../../../src/tables/catalogue.js';
 import { municipalityByName } from '../../../src/tables/municipalities.js';
 import { catalogue, DEMO_CNPJ, demoCompany, OTHER_CNPJ } from '../fixture/demo.js';
 import { T0 } from '../fixture/invoice.js';
@@ -53,7 +53,7 @@ export const acceptHarness = ({ isOneDatabase = false } = {}): AcceptHarness => 
         return cnpj === OTHER_CNPJ ? { cnpj, legalName: 'CLIENTE REGISTRADO SA' } : undefined;
       },
     },
-    annexVIII,
+    ibsCbs: ibsCbsTables,
     underWay: new Map(),
     municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
     clock,

@@ -11,8 +11,8 @@ import { invoiceStream, type StreamName } from '../../../src/domain/common/ids.j
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { evolve } from '../../../src/domain/invoice/evolve.js';
 import { type InvoiceState, initialInvoice } from '../../../src/domain/invoice/state.js';
-import type { ReadModel } from '../../../src/ports/read-model.js';
 import type { CertificateRefusal } from '../../../src/ports/certificate-refusals.js';
+import type { ReadModel } from '../../../src/ports/read-model.js';
 import type { SupportRow } from '../../../src/ports/support-reads.js';
 import type { ParkedWork } from '../../../src/ports/work-queue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';

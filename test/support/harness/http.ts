@@ -122,7 +122,7 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
         taxRegistry: {
           lookup: async (cnpj) => (cnpj === OTHER_CNPJ ? { cnpj, legalName: 'CLIENTE REGISTRADO SA' } : undefined),
         },
-        annexVIII: () => undefined,
+        ibsCbs: { annexVIII: () => undefined, classification: () => undefined },
         municipalityCode: () => undefined,
         company: async (companyId) => (companyId === DEMO_CNPJ ? company : demoCompany(companyId)),
         eligibilityFacts: async () => ({

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
 import { cnpj, fileText, shaped } from '../file-text.js';
+import { type CompanyFileTables, ibsCbsOf, ibsCbsProblems, ibsCbsSection } from './ibs-cbs-section.js';
 
 const name = fileText(300);
 
@@ -37,13 +38,17 @@ const companyFile = v.strictObject({
     v.check((all) => all.filter((one) => one.is_main).length === 1, 'must have exactly one main activity'),
     v.check((all) => new Set(all.map((one) => one.cnae)).size === all.length, 'must not name a CNAE twice'),
   ),
+  ibs_cbs: v.optional(ibsCbsSection),
   automatic_issuance: v.boolean(),
   issuer_configured: v.boolean(),
   issuer_approved: v.boolean(),
 });
 
 /** Reads a company file; unknown fields and bad values are refused, each by its name. */
-export const parseCompanyFile = (json: unknown): { registration: Registration } | { problems: readonly string[] } => {
+export const parseCompanyFile = (
+  json: unknown,
+  tables: CompanyFileTables,
+): { registration: Registration } | { problems: readonly string[] } => {
   const parsed = v.safeParse(companyFile, json);
   if (!parsed.success) {
     const unknown = unknownKeys(json).map((key) => `${key} is not a field of a company file`);
@@ -53,6 +58,8 @@ export const parseCompanyFile = (json: unknown): { registration: Registration } 
     return { problems: [...new Set([...unknown, ...wrong])] };
   }
   const file = parsed.output;
+  const problems = ibsCbsProblems(file.ibs_cbs, tables);
+  if (problems.length > 0) return { problems };
   const start = { series: '1', next_number: 1 };
   const { live = start, test = start } = file.dps;
   return {
@@ -74,6 +81,7 @@ export const parseCompanyFile = (json: unknown): { registration: Registration } 
         test: { series: test.series, nextNumber: test.next_number },
       },
       activities: file.activities.map(({ cnae, is_main: isMain }) => ({ cnae, isMain })),
+      ibsCbs: ibsCbsOf(file.ibs_cbs),
       automaticIssuance: file.automatic_issuance,
       issuerConfigured: file.issuer_configured,
       issuerApproved: file.issuer_approved,

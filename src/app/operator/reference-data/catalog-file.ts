@@ -1,11 +1,15 @@
 import type { ImportedLines } from '../../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../../domain/catalog/events.js';
+import type { Classifications } from '../../../domain/common/classification.js';
 import { present } from '../../../domain/common/present.js';
+import { choiceFaults } from '../../../domain/company/ibs-cbs-operations.js';
 import { unmetDemandOf } from '../../../domain/company/service-rules.js';
 import { problemsIf } from '../file-text.js';
 
 const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as const;
-const OPTIONAL = ['is_blocked', 'municipal_code', 'incidence'] as const;
+const OPTIONAL = ['is_blocked', 'municipal_code', 'incidence', 'ind_op', 'class_trib', 'class_trib_regular'] as const;
+/** Written for the operator to choose from, and not read. */
+const SHOWN = ['candidates', 'missing'] as const;
 
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 
@@ -13,11 +17,11 @@ const MAX_TEXT = 600;
 
 /**
  * Reads a catalogue file: tab-separated, one header row, columns in any order. Every problem is one line that begins
- * with the line's number in the file, from 1. `isServiceCode` knows the national table; an NBS need not be in one.
+ * with the line's number in the file, from 1. `tables` has the national services and classifications; an NBS need not be in a table.
  */
 export const parseCatalogFile = (
   text: string,
-  isServiceCode: (code: string) => boolean,
+  tables: CatalogFileTables,
 ): { lines: ImportedLines } | { problems: readonly string[] } => {
   const [header = '', ...rows] = text.replace(/^\ufeff/, '').split(/\r?\n/);
   const columns = header.split('\t').map((name) => name.trim());
@@ -27,7 +31,7 @@ export const parseCatalogFile = (
   const byCnae = new Map<string, OperatorLine[]>();
   for (const [index, row] of rows.entries()) {
     if (row.trim() === '') continue;
-    const read = readRow(row, columns, isServiceCode);
+    const read = readRow(row, columns, tables);
     const found = 'problems' in read ? read.problems : clashes(read.line, byCnae.get(read.line.cnae) ?? []);
     problems.push(...found.map((problem) => `line ${index + 2}: ${problem}`));
     if ('line' in read) byCnae.set(read.line.cnae, [...(byCnae.get(read.line.cnae) ?? []), read.line]);
@@ -36,10 +40,15 @@ export const parseCatalogFile = (
   return problems.length > 0 ? { problems } : { lines: byCnae };
 };
 
+type CatalogFileTables = { isServiceCode(code: string): boolean; classification: Classifications };
+
+/** A line with what an operator should know of it: codes to choose from, and what its IBS and CBS lack. */
+export type ShownLine = OperatorLine & { candidates: string; missing: string };
+
 /** The file that `parseCatalogFile` reads, with every column. */
-export const renderCatalogFile = (lines: readonly OperatorLine[]): string =>
+export const renderCatalogFile = (lines: readonly ShownLine[]): string =>
   [
-    [...REQUIRED, ...OPTIONAL].join('\t'),
+    [...REQUIRED, ...OPTIONAL, ...SHOWN].join('\t'),
     ...lines.map((line) =>
       [
         line.cnae,
@@ -50,12 +59,17 @@ export const renderCatalogFile = (lines: readonly OperatorLine[]): string =>
         String(line.isBlocked),
         line.municipalCode ?? '',
         line.incidence ?? '',
+        line.indOp ?? '',
+        line.classTrib ?? '',
+        line.classTribRegular ?? '',
+        line.candidates,
+        line.missing,
       ].join('\t'),
     ),
   ].join('\n');
 
 const headerProblems = (columns: readonly string[]): string[] => {
-  const known: readonly string[] = [...REQUIRED, ...OPTIONAL];
+  const known: readonly string[] = [...REQUIRED, ...OPTIONAL, ...SHOWN];
   return [
     ...REQUIRED.filter((name) => !columns.includes(name)).map((name) => `the column ${name} is missing`),
     ...columns.filter((name) => !known.includes(name)).map((name) => `${name || 'an empty name'} is no known column`),
@@ -68,13 +82,16 @@ const headerProblems = (columns: readonly string[]): string[] => {
 const readRow = (
   row: string,
   columns: readonly string[],
-  isServiceCode: (code: string) => boolean,
+  { isServiceCode, classification }: CatalogFileTables,
 ): { line: OperatorLine } | { problems: readonly string[] } => {
   const cells = row.split('\t');
   if (cells.length > columns.length) return { problems: [`has ${cells.length} cells for ${columns.length} columns`] };
   const cell = (column: Column): string => (cells[columns.indexOf(column)] ?? '').trim();
   const [cnae, serviceCode, nbs] = [cell('cnae'), cell('service_code'), cell('nbs')];
   const [description, municipalCode, incidence] = [cell('description'), cell('municipal_code'), cell('incidence')];
+  const indOp = cell('ind_op') || undefined;
+  const classTrib = cell('class_trib') || undefined;
+  const classTribRegular = cell('class_trib_regular') || undefined;
   const isDefault = readBoolean(cell('is_default'));
   const isBlocked = cell('is_blocked') === '' ? false : readBoolean(cell('is_blocked'));
   const isCode = /^\d{6}$/.test(serviceCode);
@@ -95,6 +112,7 @@ const readRow = (
     ],
     [!/^((?!000)\d{3})?$/.test(municipalCode), 'municipal_code must be 3 digits other than 000, or empty'],
     ...textChecks('incidence', incidence),
+    ...choiceFaults({ indOp, classTrib, classTribRegular }, classification).map((fault) => [true, fault] as const),
   ]);
   if (problems.length > 0 || isDefault === undefined || isBlocked === undefined) return { problems };
   return {
@@ -107,6 +125,9 @@ const readRow = (
       nbs: nbs || undefined,
       municipalCode: municipalCode || undefined,
       incidence: incidence || undefined,
+      indOp,
+      classTrib,
+      classTribRegular,
     }),
   };
 };

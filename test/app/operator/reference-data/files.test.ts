@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { parseCatalogFile, renderCatalogFile } from '../../../../src/app/operator/reference-data/catalog-file.js';
 import { parseRegistryFile } from '../../../../src/app/operator/reference-data/registry-file.js';
 import type { OperatorLine } from '../../../../src/domain/catalog/events.js';
+import { classification } from '../../../../src/tables/catalogue.js';
 
 const isServiceCode = (code: string): boolean => code.startsWith('01');
 const HEADER = 'cnae\tservice_code\tnbs\tdescription\tis_default';
 
 describe('a catalogue file', () => {
-  const parse = (...lines: string[]) => parseCatalogFile(lines.join('\n'), isServiceCode);
+  const parse = (...lines: string[]) => parseCatalogFile(lines.join('\n'), { isServiceCode, classification });
   const problems = (...lines: string[]) => {
     const parsed = parse(...lines);
     return 'problems' in parsed ? parsed.problems : [];
@@ -22,6 +23,7 @@ describe('a catalogue file', () => {
       {
         ...{ cnae: digits(7), serviceCode: digits(4).map((rest) => `01${rest}`), nbs: digits(9), description: text },
         ...{ isDefault: fc.constant(false), isBlocked: fc.boolean(), municipalCode: municipal, incidence: text },
+        ...{ indOp: fc.constantFrom('100301', '050101', '020201'), classTrib: fc.constantFrom('000001', '200052') },
       },
       { requiredKeys: ['cnae', 'serviceCode', 'description', 'isDefault', 'isBlocked'] },
     ) as fc.Arbitrary<OperatorLine>;
@@ -32,7 +34,9 @@ describe('a catalogue file', () => {
     });
     fc.assert(
       fc.property(distinct, (lines) => {
-        const parsed = parse(renderCatalogFile(lines));
+        const parsed = parse(
+          renderCatalogFile(lines.map((one) => ({ ...one, candidates: 'ind_op 1 2', missing: 'ind_op' }))),
+        );
         if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
         for (const [cnae, read] of parsed.lines) expect(read).toEqual(lines.filter((one) => one.cnae === cnae));
         expect([...parsed.lines.values()].flat()).toHaveLength(lines.length);
@@ -78,7 +82,10 @@ describe('a catalogue file', () => {
 
 describe('a catalogue file with what the authorizer would refuse', () => {
   const parse = (row: string) =>
-    parseCatalogFile(`${HEADER}\tis_blocked\tmunicipal_code\n${row}`, (code) => /^(01|07|12|17|99)/.test(code));
+    parseCatalogFile(`${HEADER}\tis_blocked\tmunicipal_code\n${row}`, {
+      isServiceCode: (code) => /^(01|07|12|17|99)/.test(code),
+      classification,
+    });
 
   it.each([
     ['070202', 'the group obra (construction works)', 'E0370'],
@@ -120,5 +127,48 @@ describe('a registry file', () => {
     const parsed = parseRegistryFile(json);
     const problems = 'problems' in parsed ? parsed.problems.join('\n') : '';
     for (const problem of expected) expect(problems).toContain(problem);
+  });
+});
+
+describe('a catalogue file with the choices of IBS and CBS', () => {
+  const header = `${HEADER}\tind_op\tclass_trib\tclass_trib_regular\tcandidates\tmissing`;
+  const parse = (choice: string) =>
+    parseCatalogFile(`${header}\n6201501\t010101\t115022000\tA\ttrue\t${choice}`, { isServiceCode, classification });
+  const problemsOf = (choice: string) => {
+    const parsed = parse(choice);
+    return 'problems' in parsed ? parsed.problems : [];
+  };
+
+  it('takes them, and reads nothing of what was written to choose from', () => {
+    expect(parse('050101\t550016\t000001\tind_op 050101 050102\tclass_trib')).toEqual({
+      lines: new Map([
+        [
+          '6201501',
+          [
+            {
+              ...{ cnae: '6201501', serviceCode: '010101', nbs: '115022000', description: 'A' },
+              ...{ isDefault: true, isBlocked: false },
+              ...{ indOp: '050101', classTrib: '550016', classTribRegular: '000001' },
+            },
+          ],
+        ],
+      ]),
+    });
+  });
+
+  it.each([
+    ['999999\t000001', 'ind_op 999999 is not in annex C (E0901)'],
+    ['12\t000001', 'ind_op 12 is not in annex C (E0901)'],
+    ['100302\t000001', 'ind_op 100302 is for customers abroad: enter 100301, the service derives it'],
+    ['100401\t000001', 'ind_op 100401 is for services that nobody pays for'],
+    ['100301\t200003', 'class_trib 200003 is no classification of a NFS-e (E0958)'],
+    ['100301\t811001', 'class_trib 811001 is of an adjustment, not of a service'],
+    ['100301\t515001', 'class_trib 515001 asks for the group gDif (E0972), for which there are no fields'],
+    ['100301\t550016', 'class_trib 550016 asks for class_trib_regular (E0965)'],
+    ['100301\t000001\t000001', 'class_trib 000001 takes no class_trib_regular (E0964)'],
+    ['100301\t550016\t550016', 'class_trib_regular 550016 is no taxation without suspension (E0969)'],
+    ['100301\t\t000001', 'class_trib_regular is only for a class_trib that asks for it (E0964)'],
+  ])('refuses %s by line and reason', (choice, problem) => {
+    expect(problemsOf(choice)).toEqual([`line 2: ${problem}`]);
   });
 });

@@ -1,0 +1,58 @@
+import { type ImportedLines, overlaidCatalogue } from '../domain/catalog/catalog.js';
+import { type OpenPoint, openPointsAt } from '../domain/common/ibs-cbs-calendar.js';
+import { brasiliaDate, type FiscalDate } from '../domain/common/time.js';
+import type { Company } from '../domain/company/company.js';
+import { type IbsCbsReport, ibsCbsReport, ibsCbsText } from '../domain/company/ibs-cbs-report.js';
+import { counted } from '../lib/counted.js';
+import { ibsCbsTables, shippedCatalogue } from '../tables/catalogue.js';
+import type { Check, Session } from './session.js';
+
+/** What a company's lines declare of IBS and CBS, as the catalogue is now. */
+export const companyIbsCbs = async ({ registration }: Company, session: Session): Promise<IbsCbsReport> => {
+  const imported = await session.readModel.catalogLines(registration.activities.map(({ cnae }) => cnae));
+  return reportOf(registration, imported, brasiliaDate(session.clock.now()));
+};
+
+const reportOf = (registration: Company['registration'], imported: ImportedLines, today: FiscalDate): IbsCbsReport =>
+  ibsCbsReport(registration, overlaidCatalogue(shippedCatalogue, imported), ibsCbsTables, today);
+
+/** Never faults: a line for each enabled company whose lines lack something, and one for each open point of the calendar that is near. */
+export const ibsCbsChecks = async ({ readModel, clock }: Session): Promise<readonly Check[]> => {
+  const today = brasiliaDate(clock.now());
+  const companies = (await readModel.companies()).filter(({ enabled }) => enabled);
+  const imported = await readModel.catalogLines(
+    companies.flatMap(({ registration }) => registration.activities.map(({ cnae }) => cnae)),
+  );
+  const lacking = companies
+    .map(({ registration }) => ({ cnpj: registration.cnpj, report: reportOf(registration, imported, today) }))
+    .filter(({ report }) => report.without > 0);
+  const regimes = new Set(companies.map(({ registration }) => registration.taxRegime));
+  return [
+    ...lacking.slice(0, SHOWN).map(({ cnpj, report }) => ({
+      name: `IBS and CBS ${cnpj}`,
+      ok: true,
+      detail: ibsCbsText(report),
+      cure: `nfse catalog export --company ${cnpj}, then nfse catalog import FILE.tsv or ibs_cbs in the company file`,
+    })),
+    ...(lacking.length > SHOWN
+      ? [
+          {
+            name: 'IBS and CBS',
+            ok: true,
+            detail: `${counted(lacking.length - SHOWN, 'more company', 'more companies')}`,
+          },
+        ]
+      : []),
+    ...openPointsAt(today, regimes).map(openCheck),
+  ];
+};
+
+/** Companies that doctor names; the others are counted. */
+const SHOWN = 20;
+
+const openCheck = ({ from, what, meanwhile }: OpenPoint): Check => ({
+  name: 'IBS and CBS open',
+  ok: true,
+  detail: `not published: ${what}, from ${from} on; meanwhile ${meanwhile}`,
+  cure: 'look for a newer version (docs/national-system.md#ibs-and-cbs-by-date)',
+});

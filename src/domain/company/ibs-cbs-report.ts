@@ -1,0 +1,77 @@
+import { dutyOf } from '../common/ibs-cbs-calendar.js';
+import type { FiscalDate } from '../common/time.js';
+import type { Registration } from './events.js';
+import { type IbsCbsTables, settlementOf } from './ibs-cbs.js';
+import type { Catalogue } from './line-selection.js';
+
+/**
+ * How many of a company's issuable lines go out with the group of IBS and CBS. `lines` = `declared` + `withAddress` + `without`. `withAddress`
+ * lines declare only for customers whose address a registry knows. `missing` counts the lines without the group by what they lack.
+ */
+export type IbsCbsReport = {
+  lines: number;
+  declared: number;
+  withAddress: number;
+  without: number;
+  missing: Readonly<Record<string, number>>;
+  /** Lines without the group that owe it on that day. */
+  owing: number;
+  /** When the first of the lines owes it; undefined without a line. */
+  owedFrom: FiscalDate | undefined;
+};
+
+/** `declare` false in the company file makes every line one without the group. */
+export const ibsCbsReport = (
+  { activities, taxRegime, ibsCbs }: Pick<Registration, 'activities' | 'taxRegime' | 'ibsCbs'>,
+  catalogue: Catalogue,
+  tables: IbsCbsTables,
+  today: FiscalDate,
+): IbsCbsReport => {
+  const lines = activities
+    .flatMap(({ cnae }) => catalogue.linesOf(cnae))
+    .filter(({ isBlocked, serviceCode }) => !isBlocked && serviceCode !== '')
+    .map((line) => {
+      const settlement = settlementOf(line, ibsCbs, tables);
+      const data = settlement.kind === 'missing' ? settlement.data : [];
+      return {
+        owedFrom: dutyOf(taxRegime, line.serviceCode).owedFrom,
+        data: ibsCbs?.declare === false ? ['declare is false'] : data,
+        needsAddress: settlement.kind === 'settled' && settlement.place === 'customer',
+      };
+    });
+  const without = lines.filter(({ data }) => data.length > 0);
+  const withAddress = lines.filter(({ data, needsAddress }) => data.length === 0 && needsAddress);
+  const missing: Record<string, number> = {};
+  for (const datum of without.flatMap(({ data }) => data)) missing[datum] = (missing[datum] ?? 0) + 1;
+  return {
+    lines: lines.length,
+    declared: lines.length - without.length - withAddress.length,
+    withAddress: withAddress.length,
+    without: without.length,
+    missing,
+    owing: without.filter(({ owedFrom }) => owedFrom <= today).length,
+    owedFrom: lines.map(({ owedFrom }) => owedFrom).sort()[0],
+  };
+};
+
+/** One line for an operator. */
+export const ibsCbsText = ({
+  lines,
+  declared,
+  withAddress,
+  without,
+  missing,
+  owing,
+  owedFrom,
+}: IbsCbsReport): string => {
+  if (owedFrom === undefined) return 'no line can be issued';
+  const lacking = Object.entries(missing)
+    .map(([datum, count]) => `${datum} in ${count}`)
+    .join(', ');
+  return [
+    `owed from ${owedFrom}`,
+    `${declared} of ${lines} lines declare IBS and CBS`,
+    ...(withAddress === 0 ? [] : [`${withAddress} where the customer's address is known`]),
+    ...(without === 0 ? [] : [`${without} go out without (${owing} of them owe it now), missing: ${lacking}`]),
+  ].join('; ');
+};

@@ -1,0 +1,107 @@
+import type { CatalogueLine } from '../catalog/events.js';
+import type { Classifications } from '../common/classification.js';
+import { dutyOf } from '../common/ibs-cbs-calendar.js';
+import { present } from '../common/present.js';
+import type { FiscalDate } from '../common/time.js';
+import type { Customer, IbsCbs } from '../invoice/events.js';
+import type { IbsCbsOfCompany, TaxRegime } from './events.js';
+import { isKnown, type Place, placeOf, unmetByOperation } from './ibs-cbs-operations.js';
+
+/** What annex VIII allows for IBS and CBS to a service under an NBS code. */
+export type IbsCbsOptions = { cIndOp: readonly string[]; cClassTrib: readonly string[] };
+
+export type AnnexVIII = (serviceCode: string, nbs: string) => IbsCbsOptions | undefined;
+
+export type IbsCbsTables = { annexVIII: AnnexVIII; classification: Classifications };
+
+/**
+ * Operation and classification of a line (ADR 46): settled, with what places the operation; or what is missing, as the names of the data that an
+ * operator enters or of what the API has no fields for.
+ */
+export type Settlement =
+  | { kind: 'settled'; operation: string; place: Place; classification: string; regular?: string }
+  | { kind: 'missing'; data: readonly string[] };
+
+type Line = Pick<CatalogueLine, 'serviceCode' | 'nbs' | 'indOp' | 'classTrib' | 'classTribRegular'>;
+
+/** The company's choice precedes the line's, which precedes annex VIII where that leaves one option. */
+export const settlementOf = (line: Line, company: IbsCbsOfCompany | undefined, tables: IbsCbsTables): Settlement => {
+  const { serviceCode, nbs } = line;
+  const chosen = company?.services.find((service) => service.serviceCode === serviceCode);
+  const annex = nbs === undefined ? undefined : settledByAnnex(serviceCode, nbs, tables.annexVIII);
+  const operation = chosen?.indOp ?? line.indOp ?? annex?.indOp;
+  const by = [chosen, line, annex].find((source) => source?.classTrib !== undefined);
+  const { classTrib: classification, classTribRegular: regular } = by ?? {};
+  const place = operation === undefined ? undefined : placeOf(operation);
+  const asksForRegular = classification !== undefined && tables.classification(classification)?.asksForRegular === true;
+  const data = [
+    ...(nbs === undefined ? ['nbs'] : []),
+    ...(operation === undefined ? ['ind_op'] : unmetByOperation(operation)),
+    ...(classification === undefined ? ['class_trib'] : []),
+    ...(asksForRegular && regular === undefined ? ['class_trib_regular'] : []),
+    ...(asksForTpOper(serviceCode) ? ['tpOper (E0903)'] : []),
+  ];
+  if (data.length > 0 || operation === undefined || place === undefined || classification === undefined)
+    return { kind: 'missing', data };
+  return present({ kind: 'settled' as const, operation, place, classification, regular });
+};
+
+/**
+ * What annex VIII settles for a line: each of the two that has one option. An operation in another place than the provider's is not settled by
+ * the annex alone: somebody has to say that a journey begins or a load goes where the company is. Nor is one that annex C does not have.
+ */
+export const settledByAnnex = (
+  serviceCode: string,
+  nbs: string,
+  annex: AnnexVIII,
+): Pick<CatalogueLine, 'indOp' | 'classTrib' | 'classTribRegular'> => {
+  const { cIndOp = [], cClassTrib = [] } = annex(serviceCode, nbs) ?? {};
+  const [indOp, ...otherOperations] = cIndOp;
+  const [classTrib, ...otherClassifications] = cClassTrib;
+  const isSettled =
+    indOp !== undefined && otherOperations.length === 0 && isKnown(indOp) && placeOf(indOp) !== 'confirmed';
+  return present({
+    indOp: isSettled ? indOp : undefined,
+    classTrib: otherClassifications.length > 0 ? undefined : classTrib,
+  });
+};
+
+/** Items 10.05, 15.09, 17.12 and 25.05 of LC 116: E0903 demands `tpOper`, for which the API has no field. */
+const asksForTpOper = (serviceCode: string): boolean => /^(?:1005|1509|1712|2505)/.test(serviceCode);
+
+type Invoice = {
+  taxRegime: TaxRegime;
+  serviceCode: string;
+  competence: FiscalDate;
+  customer: Customer | undefined;
+  company: IbsCbsOfCompany | undefined;
+};
+
+/**
+ * The declaration of an invoice, decided at its acceptance; undefined where none may or can honestly be sent (ADR 46). From the date of the
+ * regime on (docs/national-system.md#ibs-and-cbs-by-date), for a settled line. An operation that the customer's address places needs that
+ * address (E0187, E0234): of a customer in Brazil as a registry knows it, of a customer abroad as it was sent, under the operation of annex C
+ * for customers abroad and the classification of exports that the company chose.
+ */
+export const declarationOf = (settlement: Settlement, invoice: Invoice): IbsCbs | undefined => {
+  const { taxRegime, serviceCode, competence, customer, company } = invoice;
+  if (company?.declare === false || competence < dutyOf(taxRegime, serviceCode).declaredFrom) return undefined;
+  if (settlement.kind === 'missing') return undefined;
+  const { operation, place, classification, regular } = settlement;
+  const declared = present({ cIndOp: operation, cClassTrib: classification, cClassTribReg: regular });
+  if (place !== 'customer') return declared;
+  if (customer?.type === 'foreign') return exportOf(operation, company?.exportClassTrib);
+  return customer?.document === undefined || customer.address === undefined ? undefined : declared;
+};
+
+/** Undefined for an operation that annex C does not have for customers abroad. */
+const exportOf = (operation: string, classification: string | undefined): IbsCbs | undefined => {
+  const cIndOp = ABROAD[operation];
+  return cIndOp === undefined || classification === undefined ? undefined : { cIndOp, cClassTrib: classification };
+};
+
+/** The operations of annex C for a customer abroad. */
+const ABROAD: Readonly<Record<string, string>> = { 100101: '100102', 100301: '100302', 100501: '100502' };
+
+/** The classifications of IT 2025.002 for exports; which of them is right for a service is open. */
+export const EXPORT_CLASSIFICATIONS = ['410004', '410027'] as const;
