@@ -29,6 +29,12 @@ export type ParametersEntry = {
   reason?: string;
 };
 
+/** The answers among the entries. */
+export const knownIn = (entries: readonly ParametersEntry[]): readonly CachedParameters[] =>
+  entries.flatMap(({ questionKey, known, knownAt }) =>
+    known === undefined || knownAt === undefined ? [] : [{ questionKey, known, knownAt }],
+  );
+
 /** The last answers, in the database. Losing them costs repeated questions only. */
 export type ParametersCache = {
   of(mode: Mode, ibge: string): Promise<readonly CachedParameters[]>;

@@ -46,8 +46,8 @@ describeWithPostgres('the operator command over reference data', () => {
     expect(imported).toMatchObject({ exit: 0, out: '2 lines of 1 CNAE on record, 1 CNAE changed' });
     const after = (await run('catalog', 'export')).out.split('\n');
     expect(after.filter((line) => line.startsWith('6201501'))).toEqual([
-      '6201501\t010101\t\tConfirmada\ttrue\tfalse\t\t\t\t\t\t\tnbs, ind_op, class_trib',
-      '6201501\t010201\t115021000\tOutra\tfalse\tfalse\t\t\t\t\t\tind_op 100301; class_trib 000001\t',
+      '6201501\t010101\t\tConfirmada\ttrue\tfalse\t\t\t\t\t\tnbs, ind_op, class_trib',
+      '6201501\t010201\t115021000\tOutra\tfalse\tfalse\t\t\t\t\tind_op 100301; class_trib 000001\t',
     ]);
     const others = (lines: string[]) => lines.filter((line) => !line.startsWith('6201501'));
     expect(others(after)).toEqual(others(before));

@@ -180,6 +180,13 @@ export const goldenVariants = {
     type: 'CancellationNotConfirmed',
     data: { request: 1, reason: 'document_invalid', codes: [], at: LATER },
   },
+  'CompanyChanged.v1.codes': {
+    type: 'CompanyChanged',
+    data: {
+      registration: { ...registration, municipalCodes: [{ serviceCode: '010401', municipalCode: '003' }] },
+      at: AT,
+    },
+  },
 } as const satisfies Record<string, DomainEvent>;
 
 /** A full instance of every event, with every optional field that was known when its file was written. Newer fields are in `goldenVariants`. */

@@ -216,6 +216,7 @@ const registered = strictObject({
     approximateTaxPercent: optional(text),
     municipalRegistration: strictObject({ live: optional(text), test: optional(text) }),
     dps: strictObject({ live: dpsStart, test: dpsStart }),
+    municipalCodes: optional(v.array(strictObject({ serviceCode: text, municipalCode: text }))),
     activities: v.array(strictObject({ cnae: text, isMain: boolean })),
     ibsCbs: optional(
       strictObject({

@@ -1,8 +1,10 @@
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, brasiliaDate, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
+import { chosenMunicipalCode } from '../../domain/company/events.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import {
+  administeredCodes,
   CONVENIO,
   dottedService,
   type ParameterQuestion,
@@ -10,7 +12,12 @@ import {
   REFRESH_SECONDS,
 } from '../../domain/municipality/parameters.js';
 import type { Clock } from '../../ports/clock.js';
-import type { MunicipalParametersApi, ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
+import {
+  knownIn,
+  type MunicipalParametersApi,
+  type ParametersCache,
+  type ParametersEntry,
+} from '../../ports/municipal-parameters.js';
 
 export type RefreshDeps = {
   api: MunicipalParametersApi;
@@ -57,7 +64,7 @@ export type Wanted = {
   mode: Mode;
   ibge: string;
   companyId: CompanyId;
-  /** Dotted service codes of the activity lines that companies there use. */
+  /** Dotted service codes of the activity lines that companies there use, with `000` and with the codes that companies chose. */
   services: readonly string[];
 };
 
@@ -78,7 +85,8 @@ export const nextQuestion = (
   const known = new Map(entries.map((entry) => [keyOf(entry.mode, entry.ibge, entry.questionKey), entry]));
   let best: { due: DueQuestion; rank: string } | undefined;
   for (const { services, ...one } of wanted) {
-    for (const question of questionsOf(services)) {
+    const kept = entries.filter((entry) => entry.mode === one.mode && entry.ibge === one.ibge);
+    for (const question of questionsOf(services, kept, now)) {
       const entry = known.get(keyOf(one.mode, one.ibge, questionKeyOf(question)));
       if (entry !== undefined && !isDue(entry, now)) continue;
       const rank = `${question.kind === 'convenio' ? 0 : 1}/${entry?.knownAt ?? ''}/${entry?.askedAt ?? ''}`;
@@ -90,14 +98,41 @@ export const nextQuestion = (
 
 const keyOf = (mode: Mode, ibge: string, questionKey: string): string => `${mode}/${ibge}/${questionKey}`;
 
-const questionsOf = (services: readonly string[]): readonly ParameterQuestion[] => [
+const questionsOf = (
+  services: readonly string[],
+  entries: readonly ParametersEntry[],
+  now: Instant,
+): readonly ParameterQuestion[] => [
   CONVENIO,
   { kind: 'retencoes' },
   ...services.flatMap((service): ParameterQuestion[] => [
     { kind: 'aliquota', service },
     { kind: 'regimes_especiais', service },
   ]),
+  ...furtherCodes(services, entries, now).map((service): ParameterQuestion => ({ kind: 'aliquota', service })),
 ];
+
+/** The municipal codes that are asked for because the national code alone is not administered: those that are known, and the next one. */
+const furtherCodes = (
+  services: readonly string[],
+  entries: readonly ParametersEntry[],
+  now: Instant,
+): readonly string[] => {
+  const kept = knownIn(entries);
+  const national = services.filter((service) => service.endsWith('.000'));
+  return national.flatMap((service) => {
+    const { next } = administeredCodes(
+      { serviceCode: service.replaceAll('.', '').slice(0, 6) },
+      kept,
+      brasiliaDate(now),
+      now,
+    );
+    const asked = entries
+      .filter(({ questionKey }) => questionKey.startsWith(`aliquota/${service.slice(0, 9)}`))
+      .map(({ questionKey }) => questionKey.slice('aliquota/'.length));
+    return [...new Set([...asked, ...(next === undefined ? [] : [next])])].filter((one) => !services.includes(one));
+  });
+};
 
 const isDue = ({ knownAt, askedAt, failures }: ParametersEntry, now: Instant): boolean => {
   if (failures > 0) {
@@ -138,5 +173,8 @@ const servicesOf = ({ registration }: Company, catalogue: Catalogue): readonly s
     catalogue
       .linesOf(cnae)
       .filter(({ isDefault, isBlocked, serviceCode }) => isDefault && !isBlocked && /^\d{6}$/.test(serviceCode))
-      .map(({ serviceCode, municipalCode }) => dottedService(serviceCode, municipalCode)),
+      .flatMap(({ serviceCode }) => {
+        const chosen = chosenMunicipalCode(registration, serviceCode);
+        return [dottedService(serviceCode), ...(chosen === undefined ? [] : [dottedService(serviceCode, chosen)])];
+      }),
   );

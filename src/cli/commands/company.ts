@@ -6,6 +6,8 @@ import type { IbsCbsOfCompany } from '../../domain/company/events.js';
 import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
 import { companyFileTables } from '../../tables/catalogue.js';
 import { answer, badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
+import { shippedCatalogue } from '../../tables/catalogue.js';
+import { activityWarnings, municipalCodeWarnings } from '../company-warnings.js';
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 
@@ -23,10 +25,25 @@ const put: Command = {
       return { ...withProblems(`${file} is not a valid company file:`, parsed.problems), json };
     }
     const { registration } = parsed;
-    const result = await putCompanyFile(registration, (await session()).companyDeps(actor));
-    return answer(result, `company ${registration.cnpj} recorded`, { cnpj: registration.cnpj });
+    const unknown = (registration.municipalCodes ?? [])
+      .map(({ serviceCode }) => serviceCode)
+      .filter((code) => !shippedCatalogue.isServiceCode(code));
+    if (unknown.length > 0) {
+      const problems = unknown.map((code) => `municipal_codes.${code}: no service of the national list has this code`);
+      return { ...withProblems(`${file} is not a valid company file:`, problems), json: { problems } };
+    }
+    const opened = await session();
+    const result = await putCompanyFile(registration, opened.companyDeps(actor));
+    const warnings = await activityWarnings({ registration }, opened);
+    return answer(result, warned(`company ${registration.cnpj} recorded`, warnings), {
+      cnpj: registration.cnpj,
+      warnings,
+    });
   },
 };
+
+const warned = (text: string, warnings: readonly string[]): string =>
+  [text, ...warnings.map((warning) => `warning: ${warning}`)].join('\n');
 
 const switchCommand = (word: 'enable' | 'disable'): Command => ({
   name: `company ${word}`,
@@ -34,8 +51,12 @@ const switchCommand = (word: 'enable' | 'disable'): Command => ({
   summary: word === 'enable' ? 'open the API for a company' : 'close the API for a company (403 feature_not_enabled)',
   changes: true,
   run: async ({ positionals: [cnpj = ''], actor, session }) => {
-    const result = await setCompanyEnabled(cnpj, word === 'enable', (await session()).companyDeps(actor));
-    return answer(result, `company ${cnpj} ${word}d`, { cnpj, enabled: word === 'enable' });
+    const opened = await session();
+    const result = await setCompanyEnabled(cnpj, word === 'enable', opened.companyDeps(actor));
+    const company = word === 'enable' ? await opened.readModel.company(cnpj) : undefined;
+    const found = company === undefined ? [] : await municipalCodeWarnings(company, opened);
+    const warnings = found.map(({ text }) => text);
+    return answer(result, warned(`company ${cnpj} ${word}d`, warnings), { cnpj, enabled: word === 'enable', warnings });
   },
 });
 
@@ -93,6 +114,9 @@ const describe = ({ registration, enabled, certificate, keys }: Company) => ({
     live: { series: registration.dps.live.series, next_number: registration.dps.live.nextNumber },
     test: { series: registration.dps.test.series, next_number: registration.dps.test.nextNumber },
   },
+  municipal_codes: Object.fromEntries(
+    (registration.municipalCodes ?? []).map(({ serviceCode, municipalCode }) => [serviceCode, municipalCode]),
+  ),
   activities: registration.activities.map(({ cnae, isMain }) => ({ cnae, is_main: isMain })),
   ibs_cbs: registration.ibsCbs && describeIbsCbs(registration.ibsCbs),
   automatic_issuance: registration.automaticIssuance,

@@ -3,13 +3,8 @@ import type { Instant } from '../../domain/common/time.js';
 import { unreachable } from '../../domain/common/unreachable.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
 import type { MunicipalityDemands } from '../../domain/municipality/events.js';
-import {
-  ageSeconds,
-  type CachedParameters,
-  type KnownParameters,
-  USED_SECONDS,
-} from '../../domain/municipality/parameters.js';
-import type { ParametersEntry } from '../../ports/municipal-parameters.js';
+import { ageSeconds, type KnownParameters, USED_SECONDS } from '../../domain/municipality/parameters.js';
+import { knownIn, type ParametersEntry } from '../../ports/municipal-parameters.js';
 import { municipalityByCode } from '../../tables/municipalities.js';
 import { badUsage, type Command, done, type Flags, refused, textFlag } from '../command.js';
 
@@ -44,7 +39,7 @@ const show: Command = {
     const [demands, entries] = await Promise.all([readModel.municipalityDemands(ibge), parameters.entriesOf(ibge)]);
     const now = clock.now();
     // Only test mode refuses invoices for a missing registration, so only its answers are shown as in force.
-    const inForce = demandsNow(demands, keptIn(entries), 'normal', now);
+    const inForce = demandsNow(demands, knownIn(entries.filter(({ mode }) => mode === 'test')), 'normal', now);
     const shown = {
       ibge,
       name: found.name,
@@ -76,11 +71,6 @@ const setByOperator = (demands: MunicipalityDemands | undefined): readonly strin
   ...(demands?.requiresCustomer === undefined ? [] : ['requires_customer']),
   ...(demands?.requiresRegistration === undefined ? [] : ['requires_registration']),
 ];
-
-const keptIn = (entries: readonly ParametersEntry[]): readonly CachedParameters[] =>
-  entries.flatMap(({ mode, questionKey, known, knownAt }) =>
-    mode === 'test' && known !== undefined && knownAt !== undefined ? [{ questionKey, known, knownAt }] : [],
-  );
 
 /** The stored answers of the parameters API for `municipality show`: the last answer to each question and its age, per mode. */
 const shownParameters = (entries: readonly ParametersEntry[], now: Instant) => ({

@@ -78,7 +78,6 @@ const describe = (line: ShownLine) => ({
   description: line.description,
   is_default: line.isDefault,
   is_blocked: line.isBlocked,
-  municipal_code: line.municipalCode,
   incidence: line.incidence,
   ind_op: line.indOp,
   class_trib: line.classTrib,

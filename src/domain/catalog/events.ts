@@ -9,7 +9,6 @@ export type CatalogueLine = {
   description: string;
   isDefault: boolean;
   isBlocked: boolean;
-  municipalCode?: string;
   /** `cIndOp` of IBS and CBS; absent while it is a choice. */
   indOp?: string;
   /** `cClassTrib`; absent while it is a choice. */
@@ -18,8 +17,11 @@ export type CatalogueLine = {
   classTribRegular?: string;
 };
 
-/** A line as an operator entered it. `incidence` is the operator's note on where the tax is due; it decides nothing here. */
-export type OperatorLine = CatalogueLine & { incidence?: string };
+/**
+ * A line as an operator entered it. `incidence` is the operator's note on where the tax is due; it decides nothing here. Lines of older versions may
+ * hold a `municipalCode`, which is not read: such a code belongs to the municipality of one company (docs/national-system.md#service).
+ */
+export type OperatorLine = CatalogueLine & { incidence?: string; municipalCode?: string };
 
 /** All lines of one CNAE, in the order of the operator's file. Storage format, with the promise of the invoice's events. */
 export type CatalogEvent = {

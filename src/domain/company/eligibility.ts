@@ -6,6 +6,7 @@ import { present } from '../common/present.js';
 import { type Instant, isBefore } from '../common/time.js';
 import type { Customer, ForeignAddress, ForeignAmount, IbsCbs, IssuerFacts, ServiceLine } from '../invoice/events.js';
 import type { Company } from './company.js';
+import { chosenMunicipalCode } from './events.js';
 import { type Catalogue, selectLine } from './line-selection.js';
 
 /** The body of `POST /v1/nfse` after its schema: types and formats hold; rules across fields and registries are unchecked. */
@@ -32,7 +33,15 @@ export type EligibilityFacts = {
   now: Instant;
   company: Company;
   /** Undefined when city and state resolve to no IBGE code. */
-  municipality: { ibge: string; requiresCustomer: boolean; requiresRegistration: boolean } | undefined;
+  municipality:
+    | {
+        ibge: string;
+        requiresCustomer: boolean;
+        requiresRegistration: boolean;
+        /** The only municipal code of a service there, where that is known. */
+        onlyMunicipalCode?(serviceCode: string): string | undefined;
+      }
+    | undefined;
   catalogue: Catalogue;
   isCountry(code: string): boolean;
   isCurrency(code: string): boolean;
@@ -73,7 +82,8 @@ export const checkEligibility = (
   const customer = customerOf(request, facts, municipality.requiresCustomer);
   if ('refused' in customer) return customer;
 
-  const { cnae, serviceCode, nbs, municipalCode } = line;
+  const { cnae, serviceCode, nbs } = line;
+  const municipalCode = chosenMunicipalCode(registration, serviceCode) ?? municipality.onlyMunicipalCode?.(serviceCode);
   return {
     eligible: {
       ...customer,

@@ -32,6 +32,8 @@ export type Registration = {
   approximateTaxPercent?: string;
   municipalRegistration: { live?: string; test?: string };
   dps: Record<Mode, DpsStart>;
+  /** The `cTribMun` that the company chose for its services among those of its municipality. */
+  municipalCodes?: readonly { serviceCode: string; municipalCode: string }[];
   /** In the order of the file; exactly one is the main one. */
   activities: readonly { cnae: string; isMain: boolean }[];
   ibsCbs?: IbsCbsOfCompany;
@@ -39,6 +41,10 @@ export type Registration = {
   issuerConfigured: boolean;
   issuerApproved: boolean;
 };
+
+/** The company's choice for a service; undefined without one. */
+export const chosenMunicipalCode = ({ municipalCodes }: Registration, serviceCode: string): string | undefined =>
+  municipalCodes?.find((one) => one.serviceCode === serviceCode)?.municipalCode;
 
 export type CertificateFacts = {
   certificateId: string;

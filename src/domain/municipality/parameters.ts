@@ -68,3 +68,65 @@ export const usableConvenio = (
   }
   return undefined;
 };
+
+/** The complement of the national code without a municipal one. */
+const NATIONAL = '000';
+
+/** Municipal codes in a row without a rate after which the municipality counts as having no further one of the service. */
+const LAST_GAP = 5;
+
+/**
+ * The complements of one service that a municipality administers: `000` when the national code alone is enough, otherwise its municipal codes.
+ * `next` is the dotted service that must be asked for before the list is complete.
+ */
+export type AdministeredCodes = { codes: readonly string[]; next?: string };
+
+/**
+ * Walks the complements of a service: `000`, and where that is not administered `001`, `002` and so on, until five in a row have no rate, because
+ * the API lists no codes. The code that the company chose is looked at wherever it stands. `kept` are the cached answers of the municipality; an
+ * answer that is too old counts as none.
+ */
+export const administeredCodes = (
+  { serviceCode, chosen }: { serviceCode: string; chosen?: string | undefined },
+  kept: readonly CachedParameters[],
+  day: FiscalDate,
+  now: Instant,
+): AdministeredCodes => {
+  const answers = new Map(kept.map((one) => [one.questionKey, one]));
+  const isAdministered = (complement: string): boolean | undefined => {
+    const service = dottedService(serviceCode, complement);
+    const answer = answers.get(questionKeyOf({ kind: 'aliquota', service }));
+    if (answer?.known.kind !== 'aliquota' || ageSeconds(answer.knownAt, now) > USED_SECONDS) return undefined;
+    return answer.known.rates.some(({ from, until }) => from <= day && (until === undefined || day <= until));
+  };
+  const asked = [NATIONAL, ...MUNICIPAL];
+  const codes: string[] = [];
+  for (let at = 0, gap = 0; at < asked.length && gap < LAST_GAP && !codes.includes(NATIONAL); at += 1) {
+    const complement = asked[at] ?? NATIONAL;
+    const found = isAdministered(complement);
+    if (found === undefined) return { codes, next: dottedService(serviceCode, complement) };
+    gap = found || complement === NATIONAL ? 0 : gap + 1;
+    if (found) codes.push(complement);
+  }
+  if (chosen === undefined || codes.includes(chosen)) return { codes };
+  const isChosenThere = isAdministered(chosen);
+  if (isChosenThere === undefined) return { codes, next: dottedService(serviceCode, chosen) };
+  return { codes: isChosenThere ? [...codes, chosen] : codes };
+};
+
+/** `001` to `999`. */
+const MUNICIPAL = Array.from({ length: 999 }, (_, index) => String(index + 1).padStart(3, '0'));
+
+/** The one municipal code of a service; undefined while unknown, where the national code is enough, and where the company has to choose. */
+export const onlyMunicipalCode = ({ codes: [only, ...others], next }: AdministeredCodes): string | undefined =>
+  next === undefined && others.length === 0 && only !== NATIONAL ? only : undefined;
+
+/** Why the municipal code of a service needs a person; undefined when it does not. `codes` are those to choose from. */
+export const municipalCodeProblem = (
+  { codes, next }: AdministeredCodes,
+  chosen: string | undefined,
+): 'choose' | 'not_administered' | undefined => {
+  if (chosen !== undefined) return next === undefined && !codes.includes(chosen) ? 'not_administered' : undefined;
+  if (next !== undefined) return undefined;
+  return codes.length > 1 ? 'choose' : codes.length === 0 ? 'not_administered' : undefined;
+};

@@ -4,9 +4,11 @@ import type { AcceptDeps } from '../../app/accept/accept-deps.js';
 import { openCopiedField } from '../../app/event-store/codec.js';
 import { overlaidCatalogue } from '../../domain/catalog/catalog.js';
 import type { Mode } from '../../domain/common/ids.js';
+import { brasiliaDate } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { demandsNow } from '../../domain/municipality/demands.js';
+import { administeredCodes, onlyMunicipalCode } from '../../domain/municipality/parameters.js';
 import { type LocalEntry, registryStream } from '../../domain/registry/events.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
@@ -47,7 +49,13 @@ export const eligibilityFacts = (
   };
   const demandsOf = async (ibge: string, { registration }: Company, mode: Mode) => {
     const [operator, kept] = await Promise.all([operatorDemands(ibge), keptOf[mode](ibge)]);
-    return { ibge, ...demandsNow(operator, kept, registration.taxRegime, clock.now()) };
+    const now = clock.now();
+    return {
+      ibge,
+      ...demandsNow(operator, kept, registration.taxRegime, now),
+      onlyMunicipalCode: (serviceCode: string) =>
+        onlyMunicipalCode(administeredCodes({ serviceCode }, kept, brasiliaDate(now), now)),
+    };
   };
   return async (known, mode) => {
     const found = municipalityByName(known.registration.city, known.registration.state);

@@ -1,5 +1,5 @@
 import type { Environment, World } from '../environment.js';
-import type { Benefit, Municipality } from '../state/entries.js';
+import { type Benefit, isNationalCodeEnough, type Municipality } from '../state/entries.js';
 import { type Answer, type Json, type JsonObject, webServerPage } from './answer.js';
 
 /** Answers one call of the parameters API from the environment's registry; `path` has the parts after `/parametrizacao`. */
@@ -92,10 +92,10 @@ const aliquotas = (asked: Asked, service: string): Answer => {
 };
 
 /** Judges as E0312 and E0314 do: by the national code, or by all nine digits when they end in a municipal code. */
-const isAdministered = ({ serviceCodes, municipalCodes }: Municipality, service: string): boolean => {
+const isAdministered = (entry: Municipality, service: string): boolean => {
   const digits = service.replaceAll('.', '');
-  if (!digits.endsWith('000')) return municipalCodes?.includes(digits) === true;
-  return serviceCodes?.includes(digits.slice(0, 6)) !== false;
+  if (!digits.endsWith('000')) return entry.municipalCodes?.includes(digits) === true;
+  return isNationalCodeEnough(entry, digits.slice(0, 6));
 };
 
 /** 404 without an entry in the registry, which is the only answer observed from the real API. */

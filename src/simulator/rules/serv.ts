@@ -1,3 +1,4 @@
+import { hasMunicipalCodes, isNationalCodeEnough } from '../state/entries.js';
 import { isNoForeignCountry, isOutside } from './checks.js';
 import { isAbroad, isExport, isMei, isPerformedAbroad, isPerformedInBrazil } from './facts.js';
 import type { RuleContext, Rules } from './rule.js';
@@ -11,7 +12,12 @@ export const servRules: Rules = {
   },
   E0304: (context) => isNoForeignCountry(context, context.dps, 'serv/locPrest/cPaisPrestacao'),
   E0310: ({ dps, tables }) => tables.serviceCode(dps.serviceCode) === undefined,
-  E0312: (context) => !isMei(context) && context.incidence.serviceCodes?.includes(context.dps.serviceCode) === false,
+  E0312: (context) => {
+    const { incidence, dps } = context;
+    if (isMei(context) || isNationalCodeEnough(incidence, dps.serviceCode)) return false;
+    // With a municipal code all nine digits are judged, by E0314.
+    return !dps.has(MUNICIPAL_CODE) || !hasMunicipalCodes(incidence, dps.serviceCode);
+  },
   E0314: (context) => {
     const code = context.dps.text(MUNICIPAL_CODE);
     if (isMei(context) || code === undefined || code === '000') return false;

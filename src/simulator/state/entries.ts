@@ -40,7 +40,7 @@ export type Municipality = {
   substitutionNeedsCustomer?: boolean;
   /** A substitution must keep the customer. */
   substitutionKeepsCustomer?: boolean;
-  /** The administered `cTribNac`; default: all. */
+  /** The administered `cTribNac`; default: all that have no code in `municipalCodes`. */
   serviceCodes?: readonly string[];
   /** The administered `cTribNac` with `cTribMun`, nine digits. */
   municipalCodes?: readonly string[];
@@ -57,6 +57,14 @@ export type Municipality = {
   /** Percent with two places, default `5.00`. */
   rate?: string;
 };
+
+/** Whether the national code alone is enough. Where a municipality has codes of its own for the service, only the nine digits are administered. */
+export const isNationalCodeEnough = (municipality: Municipality, serviceCode: string): boolean =>
+  municipality.serviceCodes?.includes(serviceCode) ?? !hasMunicipalCodes(municipality, serviceCode);
+
+/** Whether the municipality has codes of its own for the service. */
+export const hasMunicipalCodes = ({ municipalCodes }: Municipality, serviceCode: string): boolean =>
+  municipalCodes?.some((code) => code.startsWith(serviceCode)) === true;
 
 /** An entry of CNC, the national registry of municipal registrations. */
 type Cnc = {

@@ -95,6 +95,19 @@ describe('refreshing the municipal parameters', () => {
     );
   });
 
+  it('asks for municipal codes where the national code is not administered, until five in a row have no rate', async () => {
+    const { asked, cache, clock, refreshAll, state } = createHarness([wanted(RIO, [SERVICE])]);
+    state.answer = { kind: 'known', known: { kind: 'aliquota', rates: [] } };
+    await refreshAll();
+    const codes = () => asked.filter((one) => one.includes('aliquota')).map((one) => one.split(' ')[3]?.slice(-3));
+    expect(codes()).toEqual(['000', '001', '002', '003', '004', '005']);
+    const rates = [{ percent: '5.00', from: '2023-01-01' }];
+    const known = { kind: 'aliquota' as const, rates };
+    await cache.keep('test', RIO, { questionKey: 'aliquota/01.01.01.003', known, knownAt: clock.now() });
+    await refreshAll();
+    expect(codes().slice(6)).toEqual(['006', '007', '008']);
+  });
+
   it('asks again after a day, the two environments apart', async () => {
     const { asked, clock, refresh, refreshAll } = createHarness([wanted(RIO), wanted(RIO, [], 'live')]);
     await refreshAll();

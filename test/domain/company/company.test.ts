@@ -109,6 +109,9 @@ describe('the company file', () => {
     ['a padded series', { dps: { live: { series: '001', next_number: 1 } } }],
     ['a number of zero', { dps: { test: { series: '1', next_number: 0 } } }],
     ['a percent with one place', { approximate_tax_percent: '6.0' }],
+    ['the municipal code 000', { municipal_codes: { '010401': '000' } }],
+    ['a municipal code of two digits', { municipal_codes: { '010401': '03' } }],
+    ['a municipal code of no service', { municipal_codes: { '1.04': '003' } }],
     ['a name that no document can carry', { legal_name: 'A\u0001B' }],
     ['a name with half a character', { legal_name: 'A\ud800B' }],
   ])('is refused with %s', (_what, changed) => {

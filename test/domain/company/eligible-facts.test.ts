@@ -35,14 +35,24 @@ describe('what the acceptance records of the company', () => {
     expect(recordedOf({ municipalRegistration: { live: '111' } }, 'test')).toStrictEqual({ line: chosen, issuer });
   });
 
-  it('is the municipal code of the line, where there is one', () => {
-    const municipal = {
-      ...catalogue,
-      linesOf: () => [line('6201501', '010101', { isDefault: true, municipalCode: '003' })],
+  it('is the municipal code that the company chose, before the only one that the municipality is known to have', () => {
+    const municipality = {
+      ...{ ibge: '3304557', requiresCustomer: false, requiresRegistration: false },
+      onlyMunicipalCode: (code: string) => (code === '010101' ? '007' : undefined),
     };
-    expect(checkEligibility(request, { ...facts, catalogue: municipal })).toMatchObject({
-      eligible: { line: { ...chosen, municipalCode: '003' } },
-    });
+    const codeOf = (
+      municipalCodes?: Registration['municipalCodes'],
+      there: typeof facts.municipality = municipality,
+    ) => {
+      const changed = { ...registration, ...(municipalCodes && { municipalCodes }) };
+      const known = { ...facts, municipality: there, company: { ...company, registration: changed } };
+      const checked = checkEligibility(request, known);
+      return 'eligible' in checked ? checked.eligible.line.municipalCode : checked.refused.code;
+    };
+    expect(codeOf([{ serviceCode: '010101', municipalCode: '003' }])).toBe('003');
+    expect(codeOf([{ serviceCode: '010401', municipalCode: '003' }])).toBe('007');
+    expect(codeOf()).toBe('007');
+    expect(codeOf(undefined, facts.municipality)).toBeUndefined();
   });
 
   it('takes a registration that the municipality demands in test mode', () => {

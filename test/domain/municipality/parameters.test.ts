@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { demandsNow } from '../../../src/domain/municipality/demands.js';
 import {
+  administeredCodes,
   ageSeconds,
   type CachedParameters,
   dottedService,
+  municipalCodeProblem,
+  onlyMunicipalCode,
   questionKeyOf,
   USED_SECONDS,
   usableConvenio,
@@ -65,5 +68,56 @@ describe('a question to the parameters API', () => {
 
   it('has an answer whose age is never negative', () => {
     expect([ageSeconds(T0, at(90)), ageSeconds(T0, at(-90))]).toEqual([90, 0]);
+  });
+});
+
+describe('the municipal codes of a service', () => {
+  const DAY = '2026-11-21';
+  const rate = (service: string, is: boolean, changes: object = {}): CachedParameters => ({
+    questionKey: `aliquota/01.04.01.${service}`,
+    known: { kind: 'aliquota', rates: is ? [{ percent: '5.00', from: '2023-01-01', ...changes }] : [] },
+    knownAt: T0,
+  });
+  const absent = (...services: readonly string[]) => services.map((service) => rate(service, false));
+  const there = (...services: readonly string[]) => services.map((service) => rate(service, true));
+  const walk = (kept: readonly CachedParameters[], chosen?: string, now = at(60)) =>
+    administeredCodes({ serviceCode: '010401', chosen }, kept, DAY, now);
+
+  it.each([
+    ['nothing is known', [], { codes: [], next: '01.04.01.000' }],
+    ['the national code is enough', there('000'), { codes: ['000'] }],
+    ['the national code is not', absent('000'), { codes: [], next: '01.04.01.001' }],
+    ['codes follow', [...absent('000', '002'), ...there('001')], { codes: ['001'], next: '01.04.01.003' }],
+    [
+      'one code, and five after it without a rate',
+      [...absent('000', '001', '002', '004', '005', '006', '007', '008'), ...there('003')],
+      { codes: ['003'] },
+    ],
+    ['none', absent('000', '001', '002', '003', '004', '005'), { codes: [] }],
+    ['a rate that is over', [rate('000', true, { until: '2026-11-20' })], { codes: [], next: '01.04.01.001' }],
+    ['a rate that has not begun', [rate('000', true, { from: '2026-11-22' })], { codes: [], next: '01.04.01.001' }],
+  ])('are walked: %s', (_what, kept, expected) => {
+    expect(walk(kept)).toEqual(expected);
+  });
+
+  it('count for a week, and include the chosen one wherever it stands', () => {
+    expect(walk(there('000'), undefined, at(USED_SECONDS + 1))).toEqual({ codes: [], next: '01.04.01.000' });
+    expect(walk(there('000'), '150')).toEqual({ codes: ['000'], next: '01.04.01.150' });
+    expect(walk(there('000', '150'), '150')).toEqual({ codes: ['000', '150'] });
+    expect(walk([...there('000'), ...absent('150')], '150')).toEqual({ codes: ['000'] });
+  });
+
+  it.each([
+    ['one', { codes: ['003'] }, '003', undefined],
+    ['several', { codes: ['001', '003'] }, undefined, 'choose'],
+    ['the national one', { codes: ['000'] }, undefined, undefined],
+    ['none', { codes: [] }, undefined, 'not_administered'],
+    ['perhaps more', { codes: ['003'], next: '01.04.01.004' }, undefined, undefined],
+  ] as const)('go out by themselves where there is exactly one: %s', (_what, codes, only, problem) => {
+    expect(onlyMunicipalCode(codes)).toBe(only);
+    expect(municipalCodeProblem(codes, undefined)).toBe(problem);
+    expect(municipalCodeProblem(codes, '003')).toBe(
+      'next' in codes || codes.codes.some((code) => code === '003') ? undefined : 'not_administered',
+    );
   });
 });

@@ -21,6 +21,12 @@ const registration = v.nullish(
   shaped(/^[0-9A-Za-z./-]{1,15}$/, 'must be 1 to 15 letters, digits, points, slashes or dashes'),
 );
 
+/** By national service code: `{ "010401": "003" }`. 000 would be refused (E0315). */
+const municipalCodes = v.record(
+  shaped(/^\d{6}$/, 'must be named by a service code of 6 digits'),
+  shaped(/^(?!000)\d{3}$/, 'must be 3 digits other than 000'),
+);
+
 const companyFile = v.strictObject({
   cnpj,
   legal_name: name,
@@ -32,6 +38,7 @@ const companyFile = v.strictObject({
   approximate_tax_percent: v.optional(shaped(/^(0|[1-9]\d?)\.\d{2}$/, 'must be a percent such as 6.00')),
   municipal_registration: v.optional(v.strictObject({ live: registration, test: registration }), {}),
   dps: v.optional(v.strictObject({ live: v.optional(dpsStart), test: v.optional(dpsStart) }), {}),
+  municipal_codes: v.optional(municipalCodes),
   activities: v.pipe(
     v.array(v.strictObject({ cnae: shaped(/^\d{7}$/, 'must be 7 digits'), is_main: v.boolean() })),
     v.minLength(1, 'must name at least one activity'),
@@ -80,6 +87,11 @@ export const parseCompanyFile = (
         live: { series: live.series, nextNumber: live.next_number },
         test: { series: test.series, nextNumber: test.next_number },
       },
+      municipalCodes:
+        file.municipal_codes &&
+        Object.entries(file.municipal_codes)
+          .map(([serviceCode, municipalCode]) => ({ serviceCode, municipalCode }))
+          .sort((one, other) => (one.serviceCode < other.serviceCode ? -1 : 1)),
       activities: file.activities.map(({ cnae, is_main: isMain }) => ({ cnae, isMain })),
       ibsCbs: ibsCbsOf(file.ibs_cbs),
       automaticIssuance: file.automatic_issuance,

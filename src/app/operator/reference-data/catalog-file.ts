@@ -7,11 +7,14 @@ import { unmetDemandOf } from '../../../domain/company/service-rules.js';
 import { problemsIf } from '../file-text.js';
 
 const REQUIRED = ['cnae', 'service_code', 'nbs', 'description', 'is_default'] as const;
-const OPTIONAL = ['is_blocked', 'municipal_code', 'incidence', 'ind_op', 'class_trib', 'class_trib_regular'] as const;
+const OPTIONAL = ['is_blocked', 'incidence', 'ind_op', 'class_trib', 'class_trib_regular'] as const;
 /** Written for the operator to choose from, and not read. */
 const SHOWN = ['candidates', 'missing'] as const;
 
-type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
+/** Files of older versions have this column. Its cells must be empty now: the code belongs to the company file. */
+const FORMER = 'municipal_code';
+
+type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number] | typeof FORMER;
 
 const MAX_TEXT = 600;
 
@@ -57,7 +60,6 @@ export const renderCatalogFile = (lines: readonly ShownLine[]): string =>
         line.description,
         String(line.isDefault),
         String(line.isBlocked),
-        line.municipalCode ?? '',
         line.incidence ?? '',
         line.indOp ?? '',
         line.classTrib ?? '',
@@ -69,7 +71,7 @@ export const renderCatalogFile = (lines: readonly ShownLine[]): string =>
   ].join('\n');
 
 const headerProblems = (columns: readonly string[]): string[] => {
-  const known: readonly string[] = [...REQUIRED, ...OPTIONAL, ...SHOWN];
+  const known: readonly string[] = [...REQUIRED, ...OPTIONAL, ...SHOWN, FORMER];
   return [
     ...REQUIRED.filter((name) => !columns.includes(name)).map((name) => `the column ${name} is missing`),
     ...columns.filter((name) => !known.includes(name)).map((name) => `${name || 'an empty name'} is no known column`),
@@ -88,7 +90,7 @@ const readRow = (
   if (cells.length > columns.length) return { problems: [`has ${cells.length} cells for ${columns.length} columns`] };
   const cell = (column: Column): string => (cells[columns.indexOf(column)] ?? '').trim();
   const [cnae, serviceCode, nbs] = [cell('cnae'), cell('service_code'), cell('nbs')];
-  const [description, municipalCode, incidence] = [cell('description'), cell('municipal_code'), cell('incidence')];
+  const [description, incidence] = [cell('description'), cell('incidence')];
   const indOp = cell('ind_op') || undefined;
   const classTrib = cell('class_trib') || undefined;
   const classTribRegular = cell('class_trib_regular') || undefined;
@@ -110,7 +112,10 @@ const readRow = (
       unmet !== undefined,
       `service_code ${serviceCode} demands ${unmet?.demand}, which the API has no fields for (${unmet?.ruleCode}): set is_blocked to true`,
     ],
-    [!/^((?!000)\d{3})?$/.test(municipalCode), 'municipal_code must be 3 digits other than 000, or empty'],
+    [
+      cell(FORMER) !== '',
+      'municipal_code belongs to a municipality: name it in municipal_codes of the company file, and leave it empty here',
+    ],
     ...textChecks('incidence', incidence),
     ...choiceFaults({ indOp, classTrib, classTribRegular }, classification).map((fault) => [true, fault] as const),
   ]);
@@ -123,7 +128,6 @@ const readRow = (
       isDefault,
       isBlocked,
       nbs: nbs || undefined,
-      municipalCode: municipalCode || undefined,
       incidence: incidence || undefined,
       indOp,
       classTrib,
@@ -148,10 +152,7 @@ const clashes = (line: OperatorLine, before: readonly OperatorLine[]): readonly 
   ]);
 
 const isSameLine = (a: OperatorLine, b: OperatorLine): boolean =>
-  a.serviceCode === b.serviceCode &&
-  a.nbs === b.nbs &&
-  a.municipalCode === b.municipalCode &&
-  a.isBlocked === b.isBlocked;
+  a.serviceCode === b.serviceCode && a.nbs === b.nbs && a.isBlocked === b.isBlocked;
 
 const readBoolean = (text: string): boolean | undefined =>
   text === 'true' ? true : text === 'false' ? false : undefined;

@@ -18,11 +18,10 @@ describe('a catalogue file', () => {
   it('is read back from what was rendered of it', () => {
     const digits = (n: number) => fc.stringMatching(new RegExp(`^\\d{${n}}$`));
     const text = fc.stringMatching(/^[A-Za-zÀ-ú]([A-Za-zÀ-ú ]{0,20}[A-Za-zÀ-ú])?$/);
-    const municipal = digits(3).filter((code) => code !== '000');
     const line = fc.record(
       {
         ...{ cnae: digits(7), serviceCode: digits(4).map((rest) => `01${rest}`), nbs: digits(9), description: text },
-        ...{ isDefault: fc.constant(false), isBlocked: fc.boolean(), municipalCode: municipal, incidence: text },
+        ...{ isDefault: fc.constant(false), isBlocked: fc.boolean(), incidence: text },
         ...{ indOp: fc.constantFrom('100301', '050101', '020201'), classTrib: fc.constantFrom('000001', '200052') },
       },
       { requiredKeys: ['cnae', 'serviceCode', 'description', 'isDefault', 'isBlocked'] },
@@ -98,10 +97,11 @@ describe('a catalogue file with what the authorizer would refuse', () => {
     expect(parse(`4120400\t${code}\t\tA\ttrue\ttrue`)).toHaveProperty('lines');
   });
 
-  it('has no municipal code 000 (E0315)', () => {
-    const problems = ['line 2: municipal_code must be 3 digits other than 000, or empty'];
-    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t000')).toEqual({ problems });
-    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t100')).toHaveProperty('lines');
+  it('has no municipal code, whose column may stay empty in files of older versions', () => {
+    const problem =
+      'line 2: municipal_code belongs to a municipality: name it in municipal_codes of the company file, and leave it empty here';
+    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t100')).toEqual({ problems: [problem] });
+    expect(parse('6201501\t010101\t\tA\ttrue\tfalse\t')).toHaveProperty('lines');
   });
 });
 

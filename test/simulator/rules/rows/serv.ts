@@ -20,6 +20,13 @@ export const servRows: readonly Row[] = [
   [['E0304'], { place: '<cPaisPrestacao>BR</cPaisPrestacao>', afterCServ: comExt() }],
   [['E0310'], { code: '999999' }],
   [['E0312'], {}, rio({ serviceCodes: ['010201'] })],
+  // Nine digits are administered, and six are sent; or nine of another service.
+  [['E0312'], {}, rio({ municipalCodes: ['010101001'] })],
+  [
+    ['E0312', 'E0314'],
+    { municipalCode: '<cTribMun>001</cTribMun>' },
+    rio({ serviceCodes: [], municipalCodes: ['010201001'] }),
+  ],
   [['E0314'], { municipalCode: '<cTribMun>002</cTribMun>' }, rio({ municipalCodes: ['010101001'] })],
   [['E0315'], { municipalCode: '<cTribMun>000</cTribMun>' }, rio({ municipalCodes: ['010101001'] })],
   [['E0316'], { nbs: '999999999' }],

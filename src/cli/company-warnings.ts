@@ -1,0 +1,81 @@
+import { overlaidCatalogue } from '../domain/catalog/catalog.js';
+import type { Mode } from '../domain/common/ids.js';
+import { brasiliaDate } from '../domain/common/time.js';
+import type { Company } from '../domain/company/company.js';
+import { chosenMunicipalCode } from '../domain/company/events.js';
+import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
+import { administeredCodes, municipalCodeProblem } from '../domain/municipality/parameters.js';
+import { knownIn } from '../ports/municipal-parameters.js';
+import { shippedCatalogue } from '../tables/catalogue.js';
+import { municipalityByName } from '../tables/municipalities.js';
+import type { Session } from './session.js';
+
+type Sources = Pick<Session, 'readModel' | 'parameters' | 'clock'>;
+
+/** The line of each activity that an invoice without `service_code` uses; none for an activity without a default. */
+const defaultLines = async (
+  { registration: { activities } }: Pick<Company, 'registration'>,
+  { readModel }: Sources,
+) => {
+  const cnaes = activities.map(({ cnae }) => cnae);
+  const catalogue = overlaidCatalogue(shippedCatalogue, await readModel.catalogLines(cnaes));
+  return cnaes.flatMap((cnae) => catalogue.linesOf(cnae).filter(({ isDefault }) => isDefault));
+};
+
+/**
+ * What the API cannot declare for the activities of a company, one line for each: services that it cannot issue at all, and services whose ISSQN is
+ * due where they are performed (README, "Limits").
+ */
+export const activityWarnings = async (
+  company: Pick<Company, 'registration'>,
+  sources: Sources,
+): Promise<readonly string[]> =>
+  (await defaultLines(company, sources)).flatMap(({ cnae, serviceCode }) => {
+    const service = `CNAE ${cnae}, service ${serviceCode}`;
+    const unmet = unmetDemandOf(serviceCode);
+    if (unmet !== undefined)
+      return [`${service}: not issued here, because it demands ${unmet.demand} (${unmet.ruleCode})`];
+    return isDueWherePerformed(serviceCode)
+      ? [
+          `${service}: its ISSQN is due where it is performed, and the API declares the company's municipality: what is performed elsewhere is issued at the national portal`,
+        ]
+      : [];
+  });
+
+/** The municipal codes that need a person. `mode` says whose parameters: those of the restricted environment are test data. */
+export const municipalCodeWarnings = async (
+  { registration }: Pick<Company, 'registration'>,
+  sources: Sources,
+): Promise<readonly { mode: Mode; text: string }[]> => {
+  const ibge = municipalityByName(registration.city, registration.state)?.ibge;
+  // Rules E0312 and E0314 do not apply to a MEI.
+  if (ibge === undefined || registration.taxRegime === 'mei') return [];
+  const entries = await sources.parameters.entriesOf(ibge);
+  const now = sources.clock.now();
+  const lines = await defaultLines({ registration }, sources);
+  const services = [...new Set(lines.filter(({ isBlocked }) => !isBlocked).map(({ serviceCode }) => serviceCode))];
+  return (['live', 'test'] as const).flatMap((mode) => {
+    const kept = knownIn(entries.filter((entry) => entry.mode === mode));
+    return services.flatMap((serviceCode) => {
+      const chosen = chosenMunicipalCode(registration, serviceCode);
+      const there = administeredCodes({ serviceCode, chosen }, kept, brasiliaDate(now), now);
+      const text = textOf(serviceCode, chosen, there.codes, municipalCodeProblem(there, chosen));
+      return text === undefined ? [] : [{ mode, text: `${text} (${mode} mode)` }];
+    });
+  });
+};
+
+const textOf = (
+  serviceCode: string,
+  chosen: string | undefined,
+  codes: readonly string[],
+  problem: ReturnType<typeof municipalCodeProblem>,
+): string | undefined => {
+  const choice = codes.length === 0 ? 'none' : codes.join(', ');
+  if (problem === 'choose')
+    return `service ${serviceCode}: the municipality administers ${choice}: choose one in municipal_codes of the company file, or Sefin refuses the note (E0312)`;
+  if (problem !== 'not_administered') return undefined;
+  return chosen === undefined
+    ? `service ${serviceCode}: the municipality does not administer it: Sefin refuses the note (E0312)`
+    : `service ${serviceCode}: the municipality does not administer the municipal code ${chosen}: Sefin refuses the note (E0314); it administers ${choice}`;
+};

@@ -1,0 +1,92 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createParametersCache } from '../../src/adapters/municipal-parameters/cache.js';
+import { certificateCommands } from '../../src/cli/commands/certificate.js';
+import { companyCommands } from '../../src/cli/commands/company.js';
+import { doctorCommand } from '../../src/cli/commands/doctor.js';
+import { systemClock } from '../../src/runtime/engines/clock.js';
+import { type Operator, openOperator } from '../support/harness/operator.js';
+import { describeWithPostgres } from '../support/postgres.js';
+
+const CNPJ = '12345678000195';
+const RIO = '3304557';
+
+const file = {
+  ...{ cnpj: CNPJ, legal_name: 'ESTUDIO EXEMPLO LTDA', city: 'Rio de Janeiro', state: 'RJ', tax_regime: 'simples' },
+  activities: [
+    { cnae: '6201501', is_main: true },
+    { cnae: '8121400', is_main: false },
+    { cnae: '4120400', is_main: false },
+  ],
+  ...{ automatic_issuance: true, issuer_configured: true, issuer_approved: true },
+};
+
+describeWithPostgres('what a company must choose, or cannot issue here', () => {
+  let operator: Operator;
+  beforeAll(async () => {
+    operator = await openOperator([...companyCommands, ...certificateCommands, doctorCommand]);
+  });
+  afterAll(() => operator.close());
+
+  const put = async (changes: object = {}) => {
+    const path = join(operator.folder, 'company.json');
+    await writeFile(path, JSON.stringify({ ...file, ...changes }));
+    return await operator.run('company', 'put', path);
+  };
+  /** As the parameters API would tell it: the national code of 010101 is not administered, these municipal codes are. */
+  const tell = async (...codes: readonly string[]): Promise<void> => {
+    const cache = createParametersCache(operator.database.pool);
+    for (const code of ['000', '001', '002', '003', '004', '005', '006', '007', '008', '009', '010']) {
+      const rates = codes.includes(code) ? [{ percent: '5.00', from: '2023-01-01' }] : [];
+      const known = { kind: 'aliquota' as const, rates };
+      const questionKey = `aliquota/01.01.01.${code}`;
+      await cache.keep('live', RIO, { questionKey, known, knownAt: systemClock.now() });
+    }
+  };
+  const doctorLines = async (name: string): Promise<readonly string[]> => {
+    const { out, err } = await operator.run('doctor');
+    return `${out}\n${err}`.split('\n').filter((line) => line.includes(name));
+  };
+
+  it('is said by company put: services that are due elsewhere, and those that demand what the API has no field for', async () => {
+    const { exit, out } = await put();
+    expect(exit).toBe(0);
+    expect(out).toContain('warning: CNAE 8121400, service 071001: its ISSQN is due where it is performed');
+    expect(out).toMatch(/warning: CNAE 4120400, service \d{6}: not issued here, because it demands the group obra/);
+    expect(out).not.toContain('CNAE 6201501');
+  });
+
+  it('is said by company enable and doctor with the codes to choose from, until one is chosen', async () => {
+    await tell('001', '003');
+    const choice = 'service 010101: the municipality administers 001, 003: choose one in municipal_codes';
+    expect((await operator.run('company', 'enable', CNPJ)).out).toContain(`warning: ${choice}`);
+    const [line] = await doctorLines(`municipal code ${CNPJ}`);
+    expect(line).toMatch(/^BAD /);
+    expect(line).toContain(`CNPJ ${CNPJ}, ${choice}`);
+    expect(await doctorLines(`activity ${CNPJ}`)).toHaveLength(2);
+
+    await put({ municipal_codes: { '010101': '003' } });
+    expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
+    await put({ municipal_codes: { '010101': '004' } });
+    expect((await doctorLines(`municipal code ${CNPJ}`))[0]).toContain(
+      'does not administer the municipal code 004: Sefin refuses the note (E0314); it administers 001, 003',
+    );
+  });
+
+  it('is not said where the municipality has one code, or of a MEI', async () => {
+    await put();
+    await tell('003');
+    expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
+    await tell();
+    expect((await doctorLines(`municipal code ${CNPJ}`))[0]).toContain('the municipality does not administer it');
+    await put({ tax_regime: 'mei' });
+    expect(await doctorLines(`municipal code ${CNPJ}`)).toEqual([]);
+  });
+
+  it('is refused as a municipal code of a service that no list has', async () => {
+    const { exit, err } = await put({ municipal_codes: { '999999': '003' } });
+    expect(exit).not.toBe(0);
+    expect(err).toContain('municipal_codes.999999: no service of the national list has this code');
+  });
+});
