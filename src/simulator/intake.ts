@@ -1,6 +1,8 @@
+import { withXmlDocument } from '../xml/document.js';
 import { gunzipBase64 } from '../xml/packing.js';
-import { parseXml, type XmlParts } from '../xml/parse.js';
-import { verifySignature } from '../xml/verify.js';
+import { parseWellFormed, type XmlParts } from '../xml/parse.js';
+import { schemaFaultsIn } from '../xml/schema.js';
+import { verifyIn } from '../xml/verify.js';
 import { type Refusal, refusal } from './refusal.js';
 import { schemaSentence } from './schema-sentence.js';
 
@@ -53,15 +55,18 @@ export const takeIn = (base64: string, kind: Kind, { strict }: { strict: boolean
   });
   if (!(strict ? SURE_DECLARATION : ANY_DECLARATION).test(text)) return refuse('E1229');
   if (PREFIX.test(text)) return refuse('E1228');
-  const parsed = parseXml(bytes);
-  if (!parsed.ok) return refuse('E1226');
-  if (!Object.hasOwn(parsed.root, kind.root)) return refuse('E1242');
-  const fault = schemaSentence(kind.root, bytes, parsed.root);
-  if (fault !== undefined) return refuse('E1235', fault);
-  const signature = verifySignature(bytes, kind.signed);
-  if (!signature.ok) return refuse(signature.reason === 'missing' ? kind.unsigned : kind.wrongSignature);
-  const received = { text: rootOf(text, kind.root), root: parsed.root, signerDer: signature.certificateDer };
-  return { ok: true, received };
+  const opened = withXmlDocument(bytes, (document): Intake => {
+    const parsed = parseWellFormed(bytes);
+    if (!parsed.ok) return refuse('E1226');
+    if (!Object.hasOwn(parsed.root, kind.root)) return refuse('E1242');
+    const fault = schemaSentence(kind.root, schemaFaultsIn(kind.root, document), parsed.root);
+    if (fault !== undefined) return refuse('E1235', fault);
+    const signature = verifyIn(document, kind.signed);
+    if (!signature.ok) return refuse(signature.reason === 'missing' ? kind.unsigned : kind.wrongSignature);
+    const received = { text: rootOf(text, kind.root), root: parsed.root, signerDer: signature.certificateDer };
+    return { ok: true, received };
+  });
+  return opened.ok ? opened.value : refuse('E1226');
 };
 
 /** The root element of a well-formed text. Comments and instructions around the root may contain text that looks like tags. */

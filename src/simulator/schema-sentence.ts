@@ -1,16 +1,15 @@
 import { nodesAt, textAt, type XmlParts, type XmlValue } from '../xml/parse.js';
-import { schemaFaultsWithValues, schemaText } from '../xml/schema.js';
+import { schemaText } from '../xml/schema.js';
 
 type Root = 'DPS' | 'pedRegEvento';
 
 const NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 
 /**
- * The first fault of a document by the official schema, in the words of the .NET validator that Sefin runs (docs/national-system.md#order-of-checks);
+ * The first of a document's `faults` by the official schema, in the words of the .NET validator that Sefin runs (docs/national-system.md#order-of-checks);
  * undefined when it is valid. Faults that are met seldom keep the words of libxml2.
  */
-export const schemaSentence = (root: Root, xml: Buffer, parts: XmlParts): string | undefined => {
-  const faults = schemaFaultsWithValues(root, xml);
+export const schemaSentence = (root: Root, faults: readonly string[], parts: XmlParts): string | undefined => {
   const [first] = faults;
   if (first === undefined) return undefined;
   // .NET looks at the pattern of a value before its length and its list.

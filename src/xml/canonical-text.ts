@@ -1,5 +1,26 @@
-import type { Elements } from './document.js';
+import { type XmlDocument, XmlError } from 'libxml2-wasm';
+import { FULL_FORM } from './algorithms.js';
+import { canonicalForm, type Elements } from './document.js';
 import { decoded } from './parse.js';
+
+/** The elements of a document by its canonical text. Undefined where that text does not say what an element's own form is. */
+export const canonicalElements = (
+  document: XmlDocument,
+): { elements: Elements<TextElement>; root: TextElement } | undefined => {
+  const canonical = canonicalOrNone(document);
+  const root = canonical === undefined ? undefined : readCanonicalText(canonical);
+  return canonical === undefined || root === undefined ? undefined : { elements: textElements(canonical), root };
+};
+
+/** Undefined for what libxml2 refuses to canonicalize. */
+const canonicalOrNone = (document: XmlDocument): Buffer | undefined => {
+  try {
+    return canonicalForm(document, FULL_FORM);
+  } catch (error) {
+    if (error instanceof XmlError) return undefined;
+    throw error;
+  }
+};
 
 /**
  * The root of a document, read from its canonical form (C14N 1.0 with comments) as libxml2 wrote it. Undefined where an element's own canonical

@@ -1,8 +1,8 @@
-import { type XmlDocument, XmlError } from 'libxml2-wasm';
+import type { XmlDocument } from 'libxml2-wasm';
 import { sha256 } from '../lib/sha256.js';
-import { EXCLUSIVE_FORM, FULL_FORM } from './algorithms.js';
-import { readCanonicalText, type TextElement, textElements } from './canonical-text.js';
-import { canonicalForm, type Elements, exactElements, onlyAt, withXmlDocument } from './document.js';
+import { EXCLUSIVE_FORM } from './algorithms.js';
+import { canonicalElements, type TextElement } from './canonical-text.js';
+import { type Elements, exactElements, onlyAt, withXmlDocument } from './document.js';
 import { attributeAt, parseWellFormed, textAt } from './parse.js';
 import { type SignatureFault, verifySigned } from './verify.js';
 
@@ -75,21 +75,8 @@ const isSettled = ({ embeddedDigest, claimedDigest, signatureFault }: Authorizer
   signatureFault === undefined && embeddedDigest !== '' && embeddedDigest === claimedDigest;
 
 const readByText = (document: XmlDocument, kind: AuthorizerDocumentKind): AuthorizerDocument | undefined => {
-  const canonical = canonicalOrNone(document);
-  const root = canonical === undefined ? undefined : readCanonicalText(canonical);
-  if (canonical === undefined || root === undefined) return undefined;
-  const elements = textElements(canonical);
-  return judged(elements, root, valuesOf(elements, root), kind);
-};
-
-/** Undefined for what libxml2 refuses to canonicalize. */
-const canonicalOrNone = (document: XmlDocument): Buffer | undefined => {
-  try {
-    return canonicalForm(document, FULL_FORM);
-  } catch (error) {
-    if (error instanceof XmlError) return undefined;
-    throw error;
-  }
+  const read = canonicalElements(document);
+  return read && judged(read.elements, read.root, valuesOf(read.elements, read.root), kind);
 };
 
 const valuesOf = (elements: Elements<TextElement>, root: TextElement): Values => {

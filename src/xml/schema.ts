@@ -19,11 +19,13 @@ export const schemaFaults = (kind: DocumentKind, xml: Buffer): readonly string[]
 
 /** The same faults with the values that libxml2 quotes. They may be personal: only the sender of the document may see them. */
 export const schemaFaultsWithValues = (kind: DocumentKind, xml: Buffer): readonly string[] => {
-  const opened = withXmlDocument(xml, (document) =>
-    document.root.name === kind ? faultsOf(validatorOf(kind), document) : [`the root element is not ${kind}`],
-  );
+  const opened = withXmlDocument(xml, (document) => schemaFaultsIn(kind, document));
   return opened.ok ? opened.value : [opened.reason];
 };
+
+/** The same of a document that is already open. */
+export const schemaFaultsIn = (kind: DocumentKind, document: XmlDocument): readonly string[] =>
+  document.root.name === kind ? faultsOf(validatorOf(kind), document) : [`the root element is not ${kind}`];
 
 /** Compiles schemas now, because that takes up to 20 ms, which a running service cannot spare. */
 export const compileSchemas = (...kinds: readonly DocumentKind[]): void => {

@@ -2,7 +2,8 @@ import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { sha256 } from '../lib/sha256.js';
 import { canonicalizations, DSIG_NAMESPACE, ENVELOPED } from './algorithms.js';
-import { canonicalForm, exactElements, onlyChild, withXmlDocument } from './document.js';
+import { canonicalElements } from './canonical-text.js';
+import { type Elements, exactElements, onlyChild, withXmlDocument } from './document.js';
 
 /**
  * `c14n` is for a taxpayer's documents, whose text must be canonical by construction (ADR 4). `exc-c14n-with-comments` is for documents of Sefin.
@@ -106,10 +107,15 @@ const inheritNamespace = (unsigned: string, { signedElementName, id }: SigningOp
 };
 
 const computed = (unsigned: string, { signedElementName, id, algorithm }: SigningOptions): Buffer | undefined => {
-  const opened = withXmlDocument(Buffer.from(unsigned, 'utf8'), ({ root }) => {
-    const child = onlyChild(exactElements, root, signedElementName);
-    const form = canonicalizations[FRAMES[algorithm].canonicalization];
-    return form !== undefined && child?.attr('Id')?.value === id ? canonicalForm(child, form) : undefined;
+  const form = canonicalizations[FRAMES[algorithm].canonicalization];
+  if (form === undefined) return undefined;
+  const childIn = <E>(elements: Elements<E>, root: E): Buffer | undefined => {
+    const child = onlyChild(elements, root, signedElementName);
+    return child !== undefined && elements.attribute(child, 'Id') === id ? elements.canonical(child, form) : undefined;
+  };
+  const opened = withXmlDocument(Buffer.from(unsigned, 'utf8'), (document) => {
+    const read = canonicalElements(document);
+    return read === undefined ? childIn(exactElements, document.root) : childIn(read.elements, read.root);
   });
   return opened.ok ? opened.value : undefined;
 };

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** A process of this benchmark: started with one argument, says when it is ready, answers one question at a time. */
 export type Child<Ready, Question, Answer> = {
   ready: Ready;
+  pid: number;
   ask(question: Question): Promise<Answer>;
   /** Resolves when the process has ended. */
   stop(): Promise<void>;
@@ -24,6 +25,7 @@ export const startChild = async <Ready, Question = never, Answer = never>(
   const ready = (await nextMessage(child, script)) as Ready;
   return {
     ready,
+    pid: child.pid ?? 0,
     ask: async (question) => {
       child.send({ question });
       return (await nextMessage(child, script)) as Answer;

@@ -12,6 +12,8 @@ const RATES = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000
 export type BenchHarness = {
   home: string;
   service: Service;
+  /** The process that sends the requests of `load`. */
+  loaderPid: number;
   load(load: Load): Promise<LoadResult>;
   /** Stopped with the harness, last started first. */
   alsoStop(stop: () => Promise<unknown>): void;
@@ -43,7 +45,7 @@ export const withBenchHarness = async <T>(
     alsoStop(service.stop);
     const loader = await startChild<true, Load, LoadResult>('load-process.ts', null);
     alsoStop(loader.stop);
-    return await measure({ home, service, load: loader.ask, alsoStop });
+    return await measure({ home, service, loaderPid: loader.pid, load: loader.ask, alsoStop });
   } finally {
     for (const stop of stops.reverse()) await stop();
     await rm(home, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AppendSite, appendSites, type SendSite, sendSites } from '../../src/app/event-store/append-sites.js';
-import type { Appended, EventStore } from '../../src/app/event-store/event-store.js';
+import type { EventStore, Stored } from '../../src/app/event-store/event-store.js';
 import type { Authorizer } from '../../src/ports/authorizer.js';
 
 /**
@@ -61,7 +61,7 @@ export const killing = (order: KillOrder | undefined) => {
   };
   return {
     decorateStore: (store: EventStore): EventStore => {
-      const append = async (site: AppendSite, call: () => Promise<Appended>): Promise<Appended> => {
+      const append = async <T extends Stored>(site: AppendSite, call: () => Promise<T>): Promise<T> => {
         await dieAt(`before:${site}`);
         const appended = await call();
         if (appended.ok) await dieAt(`after:${site}`);

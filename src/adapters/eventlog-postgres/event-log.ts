@@ -7,6 +7,7 @@ import { groupCommit, sendAppends } from './group-commit.js';
 import { type PreparedAppend, prepareAppend } from './prepared-append.js';
 import { readHead, readLastEvents, readLastRevisions, readStored, readStream, readStretch, START } from './reader.js';
 import { subscription, wakeSignal } from './subscription.js';
+import { sharedTail } from './tail.js';
 
 type PostgresEventLogOptions = {
   /** Of a database that `migrate` has prepared. */
@@ -43,6 +44,10 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   const readers = openPool({ ...shared, ...limits, max: READ_CONNECTIONS });
   const lastRevision = batched<StreamName, Revision | null>((streams) => readLastRevisions(readers, streams));
   const appendSignal = wakeSignal();
+  const readTail = sharedTail(
+    (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH),
+    appendSignal.count,
+  );
   const commits = groupCommit(sendAppends(writers), appendDeadlineMs);
 
   const commit = async (append: PreparedAppend): Promise<AppendResult> => {
@@ -66,12 +71,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     },
     readStored: ({ after, limit }) => readStored(readers, after ?? START, limit),
     readLast: ({ prefixes, limit }) => readLastEvents(readers, prefixes, limit),
-    subscribe: (wanted) =>
-      subscription(
-        wanted,
-        (prefixes, after) => readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH),
-        appendSignal,
-      ),
+    subscribe: (wanted) => subscription(wanted, readTail, appendSignal),
     head: async () => (await readHead(readers)).position,
     identity: async () => (await readHead(readers)).identity,
     cut: async (stream, before) => {

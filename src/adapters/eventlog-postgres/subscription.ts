@@ -1,9 +1,10 @@
 import { createBackoff } from '../../lib/backoff.js';
 import { pause } from '../../lib/pause.js';
 import type { EventBatch, LogPosition, Subscription } from '../../ports/event-log.js';
-import { START, type Stretch } from './reader.js';
+import { START } from './reader.js';
+import type { SeenStretch } from './tail.js';
 
-type ReadNext = (prefixes: readonly string[], after: LogPosition) => Promise<Stretch>;
+type ReadNext = (prefixes: readonly string[], after: LogPosition) => Promise<SeenStretch>;
 
 /** Pause between two reads of a quiet log; every read without a new event doubles it. */
 const POLL_MS = { first: 25, longest: 250 };
@@ -22,7 +23,6 @@ export async function* subscription(
   let poll = POLL_MS.first;
   const retry = createBackoff(RETRY_MS.first, RETRY_MS.longest);
   while (!signal.aborted) {
-    const seen = appendSignal.count();
     const read = await readOrAbort(readNext(prefixes, cursor), signal);
     if (read.kind === 'aborted') return;
     if (read.kind === 'failed') {
@@ -31,7 +31,7 @@ export async function* subscription(
       continue;
     }
     retry.reset();
-    const { events, atEnd } = read.stretch;
+    const { events, atEnd, seen } = read.stretch;
     cursor = read.stretch.cursor;
     if (events.length > 0) {
       poll = POLL_MS.first;
@@ -49,13 +49,13 @@ export async function* subscription(
   }
 }
 
-type ReadResult = { kind: 'read'; stretch: Stretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
+type ReadResult = { kind: 'read'; stretch: SeenStretch } | { kind: 'failed'; error: unknown } | { kind: 'aborted' };
 
 /**
  * Resolves on abort without waiting for a slow server. Each read has its own listener, because a race against one promise that lives as long as the
  * subscription would keep every batch that was ever read.
  */
-const readOrAbort = (reading: Promise<Stretch>, signal: AbortSignal): Promise<ReadResult> =>
+const readOrAbort = (reading: Promise<SeenStretch>, signal: AbortSignal): Promise<ReadResult> =>
   new Promise((resolve) => {
     const end = (read: ReadResult): void => {
       signal.removeEventListener('abort', onAbort);
@@ -76,7 +76,7 @@ export const wakeSignal = () => {
   const sleepers = new Set<() => void>();
   let raised = 0;
   return {
-    /** How often it was raised; take it before looking for new events. */
+    /** How often it was raised; to be taken before a look for new events. */
     count: (): number => raised,
     raise: (): void => {
       raised += 1;

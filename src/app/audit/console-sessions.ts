@@ -1,7 +1,7 @@
 import { type AuditEvent, type AuditEventType, consoleStream } from '../../domain/audit/events.js';
 import { epochMs } from '../../domain/common/time.js';
 import type { Revision } from '../../ports/event-log.js';
-import type { DecodedEvent } from '../event-store/codec.js';
+import type { StreamEvent } from '../event-store/codec.js';
 import type { AuditDeps } from './audit-trail.js';
 
 /** Sessions that were ended before they expired, by this process or another. */
@@ -13,7 +13,7 @@ export type EndedSessions = {
 
 const PAGE = 500;
 
-type Stored = DecodedEvent<Extract<AuditEvent, { type: AuditEventType }>>;
+type Stored = StreamEvent<Extract<AuditEvent, { type: AuditEventType }>>;
 
 /**
  * Reads the stream once, as far back as sessions live, and then only new events. While the log cannot be read, the known sessions stay as they

@@ -7,7 +7,7 @@ import { type InvoiceState, initialInvoice } from '../../domain/invoice/state.js
 import { isDownloadable } from '../../domain/invoice/status.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
-import type { DecodedEvent } from '../event-store/codec.js';
+import type { StreamEvent } from '../event-store/codec.js';
 import type { EventStore, LoadedStream } from '../event-store/event-store.js';
 import type { DomainEvent } from '../event-store/event-types.js';
 import { sha256Hex } from '../event-store/hashes.js';
@@ -68,7 +68,7 @@ export const storeWithFetchedNotes = (
   };
 };
 
-type StoredEvent = DecodedEvent<InvoiceEvent>;
+type StoredEvent = StreamEvent<InvoiceEvent>;
 
 /** `sha256`: of the recorded bytes, in hex; undefined for a note that was imported without bytes. */
 type Missing = { of: StoredEvent; caller: Caller; accessKey: string; sha256: string | undefined };

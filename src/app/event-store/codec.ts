@@ -3,7 +3,7 @@ import type { Instant } from '../../domain/common/time.js';
 import { hashText } from '../../domain/log/hash-text.js';
 import type { EventToAppend, Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
-import type { CommandContext } from './command-context.js';
+import type { AppendContext, CommandContext } from './command-context.js';
 import { type DomainEvent, eventTypeDefinitions, type ReadEvent } from './event-types.js';
 import { sha256Hex, uuidV8OfHash } from './hashes.js';
 import { isSealed, openField, sealedWith, sealField } from './sealing.js';
@@ -13,13 +13,15 @@ export type StreamVersion =
   | { kind: 'none' }
   | { kind: 'at'; revision: Revision; hash: string; firstRecordedAt?: Instant };
 
-export type DecodedEvent<E extends DomainEvent = DomainEvent> = ReadEvent<E> & {
+/** An event of a stream, wherever it stands in the log. */
+export type StreamEvent<E extends DomainEvent = DomainEvent> = ReadEvent<E> & {
   id: string;
   stream: StreamName;
   revision: Revision;
-  position: LogPosition;
   metadata: Readonly<Record<string, string>>;
 };
+
+export type DecodedEvent<E extends DomainEvent = DomainEvent> = StreamEvent<E> & { position: LogPosition };
 
 /** Thrown for an event of an unknown type or of a newer version than this program knows: the reader must halt. */
 export class UnknownEventVersion extends Error {
@@ -37,22 +39,26 @@ export const encodeEvents = async (
   stream: StreamName,
   version: StreamVersion,
   events: readonly DomainEvent[],
-  context: CommandContext,
+  context: AppendContext,
   keys: SealingKeys,
 ): Promise<readonly EventToAppend[]> => {
   let prevHash = version.kind === 'none' ? '' : version.hash;
   // All events of a test invoice use the key of its first day, so that a later event does not keep any copy readable for longer (ADR 25).
   const keyOf = version.kind === 'none' ? context.now : (version.firstRecordedAt ?? context.now);
   let revision = version.kind === 'none' ? 0 : version.revision + 1;
+  let command = { id: '', events: 0 };
   const encoded: EventToAppend[] = [];
   for (const [index, event] of events.entries()) {
-    const id = eventIdOf(context.commandId, index);
+    const own = context.ofEvents?.[index] ?? context;
+    if (own.commandId !== command.id) command = { id: own.commandId, events: 0 };
+    const id = eventIdOf(command.id, command.events);
     const data = await sealData(stream, id, event, keyOf, keys);
-    const unhashed = { id, type: event.type, data, metadata: metadataOf(event, context, prevHash) };
+    const unhashed = { id, type: event.type, data, metadata: metadataOf(event, own, prevHash) };
     const hash = eventHash(stream, revision, unhashed);
     encoded.push({ ...unhashed, metadata: { ...unhashed.metadata, hash } });
     prevHash = hash;
     revision += 1;
+    command.events += 1;
   }
   return encoded;
 };

@@ -22,6 +22,12 @@ export type CommandContext = {
   site: AppendSite;
 };
 
+/**
+ * Of one append. Where it holds the events of several commands, `ofEvents` has the context of each event, and the other fields are those of the
+ * first.
+ */
+export type AppendContext = CommandContext & { ofEvents?: readonly CommandContext[] };
+
 /** The event that led to a command. */
 export type Cause = Pick<RecordedEvent, 'id' | 'metadata'>;
 

@@ -7,17 +7,24 @@ import {
   type Expected,
   type GuardedAppend,
   type ReadOptions,
+  type Revision,
 } from '../../ports/event-log.js';
 import type { KeyedGuards } from '../../ports/keyed-guards.js';
 import type { SealingKeys } from '../../ports/sealing-keys.js';
-import { type DecodedEvent, decodeEvent, decodeSealed, encodeEvents, type StreamVersion } from './codec.js';
-import type { CommandContext } from './command-context.js';
+import { decodeEvent, decodeSealed, encodeEvents, type StreamEvent, type StreamVersion } from './codec.js';
+import type { AppendContext, CommandContext } from './command-context.js';
 import type { DomainEvent } from './event-types.js';
 
-export type LoadedStream<E extends DomainEvent> = { events: readonly DecodedEvent<E>[]; version: StreamVersion };
+export type LoadedStream<E extends DomainEvent> = { events: readonly StreamEvent<E>[]; version: StreamVersion };
 
-/** No version is returned: after a repeated append the stored hash may be that of the first try, so a caller that appends again must reload. */
-export type Appended = { ok: boolean };
+/**
+ * The events as they are stored, opened, and the version that the next append must name. After an append under the command id of an earlier call the
+ * stored events may be those of that call; a caller that repeats command ids must read the stream before it appends again.
+ */
+export type Appended = { ok: true; added: LoadedStream<DomainEvent> } | { ok: false };
+
+/** `ok: false`: nothing was stored. */
+export type Stored = { ok: boolean };
 
 /** Thrown when neither the append nor the read after it shows what was stored; the API answers 503. */
 export class StoreUnavailable extends Error {
@@ -42,18 +49,13 @@ export type EventStore = {
     stream: StreamName,
     version: StreamVersion,
     events: readonly DomainEvent[],
-    context: CommandContext,
+    context: AppendContext,
   ): Promise<Appended>;
   /**
    * Appends the first event of a stream and stores the guards of its request with it, all or nothing. `ok: false`: the key is known, or another
    * writer was first. Absent where the log cannot do it (ADR 42).
    */
-  appendGuarded?(
-    stream: StreamName,
-    event: DomainEvent,
-    context: CommandContext,
-    guards: KeyedGuards,
-  ): Promise<Appended>;
+  appendGuarded?(stream: StreamName, event: DomainEvent, context: CommandContext, guards: KeyedGuards): Promise<Stored>;
 };
 
 export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore => ({
@@ -68,23 +70,41 @@ export const createEventStore = (log: EventLog, keys: SealingKeys): EventStore =
     const firstRecordedAt = isWhole ? recorded[0]?.metadata.recordedAt : undefined;
     const version = last && { kind: 'at' as const, revision: last.revision, hash: last.metadata.hash ?? '' };
     return {
-      events: events as unknown as readonly DecodedEvent<E>[],
+      events: events as unknown as readonly StreamEvent<E>[],
       version: version === undefined ? NO_STREAM : present({ ...version, firstRecordedAt }),
     };
   },
   append: async (stream, version, events, context) => {
     const encoded = await encodeEvents(stream, version, events, context, keys);
-    const first = encoded[0];
-    if (first === undefined) return { ok: true };
+    const [first] = encoded;
+    if (first === undefined) return { ok: true, added: { events: [], version } };
     const expected: Expected = version.kind === 'none' ? version : { kind: 'exact', revision: version.revision };
     const firstRevision = version.kind === 'none' ? 0 : version.revision + 1;
     const { ok } = await log
       .append(stream, expected, encoded)
       .catch(outcomeByReading(log, stream, firstRevision, first));
-    return { ok };
+    return ok ? { ok, added: addedBy(stream, version, events, encoded) } : { ok };
   },
   ...(log.appendGuarded === undefined ? {} : { appendGuarded: guarded(log, log.appendGuarded, keys) }),
 });
+
+/** What an append has made of the stream after `version`. */
+const addedBy = (
+  stream: StreamName,
+  version: StreamVersion,
+  events: readonly DomainEvent[],
+  encoded: readonly EventToAppend[],
+): LoadedStream<DomainEvent> => {
+  const before = version.kind === 'none' ? -1 : version.revision;
+  const firstRecordedAt = version.kind === 'none' ? encoded[0]?.metadata.recordedAt : version.firstRecordedAt;
+  const added = encoded.map(({ id, metadata }, index) => {
+    const revision = (before + 1 + index) as Revision;
+    return { ...events[index], id, stream, revision, metadata } as StreamEvent<DomainEvent>;
+  });
+  const revision = (before + encoded.length) as Revision;
+  const hash = encoded.at(-1)?.metadata.hash ?? '';
+  return { events: added, version: present({ kind: 'at' as const, revision, hash, firstRecordedAt }) };
+};
 
 const guarded =
   (log: EventLog, append: GuardedAppend, keys: SealingKeys): NonNullable<EventStore['appendGuarded']> =>
@@ -103,7 +123,7 @@ export const NO_STREAM: StreamVersion = { kind: 'none' };
  */
 const outcomeByReading =
   (log: EventLog, stream: StreamName, firstRevision: number, { id }: EventToAppend) =>
-  async (error: unknown): Promise<Appended> => {
+  async (error: unknown): Promise<Stored> => {
     if (!(error instanceof AppendOutcomeUnknown)) throw error;
     const found = await log.read(stream, { from: firstRevision, limit: 1 }).catch((cause: unknown) => {
       throw new StoreUnavailable('the append has an unknown outcome and the stream cannot be read', { cause });

@@ -10,20 +10,29 @@ import type { DomainEvent, ReadEvent } from './event-types.js';
 /** Far more than the processes that write to one stream at the same time. */
 const MAX_TRIES = 32;
 
-export type Command<State, Event extends DomainEvent, Refusal extends string> = {
+type StreamCommand<State, Event extends DomainEvent> = {
   stream: StreamName;
   /**
    * `opened` and `sealed` read the whole stream, with or without its personal fields. `last` reads the last event, sealed: for streams whose last
    * event holds the whole state.
    */
   read: 'opened' | 'sealed' | 'last';
+  /** The stream as an append of the caller has just left it, which spares the first try its read. Another writer makes that try a lost race. */
+  known?: LoadedStream<Event> | undefined;
   fold: Fold<State, ReadEvent<Event>>;
+};
+
+type Deciding<State, Event extends DomainEvent, Refusal extends string> = {
   /** Pure. Runs again on the newest state after each lost race; `now` is the instant of the try, and becomes the `recordedAt` of its events. */
   decide(state: State, loaded: LoadedStream<Event> & { now: Instant }): Decision<Event, Refusal>;
   context: ContextAt;
-  /** Runs before each append, and not when nothing is appended. */
-  beforeAppend?(): Promise<void>;
 };
+
+export type Command<State, Event extends DomainEvent, Refusal extends string> = StreamCommand<State, Event> &
+  Deciding<State, Event, Refusal> & {
+    /** Runs before each append, and not when nothing is appended. */
+    beforeAppend?(): Promise<void>;
+  };
 
 export type Outcome<State, Event extends DomainEvent, Refusal extends string> =
   /** `state` is the state after `events`; `revision` is the revision of the last of them. */
@@ -37,33 +46,58 @@ export type Outcome<State, Event extends DomainEvent, Refusal extends string> =
  * then `StreamContended` is thrown. Throws what the log throws; an append of unknown outcome is not tried again, because its events may still come.
  */
 export const transact = async <State, Event extends DomainEvent, Refusal extends string = never>(
-  { stream, read, fold, decide, context, beforeAppend }: Command<State, Event, Refusal>,
-  { store, clock }: { store: EventStore; clock: Clock },
+  command: Command<State, Event, Refusal>,
+  deps: { store: EventStore; clock: Clock },
 ): Promise<Outcome<State, Event, Refusal>> => {
+  const [outcome] = await transactTogether({ ...command, commands: [command] }, deps);
+  if (outcome === undefined) throw new Error('a command has one outcome');
+  return outcome;
+};
+
+type Together<State, Event extends DomainEvent, Refusal extends string> = StreamCommand<State, Event> &
+  Pick<Command<State, Event, Refusal>, 'beforeAppend'> & { commands: readonly Deciding<State, Event, Refusal>[] };
+
+/**
+ * As `transact`, for several commands on one stream: each is decided on the state that the commands before it leave, and one append stores the events
+ * of all. Returns the outcomes in the order of the commands. A refused command stores nothing and does not concern the others.
+ */
+export const transactTogether = async <State, Event extends DomainEvent, Refusal extends string = never>(
+  { stream, read, known, fold, commands, beforeAppend }: Together<State, Event, Refusal>,
+  { store, clock }: { store: EventStore; clock: Clock },
+): Promise<readonly Outcome<State, Event, Refusal>[]> => {
   const evolve = (state: State, event: ReadEvent<Event>): State => fold.evolve(state, event);
   for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
-    const { events: before, version } = await store.load<Event>(stream, loadOptions[read]);
-    const state = before.reduce(evolve, fold.initial);
+    const isKnown = attempt === 1 && known !== undefined;
+    const loaded = isKnown ? known : await store.load<Event>(stream, loadOptions[read]);
+    const { events: before, version } = loaded;
     const now = clock.now();
-    const decision = decide(state, { events: before, version, now });
-    if ('refused' in decision) return { kind: 'refused', refused: decision.refused };
-    const { events } = decision;
-    const revision = version.kind === 'none' ? undefined : version.revision;
-    if (events.length === 0) return { kind: 'already_so', state, revision };
+    let state = before.reduce(evolve, fold.initial);
+    let revision = version.kind === 'none' ? undefined : version.revision;
+    const added: { event: Event; context: CommandContext }[] = [];
+    const outcomes = commands.map(({ decide, context }): Outcome<State, Event, Refusal> => {
+      const decision = decide(state, { ...loaded, now });
+      if ('refused' in decision) return { kind: 'refused', refused: decision.refused };
+      const { events } = decision;
+      if (events.length === 0) return { kind: 'already_so', state, revision };
+      const own = context(now, before.at(-1));
+      added.push(...events.map((event) => ({ event, context: own })));
+      state = events.reduce((current, event) => evolve(current, event as unknown as ReadEvent<Event>), state);
+      revision = ((revision ?? -1) + events.length) as Revision;
+      return { kind: 'appended', state, revision, events };
+    });
+    const [first] = added;
+    if (first === undefined) return outcomes;
     await beforeAppend?.();
-    const { ok } = await store.append(stream, version, events, context(now, before.at(-1)));
-    if (ok)
-      return {
-        kind: 'appended',
-        state: events.reduce((current, event) => evolve(current, event as unknown as ReadEvent<Event>), state),
-        revision: (revision ?? -1) + events.length,
-        events,
-      };
+    const context = added.every((one) => one.context === first.context)
+      ? first.context
+      : { ...first.context, ofEvents: added.map((one) => one.context) };
+    const events = added.map(({ event }) => event);
+    if ((await store.append(stream, version, events, context)).ok) return outcomes;
   }
   throw new StreamContended();
 };
 
-const loadOptions: Record<Command<unknown, DomainEvent, string>['read'], LoadOptions | undefined> = {
+const loadOptions: Record<StreamCommand<unknown, DomainEvent>['read'], LoadOptions | undefined> = {
   opened: undefined,
   sealed: { sealed: true },
   last: { sealed: true, direction: 'backwards', limit: 1 },

@@ -3,6 +3,7 @@ import type { StreamName } from '../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { unreachable } from '../../domain/common/unreachable.js';
 import type { Decision } from '../../domain/invoice/decision.js';
+import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import {
   isLookedUp,
   type LookupProgress,
@@ -17,8 +18,8 @@ import type { Clock } from '../../ports/clock.js';
 import type { SchemaViolation } from '../../ports/documents.js';
 import type { AppendSite } from '../event-store/append-sites.js';
 import { type CommandContext, workerContext } from '../event-store/command-context.js';
-import type { EventStore } from '../event-store/event-store.js';
-import { transact } from '../event-store/transact.js';
+import type { EventStore, LoadedStream } from '../event-store/event-store.js';
+import { type Command, transact } from '../event-store/transact.js';
 import { invoiceFold, loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import type { Permit } from './breaker.js';
 import { done, type IssuerDeps, type Next, noticesOf, sendNotice } from './deps.js';
@@ -278,13 +279,17 @@ const recordAndSend = async <K extends Sending>(
   if ('refused' in decision) return 'reload';
   // Not by `transact`: the winner of exactly this append sends, and after a lost race the step is decided again.
   const context = workerContext(stream, definition.sites.attempt, deps)(deps.clock.now(), loaded.events.at(-1));
-  if (!(await deps.store.append(stream, loaded.version, decision.events, context)).ok) return 'reload';
+  const recorded = await deps.store.append(stream, loaded.version, decision.events, context);
+  if (!recorded.ok) return 'reload';
 
   const isInTime = isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS));
   const result = isInTime ? await definition.send(work, bytes, deadlineAt, deps) : TOO_LATE;
   permit.report(result, (caller) => definition.find(caller, work, document, deps));
-  await recordResult(job, key, document, result);
-  return 'reload';
+  const added = recorded.added as LoadedStream<InvoiceEvent>;
+  const known = { events: [...loaded.events, ...added.events], version: added.version };
+  const state = await recordResult(job, key, document, result, known);
+  if (state === undefined) return 'reload';
+  return definition.nextStep(state, deps.clock.now(), deps.limits, { asked: 0 }).do === 'nothing' ? done : 'reload';
 };
 
 const TOO_LATE = {
@@ -294,14 +299,16 @@ const TOO_LATE = {
   certificateRefused: false,
 } as const satisfies SendResult<unknown>;
 
+/** Returns the state with the result; undefined when the stream no longer allows to record it. `known`: the stream with the attempt. */
 const recordResult = async <K extends Sending>(
   { definition, stream, deps }: Job<K>,
   key: K['key'],
   document: K['document'],
   result: SendResult<K['found']>,
-): Promise<void> => {
+  known: LoadedStream<InvoiceEvent>,
+): Promise<InvoiceState | undefined> => {
   const at = deps.clock.now();
-  const isRecorded = await decideAndAppend(stream, definition.sites.outcome, deps, (state) => {
+  const decide = (state: InvoiceState): Decision => {
     switch (result.kind) {
       case 'done':
         return definition.decideDone(state, key, result.result, document, at);
@@ -324,14 +331,16 @@ const recordResult = async <K extends Sending>(
       default:
         return unreachable(result);
     }
-  });
+  };
+  const recorded = await transact(commandOf(stream, definition.sites.outcome, deps, decide, known), deps);
   if (result.kind === 'unknown' && result.signatureFault !== undefined) {
     sendNotice(deps, { notice: 'signature_unverified', stream, detail: result.signatureFault });
   }
-  if (!isRecorded) sendNotice(deps, { notice: 'outcome_not_recorded', stream, detail: result.kind });
+  if (recorded.kind === 'refused') sendNotice(deps, { notice: 'outcome_not_recorded', stream, detail: result.kind });
   if ('certificateRefused' in result && result.certificateRefused) {
     sendNotice(deps, { notice: 'certificate_refused', stream });
   }
+  return recorded.kind === 'refused' ? undefined : recorded.state;
 };
 
 /**
@@ -343,10 +352,17 @@ export const decideAndAppend = async (
   site: AppendSite,
   deps: { store: EventStore; clock: Clock; actor: CommandContext['actor'] },
   decide: (state: InvoiceState) => Decision,
-): Promise<boolean> => {
+): Promise<boolean> => (await transact(commandOf(stream, site, deps, decide), deps)).kind !== 'refused';
+
+const commandOf = (
+  stream: StreamName,
+  site: AppendSite,
+  deps: { actor: CommandContext['actor'] },
+  decide: (state: InvoiceState) => Decision,
+  known?: LoadedStream<InvoiceEvent>,
+): Command<InvoiceState, InvoiceEvent, string> => {
   const context = workerContext(stream, site, deps);
-  const command = { stream, read: 'sealed' as const, fold: invoiceFold, decide, context };
-  return (await transact(command, deps)).kind !== 'refused';
+  return { stream, read: 'sealed', known, fold: invoiceFold, decide, context };
 };
 
 /** Nothing can be sent until an operator removes the obstacle. */

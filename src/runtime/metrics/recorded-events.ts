@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Appended, EventStore } from '../../app/event-store/event-store.js';
+import type { EventStore, Stored } from '../../app/event-store/event-store.js';
 import type { DomainEvent } from '../../app/event-store/event-types.js';
 import { cancelingEvents } from '../../domain/common/access-key.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
@@ -136,7 +136,11 @@ export const measuredStore = (series: Series): ((store: EventStore) => EventStor
       remember(stream, events[0]);
       for (const event of events) count(event, address.mode, acceptances.get(stream));
     };
-    const measured = async (append: () => Promise<Appended>, stream: StreamName, events: readonly DomainEvent[]) => {
+    const measured = async <T extends Stored>(
+      append: () => Promise<T>,
+      stream: StreamName,
+      events: readonly DomainEvent[],
+    ): Promise<T> => {
       const startedAt = performance.now();
       const ended = (result: 'ok' | 'conflict' | 'error'): void =>
         duration.observe({ result }, (performance.now() - startedAt) / 1000);

@@ -64,13 +64,21 @@ export const readDps = (root: XmlParts): Dps | undefined => {
   };
 };
 
-const groupOf = (node: XmlValue | undefined): Group => ({
-  text: (path) => textAt(node, path),
-  has: (path) => nodeAt(node, path) !== undefined,
-  cents: (path) => centsFromDecimal(textAt(node, path) ?? '') ?? 0,
-  each: (path) => nodesAt(node, path).map(groupOf),
-  texts: (path) => nodesAt(node, path).filter((value) => typeof value === 'string'),
-});
+/** Texts are kept by path, because some hundred rules ask for the same ones. */
+const groupOf = (node: XmlValue | undefined): Group => {
+  const texts = new Map<string, string | undefined>();
+  const text = (path: string): string | undefined => {
+    if (!texts.has(path)) texts.set(path, textAt(node, path));
+    return texts.get(path);
+  };
+  return {
+    text,
+    has: (path) => nodeAt(node, path) !== undefined,
+    cents: (path) => centsFromDecimal(text(path) ?? '') ?? 0,
+    each: (path) => nodesAt(node, path).map(groupOf),
+    texts: (path) => nodesAt(node, path).filter((value) => typeof value === 'string'),
+  };
+};
 
 /** `tpEmit` names the emitter: 1 provider, 2 customer, 3 intermediary. */
 const emitterPath = (infDPS: XmlValue | undefined): string => {

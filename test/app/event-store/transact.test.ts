@@ -1,7 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { type DecodedEvent, eventIdOf } from '../../../src/app/event-store/codec.js';
 import { operatorContext, requestContext, workerContext } from '../../../src/app/event-store/command-context.js';
-import { createEventStore, type EventStore, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
-import { anyState, type Command, create, StreamContended, transact } from '../../../src/app/event-store/transact.js';
+import {
+  createEventStore,
+  type EventStore,
+  type LoadedStream,
+  NO_STREAM,
+  StoreUnavailable,
+} from '../../../src/app/event-store/event-store.js';
+import type { DomainEvent } from '../../../src/app/event-store/event-types.js';
+import {
+  anyState,
+  type Command,
+  create,
+  StreamContended,
+  transact,
+  transactTogether,
+} from '../../../src/app/event-store/transact.js';
 import { invoiceFold } from '../../../src/app/read/read-invoice.js';
 import { noChange } from '../../../src/domain/common/decision.js';
 import { dpsStream } from '../../../src/domain/common/ids.js';
@@ -11,6 +26,7 @@ import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/ev
 import { accepted, T0 } from '../../support/fixture/invoice.js';
 import { contextAt, fixedKeys, movableClock } from '../../support/harness/event-store.js';
 import { memoryEventLog } from '../../support/memory/event-log.js';
+import { verifyChain } from '../../support/verify-chain.js';
 
 const stream = dpsStream('live', '12345678000195', '1');
 
@@ -262,5 +278,99 @@ describe('a command context', () => {
       operatorContext('operate_company', { actor: 'support:ana' }),
     ])
       expect(at(T0).commandId).not.toBe(at(T0).commandId);
+  });
+});
+
+describe('a transaction on a stream that is known', () => {
+  const known = async (harness: Harness) => {
+    await transact(command(harness), harness);
+    return await harness.store.load<DpsNumberEvent>(stream);
+  };
+
+  it('decides and appends without a read', async () => {
+    const harness = harnessOf();
+    const last = await known(harness);
+    const outcome = await transact({ ...command(harness), known: last }, { ...harness, store: watched(harness) });
+    expect(outcome).toMatchObject({ kind: 'appended', state: { nextNumber: 3 }, revision: 1 });
+    expect([harness.loads, harness.appends]).toEqual([0, 1]);
+  });
+
+  it('reads after a lost race, because it is known no longer', async () => {
+    const harness = harnessOf();
+    const last = await known(harness);
+    await other(harness)();
+    const outcome = await transact({ ...command(harness), known: last }, { ...harness, store: watched(harness) });
+    expect(outcome).toMatchObject({ kind: 'appended', state: { nextNumber: 4 }, revision: 2 });
+    expect([harness.loads, harness.appends]).toEqual([1, 2]);
+    expect(await numbersIn(harness)).toEqual([1, 2, 3]);
+  });
+
+  it('goes on from what an append has added, with the chain unbroken', async () => {
+    const harness = harnessOf();
+    const { store } = harness;
+    const first = { type: 'DpsNumberMoved', data: { nextNumber: 7, at: T0 } } as const;
+    const appended = await store.append(stream, NO_STREAM, [first], contextAt(T0));
+    if (!appended.ok) throw new Error('nothing was appended');
+    expect(appended.added).toEqual(withoutPositions(await store.load(stream)));
+    const added = appended.added as LoadedStream<DpsNumberEvent>;
+    const outcome = await transact({ ...command(harness), known: added }, { ...harness, store: watched(harness) });
+    expect(outcome).toMatchObject({ kind: 'appended', state: { nextNumber: 8 } });
+    expect(harness.loads).toBe(0);
+    expect((await verifyChain(harness.log, ['dps'])).findings).toEqual([]);
+  });
+});
+
+const withoutPositions = ({ events, version }: LoadedStream<DomainEvent>) => ({
+  version,
+  events: events.map((event) => {
+    const { position: _position, ...rest } = event as DecodedEvent;
+    return rest;
+  }),
+});
+
+describe('commands that are decided together', () => {
+  const together = (harness: Harness, ...invoices: string[]) => ({
+    ...{ stream, read: 'last' as const, fold: dpsNumbersFrom(1) },
+    commands: invoices.map((invoice) => ({
+      decide: (numbers: { nextNumber: number; blocked: boolean }, { now }: { now: string }) => {
+        harness.decisions += 1;
+        return invoice === '' ? { refused: 'nobody' } : allocateNumber(numbers, invoice, now);
+      },
+      context: workerContext(stream, 'allocate_number', { actor: 'worker:test', cause: causeOf(invoice) }),
+    })),
+  });
+  const causeOf = (invoice: string) => ({ id: `event of ${invoice}`, metadata: { correlationId: `req_${invoice}` } });
+
+  it('are stored by one append, each on the state that the one before leaves and under its own context', async () => {
+    const harness = harnessOf();
+    const outcomes = await transactTogether(together(harness, 'a', 'b', 'c'), { ...harness, store: watched(harness) });
+    expect(outcomes.map((outcome) => outcome.kind === 'appended' && outcome.state.nextNumber)).toEqual([2, 3, 4]);
+    expect([harness.loads, harness.appends]).toEqual([1, 1]);
+    const { events } = await harness.store.load<DpsNumberEvent>(stream);
+    expect(events.map(({ data }) => 'invoiceId' in data && data.invoiceId)).toEqual(['a', 'b', 'c']);
+    expect(events.map(({ metadata }) => metadata.correlationId)).toEqual(['req_a', 'req_b', 'req_c']);
+    expect(events.map(({ metadata }) => metadata.causationId)).toEqual(['event of a', 'event of b', 'event of c']);
+    for (const { id, metadata } of events) expect(id).toBe(eventIdOf(metadata.commandId ?? '', 0));
+    expect(new Set(events.map(({ id }) => id)).size).toBe(3);
+    expect((await verifyChain(harness.log, ['dps'])).findings).toEqual([]);
+  });
+
+  it('are all decided again after a lost race, so that no number is given twice', async () => {
+    const harness = harnessOf();
+    let races = 1;
+    const store = watched(harness, async () => (races-- > 0 ? other(harness)() : undefined));
+    const outcomes = await transactTogether(together(harness, 'a', 'b'), { ...harness, store });
+    expect(outcomes.map((outcome) => outcome.kind === 'appended' && outcome.state.nextNumber)).toEqual([3, 4]);
+    expect(await numbersIn(harness)).toEqual([1, 2, 3]);
+  });
+
+  it('are refused one by one, and a refused command does not concern the others', async () => {
+    const harness = harnessOf();
+    const outcomes = await transactTogether(together(harness, 'a', '', 'b'), harness);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['appended', 'refused', 'appended']);
+    expect(await numbersIn(harness)).toEqual([1, 2]);
+    const none = await transactTogether(together(harness, '', ''), { ...harness, store: watched(harness) });
+    expect(none.map(({ kind }) => kind)).toEqual(['refused', 'refused']);
+    expect(harness.appends).toBe(0);
   });
 });

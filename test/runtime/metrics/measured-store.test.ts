@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../src/app/event-store/command-context.js';
-import { type EventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
+import { type Appended, type EventStore, NO_STREAM } from '../../../src/app/event-store/event-store.js';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
@@ -23,7 +23,10 @@ const recorded = (type: InvoiceEvent['type'], seconds: number, data: object = {}
 /** A store over an array, that answers as the test says. */
 const measured = () => {
   const registry = new Registry();
-  const state = { stored: [] as InvoiceEvent[], answer: async () => ({ ok: true }) };
+  const state = {
+    stored: [] as InvoiceEvent[],
+    answer: async (): Promise<Appended> => ({ ok: true, added: { events: [], version: NO_STREAM } }),
+  };
   const bare: EventStore = {
     load: async () => ({ events: state.stored as never, version: NO_STREAM }),
     append: () => state.answer(),

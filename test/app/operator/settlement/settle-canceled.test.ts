@@ -57,7 +57,7 @@ it('a cancellation that ended as failed is canceled once its event is found at t
 
 it('it is refused in one line while other writers are always first', async () => {
   const harness = await cancellationFailed(true);
-  const losing = { ...harness.deps.store, append: async () => ({ ok: false }) };
+  const losing = { ...harness.deps.store, append: async () => ({ ok: false as const }) };
   expect(await settle(harness, losing)).toEqual({ kind: 'refused', reason: CONTENDED });
   expect(await settle(harness)).toMatchObject({ kind: 'settled' });
 });

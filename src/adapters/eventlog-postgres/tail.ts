@@ -1,0 +1,87 @@
+import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
+import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
+import type { Stretch } from './reader.js';
+
+type ReadStretch = (prefixes: readonly string[], after: LogPosition) => Promise<Stretch>;
+
+/** `seen`: how many appends of this process were counted before the read began, so that a later one is not slept through. */
+export type SeenStretch = Stretch & { seen: number };
+
+/** Events of the log's end that are kept for subscriptions that come for them later. */
+const KEPT_EVENTS = 512;
+
+/** `events` are all events of streams with a prefix of `wanted` behind `from`, up to `upTo`. */
+type Tail = { wanted: ReadonlySet<string>; from: LogPosition; upTo: LogPosition; events: readonly RecordedEvent[] } & {
+  atEnd: boolean;
+  seen: number;
+};
+
+/**
+ * Reads the end of the log once for all subscriptions of a process, which follow it at nearly the same place: one statement and one parsing of each
+ * event, not one for each subscription (ADR 45). A subscription that is further behind reads for itself. A call never joins a statement that was sent
+ * before, so an answer is never older than its question unless it holds events.
+ */
+export const sharedTail = (
+  read: ReadStretch,
+  countAppends: () => number,
+): ((prefixes: readonly string[], after: LogPosition) => Promise<SeenStretch>) => {
+  let tail: Tail | undefined;
+  let underWay: Promise<void> | undefined;
+  let planned: Promise<void> | undefined;
+
+  const readOn = async (): Promise<void> => {
+    const before = tail;
+    if (before === undefined) return;
+    const seen = countAppends();
+    const { events, cursor, atEnd } = await read([...before.wanted], before.upTo);
+    // A prefix came meanwhile, whose events this statement does not have.
+    if (tail !== before) return;
+    const all = [...before.events, ...events];
+    const dropped = all[all.length - KEPT_EVENTS - 1];
+    const from = dropped?.position ?? before.from;
+    tail = { wanted: before.wanted, from, upTo: cursor, events: all.slice(-KEPT_EVENTS), atEnd, seen };
+  };
+
+  const readOnTogether = (): Promise<void> => {
+    planned ??= (async () => {
+      await underWay?.catch(() => undefined);
+      // Lets all subscriptions that wake in this turn of the event loop join.
+      await new Promise((resolve) => setImmediate(resolve));
+      planned = undefined;
+      underWay = readOn();
+      await underWay;
+    })();
+    return planned;
+  };
+
+  const readAlone = async (prefixes: readonly string[], after: LogPosition): Promise<SeenStretch> => {
+    const seen = countAppends();
+    const stretch = await read(prefixes, after);
+    const { cursor, atEnd } = stretch;
+    if (atEnd) tail ??= { wanted: new Set(prefixes), from: cursor, upTo: cursor, events: [], atEnd, seen };
+    return { ...stretch, seen };
+  };
+
+  return async (prefixes, after) => {
+    const { wanted } = tail ?? {};
+    if (tail !== undefined && !prefixes.every((prefix) => wanted?.has(prefix))) {
+      tail = { ...tail, wanted: new Set([...tail.wanted, ...prefixes]), from: tail.upTo, events: [] };
+    }
+    if (tail === undefined || after < tail.from) return await readAlone(prefixes, after);
+    const kept = stretchOf(tail, prefixes, after);
+    if (kept.events.length > 0) return kept;
+    await readOnTogether();
+    return after < tail.from ? await readAlone(prefixes, after) : stretchOf(tail, prefixes, after);
+  };
+};
+
+const stretchOf = (tail: Tail, prefixes: readonly string[], after: LogPosition): SeenStretch => {
+  const { upTo, atEnd, seen } = tail;
+  const found = tail.events.filter(
+    ({ position, stream }) => position > after && prefixes.some((prefix) => stream.startsWith(prefix)),
+  );
+  const events = found.slice(0, SUBSCRIPTION_BATCH);
+  const last = events.at(-1);
+  if (found.length > events.length && last !== undefined) return { events, cursor: last.position, atEnd: false, seen };
+  return { events, cursor: upTo > after ? upTo : after, atEnd, seen };
+};
