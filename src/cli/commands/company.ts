@@ -74,8 +74,10 @@ const show: Command = {
   },
 };
 
-const linesOf = ({ lines, declared, withAddress, without, missing, owing, owedFrom }: IbsCbsReport) => ({
-  owed_from: owedFrom ?? null,
+const linesOf = ({ lines, declared, withAddress, without, missing, owing, duty }: IbsCbsReport) => ({
+  owed_from: duty?.owedFrom ?? null,
+  notes_without_are_taken_until: duty?.toleratedUntil ?? null,
+  source: duty?.source ?? null,
   lines,
   declared,
   declared_with_customer_address: withAddress,

@@ -72,30 +72,30 @@ export const dutyOf = (regime: Regime, serviceCode: string): Duty => {
 export type Rate = { percent: string } | { open: true; simulated: string };
 
 /** Rates from a competence on, before the reductions of a classification. */
-export type Rates = { from: FiscalDate; ibsUf: Rate; ibsMun: Rate; cbs: Rate; source: string };
+export type Rates = { from: FiscalDate; ibsUf: Rate; ibsMun: Rate; cbs: Rate };
 
-/** Rates of IBS and CBS by year. */
+/**
+ * Rates of IBS and CBS by year: LC 214/2025, art. 343 and 346 for 2026; art. 344 for the IBS of 2027 and 2028; art. 347 and 349 (reference rate of
+ * the Senate less 0.1 points) for the CBS of those years; art. 349 for both from 2029 on.
+ */
 export const RATES: readonly [Rates, ...Rates[]] = [
   {
     from: DECLARABLE_FROM,
     ibsUf: { percent: '0.10' },
     ibsMun: { percent: '0.00' },
     cbs: { percent: '0.90' },
-    source: 'LC 214/2025, art. 343 and 346; annex I',
   },
   {
     from: '2027-01-01',
     ibsUf: { percent: '0.05' },
     ibsMun: { percent: '0.05' },
     cbs: { open: true, simulated: '0.90' },
-    source: 'LC 214/2025, art. 344; art. 347 and 349: reference rate of the Senate less 0.1 points',
   },
   {
     from: '2029-01-01',
     ibsUf: { open: true, simulated: '0.05' },
     ibsMun: { open: true, simulated: '0.05' },
     cbs: { open: true, simulated: '0.90' },
-    source: 'LC 214/2025, art. 349: reference rates of the Senate',
   },
 ];
 

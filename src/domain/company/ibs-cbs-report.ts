@@ -1,4 +1,4 @@
-import { dutyOf } from '../common/ibs-cbs-calendar.js';
+import { type Duty, dutyOf } from '../common/ibs-cbs-calendar.js';
 import type { FiscalDate } from '../common/time.js';
 import type { Registration } from './events.js';
 import { type IbsCbsTables, settlementOf } from './ibs-cbs.js';
@@ -16,8 +16,8 @@ export type IbsCbsReport = {
   missing: Readonly<Record<string, number>>;
   /** Lines without the group that owe it on that day. */
   owing: number;
-  /** When the first of the lines owes it; undefined without a line. */
-  owedFrom: FiscalDate | undefined;
+  /** Of the line that owes it first; undefined without a line. */
+  duty: Duty | undefined;
 };
 
 /** `declare` false in the company file makes every line one without the group. */
@@ -34,7 +34,7 @@ export const ibsCbsReport = (
       const settlement = settlementOf(line, ibsCbs, tables);
       const data = settlement.kind === 'missing' ? settlement.data : [];
       return {
-        owedFrom: dutyOf(taxRegime, line.serviceCode).owedFrom,
+        duty: dutyOf(taxRegime, line.serviceCode),
         data: ibsCbs?.declare === false ? ['declare is false'] : data,
         needsAddress: settlement.kind === 'settled' && settlement.place === 'customer',
       };
@@ -49,29 +49,19 @@ export const ibsCbsReport = (
     withAddress: withAddress.length,
     without: without.length,
     missing,
-    owing: without.filter(({ owedFrom }) => owedFrom <= today).length,
-    owedFrom: lines.map(({ owedFrom }) => owedFrom).sort()[0],
+    owing: without.filter(({ duty }) => duty.owedFrom <= today).length,
+    duty: lines.map(({ duty }) => duty).sort((a, b) => (a.owedFrom < b.owedFrom ? -1 : 1))[0],
   };
 };
 
 /** One line for an operator. */
-export const ibsCbsText = ({
-  lines,
-  declared,
-  withAddress,
-  without,
-  missing,
-  owing,
-  owedFrom,
-}: IbsCbsReport): string => {
-  if (owedFrom === undefined) return 'no line can be issued';
-  const lacking = Object.entries(missing)
-    .map(([datum, count]) => `${datum} in ${count}`)
-    .join(', ');
+export const ibsCbsText = ({ lines, declared, withAddress, without, missing, owing, duty }: IbsCbsReport): string => {
+  if (duty === undefined) return 'no line can be issued';
+  const lacking = Object.entries(missing).map(([datum, count]) => `${datum} in ${count}`);
   return [
-    `owed from ${owedFrom}`,
+    `owed from ${duty.owedFrom}, notes without are taken until ${duty.toleratedUntil}`,
     `${declared} of ${lines} lines declare IBS and CBS`,
     ...(withAddress === 0 ? [] : [`${withAddress} where the customer's address is known`]),
-    ...(without === 0 ? [] : [`${without} go out without (${owing} of them owe it now), missing: ${lacking}`]),
+    ...(without === 0 ? [] : [`${without} go out without (${owing} owe it now), missing: ${lacking.join(', ')}`]),
   ].join('; ');
 };
