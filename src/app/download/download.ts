@@ -1,12 +1,14 @@
 import { gunzip } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
-import { type InvoiceAddress, invoiceStream, parseInvoiceStream } from '../../domain/common/ids.js';
+import { type InvoiceAddress, invoiceStream, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus, isDownloadable, isReplaced, visible } from '../../domain/invoice/status.js';
 import { createFairSemaphore } from '../../lib/fair-semaphore.js';
 import type { Clock } from '../../ports/clock.js';
+import type { Revision } from '../../ports/event-log.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { loadInvoice } from '../read/read-invoice.js';
@@ -30,20 +32,39 @@ export const downloadXml = async (address: InvoiceAddress, deps: DownloadDeps): 
   return 'refused' in found ? found : { bytes: found.xml };
 };
 
-/** Takes a slot of the renderer before reading, so that a request without a slot costs nothing. */
-export const downloadPdf = async (address: InvoiceAddress, deps: DownloadDeps): Promise<Download> => {
+/** PDFs by the stream of their invoice, each drawn from its events up to `revision`. Make with `createDrawnPdfs`. */
+export type DrawnPdfs = LRUCache<StreamName, { bytes: Buffer; revision: Revision }>;
+
+/** The PDFs that were asked for last, some 400. The renderer keeps most of them too, so they take little memory of their own. */
+const DRAWN_BYTES = 32 * 1024 * 1024;
+
+export const createDrawnPdfs = (): DrawnPdfs =>
+  new LRUCache({ maxSize: DRAWN_BYTES, sizeCalculation: ({ bytes }) => bytes.length });
+
+type PdfDeps = DownloadDeps & { drawn: DrawnPdfs; revisionOf(address: InvoiceAddress): Promise<Revision | undefined> };
+
+/**
+ * A PDF that was drawn before is given again while nothing was appended to its invoice, without reading the events. Any other takes a slot of the
+ * renderer before reading, so that a request without a slot costs nothing.
+ */
+export const downloadPdf = async (address: InvoiceAddress, deps: PdfDeps): Promise<Download> => {
+  const stream = invoiceStream(address.mode, address.companyId, address.invoiceId);
+  const known = deps.drawn.get(stream);
+  if (known !== undefined && known.revision === (await deps.revisionOf(address))) return { bytes: known.bytes };
   const slot = deps.pdf.enter(address.companyId);
   try {
     const found = await authorizedXml(address, deps);
     if ('refused' in found) return found;
-    const { invoice, xml } = found;
+    const { invoice, xml, revision } = found;
     const replaced = isReplaced(invoice);
     const marks = {
       canceled: invoiceStatus(invoice) === 'canceled' && !replaced,
       replaced,
       simulated: invoice.facts.mode === 'live' && deps.isSimulated('live'),
     };
-    return { bytes: await slot.render(xml, marks) };
+    const bytes = await slot.render(xml, marks);
+    deps.drawn.set(stream, { bytes, revision });
+    return { bytes };
   } finally {
     slot.leave();
   }
@@ -52,14 +73,15 @@ export const downloadPdf = async (address: InvoiceAddress, deps: DownloadDeps): 
 const authorizedXml = async (
   address: InvoiceAddress,
   deps: DownloadDeps,
-): Promise<{ invoice: Invoice; xml: Buffer } | { refused: Refusal }> => {
+): Promise<{ invoice: Invoice; xml: Buffer; revision: Revision } | { refused: Refusal }> => {
   const { mode, companyId, invoiceId } = address;
-  const { state, events } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
+  const { state, events, version } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
   const seen = visible(state, deps.clock.now(), deps.testRetentionSeconds);
-  if (seen.kind !== 'invoice') return { refused: { code: 'not_found' } };
+  if (seen.kind !== 'invoice' || version.kind === 'none') return { refused: { code: 'not_found' } };
   const gzip = events.map(nfseXmlGzipOf).findLast((xml) => xml !== undefined);
   if (!isDownloadable(seen.invoice) || gzip === undefined) return { refused: notIssued(seen.invoice) };
-  return { invoice: seen.invoice, xml: await unzipped(Buffer.from(gzip, 'base64')) };
+  const xml = await unzipped(Buffer.from(gzip, 'base64'));
+  return { invoice: seen.invoice, xml, revision: version.revision };
 };
 
 /** Decompresses outside the main thread, which a large note would block. */

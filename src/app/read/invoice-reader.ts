@@ -22,6 +22,8 @@ export type InvoiceReader = {
   /** Undefined for every invoice that this company and mode may not see, whatever the reason. */
   byId(address: InvoiceAddress): Promise<Invoice | undefined>;
   byReference(owner: Omit<InvoiceAddress, 'invoiceId'>, reference: string): Promise<Invoice | undefined>;
+  /** The revision that `byId` would show now; undefined where `byId` is. */
+  revisionOf(address: InvoiceAddress): Promise<Revision | undefined>;
   /** Drops states from memory that no client may see any more, such as expired test invoices; returns how many were dropped. */
   evictExpired(): number;
 };
@@ -57,21 +59,21 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
     return { revision: version.revision, state };
   };
 
-  const stateOf = async (stream: StreamName, companyId: CompanyId): Promise<InvoiceState> => {
+  const currentOf = async ({ mode, companyId, invoiceId }: InvoiceAddress): Promise<StateAtRevision | undefined> => {
+    const stream = invoiceStream(mode, companyId, invoiceId);
     const last = await deps.log.lastRevision(stream);
-    if (last === null) return initialInvoice;
+    if (last === null) return undefined;
     const known = cachedStates.get(stream);
-    if (known !== undefined && known.revision >= last) return known.state;
+    if (known !== undefined && known.revision >= last) return known;
     const current = (await rowAt(stream, last)) ?? (await folded(stream, companyId));
     cachedStates.set(stream, current);
-    return current.state;
+    return current;
   };
 
-  const visibleInvoice = async (address: InvoiceAddress): Promise<Visible> => {
-    const { mode, companyId, invoiceId } = address;
-    const state = await stateOf(invoiceStream(mode, companyId, invoiceId), companyId);
-    return visible(state, deps.clock.now(), deps.testRetentionSeconds);
-  };
+  const visibleOf = (state: InvoiceState): Visible => visible(state, deps.clock.now(), deps.testRetentionSeconds);
+
+  const visibleInvoice = async (address: InvoiceAddress): Promise<Visible> =>
+    visibleOf((await currentOf(address))?.state ?? initialInvoice);
 
   const byId = async (address: InvoiceAddress): Promise<Invoice | undefined> => {
     const seen = await visibleInvoice(address);
@@ -80,11 +82,14 @@ export const createInvoiceReader = (deps: ReaderDeps): InvoiceReader => {
 
   return {
     byId,
+    revisionOf: async (address) => {
+      const current = await currentOf(address);
+      return current !== undefined && visibleOf(current.state).kind === 'invoice' ? current.revision : undefined;
+    },
     evictExpired: () => {
       let forgotten = 0;
       for (const [stream, { state }] of [...cachedStates.entries()]) {
-        if (state.kind !== 'invoice' || visible(state, deps.clock.now(), deps.testRetentionSeconds).kind === 'invoice')
-          continue;
+        if (state.kind !== 'invoice' || visibleOf(state).kind === 'invoice') continue;
         cachedStates.delete(stream);
         forgotten += 1;
       }

@@ -8,9 +8,10 @@ import { acceptInvoice } from '../../app/accept/accept-invoice.js';
 import { guardHashes } from '../../app/accept/guard-hashes.js';
 import { cancelInvoice } from '../../app/cancel/cancel-invoice.js';
 import { storeWithFetchedNotes } from '../../app/download/complete-notes.js';
-import { downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
+import { createDrawnPdfs, downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
 import { createDownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
 import { issuableActivities } from '../../domain/company/activities.js';
+import type { InvoiceAddress } from '../../domain/common/ids.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { createApp } from '../../http/app.js';
@@ -77,6 +78,8 @@ const httpDeps = (parts: Parts, { pdf, authorizer, company, address }: ApiParts)
     store: storeWithFetchedNotes(fairStore(store), authorizer),
     clock,
     pdf,
+    drawn: createDrawnPdfs(),
+    revisionOf: (address: InvoiceAddress) => turns.reads(address.companyId, () => reader.revisionOf(address)),
     testRetentionSeconds,
     isSimulated: (mode: 'live' | 'test') => simulated.includes(mode),
   };

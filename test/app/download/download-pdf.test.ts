@@ -1,11 +1,20 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type DownloadDeps, downloadPdf, fairStore } from '../../../src/app/download/download.js';
+import { createDrawnPdfs, type DownloadDeps, downloadPdf, fairStore } from '../../../src/app/download/download.js';
 import type { EventStore } from '../../../src/app/event-store/event-store.js';
-import { invoiceStream } from '../../../src/domain/common/ids.js';
+import { createInvoiceReader } from '../../../src/app/read/invoice-reader.js';
+import { invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
+import { addSeconds } from '../../../src/domain/common/time.js';
+import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
+import * as life from '../../support/fixture/invoice.js';
+import { emptyAuditHarness } from '../../support/harness/audit.js';
+import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
 
 const ID = '11111111-1111-4111-8111-111111111111';
 const address = { mode: 'live', companyId: '12345678000195', invoiceId: ID } as const;
+
+const WEEK = 604_800;
 
 const depsWith = (pdf: DownloadDeps['pdf']) => {
   const loaded: string[] = [];
@@ -16,7 +25,8 @@ const depsWith = (pdf: DownloadDeps['pdf']) => {
     },
   } as unknown as EventStore;
   const clock = { now: () => '2026-11-22T12:00:00.000Z' as const };
-  return { loaded, deps: { store, clock, pdf, testRetentionSeconds: 604_800, isSimulated: () => false } };
+  const known = { drawn: createDrawnPdfs(), revisionOf: async () => undefined };
+  return { loaded, deps: { store, clock, pdf, testRetentionSeconds: 604_800, isSimulated: () => false, ...known } };
 };
 
 describe('the PDF of an invoice', () => {
@@ -44,6 +54,68 @@ describe('the PDF of an invoice', () => {
     expect(places).toEqual([address.companyId]);
     expect(await asked).toEqual({ refused: { code: 'not_found' } });
     expect(places).toEqual([]);
+  });
+});
+
+describe('a PDF that was drawn before', () => {
+  /** An issued invoice in the log, and how often its events were read and its PDF drawn. */
+  const issued = async (mode: Mode) => {
+    const { log, store } = emptyAuditHarness();
+    const stream = invoiceStream(mode, address.companyId, ID);
+    const append = (events: readonly InvoiceEvent[]) => appendTo(store, stream, events, life.T0);
+    const note = life.authorized(1, 2);
+    if (note.type !== 'Authorized') throw new Error('another event than the name says');
+    const nfseXmlGzip = gzipSync('<NFSe/>').toString('base64');
+    const accepted = life.accepted({ mode, companyId: address.companyId, invoiceId: ID });
+    await append([accepted, life.attempted(1, 1), { ...note, data: { ...note.data, nfseXmlGzip } }]);
+    const counts = { read: 0, drawn: 0 };
+    const state = { now: life.T0 };
+    const clock = { now: () => state.now };
+    const reading: EventStore = {
+      ...store,
+      load: (...args) => {
+        counts.read += 1;
+        return store.load(...args);
+      },
+    };
+    const render = async () => {
+      counts.drawn += 1;
+      return Buffer.from(`drawing ${counts.drawn}`);
+    };
+    const readModel = { invoice: async () => undefined };
+    const reader = createInvoiceReader({ store, log, readModel, keys: fixedKeys(), clock, testRetentionSeconds: WEEK });
+    const deps = {
+      ...{ store: reading, clock, testRetentionSeconds: WEEK, isSimulated: () => false },
+      pdf: { enter: () => ({ render, leave: () => {} }), close: async () => {} },
+      drawn: createDrawnPdfs(),
+      revisionOf: reader.revisionOf,
+    };
+    const ask = async () => {
+      const answer = await downloadPdf({ ...address, mode }, deps);
+      return 'refused' in answer ? answer.refused.code : answer.bytes.toString();
+    };
+    return { append, counts, state, ask };
+  };
+
+  it('is given again without a look at the events', async () => {
+    const { ask, counts } = await issued('live');
+    expect([await ask(), await ask()]).toEqual(['drawing 1', 'drawing 1']);
+    expect(counts).toEqual({ read: 1, drawn: 1 });
+  });
+
+  it('is drawn anew once something was appended to its invoice', async () => {
+    const { ask, append, counts } = await issued('live');
+    await ask();
+    await append([life.cancelRequested(60)]);
+    expect([await ask(), await ask()]).toEqual(['drawing 2', 'drawing 2']);
+    expect(counts.drawn).toBe(2);
+  });
+
+  it('is gone when its test invoice has ended', async () => {
+    const { ask, state } = await issued('test');
+    await ask();
+    state.now = addSeconds(life.T0, WEEK + 1);
+    expect(await ask()).toBe('not_found');
   });
 });
 

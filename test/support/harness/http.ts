@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { acceptInvoice } from '../../../src/app/accept/accept-invoice.js';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
 import { cancelInvoice } from '../../../src/app/cancel/cancel-invoice.js';
-import { downloadPdf, downloadXml } from '../../../src/app/download/download.js';
+import { createDrawnPdfs, downloadPdf, downloadXml } from '../../../src/app/download/download.js';
 import { createDownloadTokens } from '../../../src/app/download/download-token.js';
 import { createEventStore, type EventStore } from '../../../src/app/event-store/event-store.js';
 import { sha256Hex } from '../../../src/app/event-store/hashes.js';
@@ -98,7 +98,11 @@ export const createHarness = (overrides: Partial<HttpDeps> = {}): Harness => {
   const summaries: RequestSummary[] = [];
   const faults: unknown[] = [];
   const pdf = { enter: () => ({ render: async () => PDF, leave: () => {} }), close: async () => {} };
-  const downloadDeps = { store, clock, pdf, testRetentionSeconds: 604_800, isSimulated: () => false };
+  const downloadDeps = {
+    ...{ store, clock, pdf, testRetentionSeconds: 604_800, isSimulated: () => false },
+    drawn: createDrawnPdfs(),
+    revisionOf: reader.revisionOf,
+  };
   const use =
     <A extends readonly unknown[], R>(useCase: (...args: A) => R) =>
     (...args: A): R => {
