@@ -6,16 +6,21 @@ import { atLeast, perSecond, type Row } from './report.js';
 import { interleave, median } from './rounds.js';
 
 const IN_FLIGHT = 32;
-const ROUND_MS = 2_000;
+/** How long one side is measured at a time. */
+export const ROUND_MS = 2_000;
 const ROUNDS = 5;
 
-export type Comparison = { name: string; aim: number; what: Load['what'] };
+/** `beside` runs during the rounds of both servers, so that their machine is equally busy. */
+export type Comparison = { name: string; aim: number; what: Load['what']; beside?: () => Promise<unknown> };
 
 export type BareServer = Child<BareReady, 'processor seconds', number>;
 
 /** The server that the service is compared with, on the service's own database. */
-export const startBare = async ({ service, alsoStop }: BenchHarness, recordBytes: number): Promise<BareServer> => {
-  const argument: BareArgument = { connectionString: service.ready.connectionString, recordBytes };
+export const startBare = async (
+  { service, alsoStop }: BenchHarness,
+  { recordBytes = 0, file = '' }: Partial<BareArgument>,
+): Promise<BareServer> => {
+  const argument: BareArgument = { connectionString: service.ready.connectionString, recordBytes, file };
   const bare: BareServer = await startChild('baseline-process.ts', argument);
   alsoStop(bare.stop);
   return bare;
@@ -25,11 +30,12 @@ export const startBare = async ({ service, alsoStop }: BenchHarness, recordBytes
 export const compareServers = async (
   { service, load }: BenchHarness,
   bare: BareServer,
-  { name, aim, what }: Comparison,
+  { name, aim, what, beside }: Comparison,
 ): Promise<Row> => {
   const side = (target: Target, server: { ask: BareServer['ask'] }) => async (): Promise<Measured> => {
     const before = await server.ask('processor seconds');
-    const result = await load({ target, what, inFlight: IN_FLIGHT, until: { milliseconds: ROUND_MS } });
+    const loading = load({ target, what, inFlight: IN_FLIGHT, until: { milliseconds: ROUND_MS } });
+    const [result] = await Promise.all([loading, beside?.()]);
     const used = (await server.ask('processor seconds')) - before;
     return { ...result, processorMicros: (used / result.requests) * 1_000_000 };
   };
@@ -42,10 +48,17 @@ export const compareServers = async (
   const ours = mediansOf(measured.ours);
   const theirs = mediansOf(measured.bare);
   const detail =
-    `bare ${perSecond(theirs.perSecond, 'requests')}; ${IN_FLIGHT} in flight; ` +
+    `${IN_FLIGHT} in flight; ` +
     `p50 ${ours.p50Ms.toFixed(1)} ms against ${theirs.p50Ms.toFixed(1)}, p99 ${ours.p99Ms.toFixed(1)} against ${theirs.p99Ms.toFixed(1)}; ` +
     `${ours.processorMicros.toFixed(0)} µs of the server process a request against ${theirs.processorMicros.toFixed(0)}`;
-  return { name, figure: perSecond(ours.perSecond, 'requests'), ratio, aim: atLeast(aim, ratio), detail };
+  return {
+    name,
+    figure: perSecond(ours.perSecond, 'requests'),
+    floor: perSecond(theirs.perSecond, 'requests'),
+    ratio,
+    aim: atLeast(aim, ratio),
+    detail,
+  };
 };
 
 /** Processor time of the process, which tells more than a rate where other work shares the machine. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fillFolder } from './growth/fill.js';
 import type { Filled } from './growth/filled.js';
 import { measurePass, type Pass, timed } from './growth/pass.js';
-import { atMost, type Row } from './report.js';
+import { atMost, type BenchResult, type Chart, type Row } from './report.js';
 import { median } from './rounds.js';
 
 /**
@@ -27,7 +27,7 @@ type Size = { invoices: number; env: Record<string, string>; filled: Filled; pas
  * The same calls on histories of different sizes: what costs more on the largest than on the smallest. The passes take turns, so that a slow
  * moment of the machine meets every size (aim: docs/development.md#bench).
  */
-export const benchGrowth = async ({ sizes, folder, fillMinutes }: GrowthOptions): Promise<readonly Row[]> => {
+export const benchGrowth = async ({ sizes, folder, fillMinutes }: GrowthOptions): Promise<BenchResult> => {
   const home = folder ?? (await mkdtemp(join(tmpdir(), 'nfse-growth-')));
   try {
     await mkdir(home, { recursive: true });
@@ -39,10 +39,10 @@ export const benchGrowth = async ({ sizes, folder, fillMinutes }: GrowthOptions)
       const minutes = fillMinutes ?? Number.MAX_SAFE_INTEGER;
       filled.push({ invoices, env, filled: await fillFolder({ env, invoices, minutes }), passes: [] });
     }
-    if (fillMinutes !== undefined) return [];
+    if (fillMinutes !== undefined) return { rows: [], charts: [] };
     for (let pass = 0; pass < PASSES; pass += 1)
       for (const size of filled) size.passes.push(await measurePass(size.env, size.filled));
-    return rowsOf(filled);
+    return { rows: rowsOf(filled), charts: [chartOf(filled)] };
   } finally {
     if (folder === undefined) await rm(home, { recursive: true, force: true });
   }
@@ -88,9 +88,36 @@ const rowsOf = (sizes: readonly Size[]): readonly Row[] => {
     return {
       name: `growth: ${name}`,
       figure: `${of(largest).toFixed(1)} ${unit}`,
+      floor: `${of(smallest).toFixed(1)} ${unit}`,
       ratio,
       aim: atMost(AIM, ratio),
       detail: `${unit} at ${detail}`,
     };
   });
 };
+
+const DRAWN: ReadonlySet<string> = new Set([
+  'POST, p50',
+  'GET, p50',
+  'find by reference, p50',
+  'console: overview, p50',
+  "the sweeper's pass, p50",
+  'start to ready',
+  'memory of the process',
+  'disk of an invoice',
+]);
+
+/** Each figure as a multiple of that of the smallest history. */
+const chartOf = (sizes: readonly Size[]): Chart => ({
+  kind: 'lines',
+  name: 'growth',
+  title: 'Each figure as a multiple of that of the smallest history',
+  unit: '',
+  xTitle: 'invoices',
+  logX: true,
+  lines: figures.flatMap(({ name, of }) => {
+    const [smallest] = sizes;
+    if (smallest === undefined || !DRAWN.has(name)) return [];
+    return [{ label: name, points: sizes.map((size) => [size.invoices, of(size) / of(smallest)] as const) }];
+  }),
+});

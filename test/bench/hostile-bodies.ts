@@ -40,7 +40,7 @@ const watched = async ({ service, load }: BenchHarness, id: string): Promise<See
   await service.ask('busiest turn');
   const seen = await load({
     target: service.ready,
-    what: { kind: 'get', ids: [id] },
+    what: { kind: 'get', paths: [`/v1/nfse/${id}`] },
     inFlight: OTHERS,
     until: { milliseconds: WATCHED_MS },
   });

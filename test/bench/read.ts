@@ -1,36 +1,86 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { roles } from '../../src/runtime/config/config.js';
-import { compareServers, startBare } from './compare.js';
+import { startChild } from './child.js';
+import { type Comparison, compareServers, ROUND_MS, startBare } from './compare.js';
 import { type BenchHarness, withBenchHarness } from './harness.js';
 import { postUntilIssued } from './issued.js';
+import type { Load, LoadResult } from './load-process.js';
 import type { Row } from './report.js';
 
 const INVOICES = 100;
+/** Fewer than the service keeps in memory. */
+const PDFS = 20;
 const LOOK_EVERY_MS = 50;
+/** Invoices a second that are accepted and issued while both servers are read. */
+const WRITES_PER_SECOND = 5;
 
-/** `GET /v1/nfse/{id}` of issued invoices, against bare Hono and one SELECT of the same bodies (aim: docs/development.md#bench). */
+/**
+ * What reads the service against bare Hono (aims: docs/development.md#bench): an invoice by its id and by its reference against one SELECT of the
+ * same bodies, while invoices are issued beside both; and a PDF from the cache against a file of the same bytes.
+ */
 export const benchRead = (): Promise<readonly Row[]> =>
   withBenchHarness(roles, async (harness) => {
     const db = new pg.Pool({ connectionString: harness.service.ready.connectionString, max: 1 });
     harness.alsoStop(() => db.end());
-    await postUntilIssued(harness, db, INVOICES);
-    const bare = await startBare(harness, 0);
-    const ids = await copyBodies(harness, db);
-    return [await compareServers(harness, bare, { name: 'read (GET by id)', aim: 0.7, what: { kind: 'get', ids } })];
+    await postUntilIssued(harness, db, INVOICES, { kind: 'post', referenced: true });
+    const ids = await projectedIds(db);
+    const paths = ids.map((id) => `/v1/nfse/${id}`);
+    const file = join(harness.home, 'note.pdf');
+    await writeFile(file, Buffer.from(await (await answered(harness, `${paths[0]}/pdf`)).arrayBuffer()));
+    const bare = await startBare(harness, { file });
+    const finds = await copyBodies(harness, db, ids);
+    const beside = await issueBeside(harness);
+    const comparisons: readonly Comparison[] = [
+      { name: 'read (GET by id)', aim: 0.9, what: { kind: 'get', paths }, beside },
+      { name: 'find by reference', aim: 0.8, what: { kind: 'get', paths: finds }, beside },
+      {
+        name: 'PDF from the cache',
+        aim: 0.5,
+        what: { kind: 'get', paths: paths.slice(0, PDFS).map((path) => `${path}/pdf`) },
+      },
+    ];
+    const rows: Row[] = [];
+    for (const comparison of comparisons) rows.push(await compareServers(harness, bare, comparison));
+    return rows;
   });
 
-/** Gives the bare server the very bodies that the service answers with. */
-const copyBodies = async ({ service }: BenchHarness, db: pg.Pool): Promise<readonly string[]> => {
+const issueBeside = async ({ service, alsoStop }: BenchHarness): Promise<() => Promise<unknown>> => {
+  const writer = await startChild<true, Load, LoadResult>('load-process.ts', null);
+  alsoStop(writer.stop);
+  const load: Load = {
+    target: service.ready,
+    what: { kind: 'post' },
+    ...{ inFlight: 4, perSecond: WRITES_PER_SECOND, until: { milliseconds: ROUND_MS } },
+  };
+  return () => writer.ask(load);
+};
+
+const answered = async ({ service }: BenchHarness, path: string): Promise<Response> => {
   const { origin, key } = service.ready;
-  const ids = await projectedIds(db);
-  for (const id of ids) {
-    const answer = await fetch(`${origin}/v1/nfse/${id}`, { headers: { authorization: `Bearer ${key}` } });
-    const body = await answer.text();
+  const answer = await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${key}` } });
+  if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
+  return answer;
+};
+
+/** Gives the bare server the very bodies that the service answers with; answers the paths by reference. */
+const copyBodies = async (harness: BenchHarness, db: pg.Pool, ids: readonly string[]): Promise<readonly string[]> => {
+  const paths: string[] = [];
+  const copy = async (id: string, body: string): Promise<void> => {
     if (!body.includes('"status":"issued"')) throw new Error('an invoice that was issued is not shown so');
     await db.query('insert into bare_read (id, body) values ($1, $2)', [id, body]);
+  };
+  for (const id of ids) {
+    const body = await (await answered(harness, `/v1/nfse/${id}`)).text();
+    await copy(id, body);
+    const { reference }: { reference: string } = JSON.parse(body);
+    const path = `/v1/nfse?reference=${reference}`;
+    await copy(reference, await (await answered(harness, path)).text());
+    paths.push(path);
   }
-  return ids;
+  return paths;
 };
 
 /** Rows, not folds, are what is measured: so the projector must have seen them all. */

@@ -1,23 +1,53 @@
-/** One line of the report. `ratio` compares with bare work measured in the same run, so the ratio does not depend on the machine. */
-export type Row = { name: string; figure: string; ratio?: number; aim?: Aim; detail: string };
+/**
+ * One line of a table. `ratio` compares with `floor`, bare work or a peer that was measured in the same run, so the ratio does not depend on the
+ * machine. `mustHold`: a missed aim fails the run.
+ */
+export type Row = {
+  name: string;
+  figure: string;
+  floor?: string;
+  ratio?: number;
+  aim?: Aim;
+  detail: string;
+  mustHold?: boolean;
+};
 
-/** The aim of a figure (docs/development.md#bench), and whether this run met it. */
-export type Aim = { text: string; met: boolean };
+/** The aim of a figure (docs/development.md#bench), and whether this run met it. `limit` has the unit of the text. */
+export type Aim = { text: string; sign: Sign; limit: number; unit: string; met: boolean };
 
-export const atLeast = (least: number, got: number, unit = ''): Aim => ({
-  text: `>= ${least}${unit}`,
-  met: got >= least,
+type Sign = '>=' | '<=' | '<';
+
+/** What a page shows as a picture. Points of a line are `[x, y]`; `logX`: the steps of x multiply. */
+export type Chart =
+  | { kind: 'bars'; name: string; title: string; unit: string; bars: readonly Bar[] }
+  | { kind: 'lines'; name: string; title: string; unit: string; xTitle: string; logX: boolean; lines: readonly Line[] };
+
+/** `mark`: the aim. */
+export type Bar = { label: string; value: number; mark?: number };
+export type Line = { label: string; points: readonly (readonly [x: number, y: number])[] };
+
+/** What a bench gives back: plain data, which JSON keeps. */
+export type BenchResult = { rows: readonly Row[]; charts: readonly Chart[] };
+
+const aimOf = (sign: Sign, limit: number, unit: string, met: boolean): Aim => ({
+  text: `${sign} ${limit}${unit}`,
+  sign,
+  limit,
+  unit,
+  met,
 });
 
-export const atMost = (most: number, got: number, unit = ''): Aim => ({ text: `<= ${most}${unit}`, met: got <= most });
+export const atLeast = (least: number, got: number, unit = ''): Aim => aimOf('>=', least, unit, got >= least);
 
-export const below = (most: number, got: number, unit = ''): Aim => ({ text: `< ${most}${unit}`, met: got < most });
+export const atMost = (most: number, got: number, unit = ''): Aim => aimOf('<=', most, unit, got <= most);
+
+export const below = (most: number, got: number, unit = ''): Aim => aimOf('<', most, unit, got < most);
 
 export const perSecond = (rate: number, what: string): string => `${Math.round(rate).toLocaleString('en')} ${what}/s`;
 
 export const seconds = (value: number): string => `${value.toFixed(2)} s`;
 
-const TITLES = ['', 'figure', 'ratio', 'aim', '', 'detail'];
+const TITLES = ['', 'figure', 'floor', 'ratio', 'aim', '', 'detail'];
 
 /** Aligned columns; a missed aim is marked, never an error. */
 export const renderTable = (rows: readonly Row[]): string => {
@@ -33,9 +63,10 @@ export const renderTable = (rows: readonly Row[]): string => {
     .join('\n');
 };
 
-const cellsOf = ({ name, figure, ratio, aim, detail }: Row): string[] => [
+export const cellsOf = ({ name, figure, floor, ratio, aim, detail }: Row): string[] => [
   name,
   figure,
+  floor ?? '',
   ratio?.toFixed(2) ?? '',
   aim?.text ?? '',
   aim === undefined ? '' : aim.met ? 'ok' : 'MISSED',

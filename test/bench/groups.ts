@@ -1,0 +1,52 @@
+import { benchAccept } from './accept.js';
+import { benchAudit } from './audit.js';
+import { benchDanfse } from './danfse.js';
+import { benchEventLog } from './event-log.js';
+import { benchGrowth, GROWTH_SIZES } from './growth.js';
+import { benchHostile } from './hostile.js';
+import { benchHostileBodies } from './hostile-bodies.js';
+import { floodNames } from './hostile-floods.js';
+import { benchRead } from './read.js';
+import { benchReadNote } from './read-note.js';
+import { benchRebuild } from './rebuild.js';
+import type { BenchResult, Row } from './report.js';
+import { benchSign } from './sign.js';
+import { benchStart } from './start.js';
+import { benchWay } from './way.js';
+
+/** The flags of the command that one bench or another reads, as they were typed. */
+export type Flags = { sizes?: string | undefined; folder?: string | undefined; fill?: string | undefined };
+
+/** `long`: runs only when named, and a report takes the last result that was kept. `part`: runs only when named, and no report shows it. */
+type Group = { run(flags: Flags): Promise<BenchResult>; when: 'always' | 'long' | 'part' };
+
+const always = (run: () => Promise<readonly Row[]>, when: Group['when'] = 'always'): Group => ({
+  run: async () => ({ rows: await run(), charts: [] }),
+  when,
+});
+
+/** The benches of docs/development.md#bench, by the names that `npm run bench -- NAME...` takes. */
+export const groups: Readonly<Record<string, Group>> = {
+  'event-log': always(benchEventLog),
+  danfse: always(benchDanfse),
+  sign: always(benchSign),
+  'read-note': always(benchReadNote),
+  accept: always(benchAccept),
+  read: always(benchRead),
+  way: always(benchWay),
+  rebuild: always(benchRebuild),
+  audit: always(benchAudit),
+  start: always(benchStart),
+  hostile: always(async () => [...(await benchHostile()), ...(await benchHostileBodies())], 'long'),
+  'hostile-bodies': always(benchHostileBodies, 'part'),
+  ...Object.fromEntries(floodNames.map((name) => [`hostile:${name}`, always(() => benchHostile([name]), 'part')])),
+  growth: {
+    when: 'long',
+    run: ({ sizes, folder, fill }) =>
+      benchGrowth({
+        sizes: sizes === undefined ? GROWTH_SIZES : sizes.split(',').map(Number),
+        folder,
+        fillMinutes: fill === undefined ? undefined : Number(fill),
+      }),
+  },
+};
