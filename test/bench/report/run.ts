@@ -42,7 +42,7 @@ const commit = (): string => {
 
 const [first] = cpus();
 
-const machine = `${cpus().length} cores of ${first?.model ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release()}`;
+const machine = `${cpus().length} cores of ${first?.model ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release().split('-')[0]}`;
 
 const postgres = (): string => {
   const { version }: { version: string } = JSON.parse(
