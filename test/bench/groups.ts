@@ -11,11 +11,17 @@ import { benchReadNote } from './read-note.js';
 import { benchRebuild } from './rebuild.js';
 import type { BenchResult, Row } from './report.js';
 import { benchSign } from './sign.js';
+import { benchSoak, SOAK_MINUTES } from './soak.js';
 import { benchStart } from './start.js';
 import { benchWay } from './way.js';
 
 /** The flags of the command that one bench or another reads, as they were typed. */
-export type Flags = { sizes?: string | undefined; folder?: string | undefined; fill?: string | undefined };
+export type Flags = {
+  sizes?: string | undefined;
+  folder?: string | undefined;
+  fill?: string | undefined;
+  minutes?: string | undefined;
+};
 
 /** `long`: runs only when named, and a report takes the last result that was kept. `part`: runs only when named, and no report shows it. */
 type Group = { run(flags: Flags): Promise<BenchResult>; when: 'always' | 'long' | 'part' };
@@ -40,6 +46,7 @@ export const groups: Readonly<Record<string, Group>> = {
   hostile: always(async () => [...(await benchHostile()), ...(await benchHostileBodies())], 'long'),
   'hostile-bodies': always(benchHostileBodies, 'part'),
   ...Object.fromEntries(floodNames.map((name) => [`hostile:${name}`, always(() => benchHostile([name]), 'part')])),
+  soak: { when: 'long', run: ({ minutes }) => benchSoak(minutes === undefined ? SOAK_MINUTES : Number(minutes)) },
   growth: {
     when: 'long',
     run: ({ sizes, folder, fill }) =>

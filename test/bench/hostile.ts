@@ -53,19 +53,20 @@ export const benchHostile = async (names: readonly FloodName[] = floodNames): Pr
     // As root the database runs as another user, who must be able to pass through.
     await chmod(home, 0o711);
     const env = { PORT: '0', OPS_PORT: '0', DATA_DIR: join(home, 'data'), ...RATES };
-    const service: Service = await start('hostile-service.ts', { env });
+    const service: Service = await start('hostile-service.ts', { env, companies: 2 });
     const { ready: bareOrigin } = await start<string>('hostile-bare.ts', null);
     const flooder: Flooder = await start('hostile-flood.ts', null);
     const { origin, keys } = service.ready;
-    const flooding = openClient(origin, keys.flooding, 16);
-    const other = openClient(origin, keys.other, 32);
+    const [floodingKey = '', otherKey = ''] = keys;
+    const flooding = openClient(origin, floodingKey, 16);
+    const other = openClient(origin, otherKey, 32);
     stops.push(
       async () => flooding.close(),
       async () => other.close(),
     );
     const ids = await postUntilShown(flooding, FLOODING_INVOICES);
     const watch = createWatch(other, await postUntilShown(other, OTHER_INVOICES));
-    const target = { origin, bareOrigin, key: keys.flooding, ids, links: await linksOf(flooding, half(ids)) };
+    const target = { origin, bareOrigin, key: floodingKey, ids, links: await linksOf(flooding, half(ids)) };
     return await play({ service, flooder, watch, target }, names);
   } finally {
     for (const stop of stops.reverse()) await stop();

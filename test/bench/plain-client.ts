@@ -35,10 +35,11 @@ export const openClient = (origin: string, key: string | undefined, connections:
 
 export type PlainClient = ReturnType<typeof openClient>;
 
-/** A unique invoice. */
-export const postOf = (count: number): string =>
+/** A unique invoice; without a reference by default. */
+export const postOf = (count: number, reference?: string): string =>
   JSON.stringify({
     amount_in_cents: 150_000 + count,
     description: `Desenvolvimento de sistema, pedido ${randomUUID()}`,
     customer: { document: '11222333000181', name: 'CLIENTE FICTICIO COMERCIO LTDA' },
+    reference,
   });

@@ -4,6 +4,7 @@ import { drawChart } from '../bench/report/charts.js';
 import type { KeptResult } from '../bench/report/kept.js';
 import { performancePages, readmeLines } from '../bench/report/page.js';
 import { reportPages } from '../bench/report/write.js';
+import { flatRows, type Sample, verdictOf } from '../bench/soak/flat.js';
 import { readPage } from '../tools/documents/pages.js';
 
 const kept = (rows: readonly Row[], charts: readonly Chart[] = []): KeptResult => ({
@@ -83,6 +84,40 @@ describe('a page of results', () => {
       '- **896 requests/s** accepted, each durable before its 202 (0.50 of the floor, 1,792 requests/s)',
     );
     expect(readmeLines([])).toBe('');
+  });
+});
+
+describe('a soak', () => {
+  const TIMES = { POST: [5, 9], GET: [2, 4], find: [2, 4], XML: [3, 5], PDF: [4, 60] };
+  const flat = (minute: number): Sample => ({
+    minute,
+    rssMb: 400 + (minute % 2),
+    times: TIMES,
+    underWay: 20,
+    depth: 8,
+    lagSeconds: 0,
+    refused: 0,
+  });
+  const verdict = (change: (minute: number) => Partial<Sample>) =>
+    verdictOf(flatRows(Array.from({ length: 30 }, (_, minute) => ({ ...flat(minute), ...change(minute) }))));
+
+  it('is flat when its second half is as its first', () => {
+    expect(verdict(() => ({}))).toBe('memory, latency and queue are flat');
+  });
+
+  it('may be anything in its first sixth, and differ a little', () => {
+    expect(verdict((minute) => (minute < 5 ? { rssMb: 100, depth: 900 } : {}))).toContain('are flat');
+    expect(verdict((minute) => ({ times: { ...TIMES, GET: [2 + minute / 20] } }))).toContain('are flat');
+  });
+
+  it.each<[string, (minute: number) => Partial<Sample>]>([
+    ['soak: memory', (minute) => ({ rssMb: 400 + 10 * minute })],
+    ['soak: under way', (minute) => ({ underWay: 20 + 5 * minute })],
+    ['soak: queue', (minute) => ({ depth: 5 * minute })],
+    ['soak: PDF, p99', (minute) => ({ times: { ...TIMES, PDF: [...Array<number>(30).fill(4), 60 + 4 * minute] } })],
+    ['soak: refused', (minute) => ({ refused: minute === 20 ? 1 : 0 })],
+  ])('is not flat when %s grows, which fails the run', (name, change) => {
+    expect(verdict(change)).toBe(`NOT flat: ${name}`);
   });
 });
 
