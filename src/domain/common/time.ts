@@ -113,10 +113,19 @@ const towardsMidnight = (date: FiscalDate, at: Instant): Instant => {
   return addSeconds(at, 3600 * (brasiliaDate(at) < date ? 24 - shown.hour : -shown.hour));
 };
 
-/** First instant of the Brasília month after the month of `at`; from then on a cancel is refused (CANCEL-1). */
+const MONTHS_KEPT = 1_000;
+const nextMonths = new Map<number, Instant>();
+
+/** First instant of the Brasília month after the month of `at`; from then on a cancel is refused (CANCEL-1). Every read asks for it, so it is cached. */
 export const nextBrasiliaMonth = (at: Instant): Instant => {
-  const { year, month } = brasiliaWallClock(at);
-  return brasiliaMidnight(month === 12 ? `${year + 1}-01-01` : `${year}-${two(month + 1)}-01`);
+  const shown = shownAt(epochMs(at));
+  const month = shown.getUTCFullYear() * 12 + shown.getUTCMonth() + 1;
+  const known = nextMonths.get(month);
+  if (known !== undefined) return known;
+  if (nextMonths.size >= MONTHS_KEPT) nextMonths.clear();
+  const next = brasiliaMidnight(`${Math.floor(month / 12)}-${two((month % 12) + 1)}-01`);
+  nextMonths.set(month, next);
+  return next;
 };
 
 /** `cancelable_until`: the last second of the Brasília month of `issuedAt` (INV-cancelable_until). */
