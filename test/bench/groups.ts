@@ -2,7 +2,7 @@ import { benchAccept } from './accept.js';
 import { benchAudit } from './audit.js';
 import { benchDanfse } from './danfse.js';
 import { benchEventLog } from './event-log.js';
-import { benchGrowth, GROWTH_SIZES } from './growth.js';
+import { benchGrowth, benchGrowthOfDouble, type GrowthOptions } from './growth.js';
 import { benchHostile } from './hostile.js';
 import { benchHostileBodies } from './hostile-bodies.js';
 import { floodNames } from './hostile-floods.js';
@@ -47,13 +47,12 @@ export const groups: Readonly<Record<string, Group>> = {
   'hostile-bodies': always(benchHostileBodies, 'part'),
   ...Object.fromEntries(floodNames.map((name) => [`hostile:${name}`, always(() => benchHostile([name]), 'part')])),
   soak: { when: 'long', run: ({ minutes }) => benchSoak(minutes === undefined ? SOAK_MINUTES : Number(minutes)) },
-  growth: {
-    when: 'long',
-    run: ({ sizes, folder, fill }) =>
-      benchGrowth({
-        sizes: sizes === undefined ? GROWTH_SIZES : sizes.split(',').map(Number),
-        folder,
-        fillMinutes: fill === undefined ? undefined : Number(fill),
-      }),
-  },
+  growth: { when: 'long', run: (flags) => benchGrowth(growthOptions(flags)) },
+  'growth-eventstore': { when: 'long', run: (flags) => benchGrowthOfDouble(growthOptions(flags)) },
 };
+
+const growthOptions = ({ sizes, folder, fill }: Flags): GrowthOptions => ({
+  sizes: sizes?.split(',').map(Number),
+  folder,
+  fillMinutes: fill === undefined ? undefined : Number(fill),
+});

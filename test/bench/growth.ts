@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Child, startChild } from './child.js';
 import { fillFolder } from './growth/fill.js';
 import type { Filled } from './growth/filled.js';
 import { measurePass, type Pass, timed } from './growth/pass.js';
@@ -11,9 +12,16 @@ import { median } from './rounds.js';
  * `folder`: keeps the filled data there, and uses what an earlier run has filled. `fillMinutes`: only fills, and ends after about so many minutes; the
  * next run continues.
  */
-export type GrowthOptions = { sizes: readonly number[]; folder?: string | undefined; fillMinutes?: number | undefined };
+export type GrowthOptions = {
+  sizes?: readonly number[] | undefined;
+  folder?: string | undefined;
+  fillMinutes?: number | undefined;
+};
 
 export const GROWTH_SIZES: readonly number[] = [10_000, 100_000, 1_000_000];
+
+/** The double of EventStoreDB keeps its log in memory: 10 KB an invoice. */
+const DOUBLE_SIZES: readonly number[] = [10_000, 100_000];
 
 const PASSES = 3;
 const AIM = 1.2;
@@ -23,29 +31,63 @@ const ENV = { RATE_WRITE_PER_MINUTE: '1000000', RATE_READ_PER_MINUTE: '1000000',
 
 type Size = { invoices: number; env: Record<string, string>; filled: Filled; passes: Pass[] };
 
+/** The same with the log in a double of EventStoreDB for each size, in processes of their own. Its figures say nothing about the real engine's pace. */
+export const benchGrowthOfDouble = async ({ sizes = DOUBLE_SIZES }: GrowthOptions): Promise<BenchResult> => {
+  const home = await mkdtemp(join(tmpdir(), 'nfse-growth-'));
+  const doubles: Child<string>[] = [];
+  try {
+    const urls: Record<number, string> = {};
+    for (const size of sizes) {
+      const double = await startChild<string>('growth/eventstore-process.ts', null, ['--max-old-space-size=8192']);
+      doubles.push(double);
+      urls[size] = double.ready;
+    }
+    const { rows, charts } = await measured(home, { sizes }, (size) => ({ EVENTSTORE_URL: urls[size] ?? '' }));
+    return {
+      rows: rows.map((row) => ({ ...row, name: row.name.replace('growth:', 'growth, EventStoreDB double:') })),
+      charts: charts.map((chart) => ({
+        ...chart,
+        name: 'growth-eventstore',
+        title: `${chart.title}, EventStoreDB double`,
+      })),
+    };
+  } finally {
+    for (const double of doubles) await double.stop();
+    await rm(home, { recursive: true, force: true });
+  }
+};
+
 /**
  * The same calls on histories of different sizes: what costs more on the largest than on the smallest. The passes take turns, so that a slow
  * moment of the machine meets every size (aim: docs/development.md#bench).
  */
-export const benchGrowth = async ({ sizes, folder, fillMinutes }: GrowthOptions): Promise<BenchResult> => {
-  const home = folder ?? (await mkdtemp(join(tmpdir(), 'nfse-growth-')));
+export const benchGrowth = async (options: GrowthOptions): Promise<BenchResult> => {
+  const home = options.folder ?? (await mkdtemp(join(tmpdir(), 'nfse-growth-')));
   try {
-    await mkdir(home, { recursive: true });
-    // As root the database runs as another user, who must be able to pass through.
-    await chmod(home, 0o711);
-    const filled: Size[] = [];
-    for (const invoices of sizes) {
-      const env = { ...ENV, DATA_DIR: join(home, String(invoices)) };
-      const minutes = fillMinutes ?? Number.MAX_SAFE_INTEGER;
-      filled.push({ invoices, env, filled: await fillFolder({ env, invoices, minutes }), passes: [] });
-    }
-    if (fillMinutes !== undefined) return { rows: [], charts: [] };
-    for (let pass = 0; pass < PASSES; pass += 1)
-      for (const size of filled) size.passes.push(await measurePass(size.env, size.filled));
-    return { rows: rowsOf(filled), charts: [chartOf(filled)] };
+    return await measured(home, options, () => ({}));
   } finally {
-    if (folder === undefined) await rm(home, { recursive: true, force: true });
+    if (options.folder === undefined) await rm(home, { recursive: true, force: true });
   }
+};
+
+const measured = async (
+  home: string,
+  { sizes = GROWTH_SIZES, fillMinutes }: GrowthOptions,
+  envOf: (size: number) => Record<string, string>,
+): Promise<BenchResult> => {
+  await mkdir(home, { recursive: true });
+  // As root the database runs as another user, who must be able to pass through.
+  await chmod(home, 0o711);
+  const filled: Size[] = [];
+  for (const invoices of sizes) {
+    const env = { ...ENV, DATA_DIR: join(home, String(invoices)), ...envOf(invoices) };
+    const minutes = fillMinutes ?? Number.MAX_SAFE_INTEGER;
+    filled.push({ invoices, env, filled: await fillFolder({ env, invoices, minutes }), passes: [] });
+  }
+  if (fillMinutes !== undefined) return { rows: [], charts: [] };
+  for (let pass = 0; pass < PASSES; pass += 1)
+    for (const size of filled) size.passes.push(await measurePass(size.env, size.filled));
+  return { rows: rowsOf(filled), charts: [chartOf(filled)] };
 };
 
 type Figure = { name: string; unit: string; of(size: Size): number };

@@ -54,7 +54,9 @@ export const createDoubleLog = (): DoubleLog => {
     positions.add(end);
     end += BigInt(90 + stream.length + event.type.length + event.data.length + event.metadata.length);
     all.push(stored);
-    streams.set(stream, [...(streams.get(stream) ?? []), stored]);
+    const standing = streams.get(stream);
+    if (standing === undefined) streams.set(stream, [stored]);
+    else standing.push(stored);
     lastRevisions.set(stream, revision);
     for (const listener of [...listeners]) listener(stored);
     return stored;
@@ -69,7 +71,10 @@ export const createDoubleLog = (): DoubleLog => {
   };
   const isVisible = ({ stream, revision }: StoredEvent): boolean =>
     stream.startsWith('$$') ? revision === lastOf(stream) : revision >= truncateBefore(stream);
-  const visible = (stream: string): readonly StoredEvent[] => (streams.get(stream) ?? []).filter(isVisible);
+  const visible = (stream: string): readonly StoredEvent[] => {
+    const standing = streams.get(stream) ?? [];
+    return stream.startsWith('$$') || truncateBefore(stream) > 0n ? standing.filter(isVisible) : standing.slice();
+  };
   const isSoftDeleted = (stream: string): boolean => truncateBefore(stream) >= LAST_REVISION;
 
   const append: DoubleLog['append'] = (stream, expected, events) => {
@@ -77,7 +82,10 @@ export const createDoubleLog = (): DoubleLog => {
     const last = lastOf(stream);
     const first = typeof expected === 'bigint' ? expected + 1n : expected === 'no_stream' ? 0n : last + 1n;
     const standing = streams.get(stream) ?? [];
-    const replayed = events.map(({ id }, n) => standing.find((e) => e.revision === first + BigInt(n) && e.id === id));
+    const replayed =
+      first > last
+        ? []
+        : events.map(({ id }, n) => standing.find((e) => e.revision === first + BigInt(n) && e.id === id));
     const lastReplayed = replayed.at(-1);
     if (first <= last && lastReplayed !== undefined && !replayed.includes(undefined)) {
       return { kind: 'ok', revision: lastReplayed.revision, position: lastReplayed.position };

@@ -19,3 +19,14 @@ export const matcherOf = (options: ReadReq.Options): ((event: StoredEvent) => bo
   const prefixes = expression.getPrefixList();
   return ({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix));
 };
+
+/** Index of the first event at or after the position. Positions only grow, so it is found by halving, in a log of any length. */
+export const firstAt = (all: readonly StoredEvent[], place: bigint): number => {
+  let [from, to] = [0, all.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((all[middle]?.position ?? place) < place) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+};

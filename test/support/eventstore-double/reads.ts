@@ -5,7 +5,7 @@ import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { type Faults, refusal, streamDeleted } from './faults.js';
 import type { DoubleLog, StoredEvent } from './log.js';
 import { checkpoint, confirmation, eventMessage, streamNameOf, streamNotFound } from './messages.js';
-import { matcherOf, noSuchPlace, startOf } from './places.js';
+import { firstAt, matcherOf, noSuchPlace, startOf } from './places.js';
 import { subscribe } from './subscriptions.js';
 
 type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
@@ -85,7 +85,7 @@ const readStream = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, dr
   const from = wanted.hasRevision() ? BigInt(wanted.getRevision()) : undefined;
   const fits = ({ revision }: StoredEvent): boolean =>
     from === undefined || (back ? revision <= from : revision >= from);
-  send(call, ordered.filter(fits), options.getCount(), dropAfter);
+  send(call, firstOf(ordered, fits, options.getCount()), options.getCount(), dropAfter);
 };
 
 /** Every so-many-th read of the whole log, as a test wants it. */
@@ -102,18 +102,23 @@ const readAll = (call: ReadCall, options: ReadReq.Options, log: DoubleLog, dropA
   }
   const back = options.getReadDirection() === BACKWARDS;
   const fits = matcherOf(options);
-  const inside = ({ position }: StoredEvent): boolean => {
-    if (place === 'start') return !back;
-    if (place === 'end') return back;
-    return back ? position < place : position >= place;
-  };
-  const ordered = back ? log.all().toReversed() : log.all();
-  send(
-    call,
-    ordered.filter((event) => inside(event) && fits(event)),
-    options.getCount(),
-    dropAfter,
-  );
+  const all = log.all();
+  const start = place === 'start' ? 0 : place === 'end' ? all.length : firstAt(all, place);
+  const ordered = back ? all.slice(0, start).reverse() : all.slice(start);
+  send(call, firstOf(ordered, fits, options.getCount()), options.getCount(), dropAfter);
+};
+
+const firstOf = (
+  events: readonly StoredEvent[],
+  fits: (event: StoredEvent) => boolean,
+  count: string,
+): readonly StoredEvent[] => {
+  const found: StoredEvent[] = [];
+  for (const event of events) {
+    if (found.length >= Number(count)) break;
+    if (fits(event)) found.push(event);
+  }
+  return found;
 };
 
 /** A read of nothing never ends on the server. */

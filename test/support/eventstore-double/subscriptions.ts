@@ -4,7 +4,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import { type Faults, tooSlow } from './faults.js';
 import type { DoubleLog, StoredEvent } from './log.js';
 import { caughtUp, checkpoint, confirmation, eventMessage } from './messages.js';
-import { matcherOf, noSuchPlace, startOf } from './places.js';
+import { firstAt, matcherOf, noSuchPlace, startOf } from './places.js';
 
 type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
@@ -24,7 +24,7 @@ export const subscribe = (call: ReadCall, options: ReadReq.Options, log: DoubleL
   const fits = matcherOf(options);
   const interval = windowOf(options);
   // The first event at or after the position counts as the handled one, even if the handled event has been scavenged.
-  const handled = typeof place === 'bigint' ? log.all().find(({ position }) => position >= place)?.position : undefined;
+  const handled = typeof place === 'bigint' ? log.all()[firstAt(log.all(), place)]?.position : undefined;
   let considered = 0;
   const messagesOf = (event: StoredEvent): readonly ReadResp[] => {
     considered += 1;
@@ -95,18 +95,8 @@ export const subscribe = (call: ReadCall, options: ReadReq.Options, log: DoubleL
   void run();
 };
 
-/** Positions only grow: found by halving. */
-const firstBehind = (log: DoubleLog, place: bigint | undefined): StoredEvent | undefined => {
-  const all = log.all();
-  let from = 0;
-  let to = all.length;
-  while (from < to) {
-    const middle = Math.floor((from + to) / 2);
-    if (place !== undefined && (all[middle]?.position ?? 0n) <= place) from = middle + 1;
-    else to = middle;
-  }
-  return all[from];
-};
+const firstBehind = (log: DoubleLog, place: bigint | undefined): StoredEvent | undefined =>
+  log.all()[place === undefined ? 0 : firstAt(log.all(), place + 1n)];
 
 const windowOf = (options: ReadReq.Options): number => {
   const filter = options.getFilter();
