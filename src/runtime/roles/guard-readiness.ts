@@ -57,9 +57,12 @@ export const createGuardReadiness = (): Omit<GuardReadinessSource, 'untilSettled
   };
 
   const inPeriods: GuardReadinessSource['whileLogCoversCheckpoint'] = async (signal, work) => {
+    const nextPeriod = () => once(periods, 'begun', { signal }).catch(() => undefined);
     while (!signal.aborted) {
-      if (period === undefined) await once(periods, 'begun', { signal }).catch(() => undefined);
-      else await work(AbortSignal.any([signal, period.signal]), wasPaused);
+      const current = period;
+      if (current !== undefined) await work(AbortSignal.any([signal, current.signal]), wasPaused);
+      // Work that has nothing to do ends by itself, and would end at once again.
+      if (current === period && !signal.aborted) await nextPeriod();
     }
   };
 

@@ -7,9 +7,9 @@ const FOLDER = 'docs/performance';
 
 /** The figures of the README, by the names of their rows. */
 const README_ROWS: readonly (readonly [row: string, says: string])[] = [
-  ['accept (POST)', 'accepted, each durable before its 202'],
+  ['accept (POST)', 'accepted'],
   ['read (GET by id)', 'read by id'],
-  ['whole way', 'accepted, signed, sent and authorized, simulator included'],
+  ['whole way', 'authorized'],
 ];
 
 /** docs/performance.md and its pictures, by their paths. */
@@ -44,7 +44,7 @@ export const readmeLines = (results: readonly KeptResult[]): string => {
 
 const besideFloor = ({ ratio, floor }: Row): string => {
   if (ratio === undefined) return '';
-  return floor === undefined ? ` (ratio ${ratio.toFixed(2)})` : ` (${ratio.toFixed(2)} of the floor, ${floor})`;
+  return floor === undefined ? ` (ratio ${ratio.toFixed(2)})` : ` (${ratio.toFixed(2)} of the floor)`;
 };
 
 const section = ({ group, at, commit, machine, versions, load, seconds, result }: KeptResult): readonly string[] => [

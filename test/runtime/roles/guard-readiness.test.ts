@@ -53,6 +53,29 @@ describe('work that appends to the log', () => {
     expect(seen).toEqual({ began: 2, ended: 2 });
   });
 
+  it('that ends by itself, because it has nothing to do, begins again only after a pause', async () => {
+    const source = createGuardReadiness();
+    const stop = new AbortController();
+    let began = 0;
+    const work = async (): Promise<void> => {
+      began += 1;
+      // Otherwise a fault would occupy this thread for ever.
+      if (began > 10) stop.abort();
+    };
+    const ended = source.whileAppendsAllowed(stop.signal, work);
+    source.set({ kind: 'complete' });
+    await turnsPass();
+    expect(began).toBe(1);
+    source.set(incomplete);
+    await turnsPass();
+    expect(began).toBe(1);
+    source.set({ kind: 'complete' });
+    await turnsPass();
+    expect(began).toBe(2);
+    stop.abort();
+    await ended;
+  });
+
   it('never begins when it is stopped before anything is known', async () => {
     const source = createGuardReadiness();
     const stop = new AbortController();
