@@ -39,7 +39,7 @@ export const groups: Readonly<Record<string, Group>> = {
   'read-note': always(benchReadNote),
   accept: always(benchAccept),
   read: always(benchRead),
-  way: always(benchWay),
+  way: { when: 'always', run: benchWay },
   rebuild: always(benchRebuild),
   audit: always(benchAudit),
   start: always(benchStart),

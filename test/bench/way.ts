@@ -8,7 +8,7 @@ import { startChild } from './child.js';
 import { type BenchHarness, type Surroundings, withBenchHarness } from './harness.js';
 import { postUntilIssued } from './issued.js';
 import { familyMs, parentOf, processorOf } from './processor.js';
-import { atLeast, perSecond, type Row } from './report.js';
+import { atLeast, type BenchResult, type Chart, perSecond, type Row } from './report.js';
 import { median } from './rounds.js';
 import type { SimulatorReady } from './simulator-process.js';
 
@@ -36,7 +36,10 @@ export type Spent = {
 export type WayRound = { invoices: number; seconds: number; signatures: number; spent: Spent };
 
 /** From the first POST to the last authorization in the log; the simulator runs in a separate process (aim: docs/development.md#bench). */
-export const benchWay = async (): Promise<readonly Row[]> => rowsOf(await measureWay());
+export const benchWay = async (): Promise<BenchResult> => {
+  const rounds = await measureWay();
+  return { rows: rowsOf(rounds), charts: [chartOf(rounds)] };
+};
 
 export const measureWay = (): Promise<readonly WayRound[]> => {
   let simulatorPid = 0;
@@ -108,13 +111,15 @@ const rowsOf = (rounds: readonly WayRound[]): readonly Row[] => {
     {
       name: 'whole way',
       figure: perSecond(of(rate), 'invoices'),
+      floor: signatures,
       ratio: whole,
       aim: atLeast(WAY_AIM, whole),
-      detail: `${rounds.length} times ${INVOICES} invoices, slowest ${perSecond(slowest, 'invoices')}; a core makes ${signatures}`,
+      detail: `${rounds.length} times ${INVOICES} invoices, slowest ${perSecond(slowest, 'invoices')}; the floor is one core`,
     },
     {
       name: "the service's part",
       figure: perSecond(of(rateAlone), 'invoices'),
+      floor: signatures,
       ratio: alone,
       aim: atLeast(SERVICE_AIM, alone),
       detail:
@@ -124,6 +129,25 @@ const rowsOf = (rounds: readonly WayRound[]): readonly Row[] => {
     },
   ];
 };
+
+const PARTS: readonly (readonly [part: keyof Spent, label: string])[] = [
+  ['serviceLoop', 'event loop of the service'],
+  ['serviceThreads', 'threads of the service'],
+  ['postgres', 'PostgreSQL'],
+  ['simulator', 'simulator'],
+  ['clients', 'clients of the bench'],
+];
+
+const chartOf = (rounds: readonly WayRound[]): Chart => ({
+  kind: 'bars',
+  name: 'way',
+  title: 'Where the processor time of an invoice goes',
+  unit: ' ms',
+  bars: PARTS.map(([part, label]) => ({
+    label,
+    value: median(rounds.map(({ spent, invoices }) => spent[part] / invoices)),
+  })),
+});
 
 const SIGNATURES = 1_000;
 
