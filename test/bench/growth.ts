@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Child, startChild } from './child.js';
+import { startChild } from './child.js';
 import { fillFolder } from './growth/fill.js';
 import type { Filled } from './growth/filled.js';
 import { measurePass, type Pass, timed } from './growth/pass.js';
@@ -34,7 +34,7 @@ type Size = { invoices: number; env: Record<string, string>; filled: Filled; pas
 /** The same with the log in a double of EventStoreDB for each size, in processes of their own. Its figures say nothing about the real engine's pace. */
 export const benchGrowthOfDouble = async ({ sizes = DOUBLE_SIZES }: GrowthOptions): Promise<BenchResult> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-growth-'));
-  const doubles: Child<string>[] = [];
+  const doubles: { stop(): Promise<void> }[] = [];
   try {
     const urls: Record<number, string> = {};
     for (const size of sizes) {
