@@ -2,7 +2,7 @@ import { overlaidCatalogue } from '../domain/catalog/catalog.js';
 import type { Mode } from '../domain/common/ids.js';
 import { brasiliaDate } from '../domain/common/time.js';
 import type { Company } from '../domain/company/company.js';
-import { chosenMunicipalCode } from '../domain/company/events.js';
+import { chosenMunicipalCode, type Registration } from '../domain/company/events.js';
 import { isDueWherePerformed, unmetDemandOf } from '../domain/company/service-rules.js';
 import { administeredCodes, municipalCodeProblem } from '../domain/municipality/parameters.js';
 import { knownIn } from '../ports/municipal-parameters.js';
@@ -41,6 +41,14 @@ export const activityWarnings = async (
         ]
       : [];
   });
+
+/** Lei 12.741: without a percentage in the file every note of the company declares 0.00. A MEI declares none. */
+export const approximateTaxWarnings = ({ taxRegime, approximateTaxPercent }: Registration): readonly string[] =>
+  taxRegime === 'mei' || approximateTaxPercent !== undefined
+    ? []
+    : [
+        'approximate_tax_percent is missing: every note and PDF declares 0.00 % of approximate taxes (Lei 12.741); ask the accountant for the percentage',
+      ];
 
 /** The municipal codes that need a person. `mode` says whose parameters: those of the restricted environment are test data. */
 export const municipalCodeWarnings = async (

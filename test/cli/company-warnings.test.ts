@@ -55,6 +55,10 @@ describeWithPostgres('what a company must choose, or cannot issue here', () => {
     expect(out).toContain('warning: CNAE 8121400, service 071001: its ISSQN is due where it is performed');
     expect(out).toMatch(/warning: CNAE 4120400, service \d{6}: not issued here, because it demands the group obra/);
     expect(out).not.toContain('CNAE 6201501');
+    expect(out).toContain('warning: approximate_tax_percent is missing: every note and PDF declares 0.00 %');
+    expect((await put({ approximate_tax_percent: '6.00' })).out).not.toContain('approximate_tax_percent');
+    expect((await put({ tax_regime: 'mei' })).out).not.toContain('approximate_tax_percent');
+    await put();
   });
 
   it('is said by company enable and doctor with the codes to choose from, until one is chosen', async () => {

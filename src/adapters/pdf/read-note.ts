@@ -1,3 +1,4 @@
+import anyAscii from 'any-ascii';
 import { present } from '../../domain/common/present.js';
 import { attributeAt, nodeAt, nodesAt, parseXml, textAt, type XmlParts } from '../../xml/parse.js';
 import {
@@ -22,6 +23,7 @@ import {
   type Texts,
   TOTALS,
 } from './note.js';
+import { hasGlyph } from './text-width.js';
 
 /**
  * What the DANFSe shows of an authorized NFS-e. Undefined for XML without access key, number or a valid `dhProc`, which every NFS-e has. Everything
@@ -91,17 +93,25 @@ const readerOf = (root: XmlParts): XmlReader => {
 /**
  * The text as it is printed. Letters are composed with their accents, because the font has glyphs for the composed characters. Further accents
  * would reach into the line above and are dropped. So are invisible characters, which take room and may turn the direction of the text after them.
+ * Letters of scripts that the font lacks are written in Latin letters.
  */
 const printableText = (text: Text): Text =>
   text
     ?.replace(ACCENTED, (_all, letter: string) => letter.normalize('NFC'))
     .replace(INVISIBLE, '')
+    .replace(BEYOND_LATIN, readable)
     .trim() || undefined;
 
 /** Normalized letter by letter, because a text of accents alone takes minutes to normalize. */
 const ACCENTED = /(\P{M}\p{M}{1,2})\p{M}*/gu;
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** Letters, marks, digits and punctuation beyond Latin, word by word. Symbols such as emoji are no part of a name. */
+const BEYOND_LATIN = /(?:(?=[\p{L}\p{M}\p{N}\p{P}])[\u0250-\u{10ffff}])+/gu;
+
+/** The word where the font has all of it, otherwise its Latin spelling, so that a name can be read; the XML keeps its script. */
+const readable = (word: string): string => (Array.from(word).every(hasGlyph) ? word : anyAscii(word) || word);
 
 const allOf = (...texts: readonly Text[]): Text =>
   Array.from(new Set(texts.filter((text) => text !== undefined))).join(', ') || undefined;

@@ -2,19 +2,18 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { create, type Glyph } from 'fontkit';
 
-/** Width of a character in thousandths of the size of the font, by code point. */
-type WidthOf = (codePoint: number) => number;
+/** Width of a character in thousandths of the size of the font, by code point; `unknown` is that of the empty box. */
+type Widths = { of: ReadonlyMap<number, number>; unknown: number };
 
-/** The advance widths of a font. A character that the font lacks has the width of the empty box. Throws for a collection of fonts. */
-const widthsOf = (path: string): WidthOf => {
+/** The advance widths of a font. Throws for a collection of fonts. */
+const widthsOf = (path: string): Widths => {
   const font = create(readFileSync(path));
   if ('fonts' in font) throw new Error('the file holds several fonts');
   const thousandths = (glyph: Glyph): number => (glyph.advanceWidth * 1000) / font.unitsPerEm;
   const widths = new Map(
     font.characterSet.map((codePoint) => [codePoint, thousandths(font.glyphForCodePoint(codePoint))]),
   );
-  const unknown = thousandths(font.getGlyph(0));
-  return (codePoint) => widths.get(codePoint) ?? unknown;
+  return { of: widths, unknown: thousandths(font.getGlyph(0)) };
 };
 
 const fontFile = (weight: string): string =>
@@ -33,16 +32,19 @@ export type TextStyle = { size: number; bold?: boolean; color?: string };
 
 /** Width of a text on one line in points, without kerning. */
 export const widthOf = (text: string, { size, bold }: TextStyle): number => {
-  const width = bold === true ? widths.bold : widths.normal;
+  const { of, unknown } = bold === true ? widths.bold : widths.normal;
   let thousandths = 0;
-  for (const character of text) thousandths += width(character.codePointAt(0) ?? 0);
+  for (const character of text) thousandths += of.get(character.codePointAt(0) ?? 0) ?? unknown;
   return (thousandths * size) / 1000;
 };
+
+/** Whether the font has the character; both weights have the same characters. */
+export const hasGlyph = (character: string): boolean => widths.normal.of.has(character.codePointAt(0) ?? 0);
 
 /** Height of a line in points: ascent and descent of the font, without a gap. */
 export const lineHeight = ({ size }: TextStyle): number => (size * (1854 + 434)) / 2048;
 
-const widths: { readonly normal: WidthOf; readonly bold: WidthOf } = {
+const widths: { readonly normal: Widths; readonly bold: Widths } = {
   normal: widthsOf(FONT_FILES.normal),
   bold: widthsOf(FONT_FILES.bold),
 };

@@ -7,7 +7,7 @@ import type { IbsCbsReport } from '../../domain/company/ibs-cbs-report.js';
 import { companyFileTables } from '../../tables/catalogue.js';
 import { answer, badUsage, type Command, done, refused, textFlag, withProblems } from '../command.js';
 import { shippedCatalogue } from '../../tables/catalogue.js';
-import { activityWarnings, municipalCodeWarnings } from '../company-warnings.js';
+import { activityWarnings, approximateTaxWarnings, municipalCodeWarnings } from '../company-warnings.js';
 import { readJsonFile } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
 
@@ -34,7 +34,7 @@ const put: Command = {
     }
     const opened = await session();
     const result = await putCompanyFile(registration, opened.companyDeps(actor));
-    const warnings = await activityWarnings({ registration }, opened);
+    const warnings = [...approximateTaxWarnings(registration), ...(await activityWarnings({ registration }, opened))];
     return answer(result, warned(`company ${registration.cnpj} recorded`, warnings), {
       cnpj: registration.cnpj,
       warnings,

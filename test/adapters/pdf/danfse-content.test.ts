@@ -109,3 +109,36 @@ const descriptionOf = (description: string): string =>
     .texts.filter(({ text }) => /^i+(\.\.\.)?$/.test(text))
     .map(({ text }) => text)
     .join('');
+
+describe('what a note of another maker lacks', () => {
+  const LOCATION = 'Local da Prestação / Sigla UF / País';
+  const INCIDENCE = 'Município / Sigla UF / País de Incidência do ISSQN';
+
+  it('is the name of a municipality, which is printed by its code', () => {
+    const lacking = alteredXml(
+      'production',
+      ['<xLocPrestacao>São Luís</xLocPrestacao>', ''],
+      ['<xLocIncid>São Luís</xLocIncid>', ''],
+    );
+    const value = below(lacking);
+    expect([value(LOCATION), value(INCIDENCE)]).toEqual(['São Luís / MA / BR', 'São Luís / MA / BR']);
+  });
+});
+
+describe('a name in a script that the font lacks', () => {
+  const nameOf = (name: string): string | undefined =>
+    noteOf(alteredXml('production', ['Maria da Silva Exemplo', name])).customer?.xNome;
+
+  it.each([
+    ['北京科技有限公司', 'BeiJingKeJiYouXianGongSi'],
+    ['شركة المثال', 'shrkh lmthl'],
+    ['สมชาย', 'smchay'],
+    ['합자회사', 'HabJaHoeSa'],
+    ['Ω Αθήνα', 'Ω Αθήνα'],
+    ['Москва', 'Москва'],
+    ['José Ünlü', 'José Ünlü'],
+    ['Loja 😀', 'Loja 😀'],
+  ])('%s is printed as %s', (name, printed) => {
+    expect(nameOf(name)).toBe(printed);
+  });
+});

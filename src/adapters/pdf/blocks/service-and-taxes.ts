@@ -26,7 +26,7 @@ const codes = (national: Text, municipal: Text): string =>
 
 const location = (provided: Note['service']): string =>
   provided.cPaisPrestacao === undefined
-    ? slashed(provided.xLocPrestacao, ufOf(provided.cLocPrestacao), 'BR')
+    ? slashed(nameOf(provided.xLocPrestacao, provided.cLocPrestacao), ufOf(provided.cLocPrestacao), 'BR')
     : slashed(provided.xLocPrestacao, provided.cPaisPrestacao);
 
 /**
@@ -70,7 +70,7 @@ const NOT_SUBJECT = '4';
 const incidence = (tax: Issqn): string =>
   tax.cLocIncid === undefined
     ? (tax.cPaisResult ?? ABSENT)
-    : slashed(tax.xLocIncid, ufOf(tax.cLocIncid), tax.cPaisResult ?? 'BR');
+    : slashed(nameOf(tax.xLocIncid, tax.cLocIncid), ufOf(tax.cLocIncid), tax.cPaisResult ?? 'BR');
 
 /** Federal taxes except CBS; PIS and COFINS only for competences up to 2026 (NT 008, 2.4.5, note 6). */
 export const federal = ({ federal: taxes, dCompet }: Note): Block => {
@@ -96,7 +96,8 @@ const LAST_DAY_OF_PIS_COFINS = '2026-12-31';
 /** IBS and CBS. A note without them shows dashes, because NT 008, 2.3, does not allow leaving this block out. */
 export const ibsCbs = (note: Note): Block => {
   const taxes: Partial<IbsCbs> = note.ibsCbs ?? {};
-  const place = [taxes.cLocalidadeIncid, taxes.xLocalidadeIncid, ufOf(taxes.cLocalidadeIncid)];
+  const { cLocalidadeIncid: code, xLocalidadeIncid: written } = taxes;
+  const place = [code, nameOf(written, code), ufOf(code)];
   const reductions = [taxes.pRedAliqUF, taxes.pRedAliqMun, taxes.pRedAliqCBS].map(percent);
   return {
     top: 18.32,
@@ -160,5 +161,9 @@ export const totals = ({ totals: sums }: Note): Block => ({
 const TOTALS_HEIGHT = 0.67;
 
 /** The UF of a 7-digit IBGE code; undefined for a code that IBGE does not know. */
+/** The name as the note has it. Notes of other emitters may lack it, and then the code stands for the name (NT 008, 2.4.5). */
+const nameOf = (written: Text, ibgeCode: Text): Text =>
+  written ?? (ibgeCode === undefined ? undefined : municipalityByCode(ibgeCode)?.name);
+
 const ufOf = (ibgeCode: Text): string | undefined =>
   ibgeCode === undefined ? undefined : municipalityByCode(ibgeCode)?.uf;
