@@ -86,6 +86,12 @@ const reasonOf = (error: unknown): string => {
 /** Normally milliseconds pass between two statements of a batch. */
 const FROZEN_AFTER_MS = 5_000;
 
+/**
+ * The log holds every event, so a commit that a power cut loses is replayed, rows and checkpoint together. A leader that is frozen inside a batch must
+ * not lock the checkpoint for longer than its lease.
+ */
+const SETTINGS = `set local synchronous_commit = off; set local idle_in_transaction_session_timeout = ${FROZEN_AFTER_MS}`;
+
 /** `position` is the checkpoint after the batch. */
 type BatchOutcome =
   | { kind: 'applied'; position: LogPosition | null }
@@ -133,16 +139,12 @@ const applyAtOnce: ApplyBatch = async (db, generation, from, batch, now) => {
   const good = halt === undefined ? batch : batch.filter(({ position }) => position < halt.position);
   const to = good[good.length - 1]?.position ?? from;
   if (to !== null && to !== from) {
-    const moved = await inTransaction(db, async (client) => {
-      // The log holds every event, so a commit that a power cut loses is replayed, rows and checkpoint together. A leader that is frozen here must
-      // not lock the checkpoint for longer than its lease.
-      await client.query(
-        `set local synchronous_commit = off; set local idle_in_transaction_session_timeout = ${FROZEN_AFTER_MS}`,
-      );
+    const write = async (client: pg.PoolClient): Promise<boolean> => {
       if (!(await moveCheckpoint(client, generation, from, to, now))) return false;
       await saveRows(client, generation, changes);
       return true;
-    });
+    };
+    const moved = await inTransaction(db, write, SETTINGS);
     if (!moved) return { kind: 'moved' };
   }
   return halt === undefined ? { kind: 'applied', position: to } : { kind: 'halted', position: to, halt };

@@ -4,7 +4,7 @@ import { asLeader, type LeaderSession, leaderSession } from '../adapters/sql/lea
 import { createBackoff, jittered } from '../lib/backoff.js';
 import { pause } from '../lib/pause.js';
 import type { Clock } from '../ports/clock.js';
-import type { EventLog, LogPosition } from '../ports/event-log.js';
+import { type EventLog, type LogPosition, SUBSCRIPTION_BATCH } from '../ports/event-log.js';
 import { applyExisting, type Halt, isRefusal } from './batch.js';
 import { ensureProjection, generationOf, liveGeneration } from './generations.js';
 import { passOverOthers } from './pass-over.js';
@@ -26,6 +26,9 @@ export type ProjectorDeps = {
   /** Milliseconds between two moves of a quiet checkpoint; tests use short ones. */
   passOverMs?: number;
 };
+
+/** After a batch that took all there was, so that under load a row is written once for several of its events (ADR 45). */
+const GATHER_MS = 75;
 
 /** Milliseconds between tries when an engine refuses or does not answer. */
 const RETRY_MS = { first: 50, longest: 5_000 };
@@ -98,6 +101,7 @@ const followLive = async (
         return 'halted';
       }
       onBatch?.({ name, position, events: batch.length });
+      if (batch.length < SUBSCRIPTION_BATCH) await pause(GATHER_MS, signal);
       if (signal.aborted) break;
     }
   } finally {

@@ -45,8 +45,10 @@ export const nodesAt = (node: XmlValue | undefined, path: string): readonly XmlV
 };
 
 /** Text of the only element at `path`. */
-export const textAt = (node: XmlValue | undefined, path: string): string | undefined => {
-  const found = nodeAt(node, path);
+export const textAt = (node: XmlValue | undefined, path: string): string | undefined => textOf(nodeAt(node, path));
+
+/** Text of an element that was found; undefined for a list of elements. */
+export const textOf = (found: XmlValue | undefined): string | undefined => {
   if (typeof found === 'string') return found;
   const text = found !== undefined && isParts(found) ? found['#text'] : undefined;
   return typeof text === 'string' ? text : undefined;

@@ -12,6 +12,7 @@ import { benchRebuild } from './rebuild.js';
 import type { BenchResult, Row } from './report.js';
 import { benchSign } from './sign.js';
 import { benchSoak, SOAK_MINUTES } from './soak.js';
+import { benchStages } from './stages.js';
 import { benchStart } from './start.js';
 import { benchWay } from './way.js';
 
@@ -40,6 +41,7 @@ export const groups: Readonly<Record<string, Group>> = {
   accept: always(benchAccept),
   read: always(benchRead),
   way: { when: 'always', run: benchWay },
+  stages: always(benchStages, 'long'),
   rebuild: always(benchRebuild),
   audit: always(benchAudit),
   start: always(benchStart),

@@ -21,7 +21,11 @@ export type BenchHarness = {
 
 type Service = Child<ServiceReady, ServiceQuestion, number>;
 
-export type Surroundings = Pick<ServiceArgument, 'certificatesFrom'> & { env?: Record<string, string> };
+/** `serviceFlags`: of Node, for the service's process. */
+export type Surroundings = Pick<ServiceArgument, 'certificatesFrom'> & {
+  env?: Record<string, string>;
+  serviceFlags?: readonly string[];
+};
 
 /** A service and a load generator, each in a separate process, in a folder that is removed afterwards. */
 export const withBenchHarness = async <T>(
@@ -35,13 +39,13 @@ export const withBenchHarness = async <T>(
   try {
     // As root the database runs as another user, who must be able to pass through.
     await chmod(home, 0o711);
-    const { env = {}, ...rest } = await prepare(home, alsoStop);
+    const { env = {}, serviceFlags = [], ...rest } = await prepare(home, alsoStop);
     const argument: ServiceArgument = {
       env: { PORT: '0', OPS_PORT: '0', DATA_DIR: join(home, 'data'), ...RATES, ...env },
       roles,
       ...rest,
     };
-    const service: Service = await startChild('service-process.ts', argument);
+    const service: Service = await startChild('service-process.ts', argument, serviceFlags);
     alsoStop(service.stop);
     const loader = await startChild<true, Load, LoadResult>('load-process.ts', null);
     alsoStop(loader.stop);

@@ -33,7 +33,11 @@ export type Spent = {
 };
 
 /** `seconds`: from the first POST to the last authorization in the log. `signatures`: a second of one core, just before. */
-export type WayRound = { invoices: number; seconds: number; signatures: number; spent: Spent };
+export type WayRound = { invoices: number; seconds: number; signatures: number; spent: Spent } & {
+  /** On the monotonic clock of the machine, in µs, by which profiles count. */
+  begunAt: number;
+  endedAt: number;
+};
 
 /** From the first POST to the last authorization in the log; the simulator runs in a separate process (aim: docs/development.md#bench). */
 export const benchWay = async (): Promise<BenchResult> => {
@@ -41,7 +45,9 @@ export const benchWay = async (): Promise<BenchResult> => {
   return { rows: rowsOf(rounds), charts: [chartOf(rounds)] };
 };
 
-export const measureWay = (): Promise<readonly WayRound[]> => {
+type WayOptions = { serviceFlags?: readonly string[]; afterwards?(db: pg.Pool): Promise<void> };
+
+export const measureWay = ({ serviceFlags = [], afterwards }: WayOptions = {}): Promise<readonly WayRound[]> => {
   let simulatorPid = 0;
   return withBenchHarness(
     roles,
@@ -56,18 +62,23 @@ export const measureWay = (): Promise<readonly WayRound[]> => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const signatures = signaturesOfOneCore();
         const before = spent();
+        const begunAt = micros();
         const seconds = await postUntilIssued(harness, db, INVOICES);
-        rounds.push({ invoices: INVOICES, seconds, signatures, spent: difference(spent(), before) });
+        const times = { begunAt, endedAt: micros() };
+        rounds.push({ invoices: INVOICES, seconds, signatures, spent: difference(spent(), before), ...times });
       }
+      await afterwards?.(db);
       return rounds;
     },
     async (home, alsoStop) => {
       const { surroundings, pid } = await simulatorBeside(home, alsoStop);
       simulatorPid = pid;
-      return surroundings;
+      return { ...surroundings, serviceFlags };
     },
   );
 };
+
+const micros = (): number => Number(process.hrtime.bigint() / 1_000n);
 
 const spentBy = (
   { service, loaderPid }: BenchHarness,

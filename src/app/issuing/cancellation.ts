@@ -21,7 +21,7 @@ import { compareRequest, confirmationFrom, elsewhereFrom, type SentRequest, sent
 import { lastLookUpUntil } from './look-up-limit.js';
 import { concludeIfDue, decideAndAppend, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
-import { resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
+import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
 
 /** A request for a cancellation event. */
 type CancellationSending = {
@@ -139,7 +139,7 @@ const storedRequest = async (
   const signature = await resignedIfRenewed({ signedGzip, digest, signatureMark }, work.invoice.facts, deps);
   return signature === undefined
     ? haltedBy('content_lost', stream, deps)
-    : { kind: 'document', document: { requestId, ...signature } };
+    : { kind: 'document', document: { requestId, ...signature }, bytes: bytesOf(signature) };
 };
 
 const newRequest = async (
@@ -157,8 +157,8 @@ const newRequest = async (
   if (description === undefined) return haltedBy('content_lost', stream, deps);
   const built = buildCancellation({ mode, companyId, accessKey, reason, description, requestedAt });
   try {
-    const signature = storedOf(await deps.signer.signPedRegEvento(built.xml, identity));
-    return { kind: 'document', document: { requestId: built.id, ...signature } };
+    const signed = await deps.signer.signPedRegEvento(built.xml, identity);
+    return { kind: 'document', document: { requestId: built.id, ...storedOf(signed) }, bytes: signed.bytes };
   } catch (error) {
     if (!(error instanceof SchemaViolation)) throw error;
     return await refusedBySchema(error, { stream, site: cancellation.sites.outcome, deps }, (state, at) =>

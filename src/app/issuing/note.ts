@@ -22,7 +22,7 @@ import { authorizedFrom, compareNote, hasSameContent } from './found-documents.j
 import { lastLookUpUntil } from './look-up-limit.js';
 import { concludeIfDue, decideAndAppend, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
-import { resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
+import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
 
 /** A DPS, which becomes a note. */
 type NoteSending = {
@@ -137,7 +137,7 @@ const storedDps = async (
   const signature = await resignedIfRenewed({ signedGzip, digest, signatureMark }, work.facts, deps);
   return signature === undefined
     ? haltedBy('content_lost', stream, deps)
-    : { kind: 'document', document: { series, number, dpsId, ...signature } };
+    : { kind: 'document', document: { series, number, dpsId, ...signature }, bytes: bytesOf(signature) };
 };
 
 const newDps = async (
@@ -167,8 +167,9 @@ const newDps = async (
     const { series } = start;
     const content = { ...accepted.data, description };
     const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
-    const signature = storedOf(await deps.signer.signDps(dps.xml, identity));
-    return { kind: 'document', document: { series, number, dpsId: dps.id, ...signature } };
+    const signed = await deps.signer.signDps(dps.xml, identity);
+    const document = { series, number, dpsId: dps.id, ...storedOf(signed) };
+    return { kind: 'document', document, bytes: signed.bytes };
   } catch (error) {
     if (!(error instanceof SchemaViolation)) throw error;
     return await refusedBySchema(error, { stream, site: note.sites.outcome, deps }, (state, at) =>

@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib';
 import type { StreamName } from '../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { unreachable } from '../../domain/common/unreachable.js';
@@ -268,10 +267,7 @@ const recordAndSend = async <K extends Sending>(
     ? definition.storedDocument(open, step.of, deps)
     : definition.newDocument(open, deps));
   if (prepared.kind === 'halted') return prepared.next;
-  const { document } = prepared;
-  // Decoded before the append, so that no attempt is recorded for bytes that cannot be sent.
-  const bytes = gunzipSync(Buffer.from(document.signedGzip, 'base64'));
-
+  const { document, bytes } = prepared;
   const key = definition.keyOf(work, step.attempt);
   const attemptedAt = deps.clock.now();
   const deadlineAt = addSeconds(attemptedAt, APPEND_GRACE_SECONDS + deps.limits.sendSeconds);

@@ -97,5 +97,7 @@ export type Seen = Owner | undefined;
 
 export type OpenWork<K extends Sending> = { stream: StreamName; loaded: LoadedInvoice; work: K['work'] };
 
-/** The document to send, or why nothing is sent now. */
-export type Prepared<Document> = { kind: 'document'; document: Document } | { kind: 'halted'; next: Next };
+/** The document to send, with the bytes that it packs, or why nothing is sent now. */
+export type Prepared<Document> =
+  | { kind: 'document'; document: Document; bytes: Buffer }
+  | { kind: 'halted'; next: Next };

@@ -22,7 +22,7 @@ export const resignedIfRenewed = async (
   const stored = { signedGzip, digest, ...(signatureMark === undefined ? {} : { signatureMark }) };
   const identity = await deps.identityOf(owner);
   if (identity === undefined) return stored;
-  const renewed = await deps.signer.renew(gunzipSync(Buffer.from(signedGzip, 'base64')), identity).catch(unlessUnfit);
+  const renewed = await deps.signer.renew(bytesOf(stored), identity).catch(unlessUnfit);
   if (renewed === undefined || renewed.digest !== digest) return stored;
   return storedOf(renewed);
 };
@@ -32,6 +32,9 @@ export const storedOf = ({ bytes, digest, signatureMark }: SignedDocument): Stor
   digest,
   signatureMark,
 });
+
+/** The signed bytes, unpacked before an attempt is recorded, so that none is recorded for bytes that cannot be sent. */
+export const bytesOf = ({ signedGzip }: StoredSignature): Buffer => gunzipSync(Buffer.from(signedGzip, 'base64'));
 
 const unlessUnfit = (error: unknown): SignedDocument | undefined => {
   if (error instanceof SchemaViolation) return undefined;

@@ -1,5 +1,5 @@
 import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
-import { attributeAt, nodeAt, nodesAt, textAt, type XmlParts, type XmlValue } from '../../xml/parse.js';
+import { attributeAt, nodeAt, nodesAt, textAt, textOf, type XmlParts, type XmlValue } from '../../xml/parse.js';
 
 /** An element with children; paths begin below it. */
 export type Group = {
@@ -64,16 +64,17 @@ export const readDps = (root: XmlParts): Dps | undefined => {
   };
 };
 
-/** Texts are kept by path, because some hundred rules ask for the same ones. */
+/** Elements are kept by path, because some hundred rules ask for the same ones. */
 const groupOf = (node: XmlValue | undefined): Group => {
-  const texts = new Map<string, string | undefined>();
-  const text = (path: string): string | undefined => {
-    if (!texts.has(path)) texts.set(path, textAt(node, path));
-    return texts.get(path);
+  const found = new Map<string, XmlValue | undefined>();
+  const at = (path: string): XmlValue | undefined => {
+    if (!found.has(path)) found.set(path, nodeAt(node, path));
+    return found.get(path);
   };
+  const text = (path: string): string | undefined => textOf(at(path));
   return {
     text,
-    has: (path) => nodeAt(node, path) !== undefined,
+    has: (path) => at(path) !== undefined,
     cents: (path) => centsFromDecimal(text(path) ?? '') ?? 0,
     each: (path) => nodesAt(node, path).map(groupOf),
     texts: (path) => nodesAt(node, path).filter((value) => typeof value === 'string'),
