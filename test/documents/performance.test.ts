@@ -80,7 +80,7 @@ describe('a page of results', () => {
   });
 
   it('gives the README a line for each figure that was measured', () => {
-    expect(readmeLines([kept([accept])])).toBe('- **896 requests/s** accepted (0.50 of the floor)');
+    expect(readmeLines([kept([accept])])).toBe('- **896 requests/s** accepted (ratio 0.50)');
     expect(readmeLines([])).toBe('');
   });
 });

@@ -38,14 +38,11 @@ export const readmeLines = (results: readonly KeptResult[]): string => {
   const rows = results.flatMap(({ result }) => result.rows);
   return README_ROWS.flatMap(([name, says]) => {
     const row = rows.find((one) => one.name === name);
-    return row === undefined ? [] : [`- **${row.figure}** ${says}${besideFloor(row)}`];
+    return row === undefined ? [] : [`- **${row.figure}** ${says}${ratioOf(row)}`];
   }).join('\n');
 };
 
-const besideFloor = ({ ratio, floor }: Row): string => {
-  if (ratio === undefined) return '';
-  return floor === undefined ? ` (ratio ${ratio.toFixed(2)})` : ` (${ratio.toFixed(2)} of the floor)`;
-};
+const ratioOf = ({ ratio }: Row): string => (ratio === undefined ? '' : ` (ratio ${ratio.toFixed(2)})`);
 
 const section = ({ group, at, commit, machine, versions, load, seconds, result }: KeptResult): readonly string[] => [
   `## ${group}`,
