@@ -59,9 +59,10 @@ export const parseCompanyFile = (
   const parsed = v.safeParse(companyFile, json);
   if (!parsed.success) {
     const unknown = unknownKeys(json).map((key) => `${key} is not a field of a company file`);
-    const wrong = parsed.issues
-      .filter((issue) => issue.type !== 'strict_object' || issue.expected !== 'never')
-      .map((issue) => `${v.getDotPath(issue) ?? 'the file'} ${plain(issue)}`);
+    const wrong = parsed.issues.map((issue) => {
+      const isUnknown = issue.type === 'strict_object' && issue.expected === 'never';
+      return `${v.getDotPath(issue) ?? 'the file'} ${isUnknown ? 'is not a field of a company file' : plain(issue)}`;
+    });
     return { problems: [...new Set([...unknown, ...wrong])] };
   }
   const file = parsed.output;
